@@ -1,0 +1,1 @@
+process.stdout.write('daybook bench: no benchmark has been written yet\n');
