@@ -1,0 +1,296 @@
+// Everything `npm start`, `npm test` and the other scripts do, on a machine
+// that has only Node and npm: fetch the package manager, install, build, run.
+// Each step is skipped when nothing it depends on has changed. No dependencies.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
+} from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
+const at = (...parts) => join(root, ...parts);
+const windows = process.platform === 'win32';
+
+const say = (line) => process.stderr.write(`daybook: ${line}\n`);
+const fail = (message, code = 1) => {
+  say(message);
+  process.exit(code);
+};
+
+const readText = (file) => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+const manifest = JSON.parse(readText(at('package.json')));
+const sha256 = (texts) => {
+  const hash = createHash('sha256');
+  for (const text of texts) hash.update(text).update('\0');
+  return hash.digest('hex');
+};
+
+// ---------------------------------------------------------------- processes
+
+/** Runs a program to its end, all of its output on stderr unless told otherwise. */
+const run = (program, args, { stdout = 2, env = {}, cwd = root, shell = false } = {}) => {
+  const done = spawnSync(program, args, {
+    cwd, shell, env: { ...process.env, ...env }, stdio: ['inherit', stdout, 2],
+  });
+  if (done.error) {
+    say(`cannot run ${program}: ${done.error.message}`);
+    return 127;
+  }
+  return done.status ?? 1;
+};
+const node = (script, args, options) => run(process.execPath, [script, ...args], options);
+
+/** npm is not always on the PATH of a script, but always next to the npm that started it. */
+const npm = (args, options) => {
+  const cli = process.env.npm_execpath;
+  return cli !== undefined && /npm-cli\.c?js$/.test(cli)
+    ? node(cli, args, options)
+    : run('npm', args, { shell: windows, ...options });
+};
+const npmConfig = (key) => {
+  const asked = spawnSync('npm', ['config', 'get', key], {
+    cwd: root, encoding: 'utf8', shell: windows, stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const value = (asked.stdout ?? '').trim();
+  return value === 'undefined' || value === 'null' ? '' : value;
+};
+
+// --------------------------------------------------------------------- lock
+
+/** Installing and building, one process of this checkout at a time. */
+const lockDirectory = at('.tools', 'lock');
+const alive = (pid) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+};
+const holderGone = () => {
+  const pid = Number(readText(join(lockDirectory, 'pid')));
+  if (pid > 0) return !alive(pid);
+  try {
+    return Date.now() - statSync(lockDirectory).mtimeMs > 5_000;
+  } catch {
+    return true;
+  }
+};
+const locked = (body) => {
+  mkdirSync(at('.tools'), { recursive: true });
+  for (let told = false; ; ) {
+    try {
+      mkdirSync(lockDirectory);
+      break;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    if (holderGone()) {
+      rmSync(lockDirectory, { recursive: true, force: true });
+      continue;
+    }
+    if (!told) say('waiting for another install or build in this checkout …');
+    told = true;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+  const release = () => rmSync(lockDirectory, { recursive: true, force: true });
+  process.on('exit', release);
+  try {
+    writeFileSync(join(lockDirectory, 'pid'), String(process.pid));
+    return body();
+  } finally {
+    process.off('exit', release);
+    release();
+  }
+};
+
+// ------------------------------------------------------------------ install
+
+const pnpmVersion = /^pnpm@([^+]+)/.exec(manifest.packageManager ?? '')?.[1] ?? fail('package.json: packageManager must name pnpm');
+const pnpmHome = at('.tools', `pnpm-${pnpmVersion}`);
+const pnpmScript = join(pnpmHome, 'node_modules', 'pnpm', 'bin', 'pnpm.cjs');
+
+const ensurePnpm = () => {
+  if (existsSync(pnpmScript)) return;
+  say(`fetching pnpm ${pnpmVersion} …`);
+  rmSync(pnpmHome, { recursive: true, force: true });
+  mkdirSync(pnpmHome, { recursive: true });
+  writeFileSync(join(pnpmHome, 'package.json'), '{ "private": true }\n');
+  const code = npm(
+    ['install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', `pnpm@${pnpmVersion}`],
+    { cwd: pnpmHome, env: { npm_config_prefix: undefined, npm_config_local_prefix: undefined } },
+  );
+  if (code !== 0 || !existsSync(pnpmScript)) {
+    rmSync(pnpmHome, { recursive: true, force: true });
+    fail(`could not fetch pnpm ${pnpmVersion} through npm (exit code ${code}); is the package registry reachable from here? Try "npm view pnpm version".`);
+  }
+};
+
+/** Where Node's headers are, so that a native module compiles without a download. */
+const nodedir = () => {
+  const set = process.env.npm_config_nodedir || npmConfig('nodedir');
+  if (set) return set;
+  const prefix = resolve(dirname(process.execPath), '..');
+  return existsSync(join(prefix, 'include', 'node', 'node.h')) ? prefix : undefined;
+};
+const pnpm = (args, options = {}) => {
+  ensurePnpm();
+  const headers = nodedir();
+  return node(pnpmScript, args, {
+    ...options, env: headers === undefined ? {} : { npm_config_nodedir: headers },
+  });
+};
+
+const workspaces = () => [
+  ...readdirSync(at('packages')).map((name) => join('packages', name)), 'test', 'bench',
+].filter((folder) => existsSync(at(folder, 'package.json')));
+
+const installStamp = at('node_modules', '.daybook-install.json');
+const runtime = `${process.platform}-${process.arch}-${process.versions.modules}`;
+const installState = () => ({
+  runtime,
+  inputs: sha256([
+    'pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc', 'package.json',
+    ...workspaces().map((folder) => join(folder, 'package.json')),
+  ].map((file) => `${file}\n${readText(at(file))}`)),
+});
+const lastInstall = () => {
+  try {
+    return JSON.parse(readText(installStamp));
+  } catch {
+    return undefined;
+  }
+};
+const installed = () => {
+  const last = lastInstall();
+  const now = installState();
+  return last?.inputs === now.inputs && last.runtime === now.runtime
+    && workspaces().every((folder) => existsSync(at(folder, 'node_modules')));
+};
+const install = () => {
+  if (installed()) return;
+  locked(() => {
+    if (installed()) return;
+    const last = lastInstall();
+    say(last === undefined
+      ? 'installing dependencies (first time: a minute or two) …'
+      : 'dependencies have changed, installing …');
+    const otherNode = last !== undefined && last.runtime !== runtime;
+    const code = pnpm(['install', '--frozen-lockfile'])
+      || (otherNode ? pnpm(['rebuild', '--recursive']) : 0);
+    if (code !== 0) {
+      fail([
+        `installing the dependencies failed (exit code ${code}); the reason is above.`,
+        '  - better-sqlite3: where no prebuilt binary can be downloaded it is compiled, which takes',
+        '    python3, make and a C++ compiler (Debian, Ubuntu: apt-get install build-essential python3;',
+        '    macOS: xcode-select --install). Then try again.',
+        '  - ERR_PNPM_OUTDATED_LOCKFILE: a package.json was edited; run "npm run pnpm -- install --no-frozen-lockfile"',
+        '    and commit pnpm-lock.yaml.',
+        '  - network: the package registry must be reachable the way npm is configured.',
+      ].join('\n'));
+    }
+    writeFileSync(installStamp, `${JSON.stringify(installState())}\n`);
+  });
+};
+
+// -------------------------------------------------------------------- build
+
+const files = (path) => {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return [];
+  if (!found.isDirectory()) return [`${relative(root, path)} ${found.mtimeMs} ${found.size}`];
+  return readdirSync(path, { withFileTypes: true })
+    .filter((entry) => entry.name !== 'node_modules' && entry.name !== 'dist')
+    .filter((entry) => entry.isDirectory() || /\.(ts|mts|cts|json)$/.test(entry.name))
+    .flatMap((entry) => files(join(path, entry.name)));
+};
+const packages = ['packages/core', 'packages/projections', 'packages/adapters'];
+const targets = {
+  server: { project: 'packages/adapters', folders: packages },
+  bench: { project: 'bench', folders: [...packages, 'bench'] },
+  all: { project: '.', folders: [...packages, 'bench', 'test'] },
+};
+const build = (name) => {
+  const { project, folders } = targets[name];
+  const stamp = at('.tools', `build-${name}`);
+  const state = () => sha256([
+    ...['tsconfig.json', 'tsconfig.base.json', ...folders].flatMap((path) => files(at(path))).sort(),
+    readText(installStamp),
+  ]);
+  const built = () => readText(stamp) === state()
+    && folders.every((folder) => existsSync(at(folder, 'dist', '.tsbuildinfo')));
+  if (built()) return;
+  locked(() => {
+    if (built()) return;
+    say(name === 'all' ? 'building …' : `building (${name}) …`);
+    const before = state();
+    const code = node(at('node_modules', 'typescript', 'bin', 'tsc'), ['-b', project]);
+    if (code !== 0) fail('the build failed; the errors are above.', code);
+    writeFileSync(stamp, before);
+  });
+};
+
+const clean = (args) => {
+  for (const folder of workspaces()) rmSync(at(folder, 'dist'), { recursive: true, force: true });
+  for (const name of Object.keys(targets)) rmSync(at('.tools', `build-${name}`), { force: true });
+  if (!args.includes('--all')) return;
+  for (const folder of ['.', ...workspaces()]) rmSync(at(folder, 'node_modules'), { recursive: true, force: true });
+  rmSync(at('.tools'), { recursive: true, force: true });
+};
+
+// ----------------------------------------------------------------- commands
+
+/**
+ * Becomes another program: same process, so signals, standard streams and the
+ * exit code are that program's own, with nothing in between.
+ */
+const become = async (script, args) => {
+  process.argv.splice(1, process.argv.length - 1, script, ...args);
+  await import(pathToFileURL(script).href);
+};
+const vitest = (args) => become(
+  at('test', 'node_modules', 'vitest', 'vitest.mjs'),
+  ['run', '--config', at('test', 'vitest.config.ts'), ...args],
+);
+
+const commands = {
+  install: () => install(),
+  build: () => {
+    install();
+    build('all');
+  },
+  typecheck: () => commands.build(),
+  start: async (args) => {
+    install();
+    build('server');
+    await become(at('packages', 'adapters', 'bin', 'daybook.js'), ['serve', ...args]);
+  },
+  test: async (args) => {
+    install();
+    build('all');
+    await vitest(args);
+  },
+  'test-only': (args) => vitest(args),
+  lint: async (args) => {
+    install();
+    await become(at('node_modules', 'eslint', 'bin', 'eslint.js'), ['.', ...args]);
+  },
+  bench: async (args) => {
+    install();
+    build('bench');
+    await become(at('bench', 'dist', 'main.js'), args);
+  },
+  clean: (args) => clean(args),
+  pnpm: (args) => {
+    process.exitCode = pnpm(args, { stdout: 'inherit' });
+  },
+};
+
+const [major = 0] = process.versions.node.split('.').map(Number);
+if (major < 20) fail(`Node 20 or newer is needed, this is Node ${process.versions.node}. See https://nodejs.org/`);
+const [command = '', ...rest] = process.argv.slice(2);
+const chosen = Object.hasOwn(commands, command) ? commands[command] : undefined;
+if (chosen === undefined) fail(`usage: node scripts/run.mjs ${Object.keys(commands).join('|')} [arguments]`, 2);
+await chosen(rest);
