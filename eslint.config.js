@@ -1,0 +1,104 @@
+import js from '@eslint/js';
+import tseslint from 'typescript-eslint';
+
+// Which way imports may point: core <- projections <- adapters <- test, bench.
+const fpTs = String.raw`fp-ts/lib/.+\.js$`;
+const ioTs = String.raw`io-ts(?:/lib/.+\.js)?$`;
+const own = String.raw`\.{1,2}/`;
+const only = (...allowed) => `^(?!${allowed.join('|')})`;
+
+const everywhere = [
+  { regex: String.raw`^fp-ts(?!/lib/.+\.js$)`, message: 'Import fp-ts modules as fp-ts/lib/NAME.js.' },
+  { regex: String.raw`^\.{1,2}/(?:.*/)?(?:src|dist)/`, message: 'Import another package by its name, not by its files.' },
+];
+const imports = (...patterns) => ({
+  'no-restricted-imports': ['error', { patterns: [...everywhere, ...patterns] }],
+});
+
+const defaultExports = [
+  { selector: 'ExportDefaultDeclaration', message: 'Use named exports.' },
+  { selector: 'ExportSpecifier[exported.name="default"]', message: 'Use named exports.' },
+];
+const impureSyntax = [
+  { selector: 'NewExpression[callee.name="Date"][arguments.length=0]', message: 'No clock here: take the time as an argument.' },
+  { selector: 'CallExpression[callee.name="Date"]', message: 'No clock here: take the time as an argument.' },
+  { selector: 'ImportExpression', message: 'Import statically, so that the dependency rule can see it.' },
+];
+const impureGlobals = [
+  'process', 'performance', 'crypto', 'globalThis', 'setTimeout', 'setInterval', 'setImmediate',
+  'clearTimeout', 'clearInterval', 'clearImmediate', 'queueMicrotask', 'fetch', 'Buffer', 'require',
+].map((name) => ({ name, message: 'Pure code only: core and projections have no clock, no randomness and no I/O.' }));
+const pure = {
+  'no-restricted-globals': ['error', ...impureGlobals],
+  'no-restricted-properties': ['error',
+    { object: 'Date', property: 'now', message: 'No clock here: take the time as an argument.' },
+    { object: 'Math', property: 'random', message: 'No randomness here: take the value as an argument.' },
+  ],
+  'no-restricted-syntax': ['error', ...defaultExports, ...impureSyntax],
+};
+
+const node = Object.fromEntries([
+  'process', 'console', 'URL', 'Buffer', 'performance', 'fetch', 'AbortController', 'AbortSignal',
+  'TextEncoder', 'TextDecoder', 'setTimeout', 'setInterval', 'setImmediate', 'clearTimeout',
+  'clearInterval', 'queueMicrotask', 'structuredClone',
+].map((name) => [name, 'readonly']));
+
+export default tseslint.config(
+  { ignores: ['**/dist/', '**/node_modules/', '**/coverage/', '.tools/', '.ci/out/', 'data/'] },
+  js.configs.recommended,
+  ...tseslint.configs.recommended,
+  {
+    languageOptions: { globals: node },
+    linterOptions: { reportUnusedDisableDirectives: 'error' },
+    rules: {
+      ...imports(),
+      'no-restricted-syntax': ['error', ...defaultExports],
+      'max-lines': ['warn', { max: 400 }],
+      eqeqeq: 'error',
+      'prefer-const': 'error',
+    },
+  },
+  {
+    files: ['**/*.{ts,mts}'],
+    rules: {
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/consistent-type-imports': ['error', { disallowTypeAnnotations: false }],
+      '@typescript-eslint/no-unused-vars': ['error', {
+        argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_', ignoreRestSiblings: true,
+      }],
+      // io-ts and branded types put a value and a type, or a namespace, under one name.
+      '@typescript-eslint/no-redeclare': 'off',
+      'no-redeclare': 'off',
+    },
+  },
+  {
+    files: ['packages/core/**/*.ts'],
+    rules: {
+      ...imports({ regex: only(fpTs, ioTs, own), message: 'core may import only fp-ts/lib/*.js, io-ts and its own files.' }),
+      ...pure,
+    },
+  },
+  {
+    files: ['packages/projections/**/*.ts'],
+    rules: {
+      ...imports({
+        regex: only('@daybook/core$', fpTs, ioTs, 'rxjs(?:/.+)?$', own),
+        message: 'projections may import only @daybook/core, fp-ts/lib/*.js, io-ts, rxjs and its own files.',
+      }),
+      ...pure,
+    },
+  },
+  {
+    files: ['packages/adapters/**/*.ts'],
+    rules: imports({ regex: '^@daybook/(?:test|bench|adapters)(?:/|$)', message: 'adapters may not import this package.' }),
+  },
+  {
+    files: ['packages/**/*.ts'],
+    ignores: ['packages/adapters/src/cli/**'],
+    rules: { 'no-console': 'error' },
+  },
+  {
+    files: ['**/*.config.{js,mjs,ts}'],
+    rules: { 'no-restricted-syntax': 'off' },
+  },
+);
