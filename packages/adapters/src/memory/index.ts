@@ -1,0 +1,1 @@
+export { openMemoryStore, type MemoryStoreOptions } from './memory-store.js'

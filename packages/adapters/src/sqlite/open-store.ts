@@ -1,0 +1,81 @@
+import { access, constants, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { createFile } from './create-file.js'
+import { storeError } from './errors.js'
+import { inspectFile } from './file-header.js'
+import { takeServerLock, type Sharing } from './server-lock.js'
+import { sqliteStore } from './sqlite-store.js'
+import { structureProblems } from './structure.js'
+import { startWriter } from './writer.js'
+import { StoreError, type EventStore } from '../store/index.js'
+
+export interface SqliteStoreOptions {
+  /** Created when missing; its folder must exist. */
+  readonly file: string
+  /**
+   * `exclusive` (default): no other Daybook process may have the file open meanwhile.
+   * `shared`: several may, correctly but slower.
+   */
+  readonly sharing?: Sharing
+  /** How long an append waits for another process's transaction. Default: 5000. */
+  readonly busyTimeoutMs?: number
+}
+
+/** Files that this process has open, which {@link inspectFile} must not touch. */
+const openHere = new Map<string, number>()
+
+const nameOpen = (file: string): (() => void) => {
+  openHere.set(file, (openHere.get(file) ?? 0) + 1)
+  return () => {
+    const left = (openHere.get(file) ?? 1) - 1
+    if (left === 0) openHere.delete(file)
+    else openHere.set(file, left)
+  }
+}
+
+/** One name for one file, whatever links lead to it. */
+const resolveFile = async (file: string): Promise<string> =>
+  realpath(file).catch(async () => join(await realpath(dirname(file)), basename(file)))
+
+const openConnection = (file: string): Database.Database => {
+  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 1000 })
+  try {
+    const [problem] = structureProblems(db)
+    if (problem !== undefined) {
+      throw new StoreError('damaged', `${file} is damaged (${problem}): run the doctor, or restore a backup.`)
+    }
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
+}
+
+/** Opens or creates a store in one SQLite file. Rejects with a {@link StoreError}, leaving the file as it was. */
+export const openSqliteStore = async (options: SqliteStoreOptions): Promise<EventStore> => {
+  const releases: Array<() => void> = []
+  const release = (): void => releases.splice(0).reverse().forEach((undo) => undo())
+  try {
+    // 1. Look before touching: a file that is not ours is left as it is, and gets no lock beside it.
+    const file = await resolveFile(options.file)
+    const found = openHere.has(file) ? 'ours' : await inspectFile(file)
+    await access(dirname(file), constants.W_OK)
+    if (found === 'ours') await access(file, constants.W_OK)
+
+    // 2. From here on nobody else changes it, unless sharing was asked for.
+    const { release: unlock } = takeServerLock(file, options.sharing ?? 'exclusive')
+    releases.push(unlock, nameOpen(file))
+    if (found === 'missing') await createFile(file)
+
+    // 3. The reading connection first: it finds damage without writing.
+    const db = openConnection(file)
+    releases.push(() => db.close())
+    const writer = await startWriter({ file, busyTimeoutMs: options.busyTimeoutMs ?? 5000 })
+    return sqliteStore({ file, db, writer, watchOthers: options.sharing === 'shared', release })
+  } catch (error) {
+    release()
+    throw storeError(error, options.file)
+  }
+}
+

@@ -1,0 +1,119 @@
+import { basename } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import * as E from 'fp-ts/lib/Either.js'
+import { closedError, storeError } from './errors.js'
+import { watchForeignAppends } from './foreign-appends.js'
+import { unpack } from './packed-page.js'
+import { queries, type Span } from './queries.js'
+import { lazyReader } from './reader.js'
+import type { Writer } from './writer.js'
+import { appendBytes } from '../store/append-bytes.js'
+import { appendSignal } from '../store/append-signal.js'
+import { catchUpSubscription } from '../store/catch-up-subscription.js'
+import type { AppendError, Appended, EventStore, ReadOptions, RecordedEvent } from '../store/index.js'
+import { readSpan } from '../store/read-span.js'
+
+const limits = { appendBytesMax: 16 * 2 ** 20, appendEventsMax: 10_000 }
+
+/** Reads up to this size are quicker on the caller's thread than by way of another. */
+const directEventsMax = 64
+const directBytesMax = 256 * 1024
+
+export interface SqliteParts {
+  readonly file: string
+  readonly db: Database
+  readonly writer: Writer
+  readonly watchOthers: boolean
+  /** Called last; closes `db`. */
+  readonly release: () => void
+}
+
+/** The store over its opened parts: a connection of its own for small reads, a thread each for the rest. */
+export const sqliteStore = ({ file, db, writer, watchOthers, release }: SqliteParts): EventStore => {
+  const query = queries(db)
+  const reader = lazyReader({ file })
+  const signal = appendSignal()
+  const unwatch = watchOthers ? watchForeignAppends(db, signal) : () => undefined
+  let closing: Promise<void> | undefined
+
+  /** Everything that reads waits here while a failed writer is being replaced. */
+  const reading = async <A>(body: () => A): Promise<A> => {
+    if (closing === undefined && !writer.healthy()) await writer.ready()
+    if (closing !== undefined) throw closedError()
+    try {
+      return body()
+    } catch (error) {
+      throw storeError(error, file)
+    }
+  }
+
+  const append: EventStore['append'] = (stream, events, expected) => {
+    if (events.length === 0) throw new Error('An append needs at least one event.')
+    return async (): Promise<E.Either<AppendError, Appended>> => {
+      if (closing !== undefined) return E.left({ _tag: 'Unavailable', reason: closedError().message })
+      const bytes = appendBytes(events)
+      const { appendBytesMax: bytesMax, appendEventsMax } = limits
+      if (bytes > bytesMax || events.length > appendEventsMax) {
+        return E.left({ _tag: 'AppendTooLarge', bytes, bytesMax })
+      }
+      const verdict = await writer.append({
+        stream,
+        expected,
+        ids: events.map((event) => event.id),
+        types: events.map((event) => event.type),
+        datas: events.map((event) => event.data),
+        metadatas: events.map((event) => event.metadata),
+      })
+      if ('error' in verdict) return E.left(verdict.error)
+      signal.notify(stream)
+      return E.right(verdict)
+    }
+  }
+
+  const read = async function* (
+    stream: string,
+    options: ReadOptions = {},
+  ): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
+    const backwards = options.direction === 'backwards'
+    const small = ({ low, high }: Span): boolean => high - low < directEventsMax
+    const found = await reading(() => {
+      const span = readSpan(stream, options, query.head(stream))
+      if (span === undefined) return undefined
+      const direct = small(span) && query.bytes(span) <= directBytesMax
+      return { span, events: direct ? query.events(span) : undefined }
+    })
+    if (found === undefined) return
+    if (found.events !== undefined) {
+      yield backwards ? found.events.reverse() : found.events
+      return
+    }
+    for await (const page of reader.pages(found.span, backwards)) {
+      const events = unpack(page) ?? (await reading(() => query.events(page.span)))
+      yield backwards ? events.reverse() : events
+    }
+  }
+
+  const head = (stream: string): Promise<number> => reading(() => query.head(stream))
+
+  const close = async (): Promise<void> => {
+    unwatch()
+    signal.notifyAll()
+    await reader.close()
+    // Last, because the last connection to close tidies the WAL up, and this is the one that may write.
+    db.close()
+    await writer.close()
+    release()
+  }
+
+  return {
+    name: `sqlite:${basename(file)}`,
+    limits,
+    append,
+    read,
+    pick: (stream, revisions) => reading(() => query.pick(stream, revisions)),
+    head,
+    streams: (prefix) => reading(() => query.streams(prefix)),
+    subscribe: (stream, from) => catchUpSubscription({ head, read }, signal, stream, from),
+    close: () => (closing ??= close()),
+  }
+}

@@ -1,0 +1,44 @@
+import type { Database } from 'better-sqlite3'
+import { applicationId, schemaProblems, schemaVersion } from './schema.js'
+
+/** Problems named, and events looked at: enough to notice a torn tail, quick on any size. */
+const problemsMax = 20
+const tailEvents = 200
+
+const problemsOfHeads = (db: Database): ReadonlyArray<string> =>
+  db
+    .prepare<[number], { stream: string; head: number }>(
+      `SELECT s.stream, s.revision AS head FROM streams s
+       LEFT JOIN events e ON e.position = s.position AND e.stream = s.stream AND e.revision = s.revision
+       LEFT JOIN segments g ON g.stream = s.stream AND g.first_revision =
+         (SELECT max(first_revision) FROM segments WHERE stream = s.stream)
+       WHERE e.position IS NULL OR g.first_revision IS NULL
+         OR s.revision - s.position <> g.first_revision - g.first_position
+       LIMIT ?`,
+    )
+    .all(problemsMax)
+    .map(({ stream, head }) => `the last event ${head} of ${stream} is not where it should be`)
+
+const problemsOfTail = (db: Database): ReadonlyArray<string> => {
+  const last = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck().get() ?? 0
+  const lastOfStreams = db.prepare<[], number | null>('SELECT max(position) FROM streams').pluck().get() ?? 0
+  if (last !== lastOfStreams) {
+    return [`the last event is at position ${last}, the streams know of ${lastOfStreams}`]
+  }
+  const tail = db
+    .prepare<[number], number>(
+      'SELECT count(id || type || data || metadata || created) FROM events WHERE position > ?',
+    )
+    .pluck()
+    .get(last - tailEvents)
+  const expected = Math.min(last, tailEvents)
+  return tail === expected ? [] : [`of the last ${expected} events only ${tail} are there`]
+}
+
+/** The check at opening: header, tables, heads and the last events. Empty when nothing is wrong. */
+export const structureProblems = (db: Database): ReadonlyArray<string> => {
+  if (db.pragma('application_id', { simple: true }) !== applicationId) return ['it is not a Daybook store']
+  if (db.pragma('user_version', { simple: true }) !== schemaVersion) return ['its schema version is unknown']
+  const tables = schemaProblems(db)
+  return tables.length > 0 ? tables : [...problemsOfHeads(db), ...problemsOfTail(db)]
+}

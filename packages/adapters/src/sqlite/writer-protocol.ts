@@ -1,0 +1,22 @@
+/** What the store's thread and the writer's thread say to each other. */
+import type { AppendBatch, AppendVerdict } from './append-transaction.js'
+import type { StoreProblem } from './errors.js'
+
+export interface WriterOptions {
+  readonly file: string
+  /** How long an append waits for another process's transaction. */
+  readonly busyTimeoutMs: number
+  /**
+   * Write something first. After an I/O error in a commit its pages may still lie in the WAL,
+   * unseen, until the next recovery finds them; a durable write over them settles that they are not there.
+   */
+  readonly settle: boolean
+}
+
+export type ToWriter = { readonly kind: 'append'; readonly batch: AppendBatch } | { readonly kind: 'close' }
+
+export type FromWriter =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'cannot-open'; readonly problem: StoreProblem }
+  /** In the order in which the appends were sent. After `fatal` every append is refused. */
+  | { readonly kind: 'verdicts'; readonly verdicts: ReadonlyArray<AppendVerdict>; readonly fatal: boolean }

@@ -1,0 +1,101 @@
+/**
+ * Entry point of the thread that writes, so that B-tree work and fsync do not stop the deciding.
+ *
+ * It takes every append that waits, writes them with one commit, answers, and only then copies the
+ * WAL into the file when it has grown enough: a checkpoint delays the next append, never an answer.
+ */
+import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import Database from 'better-sqlite3'
+import { appendTransaction, type AppendBatch, type AppendVerdict } from './append-transaction.js'
+import { toProblem } from './errors.js'
+import { pageSize, schemaVersion } from './schema.js'
+import type { FromWriter, ToWriter, WriterOptions } from './writer-protocol.js'
+
+/** The WAL is copied into the file when about so much has been written to it. */
+const checkpointBytes = 16 * 2 ** 20
+/** It keeps this size, since overwriting a file is quicker than growing it. */
+const walBytesKept = 64 * 2 ** 20
+/** Of appends that share one commit. */
+const commitBytesMax = 4 * 2 ** 20
+
+const openForWriting = ({ file, busyTimeoutMs, settle }: WriterOptions): Database.Database => {
+  const db = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs })
+  db.pragma('synchronous = FULL')
+  db.pragma('wal_autocheckpoint = 0')
+  db.pragma(`journal_size_limit = ${walBytesKept}`)
+  db.pragma('cache_size = -16000')
+  if (settle) db.pragma(`user_version = ${schemaVersion}`)
+  return db
+}
+
+/** About what the batch adds to the WAL: its text, and the pages that every commit rewrites. */
+const walBytes = ({ stream, ids, types, datas, metadatas }: AppendBatch): number => {
+  let bytes = 3 * pageSize
+  for (let i = 0; i < ids.length; i++) {
+    bytes += 80 + stream.length + ids[i]!.length + types[i]!.length + datas[i]!.length + metadatas[i]!.length
+  }
+  return bytes
+}
+
+const serve = (port: MessagePort, options: WriterOptions): void => {
+  const send = (message: FromWriter): void => port.postMessage(message)
+  const db = openForWriting(options)
+  const write = appendTransaction(db, () => new Date().toISOString())
+  let refusal: AppendVerdict | undefined
+  let written = 0
+
+  const close = (): void => {
+    db.close()
+    port.close()
+  }
+
+  /** The appends that already wait behind this one, and whether `close` came after them. */
+  const takeWaiting = (first: AppendBatch): { batches: Array<AppendBatch>; bytes: number; last: boolean } => {
+    const batches = [first]
+    let bytes = walBytes(first)
+    while (bytes < commitBytesMax) {
+      const next = receiveMessageOnPort(port) as { message: ToWriter } | undefined
+      if (next === undefined) break
+      if (next.message.kind === 'close') return { batches, bytes, last: true }
+      batches.push(next.message.batch)
+      bytes += walBytes(next.message.batch)
+    }
+    return { batches, bytes, last: false }
+  }
+
+  const append = (batch: AppendBatch): void => {
+    if (refusal !== undefined) {
+      send({ kind: 'verdicts', verdicts: [refusal], fatal: true })
+      return
+    }
+    const { batches, bytes, last } = takeWaiting(batch)
+    const { verdicts, fatal } = write(batches)
+    if (fatal) refusal = { error: { _tag: 'Unavailable', reason: 'The writer stopped after an error: try again.' } }
+    send({ kind: 'verdicts', verdicts, fatal })
+    written += bytes
+    if (!fatal && written >= checkpointBytes) checkpoint()
+    if (last) close()
+  }
+
+  const checkpoint = (): void => {
+    written = 0
+    try {
+      db.pragma('wal_checkpoint(PASSIVE)')
+    } catch {
+      // Full or busy: all is still in the WAL, and the next commit that matters reports it.
+    }
+  }
+
+  send({ kind: 'open' })
+  port.on('message', (message: ToWriter) => (message.kind === 'close' ? close() : append(message.batch)))
+}
+
+if (parentPort !== null) {
+  const options = workerData as WriterOptions
+  try {
+    serve(parentPort, options)
+  } catch (error) {
+    parentPort.postMessage({ kind: 'cannot-open', problem: toProblem(error, options.file) } satisfies FromWriter)
+    parentPort.close()
+  }
+}
