@@ -4,6 +4,7 @@ import tseslint from 'typescript-eslint';
 // Which way imports may point: core <- projections <- adapters <- test, bench.
 const fpTs = String.raw`fp-ts/lib/.+\.js$`;
 const ioTs = String.raw`io-ts(?:/lib/.+\.js)?$`;
+const noble = String.raw`@noble/hashes/.+\.js$`;
 const own = String.raw`\.{1,2}/`;
 const only = (...allowed) => `^(?!${allowed.join('|')})`;
 
@@ -74,7 +75,7 @@ export default tseslint.config(
   {
     files: ['packages/core/**/*.ts'],
     rules: {
-      ...imports({ regex: only(fpTs, ioTs, own), message: 'core may import only fp-ts/lib/*.js, io-ts and its own files.' }),
+      ...imports({ regex: only(fpTs, ioTs, noble, own), message: 'core may import only fp-ts/lib/*.js, io-ts, @noble/hashes and its own files.' }),
       ...pure,
     },
   },

@@ -1,0 +1,108 @@
+/** What the engine offers to whoever drives it: HTTP, the command line's server side, a program in the same process. */
+import type {
+  Claimed,
+  Command,
+  CommandOf,
+  CommandType,
+  QueueEvent,
+  QueueState,
+  Rejection,
+  Replies,
+} from '@daybook/core'
+import type { Either } from 'fp-ts/lib/Either.js'
+import type { Observable } from 'rxjs'
+
+/** Through which door a command comes: who, and in which correlation. */
+export interface Door {
+  readonly actor: string
+  readonly correlationId?: string
+}
+
+/** A refusal by the queue (`Rejection`), or by the engine for reasons that have nothing to do with the command. */
+export type Refusal =
+  | Rejection
+  | {
+      readonly code: 'overloaded' | 'unavailable'
+      readonly detail: string
+      /** When to try again. */
+      readonly retryAfterSeconds: number
+    }
+
+export interface Answer<T> {
+  readonly value: T
+  /** The revision that the answer shows: durable when the answer is given. */
+  readonly revision: number
+}
+
+export type Outcome<T> = Either<Refusal, Answer<T>>
+
+/** A claimed task with the texts joined from the log. */
+export interface Claim extends Claimed {
+  /** JSON text of `{payload?, description?, metadata?}`. */
+  readonly content: string
+  /** JSON text of what a former holder left, if any. */
+  readonly checkpoint: string | undefined
+}
+
+/** Events that have become durable, in order; `from` is the revision of the first. */
+export interface Committed {
+  readonly from: number
+  readonly events: ReadonlyArray<QueueEvent>
+}
+
+export interface ClaimOptions {
+  /** How long to wait for a task when there is none, in milliseconds. Default 0. */
+  readonly waitMs?: number
+  /** Gives up waiting: the claim is answered empty, and takes nothing. */
+  readonly signal?: AbortSignal
+}
+
+export interface EngineStatus {
+  readonly queue: string
+  readonly revision: number
+  /** Commands waiting to be decided. */
+  readonly mailbox: number
+  readonly appendsInFlight: number
+  readonly waitingClaims: number
+  /** Why commands are refused now; `undefined` when they are not. */
+  readonly unavailable: string | undefined
+  readonly conflicts: number
+  readonly snapshotRevision: number
+}
+
+/** One queue: the only writer of its stream in this process. */
+export interface QueueEngine {
+  readonly name: string
+
+  /** Decides, appends, and answers once it is durable. Never rejects. */
+  readonly submit: <T extends CommandType>(
+    command: CommandOf<T> & { readonly type: T },
+    door: Door,
+  ) => Promise<Outcome<Replies[T]>>
+
+  /** Many commands in one go, each with its own outcome, in order. Cheaper than as many single calls. */
+  readonly submitAll: (commands: ReadonlyArray<Command>, door: Door) => Promise<ReadonlyArray<Outcome<Replies[CommandType]>>>
+
+  /** Claims, joins the contents, and waits for work if asked to. A waiting claim is served in the append that brings the task. */
+  readonly claim: (command: CommandOf<'Claim'>, door: Door, options?: ClaimOptions) => Promise<Outcome<ReadonlyArray<Claim>>>
+
+  /**
+   * Asks the state. Goes through the same mailbox as commands, so it sees all that was submitted before,
+   * and is answered only when what it saw is durable: reads are linearizable.
+   */
+  readonly read: <A>(query: (state: QueueState) => A) => Promise<Outcome<A>>
+
+  /** Waits until the queue has this revision, at most `waitMs`. False when it has not by then. */
+  readonly reached: (revision: number, waitMs: number) => Promise<boolean>
+
+  /** JSON texts of `data` of the events at these revisions; `undefined` where there is none. */
+  readonly contents: (revisions: ReadonlyArray<number>) => Promise<ReadonlyArray<string | undefined>>
+
+  /** Everything that becomes durable from now on, by this process or another. Multicast; subscribers must be quick. */
+  readonly committed: Observable<Committed>
+
+  readonly status: () => EngineStatus
+
+  /** Takes no new commands, answers those under way, leaves a snapshot. */
+  readonly close: () => Promise<void>
+}

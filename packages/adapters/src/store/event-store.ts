@@ -1,0 +1,122 @@
+/**
+ * The port to the log. One contract suite (`test/contract`) holds every adapter to these words.
+ *
+ * Text in, text out: an event is serialised once, by the engine, and its bytes are never re-encoded.
+ */
+import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
+import type { Observable } from 'rxjs'
+
+/** An event as it is handed to a store: `data` and `metadata` are JSON texts. */
+export interface EventToAppend {
+  /** UUID, unique within the stream. The same append sent again carries the same ids. */
+  readonly id: string
+  readonly type: string
+  readonly data: string
+  readonly metadata: string
+}
+
+/** An event as a store gives it back. */
+export interface RecordedEvent extends EventToAppend {
+  readonly stream: string
+  /** 0 for a stream's first event, then gapless. */
+  readonly revision: number
+  /** Order over all streams of the store: grows, and may have gaps. */
+  readonly position: number
+  /** The store's own clock when it wrote the event, ISO 8601. Nothing is decided on it. */
+  readonly created: string
+}
+
+/** The revision of the stream's last event, `no_stream` for none, `any` to skip the check. */
+export type ExpectedRevision = number | 'no_stream' | 'any'
+
+export interface Appended {
+  /** Revision of the last event of this append. */
+  readonly revision: number
+}
+
+/**
+ * Why an append did not succeed. Only `OutcomeUnknown` may be in the log all the same; after every
+ * other error nothing was written.
+ */
+export type AppendError =
+  | { readonly _tag: 'WrongExpectedRevision'; readonly actual: number | 'no_stream' }
+  | { readonly _tag: 'OutcomeUnknown'; readonly reason: string }
+  /** Not now (disk full, locked, not connected): the same append may be tried again later. */
+  | { readonly _tag: 'Unavailable'; readonly reason: string }
+  /** Over the store's limit for one append; `bytesMax` is that limit. */
+  | { readonly _tag: 'AppendTooLarge'; readonly bytes: number; readonly bytesMax: number }
+
+export interface ReadOptions {
+  /** First revision to return. Default: `start` forwards, `end` backwards. */
+  readonly from?: number | 'start' | 'end'
+  readonly direction?: 'forwards' | 'backwards'
+  /** At most so many events. Default: no limit. */
+  readonly limit?: number
+}
+
+/** Sent once by a subscription when it has delivered all that was there when it looked. */
+export interface CaughtUp {
+  readonly _tag: 'CaughtUp'
+  /** The stream's last revision, -1 for an empty one. */
+  readonly revision: number
+}
+
+export type Delivered = ReadonlyArray<RecordedEvent> | CaughtUp
+
+export interface StoreLimits {
+  /** Bytes of one append: ids, types, data and metadata together. */
+  readonly appendBytesMax: number
+  readonly appendEventsMax: number
+}
+
+export interface EventStore {
+  readonly name: string
+  readonly limits: StoreLimits
+
+  /** All events or none, durable when it resolves to `Right`. An empty append is refused by throwing. */
+  readonly append: (
+    stream: string,
+    events: ReadonlyArray<EventToAppend>,
+    expected: ExpectedRevision,
+  ) => TaskEither<AppendError, Appended>
+
+  /** Pages of events, in order; a missing stream is empty. Leaving the loop early releases everything. Rejects with {@link StoreError}. */
+  readonly read: (stream: string, options?: ReadOptions) => AsyncIterable<ReadonlyArray<RecordedEvent>>
+
+  /**
+   * The events at these revisions, in the order asked for; `undefined` where there is none.
+   * Meant for joining payloads: up to some thousands of revisions anywhere in the stream.
+   */
+  readonly pick: (
+    stream: string,
+    revisions: ReadonlyArray<number>,
+  ) => Promise<ReadonlyArray<RecordedEvent | undefined>>
+
+  /** Revision of the last event, -1 for a missing stream. */
+  readonly head: (stream: string) => Promise<number>
+
+  /** Names of the streams that start with `prefix`, in order of their first event. */
+  readonly streams: (prefix: string) => Promise<ReadonlyArray<string>>
+
+  /**
+   * Catch-up subscription: every event from `from` (inclusive) on, in order, without gaps or repeats,
+   * in batches; then a {@link CaughtUp}, then live ones, also those appended by other processes.
+   * Errors with {@link StoreError} when the store is closed or broken. Unsubscribing releases everything.
+   */
+  readonly subscribe: (stream: string, from: number) => Observable<Delivered>
+
+  /** Waits for appends under way, then releases files and connections. Further calls fail. */
+  readonly close: () => Promise<void>
+}
+
+/** A store that cannot be opened or read. `code` is stable; the message says what to do next. */
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  constructor(
+    readonly code: 'locked' | 'read-only' | 'not-a-database' | 'damaged' | 'wrong-schema' | 'unavailable' | 'closed',
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * The port to snapshots: caches on local disk, deletable at any time, never the truth.
+ * What cannot be used (damaged, too new, another version) is skipped with a reason, never an error.
+ */
+
+export interface SnapshotHeader {
+  readonly stream: string
+  /** The last revision that the snapshot holds. */
+  readonly revision: number
+  /** Version of the fold that made it; another version is not loaded. */
+  readonly foldVersion: number
+}
+
+export interface SnapshotWriter {
+  /** One line of JSON text, without the line break. Awaited: gives back-pressure. */
+  readonly line: (text: string) => Promise<void>
+  /** Makes the snapshot visible, atomically; older ones of the stream beyond `keep` are removed. */
+  readonly commit: () => Promise<void>
+  readonly abort: () => Promise<void>
+}
+
+export interface LoadedSnapshot {
+  readonly header: SnapshotHeader
+  /** Pages of lines, in the order written. Rejects when a checksum fails: then try the next one. */
+  readonly lines: () => AsyncIterable<ReadonlyArray<string>>
+}
+
+export interface SkippedSnapshot {
+  readonly name: string
+  readonly reason: string
+}
+
+export interface SnapshotStore {
+  readonly create: (header: SnapshotHeader) => Promise<SnapshotWriter>
+  /** Usable ones of the stream, newest first, none beyond `revisionMax`, only of this fold version. */
+  readonly list: (
+    stream: string,
+    foldVersion: number,
+    revisionMax: number,
+  ) => Promise<{ readonly usable: ReadonlyArray<LoadedSnapshot>; readonly skipped: ReadonlyArray<SkippedSnapshot> }>
+}

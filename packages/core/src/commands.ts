@@ -1,0 +1,106 @@
+/**
+ * What can be asked of a queue. A command is data: everything that its decision depends on besides the
+ * state is in it or in its envelope, so a decision can be repeated bit for bit.
+ */
+import * as t from 'io-ts'
+import { Json } from './json.js'
+import { AgentId, Count, Instant, integer, Name, TaskId, TaskType, Text, Token, TypePattern } from './scalars.js'
+import { SettingsPatch } from './settings.js'
+import { Failure, Phase, TaskFacts } from './task.js'
+
+/** A task made ready to be decided on: id, key and content text are settled, defaults are not. */
+export const PreparedTask = t.intersection(
+  [
+    t.type({
+      id: TaskId,
+      type: TaskType,
+      idempotencyKey: Name,
+      /** JSON text of `{payload?, description?, metadata?}`. */
+      content: t.string,
+    }),
+    t.partial({
+      priority: integer(1, 10),
+      dependencies: t.readonlyArray(TaskId),
+      timeout: t.number,
+      maxRetries: t.number,
+      backoffSeconds: t.number,
+      availableAt: Instant,
+      deadlineAt: Instant,
+      ticketId: Name,
+      phase: Phase,
+      tenant: Name,
+      skills: t.readonlyArray(Name),
+      parentTaskId: TaskId,
+    }),
+  ],
+  'prepared task',
+)
+export type PreparedTask = t.TypeOf<typeof PreparedTask>
+
+export const ImportedTask = t.intersection(
+  [
+    PreparedTask,
+    t.type({ status: t.keyof({ pending: null, completed: null, cancelled: null, 'dead-letter': null }) }),
+    t.partial({ createdAt: Instant, finishedAt: Instant, retries: Count, lastError: t.string }),
+  ],
+  'imported task',
+)
+export type ImportedTask = t.TypeOf<typeof ImportedTask>
+
+/** Which dead letters a reviewer means: all that match every part given. */
+export const DeadLetterFilter = t.exact(
+  t.partial({ type: TypePattern, signature: t.string, error: t.string }),
+  'dead letter filter',
+)
+export type DeadLetterFilter = t.TypeOf<typeof DeadLetterFilter>
+
+const held = { task: TaskId, agent: AgentId, token: Token }
+const review = t.intersection([
+  t.type({ reviewer: Text, reason: Text }),
+  t.partial({ task: TaskId, filter: DeadLetterFilter }),
+])
+const tag = <T extends string>(type: T) => t.type({ type: t.literal(type) })
+
+export const commandCodecs = {
+  /** All or none. */
+  Enqueue: t.intersection([tag('Enqueue'), t.type({ tasks: t.readonlyArray(PreparedTask) })]),
+  Import: t.intersection([tag('Import'), t.type({ tasks: t.readonlyArray(ImportedTask) })]),
+  Claim: t.intersection([
+    tag('Claim'),
+    t.type({ agent: AgentId, max: integer(1, 1_000) }),
+    t.partial({ types: t.readonlyArray(TypePattern), phases: t.readonlyArray(Phase), skills: t.readonlyArray(Name), tenant: Name }),
+  ]),
+  Heartbeat: t.intersection([tag('Heartbeat'), t.type(held), t.partial({ progress: Json, checkpoint: Json })]),
+  Complete: t.intersection([
+    tag('Complete'),
+    t.type({ ...held, /** JSON text of the result. */ content: t.string, hasReport: t.boolean }),
+  ]),
+  Fail: t.intersection([tag('Fail'), t.type({ ...held, error: Failure, retryable: t.boolean }), t.partial({ checkpoint: Json })]),
+  Release: t.intersection([tag('Release'), t.type({ ...held, reason: Text })]),
+  Cancel: t.intersection([tag('Cancel'), t.type({ task: TaskId, reason: Text })]),
+  /** One dead letter, or all that match the filter, back to the queue. */
+  Retry: t.intersection([tag('Retry'), review]),
+  Discard: t.intersection([tag('Discard'), review]),
+  OpenBreaker: t.intersection([tag('OpenBreaker'), t.type({ taskType: TaskType, reason: Text })]),
+  CloseBreaker: t.intersection([tag('CloseBreaker'), t.type({ taskType: TaskType, reason: Text })]),
+  TerminateAgent: t.intersection([tag('TerminateAgent'), t.type({ agent: AgentId, reason: Text })]),
+  Configure: t.intersection([tag('Configure'), t.type({ patch: SettingsPatch })]),
+  Pause: t.intersection([tag('Pause'), t.type({ reason: Text })]),
+  Resume: t.intersection([tag('Resume'), t.type({ reason: Text })]),
+  /** Time has passed: expire leases, end delays, half-open breakers. Issued by the engine's timer. */
+  Tick: tag('Tick'),
+} as const
+
+export type CommandType = keyof typeof commandCodecs
+export type CommandOf<T extends CommandType> = t.TypeOf<(typeof commandCodecs)[T]>
+export type Command = { readonly [T in CommandType]: CommandOf<T> }[CommandType]
+
+/** What comes with a command from outside the core. */
+export interface Envelope {
+  /** Milliseconds since 1970; never before the state's last event. */
+  readonly at: Instant
+  /** In [0, 1): the jitter of what this command decides. */
+  readonly random: number
+}
+
+export { TaskFacts }

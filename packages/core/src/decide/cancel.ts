@@ -1,0 +1,51 @@
+/** A task that will never complete takes those with it that wait for it (LK-12, INV-8). */
+import * as E from 'fp-ts/lib/Either.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { reject, type Rejection } from '../rejections.js'
+import type { Tables, TaskRecord } from '../state.js'
+import { isFinal } from '../task.js'
+import { taskById } from './lookup.js'
+
+export const decideCancel = (
+  command: CommandOf<'Cancel'>,
+  tables: Tables,
+  { at }: Envelope,
+): E.Either<Rejection, ReadonlyArray<QueueEvent>> =>
+  pipe(
+    taskById(tables, command.task),
+    E.chain((task) => {
+      if (task.status === 'cancelled') return E.right([])
+      if (task.status === 'dead-letter') {
+        return E.left(reject('wrong-state', `${task.id} is a dead letter: review it with retry or discard`))
+      }
+      if (isFinal(task.status)) return E.left(reject('wrong-state', `${task.id} is ${task.status}, which is final`))
+      return E.right([
+        { type: 'Cancelled', at, data: { task: task.id, reason: command.reason } },
+        ...cancelDependents(task, at, 'cancelled', new Set([task])),
+      ] satisfies ReadonlyArray<QueueEvent>)
+    }),
+  )
+
+/** All that wait for `root`, directly or not, nearest first; `seen` are left out and added to. */
+export const cancelDependents = (
+  root: TaskRecord,
+  at: number,
+  fate: 'cancelled' | 'discarded',
+  seen: Set<TaskRecord>,
+): ReadonlyArray<QueueEvent> => {
+  const events: Array<QueueEvent> = []
+  const queue: Array<TaskRecord> = [root]
+  for (let i = 0; i < queue.length; i++) {
+    const parent = queue[i] as TaskRecord
+    for (const task of parent.dependents) {
+      if (seen.has(task) || isFinal(task.status)) continue
+      seen.add(task)
+      queue.push(task)
+      const reason = `Parent ${parent.id} ${parent === root ? fate : 'cancelled'}`
+      events.push({ type: 'Cancelled', at, data: { task: task.id, reason } })
+    }
+  }
+  return events
+}

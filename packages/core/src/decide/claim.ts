@@ -1,0 +1,104 @@
+/**
+ * Who gets what (LK-06). A claim asks three questions, each its own function: which groups may this agent
+ * take from now, whose turn it is, and which task of theirs is first. Walking the heads of the groups' sorted
+ * lists answers the last one exactly, without a scan: cost grows with the groups, not with the backlog.
+ */
+import * as E from 'fp-ts/lib/Either.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import type { Rejection } from '../rejections.js'
+import type { Cursor } from '../sorted-list.js'
+import type { Group, Tables, TaskRecord } from '../state.js'
+
+export type ClaimRequest = Pick<CommandOf<'Claim'>, 'agent' | 'types' | 'phases' | 'skills' | 'tenant'>
+
+export const decideClaim = (
+  command: CommandOf<'Claim'>,
+  tables: Tables,
+  envelope: Envelope,
+): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+  const { at } = envelope
+  let token = tables.head.lastToken
+  return E.right(
+    pickTasks(tables, command, command.max).map(({ task, probe }) => ({
+      type: 'Claimed',
+      at,
+      data: {
+        task: task.id,
+        agent: command.agent,
+        token: ++token,
+        expiresAt: at + Math.ceil(task.timeout * 1_000),
+        ...(probe ? { probe: true as const } : {}),
+      },
+    })),
+  )
+}
+
+export interface Picked {
+  readonly task: TaskRecord
+  /** The claim is a half-open breaker's test. */
+  readonly probe: boolean
+}
+
+/** The tasks this agent would be given now, in order. Changes nothing. */
+export const pickTasks = (tables: Tables, request: ClaimRequest, max: number): ReadonlyArray<Picked> => {
+  const picked: Array<Picked> = []
+  if (tables.head.paused !== null || tables.counts.pending === 0) return picked
+  let open = openGroups(tables, request)
+  let passedOver = 0
+  const { maxQueueScanBatch } = tables.head.settings.assignment
+  while (picked.length < max && open.length > 0) {
+    const best = firstOf(open)
+    const task = best.cursor.item as TaskRecord
+    best.cursor.advance()
+    if (task.rare.claimants?.includes(request.agent) === true) {
+      if (++passedOver >= maxQueueScanBatch) break
+    } else {
+      picked.push({ task, probe: best.probe })
+      // A half-open breaker admits exactly one test task (LK-15).
+      if (best.probe) open = open.filter((candidate) => candidate.group.type !== best.group.type)
+    }
+    if (best.cursor.item === undefined) open = open.filter((candidate) => candidate !== best)
+  }
+  return picked
+}
+
+interface OpenGroup {
+  readonly group: Group
+  readonly cursor: Cursor<TaskRecord>
+  readonly probe: boolean
+}
+
+const openGroups = (tables: Tables, request: ClaimRequest): ReadonlyArray<OpenGroup> => {
+  const open: Array<OpenGroup> = []
+  for (const group of tables.groups.values()) {
+    if (group.byStatus.pending.size === 0 || !mayTake(request, group)) continue
+    const breaker = tables.breakers.get(group.type)
+    const state = breaker?.state ?? 'closed'
+    if (state === 'open' || (state === 'half-open' && breaker?.probe !== null)) continue
+    open.push({ group, cursor: group.byStatus.pending.cursor(), probe: state === 'half-open' })
+  }
+  return open
+}
+
+const firstOf = (open: ReadonlyArray<OpenGroup>): OpenGroup => {
+  let best = open[0] as OpenGroup
+  for (let i = 1; i < open.length; i++) {
+    const candidate = open[i] as OpenGroup
+    if ((candidate.cursor.item as TaskRecord).rank < (best.cursor.item as TaskRecord).rank) best = candidate
+  }
+  return best
+}
+
+/** Whether an agent that asks like this may work on tasks of this group at all. */
+export const mayTake = (request: Omit<ClaimRequest, 'agent'>, group: Group): boolean => {
+  const { types, phases, skills, tenant } = request
+  if (types !== undefined && !types.some((pattern) => matchesType(pattern, group.type))) return false
+  if (phases !== undefined && group.phase !== undefined && !phases.includes(group.phase)) return false
+  if (tenant !== undefined && group.tenant !== tenant) return false
+  return group.skills.length === 0 || group.skills.every((skill) => skills?.includes(skill) === true)
+}
+
+/** `eng-backend`, `eng-*`, `*`. */
+export const matchesType = (pattern: string, type: string): boolean =>
+  pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : pattern === type

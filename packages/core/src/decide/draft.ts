@@ -1,0 +1,85 @@
+/**
+ * What a command is about to say. Most commands end one attempt of one task; those that end many (a tick,
+ * an agent's end) count the failures they cause as they go, so that a breaker opens at the right one.
+ */
+import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../events.js'
+import type { Envelope } from '../commands.js'
+import { retryDelayMs } from '../retry.js'
+import { breakerSettings } from '../settings.js'
+import { failuresAt, type Lease, type Tables, type TaskRecord } from '../state.js'
+import { failureSignature } from '../signature.js'
+import { expiryMessage } from '../evolve.js'
+
+export class Draft {
+  readonly events: Array<QueueEvent> = []
+  /** Failures that this command has added, and breakers that it has opened. */
+  private readonly added = new Map<string, number>()
+  private readonly opened = new Set<string>()
+
+  constructor(
+    readonly tables: Tables,
+    readonly envelope: Envelope,
+  ) {}
+
+  emit(event: QueueEvent): void {
+    this.events.push(event)
+  }
+
+  get at(): number {
+    return this.envelope.at
+  }
+
+  /** The lease of this task ended by itself: an attempt and a retry, without backoff (LK-08). */
+  expire(task: TaskRecord, lease: Lease, cause: ExpiryCause): void {
+    const { at } = this
+    const { agent, token } = lease
+    const signature = failureSignature(task.group.type, task.group.phase, expiryMessage[cause])
+    this.emit({ type: 'ClaimExpired', at, data: { task: task.id, agent, token, cause, signature } })
+    this.afterFailure(task, lease, true, false)
+  }
+
+  /** What follows a failed attempt: a retry or the dead letters, and the breaker's part in it. */
+  afterFailure(task: TaskRecord, lease: Lease, retryable: boolean, backoff: boolean): void {
+    const { at, tables } = this
+    const { settings } = tables.head
+    const retries = task.retries + 1
+    const reason: DeadLetterReason | undefined = !retryable
+      ? 'not-retryable'
+      : retries >= task.maxRetries
+        ? 'retries-exhausted'
+        : task.attempts + 1 >= settings.maxAttempts
+          ? 'attempts-exhausted'
+          : undefined
+    if (reason !== undefined) this.emit({ type: 'DeadLettered', at, data: { task: task.id, reason } })
+    else if (backoff) {
+      const delay = retryDelayMs(task.backoffSeconds, retries, settings.defaults, this.envelope.random)
+      if (delay > 0) this.emit({ type: 'RetryScheduled', at, data: { task: task.id, availableAt: at + delay } })
+    }
+    this.moveBreaker(task, lease, reason !== undefined)
+  }
+
+  /** The attempts are used up without a failure: a release was the last of them. */
+  deadLetterAfterRelease(task: TaskRecord, lease: Lease): void {
+    this.emit({ type: 'DeadLettered', at: this.at, data: { task: task.id, reason: 'attempts-exhausted' } })
+    if (!lease.probe) this.moveBreaker(task, lease, true)
+  }
+
+  private moveBreaker(task: TaskRecord, lease: Lease, isDead: boolean): void {
+    const { tables, at } = this
+    const { type } = task.group
+    const breaker = tables.breakers.get(type)
+    const rules = breakerSettings(tables.head.settings, type)
+    if (breaker?.state === 'half-open' && breaker.probe === task) {
+      this.opened.add(type)
+      return this.emit({ type: 'BreakerOpened', at, data: { taskType: type, cause: 'probe-failed' } })
+    }
+    // Only results of claims made since the breaker last opened move it (LK-15).
+    if ((breaker?.state ?? 'closed') !== 'closed' || lease.epoch !== (breaker?.epoch ?? 0)) return
+    if (this.opened.has(type) || !(isDead || rules.countOn === 'attempt')) return
+    const failures = (breaker === undefined ? 0 : failuresAt(breaker, rules, at)) + (this.added.get(type) ?? 0) + 1
+    this.added.set(type, (this.added.get(type) ?? 0) + 1)
+    if (failures < rules.failureThreshold) return
+    this.opened.add(type)
+    this.emit({ type: 'BreakerOpened', at, data: { taskType: type, cause: 'threshold' } })
+  }
+}

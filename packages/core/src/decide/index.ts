@@ -1,0 +1,83 @@
+/** The decider: what a command makes happen in a state, or why it is refused. Changes nothing. */
+import * as E from 'fp-ts/lib/Either.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { Command, CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { QueueState } from '../queue-state.js'
+import { reject, type Rejection } from '../rejections.js'
+import { patchSettings } from '../settings.js'
+import type { Tables } from '../state.js'
+import { decideCancel } from './cancel.js'
+import { decideClaim } from './claim.js'
+import { decideDiscard, decideRetry } from './dead-letters.js'
+import { decideEnqueue, decideImport } from './enqueue.js'
+import { decideComplete, decideFail, decideHeartbeat, decideRelease } from './settle.js'
+import { decideTerminateAgent, decideTick } from './tick.js'
+
+/** All events of a command, to be appended together, or the reason why there are none (INV-16). */
+export type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
+
+export const decide =
+  (command: Command, envelope: Envelope) =>
+  (state: QueueState): Decision => {
+    const tables = QueueState.tablesOf(state)
+    // `at` never runs backward, whatever the clock does (INV-14).
+    return decideOn(command, tables, envelope.at >= tables.head.at ? envelope : { ...envelope, at: tables.head.at })
+  }
+
+const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decision => {
+  const { at } = envelope
+  switch (command.type) {
+    case 'Enqueue':
+      return decideEnqueue(command, tables, envelope)
+    case 'Import':
+      return decideImport(command, tables, envelope)
+    case 'Claim':
+      return decideClaim(command, tables, envelope)
+    case 'Heartbeat':
+      return decideHeartbeat(command, tables, envelope)
+    case 'Complete':
+      return decideComplete(command, tables, envelope)
+    case 'Fail':
+      return decideFail(command, tables, envelope)
+    case 'Release':
+      return decideRelease(command, tables, envelope)
+    case 'Cancel':
+      return decideCancel(command, tables, envelope)
+    case 'Retry':
+      return decideRetry(command, tables, envelope)
+    case 'Discard':
+      return decideDiscard(command, tables, envelope)
+    case 'OpenBreaker':
+      return E.right([
+        { type: 'BreakerOpened', at, data: { taskType: command.taskType, cause: 'manual', reason: command.reason } },
+      ])
+    case 'CloseBreaker':
+      return decideCloseBreaker(command, tables, at)
+    case 'TerminateAgent':
+      return decideTerminateAgent(command, tables, envelope)
+    case 'Configure':
+      return decideConfigure(command, tables, at)
+    case 'Pause':
+      return E.right(tables.head.paused === null ? [{ type: 'QueuePaused', at, data: { reason: command.reason } }] : [])
+    case 'Resume':
+      return E.right(tables.head.paused === null ? [] : [{ type: 'QueueResumed', at, data: { reason: command.reason } }])
+    case 'Tick':
+      return decideTick(tables, envelope)
+  }
+}
+
+const decideCloseBreaker = (command: CommandOf<'CloseBreaker'>, tables: Tables, at: number): Decision => {
+  const { taskType, reason } = command
+  if ((tables.breakers.get(taskType)?.state ?? 'closed') === 'closed') {
+    return E.left(reject('wrong-state', `the breaker of ${taskType} is closed already`))
+  }
+  return E.right([{ type: 'BreakerClosed', at, data: { taskType, cause: 'manual', reason } }])
+}
+
+const decideConfigure = (command: CommandOf<'Configure'>, tables: Tables, at: number): Decision => {
+  const { settings } = tables.head
+  const patched = patchSettings(settings, command.patch)
+  const isSame = pipe(JSON.stringify(patched), (text) => text === JSON.stringify(settings))
+  return E.right(isSame ? [] : [{ type: 'QueueConfigured', at, data: { patch: command.patch } }])
+}

@@ -1,0 +1,59 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { reject, type Rejection } from '../rejections.js'
+import { isHeld, type Lease, type Tables, type TaskRecord } from '../state.js'
+
+/** A task by its id, or by its number as `#42`. */
+export const findTask = (tables: Tables, id: string): TaskRecord | undefined =>
+  id.startsWith('#') ? tables.byNumber.get(Number(id.slice(1))) : tables.byId.get(id)
+
+export const taskById = (tables: Tables, id: string): E.Either<Rejection, TaskRecord> => {
+  const task = findTask(tables, id)
+  return task === undefined
+    ? E.left(
+        reject('not-found', `no task ${id} in queue ${tables.queue}: it was never enqueued here, or it finished and its retention is over`),
+      )
+    : E.right(task)
+}
+
+export interface Holding {
+  readonly task: TaskRecord
+  readonly lease: Lease
+}
+
+/** The task, if this agent holds it by this token; else why it does not (GB-03). */
+export const heldBy = (
+  tables: Tables,
+  claim: { readonly task: string; readonly agent: string; readonly token: number },
+): E.Either<Rejection, Holding> => {
+  const task = findTask(tables, claim.task)
+  if (task === undefined) return taskById(tables, claim.task) as E.Left<Rejection>
+  const { lease } = task
+  if (lease !== null && lease.token === claim.token && lease.agent === claim.agent && isHeld(task)) {
+    return E.right({ task, lease })
+  }
+  return E.left(reject('lease-lost', `${whyLost(task, claim)}: stop working on ${task.id}; do not report its outcome`))
+}
+
+const whyLost = (task: TaskRecord, claim: { readonly agent: string; readonly token: number }): string => {
+  const { lease, status } = task
+  if (lease === null) return `task ${task.id} was never claimed`
+  if (status === 'cancelled') return 'cancelled'
+  if (lease.agent !== claim.agent && lease.token === claim.token) return `token ${claim.token} was given to another agent`
+  if (lease.token !== claim.token) return `expired: token ${claim.token} is not the newest, ${lease.token}`
+  switch (lease.end) {
+    case 'agent-terminated':
+      return 'terminated: this agent was ended by an operator'
+    case 'lease-expired':
+      return 'expired: no heartbeat came in time'
+    case 'report-missing':
+      return 'expired: the decision report was not handed in in time'
+    case 'failed':
+      return 'this claim has already been reported as failed'
+    case 'released':
+      return 'this claim has already been released'
+    case 'cancelled':
+      return 'cancelled'
+    case null:
+      return `the task is ${status} already`
+  }
+}

@@ -1,0 +1,94 @@
+/** What a holder says of its task: still at it, done, failed, or giving it back. */
+import * as E from 'fp-ts/lib/Either.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import type { Rejection } from '../rejections.js'
+import { failureSignature } from '../signature.js'
+import type { Tables } from '../state.js'
+import { Draft } from './draft.js'
+import { findTask, heldBy } from './lookup.js'
+
+type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
+
+export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables, { at }: Envelope): Decision =>
+  pipe(
+    heldBy(tables, command),
+    E.map(({ task, lease }) => [
+      {
+        type: 'LeaseExtended',
+        at,
+        data: {
+          task: task.id,
+          agent: lease.agent,
+          token: lease.token,
+          expiresAt: Math.max(lease.expiresAt, at + Math.ceil(task.timeout * 1_000)),
+          ...(command.progress === undefined ? {} : { progress: command.progress }),
+          ...(command.checkpoint === undefined ? {} : { checkpoint: command.checkpoint }),
+        },
+      },
+    ]),
+  )
+
+export const decideComplete = (command: CommandOf<'Complete'>, tables: Tables, envelope: Envelope): Decision => {
+  // The same completion reported twice (its first answer was lost) is no second one.
+  const known = findTask(tables, command.task)
+  if (known?.status === 'completed' && known.lease?.token === command.token && known.lease.agent === command.agent) {
+    return E.right([])
+  }
+  return pipe(
+    heldBy(tables, command),
+    E.map(({ task, lease }): ReadonlyArray<QueueEvent> => {
+      const { at } = envelope
+      const data = { task: task.id, agent: lease.agent, token: lease.token }
+      const { content } = command
+      if (tables.head.settings.decisionReport === 'required' && !command.hasReport) {
+        return [{ type: 'MarkedIncomplete', at, data, content }]
+      }
+      const events: Array<QueueEvent> = [{ type: 'Completed', at, data, content }]
+      const breaker = tables.breakers.get(task.group.type)
+      if (breaker?.state === 'half-open' && breaker.probe === task) {
+        events.push({ type: 'BreakerClosed', at, data: { taskType: breaker.type, cause: 'probe-succeeded' } })
+      }
+      return events
+    }),
+  )
+}
+
+export const decideFail = (command: CommandOf<'Fail'>, tables: Tables, envelope: Envelope): Decision =>
+  pipe(
+    heldBy(tables, command),
+    E.map(({ task, lease }) => {
+      const draft = new Draft(tables, envelope)
+      draft.emit({
+        type: 'Failed',
+        at: envelope.at,
+        data: {
+          task: task.id,
+          agent: lease.agent,
+          token: lease.token,
+          error: command.error,
+          retryable: command.retryable,
+          signature: failureSignature(task.group.type, task.group.phase, command.error.message),
+          ...(command.checkpoint === undefined ? {} : { checkpoint: command.checkpoint }),
+        },
+      })
+      draft.afterFailure(task, lease, command.retryable, true)
+      return draft.events
+    }),
+  )
+
+export const decideRelease = (command: CommandOf<'Release'>, tables: Tables, envelope: Envelope): Decision =>
+  pipe(
+    heldBy(tables, command),
+    E.map(({ task, lease }) => {
+      const draft = new Draft(tables, envelope)
+      draft.emit({
+        type: 'Released',
+        at: envelope.at,
+        data: { task: task.id, agent: lease.agent, token: lease.token, reason: command.reason },
+      })
+      if (task.attempts + 1 >= tables.head.settings.maxAttempts) draft.deadLetterAfterRelease(task, lease)
+      return draft.events
+    }),
+  )

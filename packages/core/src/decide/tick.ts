@@ -1,0 +1,53 @@
+/** What happens because time has passed, and because an operator ends an agent. */
+import * as E from 'fp-ts/lib/Either.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { reject, type Rejection } from '../rejections.js'
+import { isHeld, type Tables } from '../state.js'
+import { Draft } from './draft.js'
+
+/** One tick settles at most so many tasks; what is left is due at once again. */
+export const tickMax = 1_000
+
+export const decideTick = (tables: Tables, envelope: Envelope): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+  const draft = new Draft(tables, envelope)
+  const { at } = envelope
+  for (const breaker of tables.cooling) {
+    if (breaker.halfOpenAt > at) break
+    draft.emit({ type: 'BreakerHalfOpened', at, data: { taskType: breaker.type } })
+  }
+  let settled = 0
+  for (const task of tables.timers) {
+    if (task.dueAt > at || settled >= tickMax) break
+    settled++
+    if (task.status === 'scheduled') draft.emit({ type: 'TaskDue', at, data: { task: task.id } })
+    else if (task.lease !== null) {
+      draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : 'lease-expired')
+    }
+  }
+  return E.right(draft.events)
+}
+
+/** When the state changes by itself next, in milliseconds since 1970; `undefined` for never. */
+export const nextDue = (tables: Tables): number | undefined => {
+  const task = tables.timers.first()?.dueAt
+  const breaker = tables.cooling.first()?.halfOpenAt
+  return task === undefined ? breaker : breaker === undefined ? task : Math.min(task, breaker)
+}
+
+export const decideTerminateAgent = (
+  command: CommandOf<'TerminateAgent'>,
+  tables: Tables,
+  envelope: Envelope,
+): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+  const leases = tables.leases.get(command.agent)
+  if (leases === undefined) {
+    return E.left(reject('not-found', `no agent ${command.agent} holds a task of queue ${tables.queue}`))
+  }
+  const draft = new Draft(tables, envelope)
+  draft.emit({ type: 'AgentTerminated', at: envelope.at, data: { agent: command.agent, reason: command.reason } })
+  for (const task of [...leases].sort((a, b) => a.number - b.number)) {
+    if (task.lease !== null && isHeld(task)) draft.expire(task, task.lease, 'agent-terminated')
+  }
+  return E.right(draft.events)
+}

@@ -1,0 +1,93 @@
+/**
+ * The facts a queue's log is made of. An event's data says all that the fold needs; who did it and why is
+ * in its metadata. Once shipped, a (type, version) keeps its codec for ever: a change of shape is a new
+ * version with an upcaster from the one before (see `upcast.ts`).
+ */
+import * as t from 'io-ts'
+import { AgentId, Count, Instant, integer, TaskId, TaskType, Text, Token } from './scalars.js'
+import { Json } from './json.js'
+import { SettingsPatch } from './settings.js'
+import { Failure, TaskFacts } from './task.js'
+
+const lease = { task: TaskId, agent: AgentId, token: Token }
+const review = { task: TaskId, reviewer: Text, reason: Text }
+
+/** Why an attempt ended without the agent's saying so. */
+export const expiryCauses = ['lease-expired', 'report-missing', 'agent-terminated'] as const
+export type ExpiryCause = (typeof expiryCauses)[number]
+const ExpiryCause: t.Type<ExpiryCause> = t.keyof({ 'lease-expired': null, 'report-missing': null, 'agent-terminated': null })
+
+export const deadLetterReasons = ['retries-exhausted', 'attempts-exhausted', 'not-retryable', 'imported'] as const
+export type DeadLetterReason = (typeof deadLetterReasons)[number]
+const DeadLetterReason: t.Type<DeadLetterReason> = t.keyof({
+  'retries-exhausted': null,
+  'attempts-exhausted': null,
+  'not-retryable': null,
+  imported: null,
+})
+
+const ImportedStatus = t.keyof({ completed: null, cancelled: null, 'dead-letter': null })
+
+/** Current version of each event's data: type → codec. */
+export const eventCodecs = {
+  /** A producer's task was taken in. Its content (payload, description, metadata) is in the same event, for readers. */
+  TaskEnqueued: TaskFacts,
+  /** A task that another system had already finished was taken in as it stood there. */
+  TaskImported: t.intersection([
+    TaskFacts,
+    t.type({ status: ImportedStatus, createdAt: Instant, retries: Count }),
+    t.partial({ finishedAt: Instant, lastError: t.string }),
+  ]),
+  /** A delay (retry or `availableAt`) is over. */
+  TaskDue: t.type({ task: TaskId }),
+  Claimed: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ probe: t.literal(true) })]),
+  LeaseExtended: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ progress: Json, checkpoint: Json })]),
+  /** Given back by the agent, which is barred from the task from now on (GB-04). */
+  Released: t.type({ ...lease, reason: Text }),
+  ClaimExpired: t.type({ ...lease, cause: ExpiryCause, signature: t.string }),
+  Failed: t.intersection([
+    t.type({ ...lease, error: Failure, retryable: t.boolean, signature: t.string }),
+    t.partial({ checkpoint: Json }),
+  ]),
+  RetryScheduled: t.type({ task: TaskId, availableAt: Instant }),
+  /** Completed without the decision report that the queue requires; the lease runs on (LK-02). */
+  MarkedIncomplete: t.type(lease),
+  Completed: t.type(lease),
+  DeadLettered: t.type({ task: TaskId, reason: DeadLetterReason }),
+  /** A reviewer sent a dead letter back, its retries and attempts reset. */
+  Requeued: t.type(review),
+  /** A reviewer threw a dead letter away: final. */
+  Discarded: t.type(review),
+  Cancelled: t.type({ task: TaskId, reason: Text }),
+  BreakerOpened: t.intersection([
+    t.type({ taskType: TaskType, cause: t.keyof({ threshold: null, 'probe-failed': null, manual: null }) }),
+    t.partial({ reason: Text }),
+  ]),
+  BreakerHalfOpened: t.type({ taskType: TaskType }),
+  BreakerClosed: t.intersection([
+    t.type({ taskType: TaskType, cause: t.keyof({ 'probe-succeeded': null, manual: null }) }),
+    t.partial({ reason: Text }),
+  ]),
+  AgentTerminated: t.type({ agent: AgentId, reason: Text }),
+  QueueConfigured: t.type({ patch: SettingsPatch }),
+  QueuePaused: t.type({ reason: Text }),
+  QueueResumed: t.type({ reason: Text }),
+} as const
+
+export type EventType = keyof typeof eventCodecs
+export const eventTypes = Object.keys(eventCodecs) as ReadonlyArray<EventType>
+export const isEventType = (type: string): type is EventType => Object.hasOwn(eventCodecs, type)
+
+export type DataOf<T extends EventType> = t.TypeOf<(typeof eventCodecs)[T]>
+
+/**
+ * An event as the fold sees it. `at` is the queue's time in milliseconds and never decreases along a stream
+ * (INV-14). `content` is a JSON text that the fold does not look into: what a task is about, or what came of it.
+ */
+export type QueueEvent = {
+  readonly [T in EventType]: { readonly type: T; readonly at: Instant; readonly data: DataOf<T>; readonly content?: string }
+}[EventType]
+
+export type EventOf<T extends EventType> = Extract<QueueEvent, { type: T }>
+
+export const eventVersionMax = integer(1, 1_000)

@@ -1,0 +1,65 @@
+/**
+ * The state as its holder sees it: opaque, and used once. `evolve` consumes the state it is given and hands
+ * back its successor, so to whoever keeps that rule the core is pure.
+ *
+ * In debug mode (all tests) every step hands out a new handle and poisons the old one: a breach throws.
+ */
+import { apply, applyUnreadable } from './evolve.js'
+import type { QueueEvent } from './events.js'
+import type { Mark } from './journal.js'
+import { Tables } from './state.js'
+import type { Unreadable } from './upcast.js'
+
+export class QueueState {
+  private consumed = false
+  private constructor(private readonly tables: Tables) {}
+
+  static of(tables: Tables): QueueState {
+    return new QueueState(tables)
+  }
+
+  /** For the core alone: the records behind the handle. */
+  static tablesOf(state: QueueState): Tables {
+    if (state.consumed) throw new Error('this state was consumed by evolve or rollback: use the one they returned')
+    return state.tables
+  }
+
+  /** @internal */
+  static step(state: QueueState): QueueState {
+    if (!poisoning) return state
+    state.consumed = true
+    return new QueueState(state.tables)
+  }
+}
+
+let poisoning = false
+/** Debug mode: consumed states throw when used again. */
+export const poisonConsumedStates = (on: boolean): void => {
+  poisoning = on
+}
+
+export const initial = (queue: string): QueueState => QueueState.of(new Tables(queue))
+
+/** Folds one event. Consumes `state`. */
+export const evolve = (state: QueueState, event: QueueEvent): QueueState => {
+  apply(QueueState.tablesOf(state), event)
+  return QueueState.step(state)
+}
+
+/** Takes note of an event that cannot be read (EV-11). Consumes `state`. */
+export const skip = (state: QueueState, type: string, event: Unreadable): QueueState => {
+  applyUnreadable(QueueState.tablesOf(state), type, event)
+  return QueueState.step(state)
+}
+
+/** Sets a point to come back to. Marks are released in the order in which they were set. */
+export const mark = (state: QueueState): Mark => QueueState.tablesOf(state).journal.mark()
+
+/** What was done since the oldest mark stays. */
+export const release = (state: QueueState, point: Mark): void => QueueState.tablesOf(state).journal.release(point)
+
+/** The state as it was at the mark. Consumes `state`; later marks are gone with it. */
+export const rollback = (state: QueueState, point: Mark): QueueState => {
+  QueueState.tablesOf(state).journal.rollback(point)
+  return QueueState.step(state)
+}

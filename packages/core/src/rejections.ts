@@ -1,0 +1,27 @@
+/** Why a command is refused. `code` is stable and is the `code` of the HTTP problem. */
+
+export interface FieldError {
+  /** Where: `tasks[3].priority`. */
+  readonly path: string
+  readonly message: string
+}
+
+export type RejectionCode =
+  | 'invalid'
+  | 'not-found'
+  | 'conflict'
+  | 'lease-lost'
+  | 'wrong-state'
+  | 'unknown-dependency'
+  | 'dependency-cycle'
+  | 'too-large'
+
+/** A refusal says what is wrong and what to do about it; nothing is appended (INV-16). */
+export interface Rejection {
+  readonly code: RejectionCode
+  readonly detail: string
+  readonly errors?: ReadonlyArray<FieldError>
+}
+
+export const reject = (code: RejectionCode, detail: string, errors?: ReadonlyArray<FieldError>): Rejection =>
+  errors === undefined ? { code, detail } : { code, detail, errors }

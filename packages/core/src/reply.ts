@@ -1,0 +1,134 @@
+/** What the asker is told once a command's events are durable: read off the events and the state they led to. */
+import type { Command, CommandOf, CommandType } from './commands.js'
+import type { EventOf, QueueEvent } from './events.js'
+import { QueueState } from './queue-state.js'
+import type { Settings } from './settings.js'
+import type { Tables } from './state.js'
+import type { Status } from './task.js'
+import { findTask } from './decide/lookup.js'
+
+export interface Enqueued {
+  readonly id: string
+  readonly number: number
+  readonly status: Status
+  readonly duplicate: boolean
+}
+
+export interface Claimed {
+  readonly task: string
+  readonly number: number
+  readonly type: string
+  readonly token: number
+  readonly expiresAt: number
+  /** Where the task's content is in the log, and its checkpoint if a former holder left one. */
+  readonly enqueuedRevision: number
+  readonly checkpointRevision: number | undefined
+}
+
+export interface Replies {
+  readonly Enqueue: ReadonlyArray<Enqueued>
+  readonly Import: ReadonlyArray<Enqueued>
+  readonly Claim: ReadonlyArray<Claimed>
+  readonly Heartbeat: { readonly token: number; readonly expiresAt: number }
+  readonly Complete: { readonly status: Status }
+  readonly Fail: { readonly status: Status; readonly availableAt?: number }
+  readonly Release: { readonly status: Status }
+  readonly Cancel: { readonly cancelled: ReadonlyArray<string> }
+  readonly Retry: { readonly retried: ReadonlyArray<string> }
+  readonly Discard: { readonly discarded: ReadonlyArray<string>; readonly cancelled: ReadonlyArray<string> }
+  readonly OpenBreaker: null
+  readonly CloseBreaker: null
+  readonly TerminateAgent: { readonly reassigned: ReadonlyArray<string> }
+  readonly Configure: Settings
+  readonly Pause: null
+  readonly Resume: null
+  readonly Tick: null
+}
+
+/** `state` is the one that the events led to. */
+export const replyTo = <T extends CommandType>(
+  command: CommandOf<T> & { readonly type: T },
+  events: ReadonlyArray<QueueEvent>,
+  state: QueueState,
+): Replies[T] =>
+  // Each branch below returns the reply of its own type; TypeScript does not narrow the index by the switch.
+  reply(command as unknown as Command, events, QueueState.tablesOf(state)) as Replies[T]
+
+const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tables): Replies[CommandType] => {
+  switch (command.type) {
+    case 'Enqueue':
+    case 'Import':
+      return enqueued(command, events, tables)
+    case 'Claim':
+      return events.flatMap((event) => (event.type === 'Claimed' ? [claimed(event, tables)] : []))
+    case 'Heartbeat': {
+      const event = events[0] as EventOf<'LeaseExtended'>
+      return { token: event.data.token, expiresAt: event.data.expiresAt }
+    }
+    case 'Complete':
+    case 'Release':
+      return { status: statusOf(tables, command.task) }
+    case 'Fail': {
+      const task = findTask(tables, command.task)
+      return task?.status === 'scheduled'
+        ? { status: 'scheduled', availableAt: task.dueAt }
+        : { status: statusOf(tables, command.task) }
+    }
+    case 'Cancel':
+      return { cancelled: tasksOf(events, 'Cancelled') }
+    case 'Retry':
+      return { retried: tasksOf(events, 'Requeued') }
+    case 'Discard':
+      return { discarded: tasksOf(events, 'Discarded'), cancelled: tasksOf(events, 'Cancelled') }
+    case 'TerminateAgent':
+      return { reassigned: tasksOf(events, 'ClaimExpired') }
+    case 'Configure':
+      return tables.head.settings
+    case 'OpenBreaker':
+    case 'CloseBreaker':
+    case 'Pause':
+    case 'Resume':
+    case 'Tick':
+      return null
+  }
+}
+
+const enqueued = (
+  command: CommandOf<'Enqueue'> | CommandOf<'Import'>,
+  events: ReadonlyArray<QueueEvent>,
+  tables: Tables,
+): ReadonlyArray<Enqueued> => {
+  // Without duplicates there is an event for each; with some, those that have one are new.
+  const fresh = events.length === command.tasks.length ? undefined : new Set(events.map((event) => (event as EventOf<'TaskEnqueued'>).data.task))
+  const told = new Set<string>()
+  return command.tasks.map((task): Enqueued => {
+    const known = tables.byId.get(task.id) ?? tables.byKey.get(task.idempotencyKey)
+    const duplicate = fresh !== undefined && (!fresh.has(task.id) || told.has(task.id))
+    told.add(task.id)
+    return {
+      id: known?.id ?? task.id,
+      number: known?.number ?? 0,
+      status: known?.status ?? 'pending',
+      duplicate,
+    }
+  })
+}
+
+const claimed = (event: EventOf<'Claimed'>, tables: Tables): Claimed => {
+  const { task: id, token, expiresAt } = event.data
+  const task = tables.byId.get(id)
+  return {
+    task: id,
+    number: task?.number ?? 0,
+    type: task?.group.type ?? '',
+    token,
+    expiresAt,
+    enqueuedRevision: task?.enqueuedRevision ?? -1,
+    checkpointRevision: task?.rare.checkpointRevision,
+  }
+}
+
+const statusOf = (tables: Tables, id: string): Status => findTask(tables, id)?.status ?? 'completed'
+
+const tasksOf = (events: ReadonlyArray<QueueEvent>, type: 'Cancelled' | 'Requeued' | 'Discarded' | 'ClaimExpired'): ReadonlyArray<string> =>
+  events.flatMap((event) => (event.type === type ? [event.data.task] : []))

@@ -1,0 +1,106 @@
+/** The settings of a queue: every one has a default, a change is an event (TQM-CFG). */
+import * as t from 'io-ts'
+import { between, integer, PositiveSeconds, Seconds, TaskType } from './scalars.js'
+
+const CountOn = t.keyof({ 'dead-letter': null, attempt: null }, 'countOn')
+
+const breaker = {
+  /** So many failures in a row open the breaker. */
+  failureThreshold: integer(1, 1_000_000),
+  /** A closed breaker forgets its failures once the last is older than this, in seconds. */
+  cooldownSeconds: Seconds,
+  /** Seconds an open breaker waits before it admits one test task. */
+  halfOpenAfter: PositiveSeconds,
+  /** What counts as a failure: a dead-lettered task, or every failed attempt. */
+  countOn: CountOn,
+}
+export const BreakerSettings = t.type(breaker)
+export type BreakerSettings = t.TypeOf<typeof BreakerSettings>
+
+const defaults = {
+  timeout: PositiveSeconds,
+  maxRetries: integer(0, 1_000),
+  backoffSeconds: Seconds,
+  maxBackoffSeconds: Seconds,
+  /** Retries wait up to this share longer, at random, so that they do not come back all at once. */
+  jitter: between(0, 1),
+}
+
+const assignment = {
+  /** How many candidates one claim may pass over (tasks that this agent is barred from). */
+  maxQueueScanBatch: integer(1, 100_000),
+}
+
+/**
+ * `policy: priority` serves the highest priority first, oldest first within one. `decisionReport: required`
+ * keeps a completion without a report *incomplete* (LK-02).
+ */
+export const Settings = t.type(
+  {
+    policy: t.literal('priority'),
+    decisionReport: t.keyof({ required: null, optional: null }, 'decisionReport'),
+    /** How long finished tasks stay known to the queue (listed, and blocking duplicates), in seconds. */
+    retentionSeconds: Seconds,
+    /** A task is dead-lettered when so many claims of it ended without success (GB-02). */
+    maxAttempts: integer(1, 1_000_000),
+    defaults: t.type(defaults),
+    assignment: t.type(assignment),
+    breakers: t.type({ defaults: BreakerSettings, overrides: t.record(TaskType, t.partial(breaker)) }),
+  },
+  'settings',
+)
+export type Settings = t.TypeOf<typeof Settings>
+
+export const settingsDefault: Settings = {
+  policy: 'priority',
+  decisionReport: 'required',
+  retentionSeconds: 604_800,
+  maxAttempts: 25,
+  defaults: { timeout: 3_600, maxRetries: 3, backoffSeconds: 60, maxBackoffSeconds: 3_600, jitter: 0.1 },
+  assignment: { maxQueueScanBatch: 200 },
+  breakers: {
+    defaults: { failureThreshold: 5, cooldownSeconds: 300, halfOpenAfter: 60, countOn: 'dead-letter' },
+    overrides: {},
+  },
+}
+
+/** Any part of the settings; what is left out stays as it is. An override of `null` is taken away. */
+export const SettingsPatch = t.exact(
+  t.partial({
+    policy: Settings.props.policy,
+    decisionReport: Settings.props.decisionReport,
+    retentionSeconds: Settings.props.retentionSeconds,
+    maxAttempts: Settings.props.maxAttempts,
+    defaults: t.exact(t.partial(defaults)),
+    assignment: t.exact(t.partial(assignment)),
+    breakers: t.exact(
+      t.partial({
+        defaults: t.exact(t.partial(breaker)),
+        overrides: t.record(TaskType, t.union([t.exact(t.partial(breaker)), t.null])),
+      }),
+    ),
+  }),
+  'settings patch',
+)
+export type SettingsPatch = t.TypeOf<typeof SettingsPatch>
+
+export const patchSettings = (settings: Settings, patch: SettingsPatch): Settings => {
+  const overrides: Record<string, Partial<BreakerSettings>> = { ...settings.breakers.overrides }
+  for (const [type, override] of Object.entries(patch.breakers?.overrides ?? {})) {
+    if (override === null) delete overrides[type]
+    else overrides[type] = { ...overrides[type], ...override }
+  }
+  const { defaults: _, assignment: __, breakers: ___, ...scalars } = patch
+  return {
+    ...settings,
+    ...scalars,
+    defaults: { ...settings.defaults, ...patch.defaults },
+    assignment: { ...settings.assignment, ...patch.assignment },
+    breakers: { defaults: { ...settings.breakers.defaults, ...patch.breakers?.defaults }, overrides },
+  }
+}
+
+export const breakerSettings = (settings: Settings, type: string): BreakerSettings => ({
+  ...settings.breakers.defaults,
+  ...settings.breakers.overrides[type],
+})

@@ -1,0 +1,390 @@
+/**
+ * The state of one queue: records, and the indexes over them. It is the fold of the queue's events and
+ * nothing else, owned by exactly one holder and updated in place (`evolve` consumes it).
+ *
+ * Which index a record stands in follows from its fields alone: a change takes the record out (`unlink`),
+ * alters it and puts it back (`link`). Rollback and loading a snapshot use the same two functions, so an
+ * index cannot drift from its records.
+ */
+import type { BreakerSettings, Settings } from './settings.js'
+import { settingsDefault } from './settings.js'
+import { Journal, type Journaled, type Mark } from './journal.js'
+import { SortedList } from './sorted-list.js'
+import { isFinal, type Phase, type Status, statuses } from './task.js'
+import type { DeadLetterReason, ExpiryCause } from './events.js'
+
+/** One claim of a task: who holds it, and until when (milliseconds). */
+export interface Lease {
+  readonly agent: string
+  readonly token: number
+  readonly claimedAt: number
+  readonly expiresAt: number
+  /** The breaker's epoch when the task was claimed: a result from an earlier epoch does not move the breaker. */
+  readonly epoch: number
+  /** This is the half-open breaker's one test task. */
+  readonly probe: boolean
+  /** How the claim ended, once it has without success. */
+  readonly end: LeaseEnd | null
+}
+export type LeaseEnd = ExpiryCause | 'failed' | 'released' | 'cancelled'
+
+/** In these a task is somebody's: its last claim is a live lease (INV-1). */
+export const isHeld = (task: TaskRecord): boolean => task.status === 'in-progress' || task.status === 'incomplete'
+
+
+/** What most tasks do not have; replaced as a whole, never changed. */
+export interface Rare {
+  readonly deadlineAt?: number
+  readonly ticketId?: string
+  readonly parentTaskId?: string
+  readonly availableAt?: number
+  /** Agents that released the task and are barred from it (GB-02). */
+  readonly claimants?: ReadonlyArray<string>
+  readonly checkpointRevision?: number
+  readonly lastError?: string
+  readonly signature?: string
+  readonly deadLetter?: { readonly at: number; readonly reason: DeadLetterReason }
+}
+export const noRare: Rare = {}
+
+export interface TaskRecord extends Journaled {
+  readonly number: number
+  readonly id: string
+  readonly key: string
+  readonly group: Group
+  readonly priority: number
+  /** Orders the tasks of a group: by priority, then first in, first out. */
+  readonly rank: number
+  readonly timeout: number
+  readonly maxRetries: number
+  readonly backoffSeconds: number
+  readonly enqueuedAt: number
+  /** Where in the log the content is. */
+  readonly enqueuedRevision: number
+  readonly dependencies: ReadonlyArray<string>
+  status: Status
+  retries: number
+  attempts: number
+  /** Dependencies not completed yet. */
+  missing: number
+  /** Unfinished tasks that wait for this one. */
+  dependents: Array<TaskRecord>
+  /** The last claim; a live lease while the task {@link isHeld}. */
+  lease: Lease | null
+  /** When the task changes by itself (lease end, delay over), 0 for never. */
+  dueAt: number
+  finishedAt: number
+  /** The last event about this task. */
+  lastRevision: number
+  rare: Rare
+}
+
+/** Tasks that the same claims may take: one type, phase, set of skills and tenant. */
+export interface Group {
+  readonly key: string
+  readonly type: string
+  readonly phase: Phase | undefined
+  readonly skills: ReadonlyArray<string>
+  readonly tenant: string | undefined
+  readonly byStatus: Readonly<Record<Status, SortedList<TaskRecord>>>
+}
+
+export type BreakerState = 'closed' | 'open' | 'half-open'
+export interface Breaker extends Journaled {
+  readonly type: string
+  state: BreakerState
+  failures: number
+  lastFailure: number
+  openedAt: number
+  /** When it turns half-open by itself, 0 for never (opened by hand); once half-open, since when. */
+  halfOpenAt: number
+  /** Grows each time the breaker opens. */
+  epoch: number
+  /** The task that tests a half-open breaker. */
+  probe: TaskRecord | null
+  reason: string
+}
+
+export interface Head extends Journaled {
+  /** Of the last event folded, -1 before the first. */
+  revision: number
+  /** Time of the last event. */
+  at: number
+  lastNumber: number
+  lastToken: number
+  settings: Settings
+  paused: string | null
+  /** Events that this version could not read, by `why: type`. */
+  unreadable: Readonly<Record<string, number>>
+  /** Events that did not fit the state they met, e.g. a completion of an unknown task. */
+  misfits: number
+}
+
+const byRank = (a: TaskRecord, b: TaskRecord): number => a.rank - b.rank
+const byDue = (a: TaskRecord, b: TaskRecord): number => a.dueAt - b.dueAt || a.number - b.number
+const byFinish = (a: TaskRecord, b: TaskRecord): number => a.finishedAt - b.finishedAt || a.number - b.number
+const byHalfOpen = (a: Breaker, b: Breaker): number =>
+  a.halfOpenAt - b.halfOpenAt || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
+
+/** Exact in a double: 10 bands of 2^44 tasks each. */
+const rankOf = (priority: number, number: number): number => (10 - priority) * 2 ** 44 + number
+/** The first rank of a priority's tasks; those of all higher priorities come before it. */
+export const firstRankOf = (priority: number): number => rankOf(priority, 0)
+
+/** Where an unfinished snapshot keeps what changes before it gets there (see `snapshot.ts`). */
+export interface Cut {
+  readonly beforeChange: (task: TaskRecord) => void
+}
+
+export class Tables {
+  readonly journal = new Journal()
+  readonly head: Head = {
+    savedFor: 0,
+    revision: -1,
+    at: 0,
+    lastNumber: 0,
+    lastToken: 0,
+    settings: settingsDefault,
+    paused: null,
+    unreadable: {},
+    misfits: 0,
+  }
+  readonly byId = new Map<string, TaskRecord>()
+  readonly byNumber = new Map<number, TaskRecord>()
+  /** The task that a new one with the same idempotency key would duplicate. */
+  readonly byKey = new Map<string, TaskRecord>()
+  readonly byTicket = new Map<string, Set<TaskRecord>>()
+  readonly groups = new Map<string, Group>()
+  readonly leases = new Map<string, Set<TaskRecord>>()
+  readonly timers = new SortedList<TaskRecord>(byDue)
+  readonly finished = new SortedList<TaskRecord>(byFinish)
+  readonly breakers = new Map<string, Breaker>()
+  /** Open breakers that turn half-open by themselves. */
+  readonly cooling = new SortedList<Breaker>(byHalfOpen)
+  readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
+  cut: Cut | null = null
+
+  constructor(readonly queue: string) {}
+
+  touchHead(): Head {
+    const { head, journal } = this
+    if (journal.mustSave(head)) {
+      const before = { ...head }
+      journal.note(() => Object.assign(head, before))
+    }
+    return head
+  }
+
+  insert(task: TaskRecord): void {
+    this.journal.mustSave(task)
+    this.enter(task)
+    if (this.journal.isRecording) this.journal.note(() => this.leave(task))
+  }
+
+  update(task: TaskRecord, change: (task: TaskRecord) => void): void {
+    if (this.cut !== null) this.cut.beforeChange(task)
+    if (this.journal.mustSave(task)) {
+      const before = { ...task }
+      this.journal.note(() => this.relink(task, () => Object.assign(task, before)))
+    }
+    this.relink(task, change)
+  }
+
+  /** The task leaves the state; its history stays in the log. */
+  evict(task: TaskRecord): void {
+    if (this.cut !== null) this.cut.beforeChange(task)
+    this.leave(task)
+    if (this.journal.isRecording) this.journal.note(() => this.enter(task))
+  }
+
+  addDependent(dependency: TaskRecord, task: TaskRecord): void {
+    const { journal } = this
+    if (dependency.dependents === noTasks) {
+      dependency.dependents = [task]
+      if (journal.isRecording) journal.note(() => (dependency.dependents = noTasks))
+      return
+    }
+    const { dependents } = dependency
+    dependents.push(task)
+    if (journal.isRecording) journal.note(() => dependents.pop())
+  }
+
+  breaker(type: string): Breaker {
+    const known = this.breakers.get(type)
+    if (known !== undefined) return known
+    const breaker = newBreaker(type)
+    this.breakers.set(type, breaker)
+    if (this.journal.isRecording) this.journal.note(() => this.breakers.delete(type))
+    return breaker
+  }
+
+  updateBreaker(breaker: Breaker, change: (breaker: Breaker) => void): void {
+    if (this.journal.mustSave(breaker)) {
+      const before = { ...breaker }
+      this.journal.note(() => {
+        this.unlinkBreaker(breaker)
+        Object.assign(breaker, before)
+        this.linkBreaker(breaker)
+      })
+    }
+    this.unlinkBreaker(breaker)
+    change(breaker)
+    this.linkBreaker(breaker)
+  }
+
+  group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined): Group {
+    const key =
+      phase === undefined && tenant === undefined && skills.length === 0
+        ? type
+        : JSON.stringify([type, phase ?? null, [...skills].sort(), tenant ?? null])
+    const known = this.groups.get(key)
+    if (known !== undefined) return known
+    const byStatus = Object.fromEntries(
+      statuses.map((status) => [status, new SortedList<TaskRecord>(byRank)]),
+    ) as Record<Status, SortedList<TaskRecord>>
+    const group: Group = { key, type, phase, skills: [...skills].sort(), tenant, byStatus }
+    this.groups.set(key, group)
+    // An empty group means nothing, so a rollback need not take it away.
+    return group
+  }
+
+  private enter(task: TaskRecord): void {
+    this.byId.set(task.id, task)
+    this.byNumber.set(task.number, task)
+    if (blocksDuplicates(task.status)) this.byKey.set(task.key, task)
+    const { ticketId } = task.rare
+    if (ticketId !== undefined) addTo(this.byTicket, ticketId, task)
+    this.link(task)
+  }
+
+  private leave(task: TaskRecord): void {
+    this.unlink(task)
+    this.byId.delete(task.id)
+    this.byNumber.delete(task.number)
+    if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
+    const { ticketId } = task.rare
+    if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task)
+  }
+
+  private relink(task: TaskRecord, change: (task: TaskRecord) => void): void {
+    const blocked = blocksDuplicates(task.status)
+    this.unlink(task)
+    change(task)
+    this.link(task)
+    if (blocked === blocksDuplicates(task.status)) return
+    if (!blocked) this.byKey.set(task.key, task)
+    else if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
+  }
+
+  private link(task: TaskRecord): void {
+    const { status } = task
+    task.group.byStatus[status].add(task)
+    this.counts[status]++
+    if (task.dueAt !== 0) this.timers.add(task)
+    if (isFinal(status)) this.finished.add(task)
+    if (task.lease !== null && isHeld(task)) addTo(this.leases, task.lease.agent, task)
+  }
+
+  private unlink(task: TaskRecord): void {
+    const { status } = task
+    task.group.byStatus[status].remove(task)
+    this.counts[status]--
+    if (task.dueAt !== 0) this.timers.remove(task)
+    if (isFinal(status)) this.finished.remove(task)
+    if (task.lease !== null && isHeld(task)) removeFrom(this.leases, task.lease.agent, task)
+  }
+
+  private linkBreaker(breaker: Breaker): void {
+    if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.add(breaker)
+  }
+
+  private unlinkBreaker(breaker: Breaker): void {
+    if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.remove(breaker)
+  }
+}
+
+/** Dead-lettered, cancelled and discarded tasks do not stand in the way of a new one (LK-05). */
+export const blocksDuplicates = (status: Status): boolean =>
+  status !== 'dead-letter' && status !== 'cancelled' && status !== 'discarded'
+
+const addTo = (index: Map<string, Set<TaskRecord>>, key: string, task: TaskRecord): void => {
+  const known = index.get(key)
+  if (known === undefined) index.set(key, new Set([task]))
+  else known.add(task)
+}
+
+const removeFrom = (index: Map<string, Set<TaskRecord>>, key: string, task: TaskRecord): void => {
+  const known = index.get(key)
+  if (known === undefined) return
+  known.delete(task)
+  if (known.size === 0) index.delete(key)
+}
+
+export const newBreaker = (type: string): Breaker => ({
+  savedFor: 0,
+  type,
+  state: 'closed',
+  failures: 0,
+  lastFailure: 0,
+  openedAt: 0,
+  halfOpenAt: 0,
+  epoch: 0,
+  probe: null,
+  reason: '',
+})
+
+export type TaskInit = Pick<
+  TaskRecord,
+  | 'number'
+  | 'id'
+  | 'key'
+  | 'group'
+  | 'priority'
+  | 'timeout'
+  | 'maxRetries'
+  | 'backoffSeconds'
+  | 'enqueuedAt'
+  | 'enqueuedRevision'
+  | 'dependencies'
+  | 'status'
+  | 'retries'
+  | 'missing'
+  | 'dueAt'
+  | 'finishedAt'
+  | 'rare'
+>
+
+/** Every record is made here, so that all have the same shape. */
+export const newTaskRecord = (init: TaskInit): TaskRecord => ({
+  savedFor: 0,
+  number: init.number,
+  id: init.id,
+  key: init.key,
+  group: init.group,
+  priority: init.priority,
+  rank: rankOf(init.priority, init.number),
+  timeout: init.timeout,
+  maxRetries: init.maxRetries,
+  backoffSeconds: init.backoffSeconds,
+  enqueuedAt: init.enqueuedAt,
+  enqueuedRevision: init.enqueuedRevision,
+  dependencies: init.dependencies,
+  status: init.status,
+  retries: init.retries,
+  attempts: 0,
+  missing: init.missing,
+  dependents: noTasks,
+  lease: null,
+  dueAt: init.dueAt,
+  finishedAt: init.finishedAt,
+  lastRevision: init.enqueuedRevision,
+  rare: init.rare,
+})
+/** Shared by all that nothing depends on; replaced before the first is added. */
+export const noTasks: Array<TaskRecord> = []
+
+/** How many failures a closed breaker counts at `at`: it forgets them once the last is old enough (LK-14). */
+export const failuresAt = (breaker: Breaker, settings: BreakerSettings, at: number): number =>
+  breaker.lastFailure + settings.cooldownSeconds * 1_000 < at ? 0 : breaker.failures
+
+export type { Mark }

@@ -1,0 +1,161 @@
+/** A task as a producer describes it, and the terms in which all speak of it. */
+import * as t from 'io-ts'
+import { Json, JsonObject } from './json.js'
+import {
+  AgentId,
+  Count,
+  Instant,
+  integer,
+  Name,
+  PositiveSeconds,
+  Priority,
+  Seconds,
+  TaskId,
+  TaskType,
+  Text,
+} from './scalars.js'
+
+/**
+ * Where a task stands. `queued` (ready, but the queue is at capacity) comes with capacity and is not
+ * entered yet. `completed`, `cancelled` and `discarded` are final.
+ */
+export const statuses = [
+  'scheduled',
+  'blocked',
+  'pending',
+  'queued',
+  'in-progress',
+  'incomplete',
+  'completed',
+  'dead-letter',
+  'cancelled',
+  'discarded',
+] as const
+export type Status = (typeof statuses)[number]
+export const Status: t.Type<Status> = t.keyof(
+  Object.fromEntries(statuses.map((status) => [status, null])) as Record<Status, null>,
+  'status',
+)
+
+export const isFinal = (status: Status): boolean =>
+  status === 'completed' || status === 'cancelled' || status === 'discarded'
+
+export const phases = ['REQUIREMENTS', 'IMPLEMENTATION', 'VALIDATION', 'ANALYSIS', 'TESTING'] as const
+export type Phase = (typeof phases)[number]
+export const Phase: t.Type<Phase> = t.keyof(
+  Object.fromEntries(phases.map((phase) => [phase, null])) as Record<Phase, null>,
+  'phase',
+)
+
+/** The names of priorities, and the number each stands for (TQM-DM-001). */
+export const priorityOf = { CRITICAL: 10, HIGH: 8, MEDIUM: 5, LOW: 3 } as const
+export type Band = keyof typeof priorityOf
+export const bands = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const satisfies ReadonlyArray<Band>
+export const PriorityName: t.Type<Band> = t.keyof({ CRITICAL: null, HIGH: null, MEDIUM: null, LOW: null }, 'priority name')
+
+/** 10 CRITICAL, 8–9 HIGH, 5–7 MEDIUM, 1–4 LOW. */
+export const bandOf = (priority: number): Band =>
+  priority >= 10 ? 'CRITICAL' : priority >= 8 ? 'HIGH' : priority >= 5 ? 'MEDIUM' : 'LOW'
+
+export const priorityDefault = 5
+
+export const dependenciesMax = 256
+const Dependencies = t.refinement(
+  t.readonlyArray(TaskId),
+  (ids) => ids.length <= dependenciesMax,
+  `at most ${dependenciesMax} task ids`,
+)
+
+export const Requires = t.exact(t.partial({ skills: t.readonlyArray(Name) }))
+
+/** What may be said of a task beside its type, by whoever enqueues or imports it. */
+const common = {
+  id: TaskId,
+  payload: Json,
+  description: Text,
+  dependencies: Dependencies,
+  /** Seconds a lease lasts without a heartbeat. */
+  timeout: PositiveSeconds,
+  maxRetries: integer(0, 1_000),
+  /** Seconds before the first retry; doubles with each. */
+  backoffSeconds: Seconds,
+  idempotencyKey: Name,
+  availableAt: Instant,
+  deadlineAt: Instant,
+  ticketId: Name,
+  phase: Phase,
+  tenant: Name,
+  requires: Requires,
+  parentTaskId: TaskId,
+  metadata: JsonObject,
+}
+
+/** A task as it is enqueued: only `type` is needed. Times are milliseconds here, ISO 8601 over HTTP. */
+export const NewTask = t.intersection(
+  [t.type({ type: TaskType }), t.partial({ ...common, priority: t.union([Priority, PriorityName]) })],
+  'new task',
+)
+export type NewTask = t.TypeOf<typeof NewTask>
+export const newTaskKeys: ReadonlySet<string> = new Set(['type', 'priority', ...Object.keys(common)])
+
+/** What a worker reports when it is done (LK-02, TQM-DM-002). */
+export const Result = t.partial(
+  {
+    success: t.boolean,
+    status: t.string,
+    output: Json,
+    decisionReport: Json,
+    discoveries: t.readonlyArray(Json),
+    validationFailed: t.boolean,
+    errors: t.readonlyArray(t.string),
+    metrics: JsonObject,
+  },
+  'result',
+)
+export type Result = t.TypeOf<typeof Result>
+
+/** A decision report that says something: neither absent, null, blank nor empty. */
+export const hasDecisionReport = (result: Result): boolean => {
+  const report = result.decisionReport
+  if (report === undefined || report === null) return false
+  if (typeof report === 'string') return report.trim() !== ''
+  return typeof report !== 'object' || Object.keys(report).length > 0
+}
+
+/** Why an attempt failed, as the agent says it. */
+export const Failure = t.intersection(
+  [t.type({ message: t.string }), t.partial({ code: t.string, retryAfter: t.union([t.number, t.string]), stack: t.string })],
+  'failure',
+)
+export type Failure = t.TypeOf<typeof Failure>
+
+/** The rest of what a task is besides its content; part of every `TaskEnqueued`. */
+export const TaskFacts = t.intersection(
+  [
+    t.type({
+      task: TaskId,
+      /** 1, 2, 3 … per queue; usable wherever an id is, as `#42` (GB-01). */
+      number: integer(1, Number.MAX_SAFE_INTEGER),
+      type: TaskType,
+      priority: Priority,
+      idempotencyKey: Name,
+      timeout: PositiveSeconds,
+      maxRetries: Count,
+      backoffSeconds: Seconds,
+    }),
+    t.partial({
+      dependencies: Dependencies,
+      availableAt: Instant,
+      deadlineAt: Instant,
+      ticketId: Name,
+      phase: Phase,
+      tenant: Name,
+      skills: t.readonlyArray(Name),
+      parentTaskId: TaskId,
+    }),
+  ],
+  'task facts',
+)
+export type TaskFacts = t.TypeOf<typeof TaskFacts>
+
+export { AgentId, TaskId, TaskType }

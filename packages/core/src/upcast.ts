@@ -1,0 +1,51 @@
+/**
+ * Old events stay readable (EV-11): each change of an event's shape raises its version and adds one row
+ * here, from the version before. Readers below see the newest shape alone.
+ */
+import { type EventType, eventCodecs, isEventType, type QueueEvent } from './events.js'
+
+/** Data of one version to data of the next. */
+type Upcaster = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
+
+/** `upcasters.T[v]` lifts version `v` of `T` to `v + 1`; the newest version is one more than the highest row. */
+export const upcasters: Partial<Record<EventType, Readonly<Record<number, Upcaster>>>> = {}
+
+/** The version in which events of this type are written now. */
+export const versionOf = (type: EventType, table = upcasters): number => {
+  const rows = Object.keys(table[type] ?? {}).map(Number)
+  return rows.length === 0 ? 1 : Math.max(...rows) + 1
+}
+
+/** What the log holds that this version of Daybook cannot read: kept, counted and reported, never dropped. */
+export interface Unreadable {
+  readonly _tag: 'Unreadable'
+  readonly why: 'unknown type' | 'unknown version' | 'malformed data'
+}
+
+/**
+ * An event from its parts as recorded. `data` is parsed JSON; its `content`, which the fold does not look
+ * into, is not taken along.
+ */
+export const decodeEvent = (
+  type: string,
+  version: number,
+  at: number,
+  data: unknown,
+  table = upcasters,
+): QueueEvent | Unreadable => {
+  if (!isEventType(type)) return { _tag: 'Unreadable', why: 'unknown type' }
+  const newest = version === 1 && table[type] === undefined ? 1 : versionOf(type, table)
+  if (!(version >= 1 && version <= newest)) return { _tag: 'Unreadable', why: 'unknown version' }
+  let current = data
+  for (let v = version; v < newest; v++) {
+    const upcaster = table[type]?.[v]
+    if (upcaster === undefined) return { _tag: 'Unreadable', why: 'unknown version' }
+    if (typeof current !== 'object' || current === null) return { _tag: 'Unreadable', why: 'malformed data' }
+    current = upcaster(current as Readonly<Record<string, unknown>>)
+  }
+  if (!eventCodecs[type].is(current)) return { _tag: 'Unreadable', why: 'malformed data' }
+  // The codec of this very type has just said so; TypeScript cannot relate the two unions.
+  return { type, at, data: current } as QueueEvent
+}
+
+export const isUnreadable = (event: QueueEvent | Unreadable): event is Unreadable => '_tag' in event

@@ -1,0 +1,132 @@
+/** Decoding what comes from outside: every wrong field named by its path, unknown fields refused. */
+import * as E from 'fp-ts/lib/Either.js'
+import type * as t from 'io-ts'
+import type { FieldError } from './rejections.js'
+
+/**
+ * Decodes `input`, or names each field that is wrong.
+ *
+ * Unknown fields are wrong too: a misspelt `prioritty` that is silently dropped runs a task too late.
+ * Well-formed input takes the quick way, `codec.is`, and is returned as it is.
+ */
+export const validate =
+  <A>(codec: t.Type<A>, root = '') =>
+  (input: unknown): E.Either<ReadonlyArray<FieldError>, A> => {
+    if (!codec.is(input)) {
+      const decoded = codec.decode(input)
+      if (E.isRight(decoded)) return E.right(decoded.right)
+      return E.left(distinct(decoded.left.map((error) => fieldError(error, root))))
+    }
+    const unknown: Array<FieldError> = []
+    findUnknown(codec, input, root, unknown)
+    return unknown.length > 0 ? E.left(unknown) : E.right(input)
+  }
+
+const fieldError = (error: t.ValidationError, root: string): FieldError => {
+  const last = error.context[error.context.length - 1]
+  let path = root
+  for (let i = 1; i < error.context.length; i++) {
+    const entry = error.context[i] as t.ContextEntry
+    const parent = error.context[i - 1] as t.ContextEntry
+    // An intersection or union adds an entry for its member, which is no step into the value.
+    if (isChoice(parent.type)) continue
+    path = step(path, entry.key, isList(parent.type))
+  }
+  const expected = last?.type.name ?? 'another type'
+  const value = error.value
+  return {
+    path: path === '' ? '(body)' : path,
+    message: error.message ?? (value === undefined ? `is required: ${expected}` : `${show(value)} is not a ${expected}`),
+  }
+}
+
+const step = (path: string, key: string, list: boolean): string =>
+  list ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
+
+const show = (value: unknown): string => {
+  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? typeof value)
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+}
+
+const distinct = (errors: ReadonlyArray<FieldError>): ReadonlyArray<FieldError> => {
+  const seen = new Map<string, FieldError>()
+  for (const error of errors) if (!seen.has(error.path)) seen.set(error.path, error)
+  return [...seen.values()]
+}
+
+/** The part of io-ts's type classes that is walked here. */
+interface Node {
+  readonly _tag?: string
+  readonly props?: Readonly<Record<string, t.Mixed>>
+  readonly type?: t.Mixed
+  readonly codomain?: t.Mixed
+  readonly types?: ReadonlyArray<t.Mixed>
+}
+const node = (codec: t.Mixed): Node => codec as Node
+
+const isChoice = (codec: t.Decoder<unknown, unknown>): boolean => {
+  const tag = node(codec as t.Mixed)._tag
+  return tag === 'IntersectionType' || tag === 'UnionType'
+}
+const isList = (codec: t.Decoder<unknown, unknown>): boolean => {
+  const { _tag, type } = node(codec as t.Mixed)
+  if (_tag === 'RefinementType' && type !== undefined) return isList(type)
+  return _tag === 'ArrayType' || _tag === 'ReadonlyArrayType'
+}
+
+/** Field name → codec for codecs that describe objects, `undefined` for all others. */
+const fieldsOf = (codec: t.Mixed): Readonly<Record<string, t.Mixed>> | undefined => {
+  const cached = fieldsCache.get(codec)
+  if (cached !== undefined) return cached.fields
+  const fields = readFields(codec)
+  fieldsCache.set(codec, { fields })
+  return fields
+}
+const fieldsCache = new WeakMap<t.Mixed, { readonly fields: Readonly<Record<string, t.Mixed>> | undefined }>()
+
+const readFields = (codec: t.Mixed): Readonly<Record<string, t.Mixed>> | undefined => {
+  const { _tag, props, type, types } = node(codec)
+  switch (_tag) {
+    case 'InterfaceType':
+    case 'PartialType':
+      return Object.assign(Object.create(null), props) as Readonly<Record<string, t.Mixed>>
+    case 'ExactType':
+    case 'ReadonlyType':
+      return type === undefined ? undefined : fieldsOf(type)
+    case 'IntersectionType': {
+      const all: Record<string, t.Mixed> = Object.create(null) as Record<string, t.Mixed>
+      for (const member of types ?? []) {
+        const fields = fieldsOf(member)
+        if (fields === undefined) return undefined
+        Object.assign(all, fields)
+      }
+      return all
+    }
+    default:
+      return undefined
+  }
+}
+
+const findUnknown = (codec: t.Mixed, value: unknown, path: string, found: Array<FieldError>): void => {
+  if (typeof value !== 'object' || value === null) return
+  const fields = fieldsOf(codec)
+  if (fields !== undefined) {
+    for (const key of Object.keys(value)) {
+      const field = fields[key]
+      if (field === undefined) {
+        found.push({ path: step(path, key, false), message: `is not a field here; known: ${Object.keys(fields).sort().join(', ')}` })
+      } else findUnknown(field, (value as Record<string, unknown>)[key], step(path, key, false), found)
+    }
+    return
+  }
+  const { _tag, type, types, codomain } = node(codec)
+  if (_tag === 'RefinementType' && type !== undefined) findUnknown(type, value, path, found)
+  else if (isList(codec) && type !== undefined && Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) findUnknown(type, value[i], `${path}[${i}]`, found)
+  } else if (_tag === 'DictionaryType' && codomain !== undefined) {
+    for (const [key, member] of Object.entries(value)) findUnknown(codomain, member, step(path, key, false), found)
+  } else if (_tag === 'UnionType') {
+    const member = types?.find((candidate) => candidate.is(value))
+    if (member !== undefined) findUnknown(member, value, path, found)
+  }
+}
