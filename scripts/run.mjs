@@ -139,7 +139,12 @@ const pnpm = (args, options = {}) => {
   ensurePnpm();
   const headers = nodedir();
   return node(pnpmScript, args, {
-    ...options, env: headers === undefined ? {} : { npm_config_nodedir: headers },
+    ...options,
+    env: {
+      // Without this, "npm run --silent" would hide why an install failed.
+      npm_config_loglevel: undefined,
+      ...(headers === undefined ? {} : { npm_config_nodedir: headers }),
+    },
   });
 };
 
@@ -212,29 +217,29 @@ const targets = {
   bench: { project: 'bench', folders: [...packages, 'bench'] },
   all: { project: '.', folders: [...packages, 'bench', 'test'] },
 };
+const buildStamp = (name) => at('.tools', `build-${name}`);
+const buildState = (name) => sha256([
+  ...['tsconfig.json', 'tsconfig.base.json', ...targets[name].folders].flatMap((path) => files(at(path))).sort(),
+  readText(installStamp),
+]);
+const built = (name) => readText(buildStamp(name)) === buildState(name)
+  && targets[name].folders.every((folder) => existsSync(at(folder, 'dist', '.tsbuildinfo')));
 const build = (name) => {
-  const { project, folders } = targets[name];
-  const stamp = at('.tools', `build-${name}`);
-  const state = () => sha256([
-    ...['tsconfig.json', 'tsconfig.base.json', ...folders].flatMap((path) => files(at(path))).sort(),
-    readText(installStamp),
-  ]);
-  const built = () => readText(stamp) === state()
-    && folders.every((folder) => existsSync(at(folder, 'dist', '.tsbuildinfo')));
-  if (built()) return;
+  if (built(name)) return;
   locked(() => {
-    if (built()) return;
+    if (built(name)) return;
     say(name === 'all' ? 'building …' : `building (${name}) …`);
-    const before = state();
-    const code = node(at('node_modules', 'typescript', 'bin', 'tsc'), ['-b', project]);
+    // Taken before the build: a source saved while it runs must count as changed.
+    const covered = (name === 'all' ? Object.keys(targets) : [name]).map((each) => [each, buildState(each)]);
+    const code = node(at('node_modules', 'typescript', 'bin', 'tsc'), ['-b', targets[name].project]);
     if (code !== 0) fail('the build failed; the errors are above.', code);
-    writeFileSync(stamp, before);
+    for (const [each, state] of covered) writeFileSync(buildStamp(each), state);
   });
 };
 
 const clean = (args) => {
   for (const folder of workspaces()) rmSync(at(folder, 'dist'), { recursive: true, force: true });
-  for (const name of Object.keys(targets)) rmSync(at('.tools', `build-${name}`), { force: true });
+  for (const name of Object.keys(targets)) rmSync(buildStamp(name), { force: true });
   if (!args.includes('--all')) return;
   for (const folder of ['.', ...workspaces()]) rmSync(at(folder, 'node_modules'), { recursive: true, force: true });
   rmSync(at('.tools'), { recursive: true, force: true });
