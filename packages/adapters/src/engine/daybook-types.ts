@@ -1,0 +1,25 @@
+import type { QueueEngine } from './types.js'
+
+/** What is being read before the server is ready. */
+export interface Loading {
+  readonly queue: string
+  /** Events read so far, of how many. */
+  readonly events: number
+  readonly of: number
+}
+
+/** All queues of one store. */
+export interface Daybook {
+  /** The store's name, for people. */
+  readonly store: string
+  /** The queue if it has ever had an event. */
+  readonly queue: (name: string) => QueueEngine | undefined
+  /** The queue, opened for its first event if need be: nothing is written until there is one. */
+  readonly open: (name: string) => Promise<QueueEngine>
+  readonly queues: () => ReadonlyArray<QueueEngine>
+  /** What is still being replayed; empty when ready. */
+  readonly loading: () => ReadonlyArray<Loading>
+  /** Resolves when all queues of the store have been replayed. */
+  readonly ready: Promise<void>
+  readonly close: () => Promise<void>
+}

@@ -1,0 +1,3 @@
+export * from './types.js'
+export * from './daybook-types.js'
+export * from './prepare.js'

@@ -1,0 +1,126 @@
+/** From what a user sends to what can be decided: ids made, content serialised once, keys hashed. */
+import { createHash } from 'node:crypto'
+import * as crypto from 'node:crypto'
+import {
+  canonicalJson,
+  hasDecisionReport,
+  type ImportedTask,
+  type NewTask,
+  NotJson,
+  type PreparedTask,
+  priorityOf,
+  reject,
+  type Rejection,
+  type Result,
+} from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { v7 as uuidv7 } from 'uuid'
+
+/** Bytes of one task's content as JSON text. */
+export const taskBytesMaxDefault = 256 * 1024
+
+// `crypto.hash` is twice as fast as a hash object; Node has it since 20.12.
+const sha256: (text: string) => string =
+  'hash' in crypto
+    ? (text) => crypto.hash('sha256', text, 'hex')
+    : (text) => createHash('sha256').update(text).digest('hex')
+
+/** SHA-256 over the canonical JSON of `{payload, type}` (LK-05): 64 hex digits. */
+export const contentKey = (type: string, payloadText: string): string =>
+  sha256(`{"payload":${payloadText},"type":${JSON.stringify(type)}}`)
+
+/**
+ * Settles a task's id, key, priority and content.
+ *
+ * Gotchas: the idempotency key covers type and payload alone; two tasks that differ in anything else are
+ * duplicates of each other unless they carry keys of their own.
+ */
+export const prepareTask = (
+  task: NewTask,
+  bytesMax = taskBytesMaxDefault,
+  path = 'payload',
+): E.Either<Rejection, PreparedTask> => {
+  let payload: string
+  let content: string
+  try {
+    payload = canonicalJson(task.payload ?? null, path)
+    content = contentText(task, payload, path)
+  } catch (error) {
+    if (error instanceof NotJson) {
+      return E.left(reject('invalid', `${error.path} ${error.message}`, [{ path: error.path, message: error.message }]))
+    }
+    throw error
+  }
+  // A UTF-16 text has at most three bytes a unit, so most need not be measured.
+  if (content.length * 3 > bytesMax && Buffer.byteLength(content) > bytesMax) {
+    return E.left(
+      reject('too-large', `the task's payload, description and metadata are over ${bytesMax} bytes: keep large inputs elsewhere and enqueue a reference`),
+    )
+  }
+  const prepared: { -readonly [K in keyof PreparedTask]: PreparedTask[K] } = {
+    id: task.id ?? uuidv7(),
+    type: task.type,
+    idempotencyKey: task.idempotencyKey ?? contentKey(task.type, payload),
+    content,
+  }
+  const { priority, requires } = task
+  if (priority !== undefined) prepared.priority = typeof priority === 'number' ? priority : priorityOf[priority]
+  if (requires?.skills !== undefined) prepared.skills = requires.skills
+  if (task.dependencies !== undefined) prepared.dependencies = task.dependencies
+  if (task.timeout !== undefined) prepared.timeout = task.timeout
+  if (task.maxRetries !== undefined) prepared.maxRetries = task.maxRetries
+  if (task.backoffSeconds !== undefined) prepared.backoffSeconds = task.backoffSeconds
+  if (task.availableAt !== undefined) prepared.availableAt = task.availableAt
+  if (task.deadlineAt !== undefined) prepared.deadlineAt = task.deadlineAt
+  if (task.ticketId !== undefined) prepared.ticketId = task.ticketId
+  if (task.phase !== undefined) prepared.phase = task.phase
+  if (task.tenant !== undefined) prepared.tenant = task.tenant
+  if (task.parentTaskId !== undefined) prepared.parentTaskId = task.parentTaskId
+  return E.right(prepared)
+}
+
+const contentText = (task: NewTask, payload: string, path: string): string => {
+  const { description, metadata } = task
+  if (description === undefined && metadata === undefined) return `{"payload":${payload}}`
+  const parts = [`"payload":${payload}`]
+  if (description !== undefined) parts.push(`"description":${JSON.stringify(description)}`)
+  if (metadata !== undefined) parts.push(`"metadata":${canonicalJson(metadata, path.replace(/payload$/, 'metadata'))}`)
+  return `{${parts.join(',')}}`
+}
+
+/** What an import says of a task besides: where it stood, and when. Times in milliseconds. */
+export interface History {
+  readonly status: ImportedTask['status']
+  readonly createdAt?: number
+  readonly finishedAt?: number
+  readonly retries?: number
+  readonly lastError?: string
+  readonly result?: Result
+}
+
+export const prepareImport = (task: NewTask, history: History): E.Either<Rejection, ImportedTask> => {
+  const prepared = prepareTask(task)
+  if (E.isLeft(prepared)) return prepared
+  const { result, ...rest } = history
+  if (result === undefined) return E.right({ ...prepared.right, ...rest })
+  const text = prepareResult(result)
+  if (E.isLeft(text)) return text
+  const content = `${prepared.right.content.slice(0, -1)},"result":${text.right.content}}`
+  return E.right({ ...prepared.right, ...rest, content })
+}
+
+export interface PreparedResult {
+  readonly content: string
+  readonly hasReport: boolean
+}
+
+export const prepareResult = (result: Result): E.Either<Rejection, PreparedResult> => {
+  try {
+    return E.right({ content: canonicalJson(result, 'result'), hasReport: hasDecisionReport(result) })
+  } catch (error) {
+    if (error instanceof NotJson) {
+      return E.left(reject('invalid', `${error.path} ${error.message}`, [{ path: error.path, message: error.message }]))
+    }
+    throw error
+  }
+}
