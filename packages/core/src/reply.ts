@@ -4,7 +4,7 @@ import type { EventOf, QueueEvent } from './events.js'
 import { QueueState } from './queue-state.js'
 import type { Settings } from './settings.js'
 import type { Tables } from './state.js'
-import type { Status } from './task.js'
+import type { Phase, Status } from './task.js'
 import { findTask } from './decide/lookup.js'
 
 export interface Enqueued {
@@ -20,6 +20,19 @@ export interface Claimed {
   readonly type: string
   readonly token: number
   readonly expiresAt: number
+  readonly priority: number
+  readonly timeout: number
+  readonly maxRetries: number
+  readonly retries: number
+  /** Claims before this one that ended without success. */
+  readonly attempts: number
+  readonly createdAt: number
+  readonly dependencies: ReadonlyArray<string>
+  readonly phase: Phase | undefined
+  readonly tenant: string | undefined
+  readonly ticketId: string | undefined
+  readonly parentTaskId: string | undefined
+  readonly deadlineAt: number | undefined
   /** Where the task's content is in the log, and its checkpoint if a former holder left one. */
   readonly enqueuedRevision: number
   readonly checkpointRevision: number | undefined
@@ -46,13 +59,13 @@ export interface Replies {
 }
 
 /** `state` is the one that the events led to. */
-export const replyTo = <T extends CommandType>(
-  command: CommandOf<T> & { readonly type: T },
+export const replyTo = <C extends Command>(
+  command: C,
   events: ReadonlyArray<QueueEvent>,
   state: QueueState,
-): Replies[T] =>
+): Replies[C['type']] =>
   // Each branch below returns the reply of its own type; TypeScript does not narrow the index by the switch.
-  reply(command as unknown as Command, events, QueueState.tablesOf(state)) as Replies[T]
+  reply(command, events, QueueState.tablesOf(state)) as Replies[C['type']]
 
 const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tables): Replies[CommandType] => {
   switch (command.type) {
@@ -115,6 +128,7 @@ const enqueued = (
 }
 
 const claimed = (event: EventOf<'Claimed'>, tables: Tables): Claimed => {
+  const { at } = event
   const { task: id, token, expiresAt } = event.data
   const task = tables.byId.get(id)
   return {
@@ -123,6 +137,18 @@ const claimed = (event: EventOf<'Claimed'>, tables: Tables): Claimed => {
     type: task?.group.type ?? '',
     token,
     expiresAt,
+    priority: task?.priority ?? 0,
+    timeout: task?.timeout ?? 0,
+    maxRetries: task?.maxRetries ?? 0,
+    retries: task?.retries ?? 0,
+    attempts: task?.attempts ?? 0,
+    createdAt: task?.enqueuedAt ?? at,
+    dependencies: task?.dependencies ?? [],
+    phase: task?.group.phase,
+    tenant: task?.group.tenant,
+    ticketId: task?.rare.ticketId,
+    parentTaskId: task?.rare.parentTaskId,
+    deadlineAt: task?.rare.deadlineAt,
     enqueuedRevision: task?.enqueuedRevision ?? -1,
     checkpointRevision: task?.rare.checkpointRevision,
   }

@@ -1,3 +1,4 @@
+import type { EventStore } from '../store/index.js'
 import type { QueueEngine } from './types.js'
 
 /** What is being read before the server is ready. */
@@ -12,6 +13,8 @@ export interface Loading {
 export interface Daybook {
   /** The store's name, for people. */
   readonly store: string
+  /** The log itself, for those who only read it: history, audit, export. */
+  readonly log: EventStore
   /** The queue if it has ever had an event. */
   readonly queue: (name: string) => QueueEngine | undefined
   /** The queue, opened for its first event if need be: nothing is written until there is one. */

@@ -75,10 +75,7 @@ export interface QueueEngine {
   readonly name: string
 
   /** Decides, appends, and answers once it is durable. Never rejects. */
-  readonly submit: <T extends CommandType>(
-    command: CommandOf<T> & { readonly type: T },
-    door: Door,
-  ) => Promise<Outcome<Replies[T]>>
+  readonly submit: <C extends Command>(command: C, door: Door) => Promise<Outcome<Replies[C['type']]>>
 
   /** Many commands in one go, each with its own outcome, in order. Cheaper than as many single calls. */
   readonly submitAll: (commands: ReadonlyArray<Command>, door: Door) => Promise<ReadonlyArray<Outcome<Replies[CommandType]>>>

@@ -1,0 +1,52 @@
+/** What waits in the mailbox, and what goes to the log together. */
+import type { Command, CommandOf, CommandType, Mark, QueueEvent, QueueState, Replies } from '@daybook/core'
+import type { AppendError, EventToAppend } from '../store/index.js'
+import type { Claim, Door, Outcome, Refusal } from './types.js'
+
+/** A command and whoever waits for its outcome. */
+export interface CommandItem {
+  readonly kind: 'command'
+  readonly command: Command
+  readonly door: Door
+  readonly settle: (outcome: Outcome<Replies[CommandType]>) => void
+}
+
+/** A claim that may wait for work. */
+export interface ClaimItem {
+  readonly kind: 'claim'
+  readonly command: CommandOf<'Claim'>
+  readonly door: Door
+  readonly settle: (outcome: Outcome<ReadonlyArray<Claim>>) => void
+  /** No longer wanted: its caller has gone, or has waited long enough. */
+  readonly isOver: () => boolean
+  readonly mayWait: boolean
+}
+
+/** A question to the state. */
+export interface ReadItem {
+  readonly kind: 'read'
+  readonly query: (state: QueueState) => unknown
+  readonly settle: (outcome: Outcome<unknown>) => void
+}
+
+export type Item = CommandItem | ClaimItem | ReadItem
+
+/** An item that has been decided on, with what to tell once it is durable. */
+export interface Decided {
+  readonly item: Item
+  readonly answer: () => void
+}
+
+export interface Batch {
+  /** The state before this batch. */
+  readonly mark: Mark
+  /** The revision that the log must have when it is appended. */
+  readonly expected: number
+  readonly events: Array<QueueEvent>
+  readonly texts: Array<EventToAppend>
+  bytes: number
+  readonly decided: Array<Decided>
+  result: { readonly _tag: 'Appended' } | AppendError | undefined
+}
+
+export const refuse = (item: Item, refusal: Refusal): void => item.settle({ _tag: 'Left', left: refusal })

@@ -1,0 +1,29 @@
+/**
+ * Contents of tasks that were enqueued but not handed out yet, so that a claim need not go back to the
+ * log for them. Bounded by bytes: when it is full, new contents stay in the log alone, because those that
+ * came first are, on the whole, those that go first.
+ */
+export class ContentCache {
+  private readonly texts = new Map<number, string>()
+  private bytes = 0
+
+  constructor(private readonly bytesMax: number) {}
+
+  put(revision: number, text: string): void {
+    // V8 keeps a text in one byte a character if it can, else in two; the common case counts.
+    if (this.bytes + text.length > this.bytesMax) return
+    this.texts.set(revision, text)
+    this.bytes += text.length
+  }
+
+  get(revision: number): string | undefined {
+    return this.texts.get(revision)
+  }
+
+  drop(revision: number): void {
+    const text = this.texts.get(revision)
+    if (text === undefined) return
+    this.texts.delete(revision)
+    this.bytes -= text.length
+  }
+}
