@@ -1,0 +1,116 @@
+/**
+ * Gathers items into batches. An item is sent at the end of the event loop's turn when nothing is under
+ * way; while batches are under way, items gather, and leave in a batch of their own as soon as that is
+ * worth a request. There is no timer, so an idle batcher adds no delay.
+ */
+export interface BatchLimits {
+  /** Most items in one batch. */
+  readonly itemsMax: number
+  /** Most bytes in one batch; a larger item travels alone. */
+  readonly bytesMax: number
+  /** Most batches under way at a time. */
+  readonly inFlightMax: number
+  /** A batch is split over the free slots only into parts of at least so many items. */
+  readonly splitMin: number
+}
+
+export interface Batchable {
+  readonly bytes: number
+}
+
+export class Batcher<I extends Batchable> {
+  #waiting: Array<I> = []
+  /** Index of the first item of `#waiting` that is still waiting: `shift` would be O(n). */
+  #head = 0
+  #inFlight = 0
+  #itemsInFlight = 0
+  #scheduled = false
+  #idle: Array<() => void> = []
+
+  constructor(
+    private readonly limits: BatchLimits,
+    /** Sends a batch, answers for each of its items, and resolves; must not reject. */
+    private readonly send: (batch: ReadonlyArray<I>) => Promise<void>,
+  ) {}
+
+  get waiting(): number {
+    return this.#waiting.length - this.#head
+  }
+
+  /** Items waiting or under way. */
+  get size(): number {
+    return this.waiting + this.#itemsInFlight
+  }
+
+  push(item: I): void {
+    this.#waiting.push(item)
+    if (this.#scheduled || this.#inFlight >= this.limits.inFlightMax) return
+    this.#scheduled = true
+    // Not a microtask: all callers that one answer has woken get into the same batch, however deep their awaits.
+    setImmediate(this.#flush)
+  }
+
+  /** Resolves once nothing is waiting or under way. */
+  idle(): Promise<void> {
+    if (this.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#idle.push(resolve))
+  }
+
+  readonly #flush = (): void => {
+    this.#scheduled = false
+    const { inFlightMax, itemsMax, splitMin } = this.limits
+    while (this.waiting > 0 && this.#inFlight < inFlightMax && this.#isWorthARequest()) {
+      const share = Math.ceil(this.waiting / (inFlightMax - this.#inFlight))
+      this.#dispatch(this.#take(Math.min(itemsMax, Math.max(splitMin, share))))
+    }
+  }
+
+  /**
+   * A request costs both sides more than an item does. Without this rule, a few large batches and many of
+   * one item each would coexist for ever, since every answer brings back as many callers as it served.
+   */
+  #isWorthARequest(): boolean {
+    return this.#inFlight === 0 || this.waiting * 2 >= this.#itemsInFlight / this.#inFlight
+  }
+
+  #take(items: number): ReadonlyArray<I> {
+    const waiting = this.#waiting
+    const from = this.#head
+    const until = Math.min(waiting.length, from + items)
+    let to = from
+    for (let bytes = 0; to < until; to++) {
+      bytes += (waiting[to] as I).bytes
+      if (bytes > this.limits.bytesMax && to > from) break
+    }
+    const batch = from === 0 && to === waiting.length ? waiting : waiting.slice(from, to)
+    if (to === waiting.length) {
+      this.#waiting = []
+      this.#head = 0
+    } else if (to > 4_096 && to * 2 > waiting.length) {
+      this.#waiting = waiting.slice(to)
+      this.#head = 0
+    } else {
+      this.#head = to
+    }
+    return batch
+  }
+
+  #dispatch(batch: ReadonlyArray<I>): void {
+    this.#inFlight++
+    this.#itemsInFlight += batch.length
+    void this.send(batch).then(() => {
+      this.#inFlight--
+      this.#itemsInFlight -= batch.length
+      // The callers just answered may be about to call again: let them into the next batch.
+      if (!this.#scheduled && this.waiting > 0) {
+        this.#scheduled = true
+        setImmediate(this.#flush)
+      }
+      if (this.size === 0 && this.#idle.length > 0) {
+        const idle = this.#idle
+        this.#idle = []
+        for (const resolve of idle) resolve()
+      }
+    })
+  }
+}

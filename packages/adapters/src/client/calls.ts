@@ -1,0 +1,52 @@
+/** One JSON request with its retries: what every method of the client is made of. */
+import { asDaybookError } from './gather.js'
+import { DaybookError, errorOfAnswer } from './errors.js'
+import type { CallOptions, Configured } from './options.js'
+import { type RetryPolicy, retrying } from './retry.js'
+import type { HttpRequest, Transport } from './transport.js'
+
+export interface Calls {
+  readonly json: <T>(request: HttpRequest, policy: RetryPolicy, options?: CallOptions) => Promise<T>
+  /** One try, whatever comes of it. */
+  readonly once: <T>(request: HttpRequest) => Promise<T>
+  readonly stream: Transport['stream']
+}
+
+export const createCalls = ({ retryForMs }: Configured, transport: Transport): Calls => {
+  const once = async <T>(request: HttpRequest): Promise<T> => {
+    const { status, headers, text } = await transport.request(request)
+    if (status < 200 || status > 299) {
+      const retryAfter = headers['retry-after']
+      throw errorOfAnswer(status, text, typeof retryAfter === 'string' ? retryAfter : undefined)
+    }
+    if (text === '') return null as T
+    try {
+      return JSON.parse(text) as T
+    } catch (error) {
+      throw new DaybookError('unexpected-answer', `the answer is no JSON: ${(error as Error).message}`, { status, cause: error })
+    }
+  }
+
+  const json = async <T>(request: HttpRequest, policy: RetryPolicy, options: CallOptions = {}): Promise<T> => {
+    const { signal, timeoutMs, idempotencyKey, correlationId } = options
+    const full: HttpRequest = { ...request, signal: signal ?? request.signal, timeoutMs, idempotencyKey: idempotencyKey ?? request.idempotencyKey, correlationId }
+    const deadline = Date.now() + (options.retryForMs ?? retryForMs)
+    try {
+      return await retrying(() => once<T>(full), idempotencyKey === undefined ? policy : 'safe', deadline, full.signal)
+    } catch (error) {
+      throw asDaybookError(error)
+    }
+  }
+  return { json, once, stream: transport.stream }
+}
+
+/** `?a=1&b=x`; what is `undefined` is left out, lists are joined by commas. */
+export const query = (parameters: object): string => {
+  const parts: Array<string> = []
+  for (const [key, value] of Object.entries(parameters) as Array<[string, unknown]>) {
+    if (value === undefined || value === null) continue
+    const text = Array.isArray(value) ? value.join(',') : String(value)
+    parts.push(`${encodeURIComponent(key)}=${encodeURIComponent(text)}`)
+  }
+  return parts.length === 0 ? '' : `?${parts.join('&')}`
+}

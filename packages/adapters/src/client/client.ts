@@ -1,0 +1,362 @@
+/** The client's face: one method for each thing that the HTTP contract offers. */
+import { randomUUID } from 'node:crypto'
+import { type Calls, createCalls, query } from './calls.js'
+import { DaybookError, errorOf, isProblem } from './errors.js'
+import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './gather.js'
+import { type CallOptions, type ClientOptions, type Configured, configure } from './options.js'
+import { ndjson } from './ndjson.js'
+import { createTransport, type HttpRequest } from './transport.js'
+import type * as W from './types.js'
+
+/** Of {@link DaybookClient.enqueueAll}. */
+export interface EnqueueAllOptions extends CallOptions {
+  /**
+   * True (default): all tasks or none, in one request of at most 1,000; they may refer to each other in any
+   * order. False: each for itself, in as many requests as it takes.
+   */
+  readonly atomic?: boolean
+}
+
+/**
+ * A client of one queue. All methods reject with a {@link DaybookError} and nothing else.
+ *
+ * @example
+ * const client = createClient({ url: 'http://127.0.0.1:7878', token, queue: 'mail' })
+ * const { id } = await client.enqueue({ type: 'send', payload: { to: 'a@example.org' } })
+ * await client.close()
+ */
+export interface DaybookClient {
+  readonly queue: string
+  /** The same connections, another queue. Closing either closes both. */
+  readonly in: (queue: string) => DaybookClient
+
+  /**
+   * Enqueues a task. Calls made at the same time share a request.
+   *
+   * *Gotchas*: repeated after a lost answer, so `duplicate` may be true for what this very call enqueued.
+   * A task with neither an `id` nor an `idempotencyKey` is known by its content.
+   */
+  readonly enqueue: (task: W.NewTask, options?: CallOptions) => Promise<W.Enqueued>
+  readonly enqueueAll: {
+    (tasks: ReadonlyArray<W.NewTask>, options: EnqueueAllOptions & { readonly atomic: false }): Promise<W.EnqueuedAll<W.Each<W.Enqueued>>>
+    (tasks: ReadonlyArray<W.NewTask>, options?: EnqueueAllOptions & { readonly atomic?: true }): Promise<W.EnqueuedAll<W.Enqueued>>
+  }
+  /** Takes tasks over from elsewhere with their status and history; at most 1,000 in a call, all or none. */
+  readonly importTasks: (tasks: ReadonlyArray<W.ImportedTask>, options?: CallOptions) => Promise<W.EnqueuedAll<W.Enqueued>>
+
+  /** One page. */
+  readonly tasks: (filter?: W.TaskFilter, options?: CallOptions) => Promise<W.TaskPage>
+  /** All pages, read as they are needed. The queue may change between two pages. */
+  readonly eachTask: (filter?: Omit<W.TaskFilter, 'cursor'>, options?: CallOptions) => AsyncGenerator<W.TaskView, void>
+  /** By id, or by number as `#42`. */
+  readonly task: (id: string, options?: CallOptions & { readonly atLeast?: number }) => Promise<W.TaskView>
+  /** The task's events, oldest first. */
+  readonly history: (id: string, options?: CallOptions) => Promise<ReadonlyArray<W.HistoryEvent>>
+  /** Cancels the task and everything that depends on it. */
+  readonly cancel: (id: string, reason: string, options?: CallOptions) => Promise<W.Cancelled>
+
+  /**
+   * Claims tasks, waiting up to `wait` seconds if there are none.
+   *
+   * *Gotchas*: never repeated by itself. If the answer is lost, the tasks claimed come back when their leases end.
+   */
+  readonly claim: (request: W.ClaimRequest, options?: CallOptions) => Promise<ReadonlyArray<W.Claim>>
+  /** Extends a lease. `lease-lost` says in `detail` why there is none any more; stop working then (GB-03). */
+  readonly heartbeat: (taskId: string, report: W.HeartbeatReport) => Promise<W.Extended>
+  /** Status `incomplete` means that the queue wants a decision report: complete again with one. */
+  readonly complete: (taskId: string, report: W.CompleteReport) => Promise<W.Settled>
+  readonly fail: (taskId: string, report: W.FailReport) => Promise<W.Settled>
+  /** Gives a task back. Counts as an attempt, and bars this agent from the task (GB-02, GB-04). */
+  readonly release: (taskId: string, report: W.ReleaseReport) => Promise<W.Settled>
+  /** Many reports, each with its own answer, in order; in as many requests as it takes. */
+  readonly outcomes: (outcomes: ReadonlyArray<W.Outcome>, options?: CallOptions) => Promise<ReadonlyArray<W.Each<W.OutcomeAnswer>>>
+
+  readonly deadLetters: {
+    readonly list: (filter?: W.DeadLetterListFilter, options?: CallOptions) => Promise<W.TaskPage>
+    /** Dead letters that failed alike, most frequent first. */
+    readonly patterns: (options?: CallOptions) => Promise<ReadonlyArray<W.FailurePattern>>
+    readonly retry: (id: string, review: W.Review, options?: CallOptions) => Promise<W.Retried>
+    readonly discard: (id: string, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
+    readonly retryAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Retried>
+    readonly discardAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
+  }
+  readonly breakers: {
+    /** By task type. */
+    readonly list: (options?: CallOptions) => Promise<Readonly<Record<string, W.BreakerView>>>
+    readonly open: (type: string, reason: string, options?: CallOptions) => Promise<void>
+    readonly close: (type: string, reason: string, options?: CallOptions) => Promise<void>
+  }
+  readonly agents: {
+    readonly list: (options?: CallOptions) => Promise<ReadonlyArray<W.AgentView>>
+    /** Ends all leases of an agent; its tasks go to others. */
+    readonly terminate: (agentId: string, reason: string, options?: CallOptions) => Promise<{ readonly reassigned: ReadonlyArray<string> }>
+  }
+  readonly settings: {
+    readonly get: (options?: CallOptions) => Promise<W.Settings>
+    /** Any part; what is left out stays as it is. */
+    readonly patch: (patch: W.SettingsPatch, options?: CallOptions) => Promise<W.Settings>
+  }
+  /** No task is claimed until {@link DaybookClient.resume}. */
+  readonly pause: (reason: string, options?: CallOptions) => Promise<void>
+  readonly resume: (reason: string, options?: CallOptions) => Promise<void>
+  readonly depth: (options?: CallOptions) => Promise<W.Depth>
+  /** One page of the queue's log. */
+  readonly events: (filter?: W.EventFilter, options?: CallOptions) => Promise<W.EventPage>
+  /** The log as a stream: bounded memory, however long it is. */
+  readonly eachEvent: (filter?: W.EventFilter, options?: CallOptions) => AsyncGenerator<W.HistoryEvent, void>
+
+  /** All queues of the server. */
+  readonly queues: (options?: CallOptions) => Promise<ReadonlyArray<W.QueueSummary>>
+  /** Whether the server is alive (`/healthz`). */
+  readonly health: (options?: CallOptions) => Promise<W.Health>
+  /** Whether it takes requests (`/readyz`). */
+  readonly ready: (options?: CallOptions) => Promise<W.Health>
+  /** Refuses new calls, waits for those under way, gives up waiting claims, and disconnects. */
+  readonly close: () => Promise<void>
+}
+
+/** The server's limit on tasks in one request. */
+const bulkMax = 1_000
+
+/** Makes a client. Nothing is connected until the first call. */
+export const createClient = (options: ClientOptions = {}): DaybookClient => {
+  const config = configure(options)
+  const transport = createTransport({
+    url: config.url,
+    token: config.token,
+    userAgent: config.agentName,
+    connectionsMax: config.connectionsMax,
+    waitingClaimsMax: config.waitingClaimsMax,
+    timeoutMs: config.timeoutMs,
+    answerBytesMax: config.answerBytesMax,
+  })
+  const calls = createCalls(config, transport)
+  const clients = new Map<string, { readonly client: DaybookClient; readonly finish: () => Promise<void> }>()
+  let closing: Promise<void> | undefined
+
+  const close = (): Promise<void> =>
+    (closing ??= Promise.all([...clients.values()].map(({ finish }) => finish())).then(() => transport.close()))
+  const clientOf = (queue: string): DaybookClient => {
+    const known = clients.get(queue)
+    if (known !== undefined) return known.client
+    const made = queueClient(queue, config, calls, clientOf, close)
+    clients.set(queue, made)
+    return made.client
+  }
+  return clientOf(config.queue)
+}
+
+const queueClient = (
+  queue: string,
+  config: Configured,
+  calls: Calls,
+  clientOf: (queue: string) => DaybookClient,
+  close: () => Promise<void>,
+): { readonly client: DaybookClient; readonly finish: () => Promise<void> } => {
+  const base = `/api/queues/${encodeURIComponent(queue)}`
+  const taskPath = (id: string): string => `${base}/tasks/${encodeURIComponent(id)}`
+  const { json, once } = calls
+
+  const get = <T>(path: string, options?: CallOptions): Promise<T> => json<T>({ method: 'GET', path }, 'safe', options)
+  const post = async <T>(path: string, body: unknown, options?: CallOptions, policy: 'safe' | 'unsent' = 'unsent'): Promise<T> =>
+    json<T>({ method: 'POST', path, body: bodyOf(body) }, policy, options)
+
+  const bulkTasks = (texts: ReadonlyArray<string>): HttpRequest => ({
+    method: 'POST',
+    path: `${base}/tasks`,
+    body: `{"atomic":false,"tasks":[${texts.join(',')}]}`,
+  })
+  const bulkOutcomes = (texts: ReadonlyArray<string>, idempotencyKey: string | undefined): HttpRequest => ({
+    method: 'POST',
+    path: `${base}/outcomes`,
+    body: `{"outcomes":[${texts.join(',')}]}`,
+    idempotencyKey,
+  })
+  const { itemsMax, bytesMax, inFlightMax, splitMin, waitingMax } = config.gather
+  const gatherer = (
+    send: (texts: ReadonlyArray<string>, key: string | undefined) => Promise<BulkAnswer>,
+    keyOf: (batch: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined,
+  ): Gatherer =>
+    new Gatherer({ limits: { itemsMax, bytesMax, inFlightMax, splitMin }, waitingMax, retryForMs: config.retryForMs, send, keyOf })
+  // Enqueues need no key: the queue knows a task that it has by its id, key or content (LK-05).
+  const enqueues = gatherer((texts) => once(bulkTasks(texts)), () => undefined)
+  const reports = gatherer((texts, key) => once(bulkOutcomes(texts, key)), keyIfNeeded)
+  const finish = async (): Promise<void> => {
+    await Promise.all([enqueues.close(), reports.close()])
+  }
+
+  const report = <T>(taskId: string, kind: W.Outcome['kind'], said: object): Promise<T> =>
+    reports.call<T>({ taskId, kind, ...said }, kind === 'fail' || kind === 'release')
+
+  /** As many requests as it takes, a few at a time; the answers in order. */
+  const inChunks = async <T>(
+    values: ReadonlyArray<unknown>,
+    send: (texts: ReadonlyArray<string>) => Promise<BulkAnswer>,
+  ): Promise<{ readonly results: ReadonlyArray<W.Each<T>>; readonly revision: number }> => {
+    const results = new Array<W.Each<T>>(values.length)
+    const chunks = chunksOf(values, bytesMax, (index, error) => (results[index] = { ok: false, error }))
+    let revision = -1
+    const run = async ({ texts, indexes }: Chunk): Promise<void> => {
+      const answer = await send(texts)
+      const bulkRevision = answer.revision
+      if (bulkRevision !== undefined && bulkRevision > revision) revision = bulkRevision
+      for (let i = 0; i < indexes.length; i++) results[indexes[i] as number] = eachOf<T>(answer.results[i], bulkRevision)
+    }
+    let next = 0
+    const worker = async (): Promise<void> => {
+      for (let chunk = chunks[next++]; chunk !== undefined; chunk = chunks[next++]) await run(chunk)
+    }
+    await Promise.all(Array.from({ length: Math.min(inFlightMax, chunks.length) }, worker))
+    return { results, revision }
+  }
+
+  const enqueueAll = async (
+    tasks: ReadonlyArray<W.NewTask>,
+    { atomic = true, ...options }: EnqueueAllOptions = {},
+  ): Promise<W.EnqueuedAll<W.Enqueued> | W.EnqueuedAll<W.Each<W.Enqueued>>> => {
+    if (atomic) {
+      const answer = await post<W.EnqueuedAll<W.Enqueued>>(`${base}/tasks`, { tasks }, options, 'safe')
+      return withRevisions(answer)
+    }
+    return inChunks<W.Enqueued>(tasks, (texts) => json<BulkAnswer>(bulkTasks(texts), 'safe', options))
+  }
+
+  const eachTask = async function* (filter: Omit<W.TaskFilter, 'cursor'> = {}, options?: CallOptions): AsyncGenerator<W.TaskView, void> {
+    for (let cursor: string | undefined; ; ) {
+      const page: W.TaskPage = await client.tasks(cursor === undefined ? filter : { ...filter, cursor }, options)
+      yield* page.tasks
+      if (page.nextCursor === undefined || page.nextCursor === null) return
+      cursor = page.nextCursor
+    }
+  }
+
+  const review = async <T>(verb: 'retry' | 'discard', id: string, body: W.Review, options?: CallOptions): Promise<T> =>
+    post<T>(`${base}/dead-letters/${encodeURIComponent(id)}/${verb}`, body, options)
+
+  const client: DaybookClient = {
+    queue,
+    in: clientOf,
+
+    enqueue: async (task, options) => {
+      if (options === undefined) return enqueues.call<W.Enqueued>(task, false)
+      return post<W.Enqueued>(`${base}/tasks`, task, options, 'safe')
+    },
+    enqueueAll: enqueueAll as DaybookClient['enqueueAll'],
+    importTasks: async (tasks, options) =>
+      withRevisions(await post<W.EnqueuedAll<W.Enqueued>>(`${base}/imports`, { tasks }, options, 'safe')),
+
+    tasks: (filter = {}, options) => get(`${base}/tasks${query(filter)}`, options),
+    eachTask,
+    task: (id, { atLeast, ...options } = {}) => get(`${taskPath(id)}${query({ atLeast })}`, options),
+    history: async (id, options) =>
+      (await get<{ readonly events: ReadonlyArray<W.HistoryEvent> }>(`${taskPath(id)}/history`, options)).events,
+    cancel: (id, reason, options) => post(`${taskPath(id)}/cancel`, { reason }, options),
+
+    claim: async (request, options) => {
+      const waitMs = (request.wait ?? 0) * 1_000
+      const asked: HttpRequest = { method: 'POST', path: `${base}/claims`, body: bodyOf(request), waitMs }
+      return (await json<{ readonly claims: ReadonlyArray<W.Claim> }>(asked, 'never', options)).claims
+    },
+    heartbeat: (taskId, said) => report(taskId, 'heartbeat', said),
+    complete: (taskId, said) => report(taskId, 'complete', said),
+    fail: (taskId, said) => report(taskId, 'fail', said),
+    release: (taskId, said) => report(taskId, 'release', said),
+    outcomes: async (outcomes, options) => {
+      const key = options?.idempotencyKey ?? keyIfNeeded(outcomes.map(({ kind }) => ({ keyed: kind === 'fail' || kind === 'release' })))
+      let chunk = 0
+      const { results } = await inChunks<W.OutcomeAnswer>(outcomes, (texts) => {
+        const own = key === undefined || chunk++ === 0 ? key : `${key}.${chunk}`
+        return json<BulkAnswer>(bulkOutcomes(texts, own), 'safe', own === undefined ? options : { ...options, idempotencyKey: own })
+      })
+      return results
+    },
+
+    deadLetters: {
+      list: (filter = {}, options) => get(`${base}/dead-letters${query(filter)}`, options),
+      patterns: async (options) =>
+        (await get<{ readonly patterns: ReadonlyArray<W.FailurePattern> }>(`${base}/dead-letters/patterns`, options)).patterns,
+      retry: (id, body, options) => review('retry', id, body, options),
+      discard: (id, body, options) => review('discard', id, body, options),
+      retryAll: (filter, body, options) => post(`${base}/dead-letters/retry`, { filter, ...body }, options),
+      discardAll: (filter, body, options) => post(`${base}/dead-letters/discard`, { filter, ...body }, options),
+    },
+    breakers: {
+      list: async (options) =>
+        (await get<{ readonly breakers: Readonly<Record<string, W.BreakerView>> }>(`${base}/breakers`, options)).breakers,
+      open: async (type, reason, options) => void (await post(`${base}/breakers/${encodeURIComponent(type)}/open`, { reason }, options, 'safe')),
+      close: async (type, reason, options) => void (await post(`${base}/breakers/${encodeURIComponent(type)}/close`, { reason }, options, 'safe')),
+    },
+    agents: {
+      list: async (options) => (await get<{ readonly agents: ReadonlyArray<W.AgentView> }>(`${base}/agents`, options)).agents,
+      terminate: (agentId, reason, options) =>
+        json({ method: 'DELETE', path: `${base}/agents/${encodeURIComponent(agentId)}`, body: bodyOf({ reason }) }, 'unsent', options),
+    },
+    settings: {
+      get: (options) => get(`${base}/settings`, options),
+      patch: async (patch, options) => json({ method: 'PATCH', path: `${base}/settings`, body: bodyOf(patch) }, 'safe', options),
+    },
+    pause: async (reason, options) => void (await post(`${base}/pause`, { reason }, options, 'safe')),
+    resume: async (reason, options) => void (await post(`${base}/resume`, { reason }, options, 'safe')),
+    depth: (options) => get(`${base}/depth`, options),
+    events: (filter = {}, options) => get(`${base}/events${query(filter)}`, options),
+    eachEvent: (filter = {}, options) => ndjson(calls, { method: 'GET', path: `${base}/events${query(filter)}`, signal: options?.signal }),
+
+    queues: async (options) => (await get<{ readonly queues: ReadonlyArray<W.QueueSummary> }>('/api/queues', options)).queues,
+    health: (options) => get('/healthz', options),
+    ready: (options) => get('/readyz', options),
+    close,
+  }
+  return { client, finish }
+}
+
+/** A repeated failure or release would be refused as `lease-lost`, since the first one ended the lease. */
+const keyIfNeeded = (batch: ReadonlyArray<{ readonly keyed: boolean }>): string | undefined =>
+  batch.some(({ keyed }) => keyed) ? randomUUID() : undefined
+
+const bodyOf = (value: unknown): string => {
+  const text = textOf(value)
+  if (text instanceof DaybookError) throw text
+  return text
+}
+
+const withRevisions = ({ results, revision }: W.EnqueuedAll<W.Enqueued>): W.EnqueuedAll<W.Enqueued> => ({
+  results: results.map((result) => ({ ...result, revision: result.revision ?? revision })),
+  revision,
+})
+
+const eachOf = <T>(result: unknown, revision: number | undefined): W.Each<T> => {
+  if (isProblem(result)) return { ok: false, error: errorOf(ownPaths(result)) }
+  if (result === undefined || result === null) return { ok: false, error: asDaybookError('an answer is missing') }
+  const value = result as { revision?: number }
+  if (revision !== undefined && value.revision === undefined) value.revision = revision
+  return { ok: true, value: value as T }
+}
+
+interface Chunk {
+  readonly texts: Array<string>
+  readonly indexes: Array<number>
+}
+
+/** Serialises each value once, into requests within the server's limits. What is no JSON is told, and left out. */
+const chunksOf = (values: ReadonlyArray<unknown>, bytesMax: number, refuse: (index: number, error: DaybookError) => void): ReadonlyArray<Chunk> => {
+  const chunks: Array<Chunk> = []
+  let chunk: Chunk | undefined
+  let bytes = 0
+  for (let i = 0; i < values.length; i++) {
+    const text = textOf(values[i])
+    if (text instanceof DaybookError) {
+      refuse(i, text)
+      continue
+    }
+    const size = Buffer.byteLength(text) + 1
+    if (chunk === undefined || chunk.texts.length >= bulkMax || bytes + size > bytesMax) {
+      chunk = { texts: [], indexes: [] }
+      chunks.push(chunk)
+      bytes = 0
+    }
+    chunk.texts.push(text)
+    chunk.indexes.push(i)
+    bytes += size
+  }
+  return chunks
+}

@@ -1,0 +1,151 @@
+/**
+ * Makes bulk requests of single calls made at the same time. Each caller gets its own answer or its own
+ * error; one bad task among a thousand is its caller's business alone.
+ */
+import { Batcher, type BatchLimits } from './batcher.js'
+import { DaybookError, errorOf, isProblem } from './errors.js'
+import { backoffMs, mayRetry, pause, retrying } from './retry.js'
+
+/** How a kind of single call becomes one bulk request. */
+export interface Gathering {
+  readonly limits: BatchLimits
+  readonly waitingMax: number
+  readonly retryForMs: number
+  /** Sends the texts as one bulk request and gives back the answers in order, with the revision of all. */
+  readonly send: (texts: ReadonlyArray<string>, idempotencyKey: string | undefined) => Promise<BulkAnswer>
+  /** A key for a request that may be sent twice only under one; `undefined` where that does no harm. */
+  readonly keyOf: (calls: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined
+}
+
+export interface BulkAnswer {
+  readonly results: ReadonlyArray<unknown>
+  readonly revision?: number
+}
+
+interface Call {
+  /** The JSON of this call, made once. */
+  readonly text: string
+  readonly bytes: number
+  readonly keyed: boolean
+  readonly since: number
+  readonly resolve: (value: never) => void
+  readonly reject: (error: DaybookError) => void
+}
+
+export class Gatherer {
+  readonly #batcher: Batcher<Call>
+  /** Calls that the server has put off one by one; they are neither waiting nor under way meanwhile. */
+  #putOff = 0
+  #closed = false
+
+  constructor(private readonly gathering: Gathering) {
+    this.#batcher = new Batcher(gathering.limits, (batch) => this.#send(batch, undefined))
+  }
+
+  /** @throws DaybookError `invalid` for what is no JSON; `overloaded` when too many calls are waiting. */
+  call<T>(value: unknown, keyed: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      if (this.#closed) return reject(new DaybookError('closed', 'this client was closed; create another one', { unsent: true }))
+      if (this.#batcher.size >= this.gathering.waitingMax) {
+        return reject(
+          new DaybookError('overloaded', `${this.gathering.waitingMax} calls are waiting already; await some of them before making more`, { unsent: true }),
+        )
+      }
+      const text = textOf(value)
+      if (text instanceof DaybookError) return reject(text)
+      this.#batcher.push({ text, bytes: Buffer.byteLength(text) + 1, keyed, since: Date.now(), resolve, reject })
+    })
+  }
+
+  /** Takes no more calls, and resolves when those made are answered. */
+  async close(): Promise<void> {
+    this.#closed = true
+    do await this.#batcher.idle()
+    while (this.#putOff > 0 && (await pause(5), true))
+  }
+
+  /** Answers every call of the batch; never rejects. */
+  async #send(batch: ReadonlyArray<Call>, key: string | undefined): Promise<void> {
+    const { retryForMs, send, keyOf } = this.gathering
+    const texts = batch.map(({ text }) => text)
+    const youngest = batch[batch.length - 1] as Call
+    const idempotencyKey = key ?? keyOf(batch)
+    let answer: BulkAnswer
+    try {
+      answer = await retrying(() => send(texts, idempotencyKey), 'safe', youngest.since + retryForMs)
+    } catch (error) {
+      return this.#failed(batch, asDaybookError(error))
+    }
+    if (answer.results.length !== batch.length) {
+      const error = new DaybookError('unexpected-answer', `${answer.results.length} answers to ${batch.length} calls`)
+      for (const call of batch) call.reject(error)
+      return
+    }
+    this.#answer(batch, answer)
+  }
+
+  #answer(batch: ReadonlyArray<Call>, { results, revision }: BulkAnswer): void {
+    let again: Array<Call> | undefined
+    let wish: DaybookError | undefined
+    for (let i = 0; i < batch.length; i++) {
+      const call = batch[i] as Call
+      const result = results[i]
+      if (!isProblem(result)) {
+        const value = result as { revision?: number }
+        if (revision !== undefined && value.revision === undefined) value.revision = revision
+        call.resolve(value as never)
+        continue
+      }
+      const error = errorOf(ownPaths(result))
+      if (mayRetry(error, 'unsent') && Date.now() < call.since + this.gathering.retryForMs) {
+        again ??= []
+        again.push(call)
+        wish = error
+      } else {
+        call.reject(error)
+      }
+    }
+    if (again !== undefined) this.#sendLater(again, backoffMs(3, wish))
+  }
+
+  #sendLater(calls: ReadonlyArray<Call>, delayMs: number): void {
+    this.#putOff += calls.length
+    setTimeout(() => {
+      this.#putOff -= calls.length
+      for (const call of calls) this.#batcher.push(call)
+    }, delayMs)
+  }
+
+  /** The request as a whole was refused. If one call may be to blame for that, the others must not suffer: halve it. */
+  async #failed(batch: ReadonlyArray<Call>, error: DaybookError): Promise<void> {
+    const perhapsOne = error.status === 400 || error.status === 413 || error.status === 422
+    if (batch.length === 1 || !perhapsOne) {
+      for (const call of batch) call.reject(error)
+      return
+    }
+    const half = batch.length >> 1
+    await this.#send(batch.slice(0, half), undefined)
+    await this.#send(batch.slice(half), undefined)
+  }
+}
+
+/** JSON text of a task or outcome, or why there is none. */
+export const textOf = (value: unknown): string | DaybookError => {
+  try {
+    const text = JSON.stringify(value) as string | undefined
+    return text ?? new DaybookError('invalid', `${typeof value} is not a JSON value`, { unsent: true })
+  } catch (error) {
+    return new DaybookError('invalid', `not JSON: ${(error as Error).message}`, { unsent: true, cause: error })
+  }
+}
+
+export const asDaybookError = (error: unknown): DaybookError =>
+  error instanceof DaybookError
+    ? error
+    : new DaybookError('unexpected-answer', error instanceof Error ? error.message : String(error), { cause: error })
+
+/** In a bulk answer fields are named `tasks[17].priority`; the caller of the single task knows of no 17. */
+export const ownPaths = <P extends { readonly errors?: ReadonlyArray<{ readonly path: string; readonly message: string }> }>(problem: P): P =>
+  problem.errors === undefined
+    ? problem
+    : { ...problem, errors: problem.errors.map(({ path, message }) => ({ path: path.replace(/^(?:tasks|outcomes)\[\d+\]\.?/, ''), message })) }

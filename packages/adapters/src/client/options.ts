@@ -1,0 +1,97 @@
+/** What a client can be told; every option with its consequence, default and range. */
+
+export interface GatherOptions {
+  /**
+   * Most single calls in one bulk request. More means less work per task, and a longer wait for the first
+   * of them. Default 500; 1–1,000. 1 switches gathering off.
+   */
+  readonly itemsMax?: number
+  /** Most bytes in one bulk request; a larger task travels alone. Default 3,000,000; below the server's body limit (4 MiB). */
+  readonly bytesMax?: number
+  /**
+   * Most bulk requests under way at a time, for enqueues and for outcomes each. 1 leaves the server idle
+   * while this process works and vice versa; many make small batches. Default 3; 1–16.
+   */
+  readonly inFlightMax?: number
+  /** Calls that are waiting together are split over several requests only into parts of at least so many. Default 64; 1–1,000. */
+  readonly splitMin?: number
+  /** More unanswered single calls than this are refused (`overloaded`): the bound on memory. Default 100,000. */
+  readonly waitingMax?: number
+}
+
+export interface ClientOptions {
+  /** Where the server is. Default `http://127.0.0.1:7878`. A path is kept as a prefix. */
+  readonly url?: string
+  /** Sent as bearer token with every request, and shown nowhere. Default: none, for a server with `--auth off`. */
+  readonly token?: string
+  /** The queue that all methods are about; see `DaybookClient.in` for others. Default `default`. */
+  readonly queue?: string
+  /** Who is calling, for the server's log (part of `User-Agent`). Default `daybook-client`. */
+  readonly agentName?: string
+  /**
+   * How long one request may take without an answer, in milliseconds, beside the time that a claim waits.
+   * After that it has failed as `unreachable`. Default 30,000; 10–3,600,000.
+   */
+  readonly timeoutMs?: number
+  /**
+   * For how long a request that may be repeated is repeated while the server cannot be reached or is
+   * overloaded, in milliseconds from the call. A gathered call may take up to twice as long. Default
+   * 30,000; 0 never repeats. Claims are never repeated.
+   */
+  readonly retryForMs?: number
+  /** Most connections for calls. More calls wait for a free one. Default 32; 1–1,024. */
+  readonly connectionsMax?: number
+  /** Most claims that wait for work at a time; each has a connection of its own. Default 256; 1–10,000. */
+  readonly waitingClaimsMax?: number
+  /** A larger answer is refused (`unexpected-answer`): the bound on memory. Default 268,435,456 bytes. */
+  readonly answerBytesMax?: number
+  /** How concurrent single calls become bulk requests. */
+  readonly gather?: GatherOptions
+}
+
+/** Of a single call. Gathered calls take none: give one of these, and the call makes a request of its own. */
+export interface CallOptions {
+  /** Gives up: the call fails as `aborted`. The server may have done the work all the same. */
+  readonly signal?: AbortSignal
+  /** As in {@link ClientOptions}. */
+  readonly timeoutMs?: number
+  /** As in {@link ClientOptions}. */
+  readonly retryForMs?: number
+  /** The same key and body within 24 hours gets the same answer; makes any POST safe to repeat. */
+  readonly idempotencyKey?: string
+  /** Kept with the events that the call causes. Default: made by the server. */
+  readonly correlationId?: string
+}
+
+export interface Configured extends Required<Omit<ClientOptions, 'token' | 'gather'>> {
+  readonly token: string | undefined
+  readonly gather: Required<GatherOptions>
+}
+
+/** @throws RangeError for an option out of its range. */
+export const configure = (options: ClientOptions): Configured => {
+  const { gather = {} } = options
+  return {
+    url: options.url ?? 'http://127.0.0.1:7878',
+    token: options.token,
+    queue: options.queue ?? 'default',
+    agentName: options.agentName ?? 'daybook-client',
+    timeoutMs: inRange('timeoutMs', options.timeoutMs ?? 30_000, 10, 3_600_000),
+    retryForMs: inRange('retryForMs', options.retryForMs ?? 30_000, 0, 86_400_000),
+    connectionsMax: inRange('connectionsMax', options.connectionsMax ?? 32, 1, 1_024),
+    waitingClaimsMax: inRange('waitingClaimsMax', options.waitingClaimsMax ?? 256, 1, 10_000),
+    answerBytesMax: inRange('answerBytesMax', options.answerBytesMax ?? 268_435_456, 1_024, Number.MAX_SAFE_INTEGER),
+    gather: {
+      itemsMax: inRange('gather.itemsMax', gather.itemsMax ?? 500, 1, 1_000),
+      bytesMax: inRange('gather.bytesMax', gather.bytesMax ?? 3_000_000, 1, Number.MAX_SAFE_INTEGER),
+      inFlightMax: inRange('gather.inFlightMax', gather.inFlightMax ?? 3, 1, 16),
+      splitMin: inRange('gather.splitMin', gather.splitMin ?? 64, 1, 1_000),
+      waitingMax: inRange('gather.waitingMax', gather.waitingMax ?? 100_000, 1, Number.MAX_SAFE_INTEGER),
+    },
+  }
+}
+
+export const inRange = (name: string, value: number, min: number, max: number): number => {
+  if (!(value >= min && value <= max)) throw new RangeError(`${name} must be from ${min} to ${max}, not ${value}`)
+  return value
+}

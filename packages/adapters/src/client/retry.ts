@@ -1,0 +1,71 @@
+/** When a failed request is sent again. */
+import { onAbort } from './abort.js'
+import { DaybookError } from './errors.js'
+
+/**
+ * - `safe`: sending it twice is the same as sending it once. Sent again after every failure to be answered.
+ * - `unsent`: sent again only where it certainly had no effect (no connection, or refused as overloaded).
+ * - `never`: the caller decides. Claims: one of which the answer is lost holds tasks until their leases end.
+ */
+export type RetryPolicy = 'safe' | 'unsent' | 'never'
+
+/** Reasons that may be gone the next time. */
+const mayPass: ReadonlySet<string> = new Set(['unreachable', 'overloaded', 'unavailable', 'timeout'])
+
+const firstDelayMs = 25
+const delayMsMax = 2_000
+
+export const mayRetry = (error: DaybookError, policy: RetryPolicy): boolean => {
+  switch (policy) {
+    case 'never':
+      return false
+    case 'unsent':
+      return (error.unsent && error.code === 'unreachable') || error.code === 'overloaded'
+    case 'safe':
+      return mayPass.has(error.code)
+  }
+}
+
+/** Doubles from 25 ms to 2 s, half of it at random so that callers do not come back all at once; never before the server's wish. */
+export const backoffMs = (failures: number, error: unknown, max = delayMsMax): number => {
+  const full = Math.min(max, firstDelayMs * 2 ** Math.min(20, failures - 1))
+  const jittered = full * (0.5 + Math.random() / 2)
+  const wish = error instanceof DaybookError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0
+  return wish > 0 ? wish + (jittered - full / 2) : jittered
+}
+
+/** Resolves after so many milliseconds, or as soon as the signal is aborted. */
+export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal?.aborted === true) return resolve()
+    const done = (): void => {
+      clearTimeout(timer)
+      forget?.()
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    const forget = signal === undefined ? undefined : onAbort(signal, done)
+  })
+
+/**
+ * Tries until it succeeds, the error is not one to retry, or the next try would start after `deadline`
+ * (milliseconds since 1970): then the last error is thrown.
+ */
+export const retrying = async <T>(
+  attempt: () => Promise<T>,
+  policy: RetryPolicy,
+  deadline: number,
+  signal?: AbortSignal,
+): Promise<T> => {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof DaybookError) || !mayRetry(error, policy)) throw error
+      const delayMs = backoffMs(failures, error)
+      if (Date.now() + delayMs > deadline) throw error
+      await pause(delayMs, signal)
+      if (signal?.aborted === true) throw error
+    }
+  }
+}

@@ -1,0 +1,207 @@
+/** One HTTP request, one text in answer. No retries, no JSON: that is for the layers above. */
+import { type Dispatcher, errors, Pool } from 'undici'
+import { onAbort } from './abort.js'
+import { DaybookError } from './errors.js'
+
+export interface TransportOptions {
+  readonly url: string
+  readonly token: string | undefined
+  readonly userAgent: string
+  readonly connectionsMax: number
+  readonly waitingClaimsMax: number
+  readonly timeoutMs: number
+  readonly answerBytesMax: number
+}
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** Below the base URL, with its query. */
+  readonly path: string
+  readonly body?: string
+  readonly signal?: AbortSignal | undefined
+  readonly idempotencyKey?: string | undefined
+  readonly correlationId?: string | undefined
+  readonly accept?: string
+  /** The server may take this much longer than usual, in milliseconds: a long poll. */
+  readonly waitMs?: number
+  readonly timeoutMs?: number | undefined
+}
+
+export interface HttpAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+}
+
+export interface Transport {
+  readonly request: (request: HttpRequest) => Promise<HttpAnswer>
+  readonly stream: (request: HttpRequest) => Promise<Dispatcher.ResponseData>
+  readonly close: () => Promise<void>
+}
+
+/** Codes of failures at connecting: no byte of the request was sent. */
+const unsentCodes: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+const codeOf = (error: Error): string => {
+  const code: unknown = (error as { code?: unknown }).code
+  if (typeof code === 'string') return code
+  // Several addresses were tried (localhost as IPv6 and IPv4): all failed alike.
+  return error instanceof AggregateError && error.errors[0] instanceof Error ? codeOf(error.errors[0]) : ''
+}
+
+const unreachable = (origin: string, error: Error): DaybookError => {
+  const code = codeOf(error)
+  const why = code === '' ? error.message : `${error.message || 'failed'} (${code})`
+  return new DaybookError('unreachable', `no answer from ${origin}: ${why}`, { unsent: unsentCodes.has(code), cause: error })
+}
+
+export const createTransport = (options: TransportOptions): Transport => {
+  const base = new URL(options.url)
+  const prefix = base.pathname.replace(/\/+$/, '')
+  const pool = (connections: number): Pool =>
+    new Pool(base.origin, {
+      connections,
+      // One request a connection: a bulk request fills it anyway, and none waits behind a slow one.
+      pipelining: 1,
+      keepAliveTimeout: 30_000,
+      keepAliveMaxTimeout: 600_000,
+      connect: { timeout: Math.min(10_000, options.timeoutMs) },
+      maxResponseSize: options.answerBytesMax,
+    })
+  const calls = pool(options.connectionsMax)
+  // Long polls occupy a connection each; in the same pool they would keep ordinary calls waiting.
+  const polls = pool(options.waitingClaimsMax)
+  const closing = new AbortController()
+
+  const fixed = ['accept', 'application/json', 'user-agent', options.userAgent]
+  if (options.token !== undefined) fixed.push('authorization', `Bearer ${options.token}`)
+  const withBody = [...fixed, 'content-type', 'application/json']
+
+  const headersOf = ({ body, idempotencyKey, correlationId, accept }: HttpRequest): string[] => {
+    const usual = body === undefined ? fixed : withBody
+    if (idempotencyKey === undefined && correlationId === undefined && accept === undefined) return usual
+    const headers = [...usual]
+    if (accept !== undefined) headers[1] = accept
+    if (idempotencyKey !== undefined) headers.push('idempotency-key', idempotencyKey)
+    if (correlationId !== undefined) headers.push('x-correlation-id', correlationId)
+    return headers
+  }
+
+  const optionsOf = (request: HttpRequest): Dispatcher.DispatchOptions => {
+    const timeoutMs = (request.timeoutMs ?? options.timeoutMs) + (request.waitMs ?? 0)
+    return {
+      method: request.method,
+      path: prefix + request.path,
+      headers: headersOf(request),
+      body: request.body ?? null,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+    }
+  }
+  const poolFor = (request: HttpRequest): Pool => (request.waitMs === undefined || request.waitMs === 0 ? calls : polls)
+
+  const request = (asked: HttpRequest): Promise<HttpAnswer> =>
+    new Promise((resolve, reject) => {
+      const { signal } = asked
+      if (closing.signal.aborted) return reject(closedError())
+      if (signal?.aborted === true) return reject(abortedError(signal))
+      poolFor(asked).dispatch(optionsOf(asked), new Collector(resolve, reject, base.origin, signal, closing.signal))
+    })
+
+  const stream = async (asked: HttpRequest): Promise<Dispatcher.ResponseData> => {
+    if (closing.signal.aborted) throw closedError()
+    const signal = asked.signal === undefined ? closing.signal : AbortSignal.any([asked.signal, closing.signal])
+    try {
+      return await calls.request({ ...optionsOf(asked), signal })
+    } catch (error) {
+      if (asked.signal?.aborted === true) throw abortedError(asked.signal)
+      throw closing.signal.aborted ? closedError() : unreachable(base.origin, error as Error)
+    }
+  }
+
+  const close = async (): Promise<void> => {
+    closing.abort()
+    await Promise.all([calls.close(), polls.close()])
+  }
+  return { request, stream, close }
+}
+
+export const closedError = (): DaybookError =>
+  new DaybookError('closed', 'this client was closed; create another one', { unsent: true })
+export const abortedError = (signal: AbortSignal): DaybookError =>
+  new DaybookError('aborted', 'given up by the caller', { cause: signal.reason })
+
+/** Collects one answer. Not undici's `request`: that builds a stream and two more promises for each. */
+class Collector implements Dispatcher.DispatchHandler {
+  #status = 0
+  #headers: HttpAnswer['headers'] = {}
+  #chunks: Array<Buffer> = []
+  #controller: Dispatcher.DispatchController | undefined
+  #stop: DaybookError | undefined
+
+  readonly #forgetSignal: (() => void) | undefined
+  readonly #forgetClosing: () => void
+
+  constructor(
+    private readonly resolve: (answer: HttpAnswer) => void,
+    private readonly reject: (error: DaybookError) => void,
+    private readonly origin: string,
+    private readonly signal: AbortSignal | undefined,
+    closing: AbortSignal,
+  ) {
+    this.#forgetSignal = signal === undefined ? undefined : onAbort(signal, this.#abort)
+    this.#forgetClosing = onAbort(closing, this.#abort)
+  }
+
+  readonly #abort = (): void => {
+    this.#stop = this.signal?.aborted === true ? abortedError(this.signal) : closedError()
+    // Not connected yet: `onRequestStart` gives the request up when its turn comes.
+    this.#controller?.abort(this.#stop)
+    this.#forget()
+    this.reject(this.#stop)
+  }
+
+  #forget(): void {
+    this.#forgetSignal?.()
+    this.#forgetClosing()
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#stop !== undefined) controller.abort(this.#stop)
+    else this.#controller = controller
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HttpAnswer['headers']): void {
+    if (status < 200) return
+    this.#status = status
+    this.#headers = headers
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#chunks.push(chunk)
+  }
+
+  onResponseEnd(): void {
+    this.#forget()
+    const [first] = this.#chunks
+    const text = this.#chunks.length === 1 && first !== undefined ? first.toString() : Buffer.concat(this.#chunks).toString()
+    this.resolve({ status: this.#status, headers: this.#headers, text })
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#forget()
+    if (error instanceof DaybookError) return this.reject(error)
+    if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError) return this.reject(closedError())
+    if (error instanceof errors.ResponseExceededMaxSizeError) {
+      return this.reject(new DaybookError('unexpected-answer', 'the answer is larger than answerBytesMax; ask for less', { cause: error }))
+    }
+    this.reject(unreachable(this.origin, error))
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * The port through which a worker takes and gives back work. Two implementations: `httpSource` over the
+ * client, `engineSource` over the engine in the same process.
+ */
+import type { Failure, Json, JsonObject, Phase, Result, Status } from '@daybook/core'
+
+/** A task as a handler sees it. Over HTTP there may be more in it. */
+export interface WorkTask {
+  readonly id: string
+  /** 1, 2, 3 … per queue. */
+  readonly number: number
+  readonly type: string
+  /** What the producer sent; `undefined` if nothing. */
+  readonly payload?: Json | undefined
+  readonly description?: string | undefined
+  readonly metadata?: JsonObject | undefined
+}
+
+export interface ClaimedWork {
+  readonly task: WorkTask
+  /** Fencing token: only with the newest one can a task be completed, failed, released or kept. */
+  readonly token: number
+  /** How long the lease still lasts by the clock of this process, in milliseconds. */
+  readonly leaseMs: number
+  /** What a former holder left. */
+  readonly checkpoint?: Json | undefined
+}
+
+export interface SourceClaim {
+  readonly agentId: string
+  readonly types?: ReadonlyArray<string> | undefined
+  readonly phases?: ReadonlyArray<Phase> | undefined
+  readonly skills?: ReadonlyArray<string> | undefined
+  readonly tenant?: string | undefined
+  readonly max: number
+  /** How long to wait for a task when there is none, in milliseconds. */
+  readonly waitMs: number
+}
+
+interface Held {
+  readonly taskId: string
+  readonly agentId: string
+  readonly token: number
+}
+export type SettleOutcome = Held &
+  (
+    | { readonly kind: 'complete'; readonly result: Result }
+    | { readonly kind: 'fail'; readonly error: Failure; readonly retryable: boolean; readonly checkpoint?: Json }
+    | { readonly kind: 'release'; readonly reason: string }
+  )
+export interface Heartbeat extends Held {
+  readonly progress?: Json
+  readonly checkpoint?: Json
+}
+
+/** Why one outcome or heartbeat was refused. */
+export interface Refused {
+  readonly ok: false
+  readonly code: string
+  readonly detail: string
+  readonly retryAfterSeconds?: number | undefined
+}
+export type SettleAnswer = { readonly ok: true; readonly status: Status } | Refused
+/** A lease that was extended lasts as long, from now, as it did when it was granted. */
+export type HeartbeatAnswer = { readonly ok: true } | Refused
+
+/**
+ * All three reject when the queue cannot be asked at all; an error's `code` and `retryAfterSeconds` are
+ * heeded if it has them. Answers come in the order of what was asked. None retries: the worker does.
+ */
+export interface TaskSource {
+  /** Claims up to `max` tasks, waiting for the first. Gives up when the signal is aborted: it may reject, or resolve empty. */
+  readonly claim: (request: SourceClaim, signal: AbortSignal) => Promise<ReadonlyArray<ClaimedWork>>
+  /** The same `attempt` comes with the same outcomes, sent again because the answer was lost. */
+  readonly settle: (outcomes: ReadonlyArray<SettleOutcome>, attempt: string) => Promise<ReadonlyArray<SettleAnswer>>
+  readonly heartbeat: (heartbeats: ReadonlyArray<Heartbeat>) => Promise<ReadonlyArray<HeartbeatAnswer>>
+}
