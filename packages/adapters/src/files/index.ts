@@ -1,0 +1,1 @@
+export { openSnapshotFolder, type SnapshotFolderOptions } from './snapshots.js'

@@ -1,0 +1,79 @@
+/**
+ * A snapshot file: a header line, the fold's lines, a footer line with a checksum of all before it.
+ * Both ends are JSON, so a file can be looked into with `head -1` and `tail -1`.
+ */
+import { open, type FileHandle } from 'node:fs/promises'
+import type { SnapshotHeader } from '../store/index.js'
+
+const formatName = 'daybook-snapshot'
+const formatVersion = 1
+
+const headerBytesMax = 16 * 1024
+/** The footer has a fixed length, so it is found without reading what is before it. */
+const footerBytes = 160
+
+export const headerLine = ({ stream, revision, foldVersion }: SnapshotHeader): string =>
+  `${JSON.stringify({ format: formatName, version: formatVersion, stream, revision, foldVersion })}\n`
+
+export interface SnapshotFooter {
+  readonly lines: number
+  readonly sha256: string
+}
+
+export const footerLine = ({ lines, sha256 }: SnapshotFooter): string =>
+  `${JSON.stringify({ lines, sha256 }).padEnd(footerBytes - 1)}\n`
+
+export interface SnapshotFile {
+  readonly header: SnapshotHeader
+  readonly footer: SnapshotFooter
+  /** Where the lines begin and end, in bytes. */
+  readonly from: number
+  readonly to: number
+}
+
+const parse = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const parseHeader = (line: string): SnapshotHeader | string => {
+  const { format, version, stream, revision, foldVersion } = parse(line) ?? {}
+  if (format !== formatName) return 'its header is not that of a snapshot'
+  if (version !== formatVersion) return `its format version is ${String(version)}, not ${formatVersion}`
+  if (typeof stream !== 'string' || typeof revision !== 'number' || typeof foldVersion !== 'number') {
+    return 'its header is damaged'
+  }
+  return { stream, revision, foldVersion }
+}
+
+const parseFooter = (line: string): SnapshotFooter | string => {
+  const { lines, sha256 } = (line.endsWith('\n') ? parse(line) : undefined) ?? {}
+  return typeof lines === 'number' && typeof sha256 === 'string' ? { lines, sha256 } : 'it is not complete'
+}
+
+const readText = async (handle: FileHandle, from: number, bytes: number): Promise<string> => {
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, from)
+  return buffer.toString('utf8', 0, bytesRead)
+}
+
+/** Reads both ends of the file; the reason in words when they are not those of a whole snapshot. */
+export const inspectSnapshot = async (path: string): Promise<SnapshotFile | string> => {
+  const handle = await open(path, 'r')
+  try {
+    const { size } = await handle.stat()
+    const [first = '', ...rest] = (await readText(handle, 0, Math.min(size, headerBytesMax))).split('\n', 2)
+    const header = parseHeader(first)
+    if (typeof header === 'string') return header
+    const from = Buffer.byteLength(first) + 1
+    const to = size - footerBytes
+    if (rest.length === 0 || to < from) return 'it is not complete'
+    const footer = parseFooter(await readText(handle, to, footerBytes))
+    return typeof footer === 'string' ? footer : { header, footer, from, to }
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+
+/** Leaves room for revision, ending and temporary suffix in a file name of 255 bytes. */
+const encodedMax = 160
+
+const encode = (stream: string): string => {
+  const encoded = encodeURIComponent(stream).replace(
+    /[!'()*~.]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  if (encoded.length <= encodedMax) return encoded
+  return `${encoded.slice(0, 80)}-${createHash('sha256').update(stream).digest('hex')}`
+}
+
+export const snapshotName = (stream: string, revision: number): string => `${encode(stream)}.${revision}.snapshot`
+
+export interface NamedSnapshot {
+  readonly name: string
+  readonly revision: number
+}
+
+/** Those of the stream among a folder's file names, newest first. */
+export const snapshotsOf = (stream: string, names: ReadonlyArray<string>): ReadonlyArray<NamedSnapshot> => {
+  const prefix = `${encode(stream)}.`
+  return names
+    .filter((name) => name.startsWith(prefix))
+    .flatMap((name) => {
+      const revision = /^(\d{1,15})\.snapshot$/.exec(name.slice(prefix.length))?.[1]
+      return revision === undefined ? [] : [{ name, revision: Number(revision) }]
+    })
+    .sort((a, b) => b.revision - a.revision)
+}
+
+/** A name for a file under construction, that tells whose it is. */
+export const unfinishedName = (name: string, pid: number, serial: number): string => `${name}.unfinished-${pid}-${serial}`
+
+/** The process that was writing the file; `undefined` when it is not one under construction. */
+export const unfinishedBy = (name: string): number | undefined => {
+  const pid = /\.snapshot\.unfinished-(\d+)-\d+$/.exec(name)?.[1]
+  return pid === undefined ? undefined : Number(pid)
+}

@@ -1,0 +1,80 @@
+import { mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { LoadedSnapshot, SkippedSnapshot, SnapshotStore, SnapshotWriter } from '../store/index.js'
+import { inspectSnapshot } from './snapshot-format.js'
+import { readSnapshotLines } from './snapshot-lines.js'
+import { snapshotName, snapshotsOf, unfinishedBy, unfinishedName } from './snapshot-names.js'
+import { writeSnapshot } from './snapshot-writer.js'
+
+export interface SnapshotFolderOptions {
+  /** How many to keep of each stream, so that a damaged one leaves another. At least 1. Default: 2. */
+  readonly keep?: number
+}
+
+/** Files that this process is writing, so as to tell them from what a crash left with the same pid. */
+const ownUnfinished = new Set<string>()
+let serial = 0
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+const removeLeftovers = async (dir: string): Promise<void> => {
+  for (const name of await readdir(dir)) {
+    const pid = unfinishedBy(name)
+    const path = join(dir, name)
+    if (pid === undefined || ownUnfinished.has(path) || (pid !== process.pid && isAlive(pid))) continue
+    await rm(path, { force: true })
+  }
+}
+
+/** Snapshots as files in a folder, which is made when missing. All of it may be deleted at any time. */
+export const openSnapshotFolder = async (
+  dir: string,
+  { keep = 2 }: SnapshotFolderOptions = {},
+): Promise<SnapshotStore> => {
+  if (!Number.isInteger(keep) || keep < 1) throw new RangeError(`keep must be 1 or more, not ${keep}.`)
+  await mkdir(dir, { recursive: true })
+  await removeLeftovers(dir)
+
+  /** The one just written stays, even when a log restored from a backup left others with higher revisions. */
+  const prune = async (stream: string, written: string): Promise<void> => {
+    const others = snapshotsOf(stream, await readdir(dir)).filter(({ name }) => name !== written)
+    for (const { name } of others.slice(keep - 1)) await rm(join(dir, name), { force: true })
+  }
+
+  const create: SnapshotStore['create'] = async (header): Promise<SnapshotWriter> => {
+    const name = snapshotName(header.stream, header.revision)
+    const unfinished = join(dir, unfinishedName(name, process.pid, serial++))
+    const forget = (): void => void ownUnfinished.delete(unfinished)
+    ownUnfinished.add(unfinished)
+    const writer = await writeSnapshot(header, { unfinished, finished: join(dir, name) }, forget)
+    const commit = (): Promise<void> => writer.commit().then(() => prune(header.stream, name))
+    return { ...writer, commit }
+  }
+
+  const list: SnapshotStore['list'] = async (stream, foldVersion, revisionMax) => {
+    const usable: Array<LoadedSnapshot> = []
+    const skipped: Array<SkippedSnapshot> = []
+    for (const { name } of snapshotsOf(stream, await readdir(dir))) {
+      const path = join(dir, name)
+      const skip = (reason: string): void => void skipped.push({ name, reason })
+      const file = await inspectSnapshot(path).catch((error: unknown) => `it cannot be read: ${String(error)}`)
+      if (typeof file === 'string') skip(file)
+      else if (file.header.stream !== stream) skip(`it is of the stream ${file.header.stream}`)
+      else if (file.header.foldVersion !== foldVersion) {
+        skip(`it was made by version ${file.header.foldVersion} of the fold, not ${foldVersion}`)
+      } else if (file.header.revision > revisionMax) {
+        skip(`it ends at revision ${file.header.revision}, beyond ${revisionMax}`)
+      } else usable.push({ header: file.header, lines: () => readSnapshotLines(path, file) })
+    }
+    return { usable, skipped }
+  }
+
+  return { create, list }
+}
