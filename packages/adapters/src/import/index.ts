@@ -1,0 +1,5 @@
+export * from './types.js'
+export { readQueueFile } from './read-file.js'
+export { type QueueFolder, readQueueFolder } from './read-folder.js'
+export { outsideDependencies, planImport } from './plan.js'
+export { importFiles, type ImportReport, type ImportTarget, type TakenIn } from './send.js'

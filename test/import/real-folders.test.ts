@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { planImport, readQueueFolder } from '@daybook/adapters/import'
+import { afterEach, describe, expect, test } from 'vitest'
+import { folder, hasRealSamples, samplesUsed } from './samples.js'
+
+const planOf = async (path: string) => planImport((await readQueueFolder(path)).files)
+
+describe(`EV-09: ${samplesUsed}`, () => {
+  const expected = hasRealSamples
+    ? [
+        { name: 'sentinel', tasks: 31, statuses: ['pending'], types: ['eng-backend', 'eng-database', 'eng-frontend'] },
+        { name: 'bhengu', tasks: 5, statuses: ['pending'], types: ['eng-backend', 'eng-frontend', 'eng-infra'] },
+        { name: 'ralph2', tasks: 12, statuses: ['completed'], types: ['dev', 'setup'] },
+      ]
+    : [{ name: 'queue', tasks: 5, statuses: ['pending'], types: ['eng-backend', 'eng-database', 'eng-frontend'] }]
+
+  test.each(expected)('$name: $tasks tasks, none refused, dependencies first', async ({ name, tasks, statuses, types }) => {
+    const plan = await planOf(folder(name))
+    expect(plan.refused).toEqual([])
+    expect(plan.took).toHaveLength(tasks)
+    expect([...new Set(plan.took.map((task) => task.status))]).toEqual(statuses)
+    expect([...new Set(plan.took.map((task) => task.type))].sort()).toEqual(types)
+    const seen = new Set<string>()
+    for (const task of plan.took) {
+      for (const dependency of task.dependencies ?? []) expect(seen).toContain(dependency)
+      seen.add(task.id)
+    }
+  })
+})
+
+describe('EV-09: a folder', () => {
+  let dir = ''
+  const make = (files: Record<string, string | Uint8Array>): string => {
+    dir = mkdtempSync(join(tmpdir(), 'daybook-import-'))
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(dir, name), content)
+    return dir
+  }
+  afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+  test('one bad file is refused by name, the others are taken', async () => {
+    const plan = await planOf(make({
+      'pending.json': '[{"id":"a","type":"x"}]',
+      'completed.json': '{"tasks":[{"id":"b"',
+      'failed.json': '',
+      'cancelled.json': new Uint8Array([0xff, 0xfe, 0x00]),
+      'notes.md': 'not a queue file',
+    }))
+    expect(plan.took.map(({ id }) => id)).toEqual(['a'])
+    expect(plan.refused.map(({ file }) => file)).toEqual(['cancelled.json', 'completed.json', 'failed.json'])
+  })
+
+  test('a single file will do', async () => {
+    const { files } = await readQueueFolder(join(make({ 'pending.json': '["x"]' }), 'pending.json'))
+    expect(files.map(({ name, found }) => [name, found.length])).toEqual([['pending.json', 1]])
+  })
+
+  test('without any .json in it, it is an error that says what was looked for', async () => {
+    await expect(readQueueFolder(make({}))).rejects.toThrow('holds no .json files')
+    await expect(readQueueFolder(join(dir, 'nowhere'))).rejects.toThrow('ENOENT')
+  })
+})

@@ -1,0 +1,67 @@
+import { importFiles, type ImportTarget, type ImportTask, readQueueFile } from '@daybook/adapters/import'
+import * as E from 'fp-ts/lib/Either.js'
+import { expect, test } from 'vitest'
+
+/** A queue that knows ids, refuses what it is told to, and counts its requests. */
+const fakeQueue = (refuses: (task: ImportTask) => string | undefined = () => undefined, keys: Record<string, string> = {}) => {
+  const tasks = new Map<string, ImportTask>()
+  const state = { requests: 0, largest: 0, tasks }
+  const target: ImportTarget = {
+    has: async (id) => tasks.has(id),
+    take: async (chunk) => {
+      state.requests++
+      state.largest = Math.max(state.largest, chunk.length)
+      for (const task of chunk) {
+        const why = refuses(task)
+        if (why !== undefined) return E.left(why)
+        for (const id of task.dependencies ?? []) {
+          if (!tasks.has(id) && !Object.values(keys).includes(id) && !chunk.some((other) => other.id === id && keys[other.idempotencyKey] === undefined)) return E.left(`unknown ${id}`)
+        }
+      }
+      return E.right(chunk.map((task) => {
+        const known = keys[task.idempotencyKey]
+        if (known !== undefined || tasks.has(task.id)) return { id: known ?? task.id, duplicate: true }
+        tasks.set(task.id, task)
+        return { id: task.id, duplicate: false }
+      }))
+    },
+  }
+  return { target, state }
+}
+const file = (tasks: ReadonlyArray<object>, name = 'pending.json') => [readQueueFile(JSON.stringify(tasks), name)]
+
+test('EV-09: a second import changes nothing and says so', async () => {
+  const { target } = fakeQueue()
+  const files = file([{ id: 'a', type: 'x' }, { id: 'b', type: 'x', dependencies: ['a'] }])
+  expect(await importFiles(files, target)).toMatchObject({ took: 2, alreadyThere: 0, byStatus: { pending: 2 } })
+  expect(await importFiles(files, target)).toMatchObject({ took: 0, alreadyThere: 2, byStatus: {} })
+})
+
+test('goes in chunks, dependencies first, and says how far it is', async () => {
+  const { target, state } = fakeQueue()
+  const tasks = Array.from({ length: 1_300 }, (_, i) => ({ id: `t${i}`, type: 'x', dependencies: i === 1_299 ? [] : [`t${i + 1}`] }))
+  const seen: Array<number> = []
+  const report = await importFiles(file(tasks), target, (done) => seen.push(done))
+  expect(report).toMatchObject({ took: 1_300, refused: [] })
+  expect(state).toMatchObject({ requests: 3, largest: 500 })
+  expect(seen).toEqual([0, 500, 1_000, 1_300])
+})
+
+test('one task that the queue refuses is named, and stops no other but its dependents', async () => {
+  const { target, state } = fakeQueue((task) => (task.id === 't40' ? 'too large' : undefined))
+  const tasks = Array.from({ length: 100 }, (_, i) => ({ id: `t${i}`, type: 'x', dependencies: i === 41 ? ['t40'] : [] }))
+  const report = await importFiles(file(tasks), target)
+  expect(report.took).toBe(98)
+  expect(report.refused).toEqual([
+    { file: 'pending.json', task: 't40', why: 'too large' },
+    { file: 'pending.json', task: 't41', why: 'depends on t40, which was refused' },
+  ])
+  expect(state.requests).toBeLessThan(20)
+})
+
+test('a task that the queue has under another id goes by that id, also as a dependency', async () => {
+  const { target, state } = fakeQueue(undefined, { k: 'elsewhere' })
+  const report = await importFiles(file([{ id: 'b', type: 'x', dependencies: ['a'] }, { id: 'a', type: 'x', idempotencyKey: 'k' }]), target)
+  expect(report).toMatchObject({ took: 1, alreadyThere: 1, refused: [] })
+  expect(state.tasks.get('b')?.dependencies).toEqual(['elsewhere'])
+})
