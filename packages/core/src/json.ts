@@ -74,13 +74,45 @@ const isCanonical = (value: unknown, path: string, depth: number): boolean => {
 }
 
 const print = (value: unknown): string => {
+  const sorted = withSortedKeys(value)
+  return sorted === undefined ? printByHand(value) : JSON.stringify(sorted)
+}
+
+/** A copy whose keys are in order, for the native printer; `undefined` if some key would not stay in its place. */
+const withSortedKeys = (value: unknown): unknown => {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    const copies = new Array<unknown>(value.length)
+    for (let i = 0; i < value.length; i++) {
+      const copy = withSortedKeys(value[i])
+      if (copy === undefined) return undefined
+      copies[i] = copy
+    }
+    return copies
+  }
+  const members = value as Record<string, unknown>
+  const sorted: Record<string, unknown> = {}
+  for (const key of Object.keys(members).sort()) {
+    const member = members[key]
+    if (member === undefined) continue
+    // Integer-like keys would be listed first, and `__proto__` would not become a key at all.
+    const first = key.charCodeAt(0)
+    if ((first >= 48 && first <= 57) || key === '__proto__') return undefined
+    const copy = withSortedKeys(member)
+    if (copy === undefined) return undefined
+    sorted[key] = copy
+  }
+  return sorted
+}
+
+const printByHand = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (Array.isArray(value)) return `[${value.map(print).join(',')}]`
+  if (Array.isArray(value)) return `[${value.map(printByHand).join(',')}]`
   const members = value as Record<string, unknown>
   return `{${Object.keys(members)
     .filter((key) => members[key] !== undefined)
     .sort()
-    .map((key) => `${JSON.stringify(key)}:${print(members[key])}`)
+    .map((key) => `${JSON.stringify(key)}:${printByHand(members[key])}`)
     .join(',')}}`
 }
 

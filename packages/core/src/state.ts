@@ -184,7 +184,7 @@ export class Tables {
   update(task: TaskRecord, change: (task: TaskRecord) => void): void {
     if (this.cut !== null) this.cut.beforeChange(task)
     if (this.journal.mustSave(task)) {
-      const before = { ...task }
+      const before = changeable(task)
       this.journal.note(() => this.relink(task, () => Object.assign(task, before)))
     }
     this.relink(task, change)
@@ -302,6 +302,21 @@ export class Tables {
     if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.remove(breaker)
   }
 }
+
+/** A copy of what may change in a task's record. */
+const changeable = (task: TaskRecord): Partial<TaskRecord> => ({
+  savedFor: task.savedFor,
+  status: task.status,
+  retries: task.retries,
+  attempts: task.attempts,
+  missing: task.missing,
+  dependents: task.dependents,
+  lease: task.lease,
+  dueAt: task.dueAt,
+  finishedAt: task.finishedAt,
+  lastRevision: task.lastRevision,
+  rare: task.rare,
+})
 
 /** Dead-lettered, cancelled and discarded tasks do not stand in the way of a new one (LK-05). */
 export const blocksDuplicates = (status: Status): boolean =>

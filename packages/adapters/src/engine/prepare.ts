@@ -1,5 +1,4 @@
 /** From what a user sends to what can be decided: ids made, content serialised once, keys hashed. */
-import { createHash } from 'node:crypto'
 import * as crypto from 'node:crypto'
 import {
   canonicalJson,
@@ -23,7 +22,20 @@ export const taskBytesMaxDefault = 256 * 1024
 const sha256: (text: string) => string =
   'hash' in crypto
     ? (text) => crypto.hash('sha256', text, 'hex')
-    : (text) => createHash('sha256').update(text).digest('hex')
+    : (text) => crypto.createHash('sha256').update(text).digest('hex')
+
+// One draw of random bytes serves 256 ids: drawing costs more than the rest of an id.
+const randomPool = new Uint8Array(16 * 256)
+let drawn = randomPool.length
+
+/** A UUIDv7. */
+const newTaskId = (): string => {
+  if (drawn === randomPool.length) {
+    crypto.randomFillSync(randomPool)
+    drawn = 0
+  }
+  return uuidv7({ random: randomPool.subarray(drawn, (drawn += 16)) })
+}
 
 /** SHA-256 over the canonical JSON of `{payload, type}` (LK-05): 64 hex digits. */
 export const contentKey = (type: string, payloadText: string): string =>
@@ -58,7 +70,7 @@ export const prepareTask = (
     )
   }
   const prepared: { -readonly [K in keyof PreparedTask]: PreparedTask[K] } = {
-    id: task.id ?? uuidv7(),
+    id: task.id ?? newTaskId(),
     type: task.type,
     idempotencyKey: task.idempotencyKey ?? contentKey(task.type, payload),
     content,
