@@ -11,7 +11,7 @@ import type { DeadLetterReason } from './events.js'
 import { QueueState } from './queue-state.js'
 import type { Settings } from './settings.js'
 import type { Cursor } from './sorted-list.js'
-import { type Breaker, type BreakerState, firstRankOf, type Group, isHeld, type Tables, type TaskRecord } from './state.js'
+import { type Breaker, type BreakerState, firstRankOf, type Group, isHeld, type Lease, type Tables, type TaskRecord } from './state.js'
 import { type Band, bandOf, bands, type Phase, type Status, statuses } from './task.js'
 
 /** What the queue knows of a task, besides its content. Times are milliseconds since 1970. */
@@ -51,9 +51,12 @@ export interface TaskView {
   readonly checkpointRevision?: number
 }
 
+/** The claim of whoever holds the task, or completed it. */
+const holderOf = (task: TaskRecord): Lease | null => (isHeld(task) || task.status === 'completed' ? task.lease : null)
+
 const viewOf = (task: TaskRecord): TaskView => {
   const { group, rare, lease } = task
-  const held = isHeld(task) || task.status === 'completed' ? lease : null
+  const held = holderOf(task)
   return {
     id: task.id,
     number: task.number,
@@ -162,7 +165,7 @@ const matches = (task: TaskRecord, filter: TaskFilter): boolean => {
   const { priorityMin = 1, priorityMax = 10, ticketId, agent, text } = filter
   if (task.priority < priorityMin || task.priority > priorityMax) return false
   if (ticketId !== undefined && task.rare.ticketId !== ticketId) return false
-  if (agent !== undefined && task.lease?.agent !== agent) return false
+  if (agent !== undefined && holderOf(task)?.agent !== agent) return false
   if (text === undefined) return true
   const needle = text.toLowerCase()
   return [task.id, task.group.type, task.rare.ticketId, task.rare.lastError].some(
@@ -218,26 +221,26 @@ export interface Depth {
   readonly byType: Readonly<Record<string, number>>
   readonly byPhase: Readonly<Record<string, number>>
   readonly byTenant: Readonly<Record<string, number>>
-  /** When the pending task that has been there longest was enqueued. */
+  /** When the pending task with the lowest number was enqueued. */
   readonly oldestPendingAt: number | undefined
 }
 
 export const depthOf = (state: QueueState): Depth => {
   const tables = QueueState.tablesOf(state)
   const byPriority: Record<Band, number> = { CRITICAL: 0, HIGH: 0, MEDIUM: 0, LOW: 0 }
-  const byType: Record<string, number> = {}
-  const byPhase: Record<string, number> = {}
-  const byTenant: Record<string, number> = {}
-  let oldest: number | undefined
-  for (const group of tables.groups.values()) {
+  const byType = new Map<string, number>()
+  const byPhase = new Map<string, number>()
+  const byTenant = new Map<string, number>()
+  let oldest: TaskRecord | undefined
+  for (const group of tables.sortedGroups()) {
     const list = group.byStatus.pending
     if (list.size === 0) continue
-    const count = (into: Record<string, number>, key: string): void => {
-      into[key] = (into[key] ?? 0) + list.size
+    const count = (into: Map<string, number>, key: string | undefined): void => {
+      if (key !== undefined) into.set(key, (into.get(key) ?? 0) + list.size)
     }
     count(byType, group.type)
-    if (group.phase !== undefined) count(byPhase, group.phase)
-    if (group.tenant !== undefined) count(byTenant, group.tenant)
+    count(byPhase, group.phase)
+    count(byTenant, group.tenant)
     let before = 0
     for (let priority = 10; priority >= 1; priority--) {
       const next = firstRankOf(priority - 1)
@@ -245,17 +248,17 @@ export const depthOf = (state: QueueState): Depth => {
       byPriority[bandOf(priority)] += until - before
       before = until
       const head = list.seek((task) => task.rank < firstRankOf(priority)).item
-      if (head !== undefined && (oldest === undefined || head.enqueuedAt < oldest)) oldest = head.enqueuedAt
+      if (head !== undefined && (oldest === undefined || head.number < oldest.number)) oldest = head
     }
   }
   return {
     total: tables.byId.size,
     byStatus: { ...tables.counts },
     byPriority,
-    byType,
-    byPhase,
-    byTenant,
-    oldestPendingAt: oldest,
+    byType: Object.fromEntries(byType),
+    byPhase: Object.fromEntries(byPhase),
+    byTenant: Object.fromEntries(byTenant),
+    oldestPendingAt: oldest?.enqueuedAt,
   }
 }
 
@@ -318,7 +321,8 @@ export const deadLetterPatterns = (state: QueueState, filter: DeadLetterFilter =
       if (pattern.tasks.length < 10) pattern.tasks.push(task.id)
     }
   }
-  return [...patterns.values()].sort((a, b) => b.count - a.count || (a.signature < b.signature ? -1 : 1))
+  const byName = (a: FailurePattern, b: FailurePattern): number => (`${a.signature} ${a.type}` < `${b.signature} ${b.type}` ? -1 : 1)
+  return [...patterns.values()].sort((a, b) => b.count - a.count || byName(a, b))
 }
 
 export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: number): ReadonlyArray<TaskView> =>
@@ -327,7 +331,7 @@ export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: nu
 /** Agents with a live lease, and the tasks they hold. */
 export const agentsOf = (state: QueueState): ReadonlyArray<{ readonly agentId: string; readonly tasks: ReadonlyArray<string> }> =>
   [...QueueState.tablesOf(state).leases]
-    .map(([agentId, tasks]) => ({ agentId, tasks: [...tasks].map((task) => task.id) }))
+    .map(([agentId, tasks]) => ({ agentId, tasks: [...tasks].sort((a, b) => a.number - b.number).map((task) => task.id) }))
     .sort((a, b) => (a.agentId < b.agentId ? -1 : 1))
 
 export interface QueueHead {

@@ -56,7 +56,8 @@ export interface SnapshotCut {
 export const cutSnapshot = (state: QueueState): SnapshotCut => {
   const tables = QueueState.tablesOf(state)
   if (tables.cut !== null) throw new Error('a snapshot is under way')
-  const groups = new Map([...tables.groups.values()].map((group, index) => [group, index]))
+  tables.sortNumbers()
+  const groups = new Map(tables.sortedGroups().map((group, index) => [group, index]))
   const written = new Set<TaskRecord>()
   const early: Array<TaskLine> = []
   const lastNumber = tables.head.lastNumber
@@ -125,7 +126,7 @@ const headLine = (tables: Tables): string => {
   const line: HeadLine = {
     ...head,
     queue: tables.queue,
-    groups: [...tables.groups.values()].map((group) => [group.type, group.phase ?? null, group.skills, group.tenant ?? null]),
+    groups: tables.sortedGroups().map((group) => [group.type, group.phase ?? null, group.skills, group.tenant ?? null]),
     breakers: [...tables.breakers.values()].map(({ savedFor: __, probe, ...breaker }) => ({
       ...breaker,
       probe: probe?.number ?? null,

@@ -87,6 +87,8 @@ export interface Group {
   readonly skills: ReadonlyArray<string>
   readonly tenant: string | undefined
   readonly byStatus: Readonly<Record<Status, SortedList<TaskRecord>>>
+  /** Tasks in it. A group without any is not in the state (INV-22). */
+  size: number
 }
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
@@ -150,7 +152,9 @@ export class Tables {
     misfits: 0,
   }
   readonly byId = new Map<string, TaskRecord>()
+  /** By growing number, but for what {@link sortNumbers} is there for. */
   readonly byNumber = new Map<number, TaskRecord>()
+  private numbersInOrder = true
   /** The task that a new one with the same idempotency key would duplicate. */
   readonly byKey = new Map<string, TaskRecord>()
   readonly byTicket = new Map<string, Set<TaskRecord>>()
@@ -193,8 +197,39 @@ export class Tables {
   /** The task leaves the state; its history stays in the log. */
   evict(task: TaskRecord): void {
     if (this.cut !== null) this.cut.beforeChange(task)
+    if (task.status !== 'completed') this.leaveDependencies(task)
     this.leave(task)
-    if (this.journal.isRecording) this.journal.note(() => this.enter(task))
+    if (this.journal.isRecording) {
+      this.journal.note(() => {
+        this.enter(task)
+        this.numbersInOrder = false
+      })
+    }
+  }
+
+  /** An eviction that is taken back puts its task at the end of `byNumber`, out of order. */
+  sortNumbers(): void {
+    if (this.numbersInOrder) return
+    const tasks = [...this.byNumber.values()].sort((a, b) => a.number - b.number)
+    this.byNumber.clear()
+    for (const task of tasks) this.byNumber.set(task.number, task)
+    this.numbersInOrder = true
+  }
+
+  /** Groups in an order that does not depend on how they came about. */
+  sortedGroups(): ReadonlyArray<Group> {
+    return [...this.groups.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+  }
+
+  /** A live task must not keep those that no longer wait for it, or the state grows with history (INV-22). */
+  private leaveDependencies(task: TaskRecord): void {
+    for (const id of task.dependencies) {
+      const dependents = this.byId.get(id)?.dependents
+      const index = dependents?.indexOf(task) ?? -1
+      if (dependents === undefined || index < 0) continue
+      dependents.splice(index, 1)
+      if (this.journal.isRecording) this.journal.note(() => dependents.splice(index, 0, task))
+    }
   }
 
   addDependent(dependency: TaskRecord, task: TaskRecord): void {
@@ -232,9 +267,10 @@ export class Tables {
     this.linkBreaker(breaker)
   }
 
+  /** Known, or a new one, which is in the state once it has a task. */
   group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined): Group {
     const key =
-      phase === undefined && tenant === undefined && skills.length === 0
+      phase === undefined && tenant === undefined && skills.length === 0 && !type.startsWith('[')
         ? type
         : JSON.stringify([type, phase ?? null, [...skills].sort(), tenant ?? null])
     const known = this.groups.get(key)
@@ -242,15 +278,13 @@ export class Tables {
     const byStatus = Object.fromEntries(
       statuses.map((status) => [status, new SortedList<TaskRecord>(byRank)]),
     ) as Record<Status, SortedList<TaskRecord>>
-    const group: Group = { key, type, phase, skills: [...skills].sort(), tenant, byStatus }
-    this.groups.set(key, group)
-    // An empty group means nothing, so a rollback need not take it away.
-    return group
+    return { key, type, phase, skills: [...skills].sort(), tenant, byStatus, size: 0 }
   }
 
   private enter(task: TaskRecord): void {
     this.byId.set(task.id, task)
     this.byNumber.set(task.number, task)
+    if (task.group.size++ === 0) this.groups.set(task.group.key, task.group)
     if (blocksDuplicates(task.status)) this.byKey.set(task.key, task)
     const { ticketId } = task.rare
     if (ticketId !== undefined) addTo(this.byTicket, ticketId, task)
@@ -261,6 +295,7 @@ export class Tables {
     this.unlink(task)
     this.byId.delete(task.id)
     this.byNumber.delete(task.number)
+    if (--task.group.size === 0) this.groups.delete(task.group.key)
     if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
     const { ticketId } = task.rare
     if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task)

@@ -66,14 +66,14 @@ const chosen = (
   )
 }
 
-/** Dead letters of all groups that match, by rank within a group. */
+/** Dead letters of all groups that match, by group, then by rank. */
 export const deadLettersMatching = (
   tables: Tables,
   filter: DeadLetterFilter,
   max: number,
 ): ReadonlyArray<TaskRecord> => {
   const found: Array<TaskRecord> = []
-  for (const group of tables.groups.values()) {
+  for (const group of tables.sortedGroups()) {
     if (filter.type !== undefined && !matchesType(filter.type, group.type)) continue
     for (const task of group.byStatus['dead-letter']) {
       if (found.length >= max) return found

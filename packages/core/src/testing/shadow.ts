@@ -1,0 +1,347 @@
+/**
+ * A second, naive reading of a queue's events: arrays, no index, every question a scan. It shares no code
+ * with the fold, so tests hold the two against each other (INV-11, INV-20).
+ */
+import type { CommandOf } from '../commands.js'
+import type { DataOf, EventOf, ExpiryCause, QueueEvent } from '../events.js'
+import { type BreakerSettings, type Settings, settingsDefault, type SettingsPatch } from '../settings.js'
+import type { Status } from '../task.js'
+
+export interface ShadowLease {
+  readonly agent: string
+  readonly token: number
+  readonly at: number
+  readonly epoch: number
+  readonly probe: boolean
+  expiresAt: number
+}
+
+export interface ShadowTask {
+  readonly facts: DataOf<'TaskEnqueued'>
+  readonly createdAt: number
+  readonly enqueuedRevision: number
+  /** `waiting` covers all that nobody holds: see {@link Shadow.statusOf}. */
+  stage: 'waiting' | 'held' | 'incomplete' | 'dead-letter' | 'completed' | 'cancelled' | 'discarded'
+  /** Not before this time; 0 when there is no delay, or when it is over. */
+  delayedUntil: number
+  retries: number
+  attempts: number
+  lease: ShadowLease | null
+  barred: Array<string>
+  finishedAt: number
+  lastRevision: number
+  checkpointRevision: number | undefined
+  lastError: string | undefined
+  signature: string | undefined
+  deadLetter: { readonly at: number; readonly reason: string } | undefined
+}
+
+export interface ShadowBreaker {
+  state: 'closed' | 'open' | 'half-open'
+  /** When each failure that still counts happened. */
+  failures: Array<number>
+  lastFailure: number
+  openedAt: number
+  halfOpenAt: number
+  epoch: number
+  probe: string | null
+  reason: string
+}
+
+type Request = Omit<CommandOf<'Claim'>, 'type' | 'max'>
+export interface ShadowPick {
+  readonly task: ShadowTask
+  readonly probe: boolean
+}
+
+const expiryText: Readonly<Record<ExpiryCause, string>> = {
+  'lease-expired': 'lease expired without a heartbeat',
+  'report-missing': 'decision report missing',
+  'agent-terminated': 'agent terminated',
+}
+const ended = ['completed', 'cancelled', 'discarded']
+
+export class Shadow {
+  tasks: Array<ShadowTask> = []
+  /** Finished tasks whose retention is over. */
+  gone: Array<ShadowTask> = []
+  readonly breakers = new Map<string, ShadowBreaker>()
+  settings: Settings = settingsDefault
+  paused: string | null = null
+  at = 0
+  revision = -1
+
+  static of(events: ReadonlyArray<QueueEvent>): Shadow {
+    const shadow = new Shadow()
+    for (const event of events) shadow.fold(event)
+    return shadow
+  }
+
+  task(id: string): ShadowTask | undefined {
+    return this.tasks.find((task) => task.facts.task === id)
+  }
+
+  isHeld(task: ShadowTask): boolean {
+    return task.stage === 'held' || task.stage === 'incomplete'
+  }
+
+  isEnded(task: ShadowTask): boolean {
+    return ended.includes(task.stage)
+  }
+
+  /** Dependencies that are not completed. One that is gone was. */
+  missing(task: ShadowTask): ReadonlyArray<string> {
+    return (task.facts.dependencies ?? []).filter((id) => (this.task(id)?.stage ?? 'completed') !== 'completed')
+  }
+
+  statusOf(task: ShadowTask): Status {
+    if (task.stage === 'held') return 'in-progress'
+    if (task.stage !== 'waiting') return task.stage
+    return this.missing(task).length > 0 ? 'blocked' : task.delayedUntil > 0 ? 'scheduled' : 'pending'
+  }
+
+  rules(type: string): BreakerSettings {
+    const { defaults, overrides } = this.settings.breakers
+    return { ...defaults, ...(Object.hasOwn(overrides, type) ? overrides[type] : {}) }
+  }
+
+  /** What an agent that asks like this must be given, best first (INV-11). */
+  pick(request: Request, max: number): ReadonlyArray<ShadowPick> {
+    if (this.paused !== null) return []
+    const picked: Array<ShadowPick> = []
+    const probing = new Set<string>()
+    let passedOver = 0
+    for (const task of this.takeable(request)) {
+      const { type } = task.facts
+      if (probing.has(type)) continue
+      if (task.barred.includes(request.agent)) {
+        if (++passedOver >= this.settings.assignment.maxQueueScanBatch) break
+        continue
+      }
+      const probe = this.breakers.get(type)?.state === 'half-open'
+      if (probe) probing.add(type)
+      picked.push({ task, probe })
+      if (picked.length === max) break
+    }
+    return picked
+  }
+
+  private takeable({ types, phases, skills, tenant }: Request): ReadonlyArray<ShadowTask> {
+    const fits = ({ facts }: ShadowTask): boolean =>
+      (types === undefined || types.some((pattern) => like(pattern, facts.type))) &&
+      (phases === undefined || facts.phase === undefined || phases.includes(facts.phase)) &&
+      (tenant === undefined || facts.tenant === tenant) &&
+      (facts.skills ?? []).every((skill) => (skills ?? []).includes(skill))
+    const admits = ({ facts }: ShadowTask): boolean => {
+      const breaker = this.breakers.get(facts.type)
+      return breaker === undefined || breaker.state === 'closed' || (breaker.state === 'half-open' && breaker.probe === null)
+    }
+    return this.tasks.filter((task) => this.statusOf(task) === 'pending' && fits(task) && admits(task)).sort(byPriorityThenAge)
+  }
+
+  fold(event: QueueEvent): void {
+    this.revision++
+    this.at = Math.max(this.at, event.at)
+    const overdue = this.overdue().slice(0, 16)
+    this.gone.push(...overdue)
+    this.tasks = this.tasks.filter((task) => !overdue.includes(task))
+    const id = 'task' in event.data ? event.data.task : undefined
+    const task = id === undefined ? undefined : this.task(id)
+    if (task !== undefined) task.lastRevision = this.revision
+    this.foldOn(event, task as ShadowTask)
+  }
+
+  /** Finished tasks beyond their retention, the longest finished first. */
+  overdue(): ReadonlyArray<ShadowTask> {
+    const horizon = this.at - this.settings.retentionSeconds * 1_000
+    return this.tasks
+      .filter((task) => this.isEnded(task) && task.finishedAt <= horizon)
+      .sort((a, b) => a.finishedAt - b.finishedAt || a.facts.number - b.facts.number)
+  }
+
+  private foldOn(event: QueueEvent, task: ShadowTask): void {
+    switch (event.type) {
+      case 'TaskEnqueued':
+      case 'TaskImported':
+        return this.enter(event)
+      case 'TaskDue':
+        task.delayedUntil = 0
+        return
+      case 'RetryScheduled':
+        task.delayedUntil = event.data.availableAt
+        return
+      case 'Claimed': {
+        const { agent, token, expiresAt, probe = false } = event.data
+        task.stage = 'held'
+        task.lease = { agent, token, expiresAt, probe, at: event.at, epoch: this.breakers.get(task.facts.type)?.epoch ?? 0 }
+        if (probe) this.breaker(task.facts.type).probe = task.facts.task
+        return
+      }
+      case 'LeaseExtended':
+        if (task.lease !== null) task.lease.expiresAt = event.data.expiresAt
+        if (event.data.checkpoint !== undefined) task.checkpointRevision = this.revision
+        return
+      case 'Released':
+        task.barred.push(event.data.agent)
+        return this.endAttempt(task)
+      case 'ClaimExpired':
+        task.retries++
+        task.lastError = expiryText[event.data.cause]
+        task.signature = event.data.signature
+        this.endAttempt(task)
+        return this.countFailure(task, 'attempt')
+      case 'Failed':
+        task.retries++
+        task.lastError = event.data.error.message.slice(0, 1_000)
+        task.signature = event.data.signature
+        if (event.data.checkpoint !== undefined) task.checkpointRevision = this.revision
+        this.endAttempt(task)
+        return this.countFailure(task, 'attempt')
+      case 'MarkedIncomplete':
+        task.stage = 'incomplete'
+        return
+      case 'Completed':
+        return this.complete(task, event.at)
+      case 'DeadLettered':
+        task.stage = 'dead-letter'
+        task.deadLetter = { at: event.at, reason: event.data.reason }
+        return this.countFailure(task, 'dead-letter')
+      case 'Requeued':
+        Object.assign(task, { stage: 'waiting', retries: 0, attempts: 0, barred: [], delayedUntil: 0 })
+        return
+      case 'Discarded':
+      case 'Cancelled':
+        this.freeProbe(task)
+        task.stage = event.type === 'Discarded' ? 'discarded' : 'cancelled'
+        task.finishedAt = event.at
+        return
+      case 'BreakerOpened':
+      case 'BreakerHalfOpened':
+      case 'BreakerClosed':
+        return this.moveBreaker(event)
+      case 'QueueConfigured':
+        this.settings = patched(this.settings, event.data.patch)
+        return
+      case 'QueuePaused':
+        this.paused = event.data.reason
+        return
+      case 'QueueResumed':
+        this.paused = null
+        return
+      case 'AgentTerminated':
+        return
+    }
+  }
+
+  private enter(event: EventOf<'TaskEnqueued'> | EventOf<'TaskImported'>): void {
+    const history = event.type === 'TaskImported' ? event.data : undefined
+    const availableAt = event.data.availableAt ?? 0
+    this.tasks.push({
+      facts: event.data,
+      createdAt: history?.createdAt ?? event.at,
+      enqueuedRevision: this.revision,
+      stage: history?.status ?? 'waiting',
+      delayedUntil: history === undefined && availableAt > this.at ? availableAt : 0,
+      retries: history?.retries ?? 0,
+      attempts: 0,
+      lease: null,
+      barred: [],
+      finishedAt: history !== undefined && history.status !== 'dead-letter' ? event.at : 0,
+      lastRevision: this.revision,
+      checkpointRevision: undefined,
+      lastError: history?.lastError?.slice(0, 1_000),
+      signature: undefined,
+      deadLetter: history?.status === 'dead-letter' ? { at: event.at, reason: 'imported' } : undefined,
+    })
+  }
+
+  private endAttempt(task: ShadowTask): void {
+    this.freeProbe(task)
+    task.attempts++
+    task.stage = 'waiting'
+    task.delayedUntil = 0
+  }
+
+  private freeProbe(task: ShadowTask): void {
+    const breaker = this.breakers.get(task.facts.type)
+    if (breaker?.probe === task.facts.task) breaker.probe = null
+  }
+
+  private complete(task: ShadowTask, at: number): void {
+    const waiting = this.tasks.filter((each) => this.statusOf(each) === 'blocked')
+    this.freeProbe(task)
+    task.stage = 'completed'
+    task.finishedAt = at
+    for (const each of waiting) {
+      const { availableAt = 0 } = each.facts
+      if (this.missing(each).length === 0) each.delayedUntil = availableAt > at ? availableAt : 0
+    }
+    const breaker = this.breakers.get(task.facts.type)
+    if (breaker?.state === 'closed' && task.lease?.epoch === breaker.epoch) breaker.failures = []
+  }
+
+  private countFailure(task: ShadowTask, kind: BreakerSettings['countOn']): void {
+    const rules = this.rules(task.facts.type)
+    if (rules.countOn !== kind || task.lease === null) return
+    const breaker = this.breaker(task.facts.type)
+    if (breaker.state !== 'closed' || breaker.epoch !== task.lease.epoch) return
+    breaker.failures = [...this.failuresNow(task.facts.type), this.at]
+    breaker.lastFailure = this.at
+  }
+
+  /** The failures that a breaker has not forgotten yet. */
+  failuresNow(type: string): ReadonlyArray<number> {
+    const breaker = this.breakers.get(type)
+    const isForgotten = breaker !== undefined && breaker.lastFailure + this.rules(type).cooldownSeconds * 1_000 < this.at
+    return breaker === undefined || isForgotten ? [] : breaker.failures
+  }
+
+  private moveBreaker(event: EventOf<'BreakerOpened'> | EventOf<'BreakerHalfOpened'> | EventOf<'BreakerClosed'>): void {
+    const breaker = this.breaker(event.data.taskType)
+    breaker.probe = null
+    if (event.type === 'BreakerHalfOpened') return void Object.assign(breaker, { state: 'half-open', halfOpenAt: event.at })
+    const { cause, reason = cause } = event.data
+    if (event.type === 'BreakerClosed') {
+      return void Object.assign(breaker, { state: 'closed', failures: [], halfOpenAt: 0, reason })
+    }
+    const wait = Math.ceil(this.rules(event.data.taskType).halfOpenAfter * 1_000)
+    const halfOpenAt = cause === 'manual' ? 0 : event.at + wait
+    Object.assign(breaker, { state: 'open', openedAt: event.at, halfOpenAt, reason, epoch: breaker.epoch + 1 })
+  }
+
+  private breaker(type: string): ShadowBreaker {
+    const fresh: ShadowBreaker = {
+      state: 'closed', failures: [], lastFailure: 0, openedAt: 0, halfOpenAt: 0, epoch: 0, probe: null, reason: '',
+    }
+    const known = this.breakers.get(type)
+    if (known === undefined) this.breakers.set(type, fresh)
+    return known ?? fresh
+  }
+}
+
+export const byPriorityThenAge = (a: ShadowTask, b: ShadowTask): number =>
+  b.facts.priority - a.facts.priority || a.facts.number - b.facts.number
+
+const like = (pattern: string, type: string): boolean =>
+  new RegExp(`^${pattern.replace(/[^\w*]/gu, '\\$&').replace(/\*$/u, '.*')}$`, 'su').test(type)
+
+const patched = (settings: Settings, patch: SettingsPatch): Settings => {
+  const next = structured(settings)
+  const { breakers, ...rest } = patch
+  merge(next, rest)
+  merge(next.breakers['defaults'] as Loose, breakers?.defaults ?? {})
+  const overrides = next.breakers['overrides'] as Loose
+  for (const [type, override] of Object.entries(breakers?.overrides ?? {})) {
+    if (override === null) delete overrides[type]
+    else overrides[type] = { ...(overrides[type] as Loose | undefined), ...override }
+  }
+  return next as unknown as Settings
+}
+type Loose = Record<string, unknown>
+const structured = (settings: Settings): Loose & { breakers: Loose } => JSON.parse(JSON.stringify(settings)) as Loose & { breakers: Loose }
+const merge = (into: Loose, part: object): void => {
+  for (const [key, value] of Object.entries(part)) {
+    if (typeof value === 'object' && value !== null) merge(into[key] as Loose, value as object)
+    else into[key] = value
+  }
+}

@@ -1,0 +1,48 @@
+/** How much a state holds, index by index: what INV-22 bounds. */
+import { QueueState } from '../queue-state.js'
+import { isFinal } from '../task.js'
+
+export interface Sizes {
+  readonly live: number
+  /** Finished, and kept until the retention is over. */
+  readonly retained: number
+  readonly groups: number
+  readonly emptyGroups: number
+  readonly breakers: number
+  /** Entries of all indexes over tasks, by index. */
+  readonly entries: Readonly<Record<string, number>>
+  /** Tasks that some record still points to though they have left the state. */
+  readonly ghosts: number
+}
+
+export const sizesOf = (state: QueueState): Sizes => {
+  const tables = QueueState.tablesOf(state)
+  const tasks = [...tables.byId.values()]
+  const retained = tasks.filter((task) => isFinal(task.status)).length
+  const lists = [...tables.groups.values()].map((group) =>
+    Object.values(group.byStatus).reduce((sum, list) => sum + list.size, 0),
+  )
+  const sum = (sets: Iterable<{ readonly size: number }>): number => [...sets].reduce((total, set) => total + set.size, 0)
+  const pointedTo = [
+    ...tasks.flatMap((task) => task.dependents),
+    ...[...tables.breakers.values()].flatMap(({ probe }) => (probe === null ? [] : [probe])),
+  ]
+  return {
+    live: tasks.length - retained,
+    retained,
+    groups: tables.groups.size,
+    emptyGroups: lists.filter((size) => size === 0).length,
+    breakers: tables.breakers.size,
+    entries: {
+      byId: tables.byId.size,
+      byNumber: tables.byNumber.size,
+      byKey: tables.byKey.size,
+      byTicket: sum(tables.byTicket.values()),
+      leases: sum(tables.leases.values()),
+      timers: tables.timers.size,
+      finished: tables.finished.size,
+      groups: lists.reduce((total, size) => total + size, 0),
+    },
+    ghosts: pointedTo.filter((task) => tables.byId.get(task.id) !== task).length,
+  }
+}

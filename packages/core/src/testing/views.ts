@@ -1,0 +1,135 @@
+/** The views as a scan over a {@link Shadow} shows them, in the shapes that `query.ts` answers with (INV-20). */
+import type { BreakerView, Depth, FailurePattern, TaskFilter, TaskView } from '../query.js'
+import { bandOf, type Status, statuses } from '../task.js'
+import { byPriorityThenAge, type Shadow, type ShadowTask } from './shadow.js'
+
+const given = <T extends object>(fields: T): T =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+
+export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
+  const { facts, lease } = task
+  const status = shadow.statusOf(task)
+  const holder = shadow.isHeld(task) || status === 'completed' ? lease : null
+  const dead = status === 'dead-letter' ? task.deadLetter : undefined
+  return given({
+    id: facts.task,
+    number: facts.number,
+    type: facts.type,
+    priority: facts.priority,
+    status,
+    idempotencyKey: facts.idempotencyKey,
+    dependencies: facts.dependencies ?? [],
+    timeout: facts.timeout,
+    maxRetries: facts.maxRetries,
+    backoffSeconds: facts.backoffSeconds,
+    retries: task.retries,
+    attempts: task.attempts,
+    createdAt: task.createdAt,
+    skills: [...(facts.skills ?? [])].sort(),
+    claimants: task.barred,
+    enqueuedRevision: task.enqueuedRevision,
+    lastRevision: task.lastRevision,
+    phase: facts.phase,
+    tenant: facts.tenant,
+    ticketId: facts.ticketId,
+    parentTaskId: facts.parentTaskId,
+    deadlineAt: facts.deadlineAt,
+    availableAt: status === 'scheduled' ? task.delayedUntil : undefined,
+    claimedBy: holder?.agent,
+    claimedAt: holder?.at,
+    leaseExpiresAt: shadow.isHeld(task) ? lease?.expiresAt : undefined,
+    finishedAt: task.finishedAt === 0 ? undefined : task.finishedAt,
+    lastError: task.lastError,
+    signature: task.signature,
+    deadLetteredAt: dead?.at,
+    deadLetterReason: dead?.reason,
+    checkpointRevision: task.checkpointRevision,
+  }) as TaskView
+}
+
+export const matchesFilter = (task: TaskView, filter: TaskFilter): boolean => {
+  const { type, text, agent, phase, tenant, ticketId, priorityMin = 0, priorityMax = 10 } = filter
+  const words = [task.id, task.type, task.ticketId, task.lastError].map((part) => (part ?? '').toLowerCase())
+  return (
+    (filter.statuses ?? statuses).includes(task.status) &&
+    (type === undefined || (type.endsWith('*') ? task.type.startsWith(type.slice(0, -1)) : task.type === type)) &&
+    (phase === undefined || task.phase === phase) &&
+    (tenant === undefined || task.tenant === tenant) &&
+    (ticketId === undefined || task.ticketId === ticketId) &&
+    (agent === undefined || task.claimedBy === agent) &&
+    task.priority >= priorityMin &&
+    task.priority <= priorityMax &&
+    (text === undefined || words.some((word) => word.includes(text.toLowerCase())))
+  )
+}
+
+/** All that match, by status, then priority, then number. */
+export const listInShadow = (shadow: Shadow, filter: TaskFilter = {}): ReadonlyArray<TaskView> => {
+  const views = [...shadow.tasks].sort(byPriorityThenAge).map((task) => viewInShadow(shadow, task))
+  return statuses.flatMap((status) => views.filter((view) => view.status === status && matchesFilter(view, filter)))
+}
+
+const tally = (keys: ReadonlyArray<string | undefined>): Readonly<Record<string, number>> => {
+  const counts = new Map<string, number>()
+  for (const key of keys) if (key !== undefined) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return Object.fromEntries(counts)
+}
+
+export const depthInShadow = (shadow: Shadow): Depth => {
+  const all = listInShadow(shadow)
+  const pending = all.filter((task) => task.status === 'pending')
+  const none = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
+  return {
+    total: all.length,
+    byStatus: { ...none, ...tally(all.map((task) => task.status)) },
+    byPriority: { CRITICAL: 0, HIGH: 0, MEDIUM: 0, LOW: 0, ...tally(pending.map((task) => bandOf(task.priority))) },
+    byType: tally(pending.map((task) => task.type)),
+    byPhase: tally(pending.map((task) => task.phase)),
+    byTenant: tally(pending.map((task) => task.tenant)),
+    oldestPendingAt: pending.length === 0 ? undefined : Math.min(...pending.map((task) => task.createdAt)),
+  }
+}
+
+export const breakersInShadow = (shadow: Shadow): Readonly<Record<string, BreakerView>> =>
+  Object.fromEntries(
+    [...shadow.breakers].map(([type, breaker]) => [
+      type,
+      given({
+        state: breaker.state,
+        failures: breaker.failures.length,
+        lastFailure: breaker.lastFailure === 0 ? undefined : breaker.lastFailure,
+        openedAt: breaker.openedAt === 0 ? undefined : breaker.openedAt,
+        halfOpenAt: breaker.halfOpenAt === 0 ? undefined : breaker.halfOpenAt,
+        probe: breaker.probe ?? undefined,
+        reason: breaker.reason === '' ? undefined : breaker.reason,
+      }) as BreakerView,
+    ]),
+  )
+
+/** In no particular order, without samples. */
+export const patternsInShadow = (shadow: Shadow): ReadonlyArray<Omit<FailurePattern, 'sample' | 'tasks'>> => {
+  const dead = shadow.tasks.filter((task) => task.stage === 'dead-letter')
+  const alike = (a: ShadowTask, b: ShadowTask): boolean => a.signature === b.signature && a.facts.type === b.facts.type
+  return dead
+    .filter((task, index) => dead.findIndex((other) => alike(task, other)) === index)
+    .map((task) => {
+      const times = dead.filter((other) => alike(task, other)).map((other) => other.deadLetter?.at ?? 0)
+      return {
+        signature: task.signature ?? '',
+        type: task.facts.type,
+        count: times.length,
+        firstAt: Math.min(...times),
+        lastAt: Math.max(...times),
+      }
+    })
+}
+
+/** Who holds what, by agent and number. */
+export const agentsInShadow = (shadow: Shadow): ReadonlyArray<{ readonly agentId: string; readonly tasks: ReadonlyArray<string> }> => {
+  const held = shadow.tasks.filter((task) => shadow.isHeld(task))
+  const agents = [...new Set(held.map((task) => task.lease?.agent ?? ''))].sort()
+  return agents.map((agentId) => ({
+    agentId,
+    tasks: held.filter((task) => task.lease?.agent === agentId).map((task) => task.facts.task),
+  }))
+}
