@@ -22,6 +22,7 @@ export const openMemoryStore = ({ now = () => new Date().toISOString() }: Memory
   const signal = appendSignal()
   let position = 0
   let closed = false
+  let underWay: Promise<unknown> = Promise.resolve()
 
   const open = async (): Promise<void> => {
     if (closed) throw new StoreError('closed', 'The store has been closed: open it again.')
@@ -30,7 +31,7 @@ export const openMemoryStore = ({ now = () => new Date().toISOString() }: Memory
 
   const append: EventStore['append'] = (stream, events, expected) => {
     if (events.length === 0) throw new Error('An append needs at least one event.')
-    return async (): Promise<E.Either<AppendError, Appended>> => {
+    const run = async (): Promise<E.Either<AppendError, Appended>> => {
       if (closed) return E.left({ _tag: 'Unavailable', reason: 'The store has been closed: open it again.' })
       const bytes = appendBytes(events)
       const { appendBytesMax: bytesMax, appendEventsMax } = limits
@@ -50,6 +51,11 @@ export const openMemoryStore = ({ now = () => new Date().toISOString() }: Memory
       await Promise.resolve()
       signal.notify(stream)
       return E.right(appended)
+    }
+    return () => {
+      const outcome = run()
+      underWay = Promise.all([underWay, outcome])
+      return outcome
     }
   }
 
@@ -87,6 +93,7 @@ export const openMemoryStore = ({ now = () => new Date().toISOString() }: Memory
     close: async () => {
       closed = true
       signal.notifyAll()
+      await underWay
     },
   }
 }

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import type { CaughtUp, EventStore, RecordedEvent } from '@daybook/adapters/store'
+
+/** Keeps what a subscription delivers, and lets a check wait for it. */
+export interface SubscriptionLog {
+  readonly events: ReadonlyArray<RecordedEvent>
+  /** With how many events had come by then. */
+  readonly caughtUp: ReadonlyArray<CaughtUp & { readonly after: number }>
+  readonly errors: ReadonlyArray<unknown>
+  readonly until: (what: string, isSo: (log: SubscriptionLog) => boolean) => Promise<void>
+  readonly unsubscribe: () => void
+}
+
+const waitMsMax = 5_000
+
+export const follow = (store: EventStore, stream: string, from: number): SubscriptionLog => {
+  const events: Array<RecordedEvent> = []
+  const caughtUp: Array<CaughtUp & { after: number }> = []
+  const errors: Array<unknown> = []
+  const waiting = new Set<() => void>()
+  const subscription = store.subscribe(stream, from).subscribe({
+    next: (delivered) => {
+      if ('_tag' in delivered) caughtUp.push({ ...delivered, after: events.length })
+      else events.push(...delivered)
+      waiting.forEach((look) => look())
+    },
+    error: (error) => {
+      errors.push(error)
+      waiting.forEach((look) => look())
+    },
+  })
+  const log: SubscriptionLog = {
+    events,
+    caughtUp,
+    errors,
+    unsubscribe: () => subscription.unsubscribe(),
+    until: (what, isSo) =>
+      new Promise((resolve, reject) => {
+        const end = (settle: () => void): void => {
+          clearTimeout(timer)
+          waiting.delete(look)
+          settle()
+        }
+        const look = (): void => (isSo(log) ? end(resolve) : undefined)
+        const failure = new assert.AssertionError({ message: `waited in vain for: ${what}` })
+        const timer = setTimeout(() => end(() => reject(failure)), waitMsMax)
+        waiting.add(look)
+        look()
+      }),
+  }
+  return log
+}
