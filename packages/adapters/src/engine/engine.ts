@@ -32,6 +32,7 @@ import {
   replyTo,
   revisionOf,
   rollback,
+  type SettingsPatch,
   timeOf,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -64,6 +65,8 @@ export interface EngineOptions {
   readonly contentCacheMax?: number
   /** Events between two snapshots. Default 500,000. */
   readonly snapshotEvery?: number
+  /** Settings that a new queue begins with, where they differ from the defaults: its first event. */
+  readonly defaults?: SettingsPatch
   readonly clock?: () => number
   readonly random?: () => number
   readonly warn?: (message: string) => void
@@ -111,6 +114,7 @@ class Engine implements QueueEngine {
   private readonly mailboxMax: number
   private readonly batchEventsMax: number
   private readonly snapshotEvery: number
+  private readonly defaults: SettingsPatch | undefined
   private readonly clock: () => number
   private readonly random: () => number
   private readonly warn: (message: string) => void
@@ -130,6 +134,7 @@ class Engine implements QueueEngine {
     this.mailboxMax = options.mailboxMax ?? 100_000
     this.batchEventsMax = Math.min(options.batchEventsMax ?? 4_000, store.limits.appendEventsMax)
     this.snapshotEvery = options.snapshotEvery ?? 500_000
+    this.defaults = options.defaults
     this.clock = options.clock ?? Date.now
     this.random = options.random ?? Math.random
     this.warn = options.warn ?? (() => undefined)
@@ -363,7 +368,11 @@ class Engine implements QueueEngine {
         return verdict !== 'full'
       }
       case 'command': {
-        const events = this.decideCommand(item.command)
+        let events = this.decideCommand(item.command)
+        if (this.defaults !== undefined && revisionOf(this.state) < 0 && E.isRight(events) && events.right.length > 0) {
+          this.configure(batch, this.defaults)
+          events = this.decideCommand(item.command)
+        }
         if (E.isLeft(events)) {
           const rejection = events.left
           this.decided(batch, item, () => item.settle(E.left(rejection)))
@@ -397,6 +406,12 @@ class Engine implements QueueEngine {
 
   private tick(batch: Batch): void {
     const events = this.decideCommand({ type: 'Tick' })
+    if (E.isRight(events)) this.accept(batch, system, events.right)
+  }
+
+  /** The queue comes into being, with the settings that new queues begin with here. */
+  private configure(batch: Batch, patch: SettingsPatch): void {
+    const events = this.decideCommand({ type: 'Configure', patch })
     if (E.isRight(events)) this.accept(batch, system, events.right)
   }
 

@@ -1,0 +1,106 @@
+/** Working it off: claim and complete, strict priority, a handler that does nothing. */
+import { createClient } from '@daybook/adapters/client'
+import type { QueueEngine } from '@daybook/adapters/engine'
+import { createWorker, engineSource, httpSource, type TaskSource } from '@daybook/adapters/worker'
+import { type Case, scaled } from '../case.js'
+import { newTask, nowMs, perSecond } from '../measure.js'
+import { fill, openQueue, startServer } from '../queue.js'
+
+/** Milliseconds until `count` tasks were handled and all outcomes were accepted. */
+const drain = async (source: TaskSource, count: number): Promise<number> => {
+  let handled = 0
+  let last: (value: unknown) => void = () => undefined
+  const all = new Promise((resolve) => (last = resolve))
+  const worker = createWorker({
+    source,
+    agentId: 'bench-worker',
+    concurrency: 1_000,
+    prefetch: 2_000,
+    handler: () => {
+      if (++handled === count) last(undefined)
+    },
+  })
+  const start = nowMs()
+  worker.start()
+  await all
+  await worker.stop({ graceMs: 10_000 })
+  return nowMs() - start
+}
+
+/** A short drain first: the peers' workers are warm as well. */
+const warm = async (engine: QueueEngine): Promise<void> => {
+  await fill(engine, 5_000)
+  await drain(engineSource(engine, 'bench'), 5_000)
+}
+
+const drainInProcess = (name: string, count: number, goal: number, peer: string): Case => ({
+  name,
+  what: `drain of ${count.toLocaleString('en')} queued tasks, mixed priorities, one worker in process`,
+  goals: { 'tasks/s': ['≥', goal] },
+  peer,
+  run: async (folder, scale) => {
+    const { daybook, engine } = await openQueue(folder)
+    await warm(engine)
+    const tasks = scaled(count, scale)
+    await fill(engine, tasks)
+    const ms = await drain(engineSource(engine, 'bench'), tasks)
+    await daybook.close()
+    return { 'tasks/s': perSecond(tasks, ms) }
+  },
+})
+
+export const drain50k = drainInProcess('drain', 50_000, 85_000, 'drain of 50,000')
+export const drain500k = drainInProcess('drain-500k', 500_000, 70_000, 'drain of 500,000')
+
+export const drainHttp: Case = {
+  name: 'drain-http',
+  what: 'drain of 50,000 queued tasks, mixed priorities, one worker in another process over HTTP',
+  goals: { 'tasks/s': ['≥', 45_000] },
+  peer: 'drain of 50,000',
+  run: async (folder, scale) => {
+    const server = await startServer(folder)
+    const client = createClient({ url: server.url, token: server.token })
+    let made = 0
+    const fillOver = async (count: number): Promise<void> => {
+      for (let left = count; left > 0; left -= 500) {
+        await client.enqueueAll(Array.from({ length: Math.min(500, left) }, () => newTask(made++)))
+      }
+    }
+    await fillOver(5_000)
+    await drain(httpSource(client), 5_000)
+    const tasks = scaled(50_000, scale)
+    await fillOver(tasks)
+    const ms = await drain(httpSource(client), tasks)
+    await client.close()
+    await server.stop()
+    return { 'tasks/s': perSecond(tasks, ms) }
+  },
+}
+
+/** The rate of the first 10,000 with much queued behind them, against the same with little. */
+export const backlog: Case = {
+  name: 'backlog',
+  what: 'drain rate of the first 10,000 with 500,000 queued against 10,000 queued',
+  goals: { ratio: ['≥', 0.9] },
+  peer: 'first 10,000 of 500,000',
+  run: async (folder, scale) => {
+    const { daybook, engine } = await openQueue(folder)
+    await warm(engine)
+    const first = scaled(10_000, scale, 5_000)
+    const rates: Array<number> = []
+    // Little, much, little, much: what warms up on the way is on both sides.
+    for (let round = 0; round < 2; round++) {
+      for (const queued of [first, scaled(500_000, scale, 20_000)]) {
+        await fill(engine, queued)
+        const ms = await drain(engineSource(engine, 'bench'), first)
+        rates.push(perSecond(first, ms))
+        // The rest is worked off outside of the clock, so that each round starts from an empty queue.
+        if (queued > first) await drain(engineSource(engine, 'bench'), queued - first)
+      }
+    }
+    await daybook.close()
+    const little = ((rates[0] ?? 0) + (rates[2] ?? 0)) / 2
+    const much = ((rates[1] ?? 0) + (rates[3] ?? 0)) / 2
+    return { 'tasks/s with little': little, 'tasks/s with much': much, ratio: much / little }
+  },
+}

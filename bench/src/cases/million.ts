@@ -1,0 +1,133 @@
+/** A million tasks queued: what a claim costs, what the server weighs, how it starts again, how it replays. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { replay, streamOf } from '@daybook/adapters/engine'
+import { openSqliteStore } from '@daybook/adapters/sqlite'
+import { listTasks } from '@daybook/core'
+import { createClient } from '@daybook/adapters/client'
+import { type Case, scaled } from '../case.js'
+import { newTask, nowMs, percentile, perSecond } from '../measure.js'
+import { door, fill, openQueue, right, startServer } from '../queue.js'
+
+const million = 1_000_000
+const content = '{"success":true}'
+
+export const claimAtMillion: Case = {
+  name: 'claim-1M',
+  what: 'claim with 1,000,000 tasks queued, in the server; and a page by (status, priority, phase)',
+  goals: { 'claim p99 ms': ['≤', 5], 'lookup p95 ms': ['≤', 5] },
+  run: async (folder, scale) => {
+    const { daybook, engine } = await openQueue(folder)
+    await fill(engine, scaled(million, scale, 20_000))
+    const claims: Array<number> = []
+    const lookups: Array<number> = []
+    for (let i = 0; i < 3_000; i++) {
+      const start = nowMs()
+      const [claim] = right(await engine.claim({ type: 'Claim', agent: 'bench', max: 1 }, door)).value
+      claims.push(nowMs() - start)
+      if (claim === undefined) throw new Error('nothing to claim')
+      const { task, token } = claim
+      right(await engine.submit({ type: 'Complete', task, agent: 'bench', token, content, hasReport: false }, door))
+      if (i % 10 > 0) continue
+      const priority = 1 + (i % 7)
+      const asked = nowMs()
+      const filter = { statuses: ['pending'], priorityMin: priority, priorityMax: priority } as const
+      right(await engine.read((state) => listTasks(state, filter, 50)))
+      lookups.push(nowMs() - asked)
+    }
+    await daybook.close()
+    return {
+      'claim p50 ms': percentile(claims, 0.5),
+      'claim p99 ms': percentile(claims, 0.99),
+      'lookup p95 ms': percentile(lookups, 0.95),
+    }
+  },
+}
+
+const rssMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1_024
+
+export const memory: Case = {
+  name: 'memory-1M',
+  what: 'memory of the server with 1,000,000 queued tasks of 300 bytes',
+  goals: { 'RSS MiB': ['≤', 1_024] },
+  run: async (folder, scale) => {
+    const server = await startServer(folder)
+    const client = createClient({ url: server.url, token: server.token })
+    const count = scaled(million, scale, 20_000)
+    for (let made = 0; made < count; ) {
+      const tasks = Array.from({ length: 500 }, () => newTask(made++))
+      await client.enqueueAll(tasks)
+    }
+    const figures = { 'RSS MiB': rssMb(server.pid) }
+    await client.close()
+    await server.stop()
+    return figures
+  },
+}
+
+/** Leaves 1,000,000 queued tasks and 4,000,000 events: a million more have come and gone. */
+const makeHistory = async (folder: string, scale: number): Promise<void> => {
+  const { engine } = await openQueue(folder)
+  const count = scaled(million, scale, 20_000)
+  for (let gone = 0; gone < count; ) {
+    await fill(engine, 20_000)
+    for (let claimed = 0; claimed < 20_000; ) {
+      const claims = right(await engine.claim({ type: 'Claim', agent: 'bench', max: 1_000 }, door)).value
+      claimed += claims.length
+      gone += claims.length
+      const done = claims.map(({ task, token }) => ({ type: 'Complete' as const, task, agent: 'bench', token, content, hasReport: false }))
+      await engine.submitAll(done, door)
+    }
+  }
+  await fill(engine, count)
+}
+
+export const start: Case = {
+  name: 'start-1M',
+  what: 'start with 1,000,000 queued tasks and four million events of history, killed without a goodbye, to ready',
+  goals: { 'seconds to ready': ['≤', 8] },
+  run: async (folder, scale) => {
+    const maker = fork(fileURLToPath(import.meta.url), ['make-history', folder, String(scale)], { stdio: 'inherit' })
+    await once(maker, 'exit')
+    const begun = nowMs()
+    const server = await startServer(folder)
+    const seconds = (nowMs() - begun) / 1_000
+    await server.stop()
+    return { 'seconds to ready': seconds }
+  },
+}
+
+// In a process of its own, which ends as a killed one does: without closing anything.
+if (process.argv[2] === 'make-history') {
+  await makeHistory(process.argv[3] as string, Number(process.argv[4]))
+  process.kill(process.pid, 'SIGKILL')
+}
+
+export const replayFromFile: Case = {
+  name: 'replay',
+  what: 'replay from the SQLite file into state, parsing included, without a snapshot',
+  goals: { 'events/s': ['≥', 250_000] },
+  run: async (folder, scale) => {
+    const { daybook, engine } = await openQueue(folder)
+    const count = scaled(200_000, scale, 10_000)
+    await fill(engine, count)
+    for (let left = count; left > count / 2; ) {
+      const claims = right(await engine.claim({ type: 'Claim', agent: 'bench', max: 1_000 }, door)).value
+      left -= claims.length
+      const done = claims.map(({ task, token }) => ({ type: 'Complete' as const, task, agent: 'bench', token, content, hasReport: false }))
+      await engine.submitAll(done, door)
+    }
+    await daybook.close()
+    const store = await openSqliteStore({ file: join(folder, 'daybook.db') })
+    const events = (await store.head(streamOf('default'))) + 1
+    const begun = nowMs()
+    await replay(store, undefined, 'default', { progress: () => undefined, skipped: () => undefined })
+    const ms = nowMs() - begun
+    await store.close()
+    return { 'events/s': perSecond(events, ms), events }
+  },
+}

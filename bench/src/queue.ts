@@ -1,0 +1,98 @@
+/** A queue on an SQLite file (synchronous=FULL), in this process or behind a server process. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { createDaybook, type Daybook, type Door, prepareTask, type QueueEngine } from '@daybook/adapters/engine'
+import { openSnapshotFolder } from '@daybook/adapters/files'
+import { openSqliteStore } from '@daybook/adapters/sqlite'
+import type { NewTask } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { inParallel, newTask } from './measure.js'
+
+export const door: Door = { actor: 'bench' }
+
+export interface Opened {
+  readonly daybook: Daybook
+  readonly engine: QueueEngine
+}
+
+export const openQueue = async (folder: string): Promise<Opened> => {
+  const daybook = createDaybook({
+    store: await openSqliteStore({ file: join(folder, 'daybook.db') }),
+    snapshots: openSnapshotFolder(join(folder, 'snapshots')),
+    warn: (message) => process.stderr.write(`${message}\n`),
+  })
+  await daybook.ready
+  const engine = await daybook.open('default')
+  // The handler of the peers reports nothing; a decision report is another feature, not another price.
+  right(await engine.submit({ type: 'Configure', patch: { decisionReport: 'optional' } }, door))
+  return { daybook, engine }
+}
+
+export const right = <A>(outcome: E.Either<unknown, A>): A => {
+  if (E.isRight(outcome)) return outcome.right
+  throw new Error(`refused: ${JSON.stringify(outcome.left)}`)
+}
+
+export const enqueue = async (engine: QueueEngine, tasks: ReadonlyArray<NewTask>): Promise<void> => {
+  right(await engine.submit({ type: 'Enqueue', tasks: tasks.map((task) => right(prepareTask(task))) }, door))
+}
+
+/** Enqueues `count` tasks of mixed priorities, 500 at a time, four calls in flight. */
+export const fill = (engine: QueueEngine, count: number): Promise<number> => {
+  let made = 0
+  return inParallel(Math.ceil(count / 500), 4, () => {
+    const size = Math.min(500, count - made)
+    const first = made
+    made += size
+    return enqueue(engine, Array.from({ length: size }, (_, i) => newTask(first + i)))
+  })
+}
+
+export interface Server {
+  readonly url: string
+  readonly token: string
+  readonly pid: number
+  readonly stop: () => Promise<void>
+}
+
+const token = 'bench-token-of-this-run'
+
+/** The real server, as a user starts it, in a process of its own. */
+export const startServer = async (folder: string): Promise<Server> => {
+  const bin = fileURLToPath(new URL('../../packages/adapters/bin/daybook.js', import.meta.url))
+  const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--data', folder], {
+    env: { ...process.env, DAYBOOK_TOKEN: token },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const url = await firstUrl(child)
+  const answer = await fetch(`${url}/api/queues/default/settings`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ decisionReport: 'optional' }),
+  })
+  if (!answer.ok) throw new Error(`the server refused the settings: ${await answer.text()}`)
+  return {
+    url,
+    token,
+    pid: child.pid ?? 0,
+    stop: async () => {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    },
+  }
+}
+
+const firstUrl = async (child: ChildProcess): Promise<string> => {
+  if (child.stdout === null) throw new Error('no output of the server to read')
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /https?:\/\/\S+/.exec(line)?.[0]
+    if (url !== undefined) {
+      child.stdout.resume()
+      return url.replace(/\/$/, '')
+    }
+  }
+  throw new Error('the server ended before it was ready')
+}

@@ -1,0 +1,80 @@
+/**
+ * Puts a server together: store, snapshots, queues, tokens, HTTP, queue files. What opened first is closed
+ * last, and a part that cannot be opened closes those before it.
+ */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openTokens, refusalOfAuthOff } from '../auth/index.js'
+import type { ServeOptions } from '../config/index.js'
+import { createDaybook, type Daybook } from '../engine/index.js'
+import { openSnapshotFolder, startQueueFiles } from '../files/index.js'
+import { startHttpServer } from '../http/index.js'
+import { openMemoryStore } from '../memory/index.js'
+import { openSqliteStore } from '../sqlite/index.js'
+import type { EventStore } from '../store/index.js'
+
+export interface RunningServer {
+  readonly url: string
+  /** Made at the first start: to be shown once, it cannot be had again. */
+  readonly adminToken: string | undefined
+  readonly daybook: Daybook
+  /** Takes no new work, answers what is in flight, leaves a snapshot, releases everything. */
+  readonly close: () => Promise<void>
+}
+
+/** How long requests in flight may take at the end. SIGTERM to exit is 10 s at most. */
+const graceMs = 5_000
+
+/**
+ * Starts a server; resolves when it is ready, all queues replayed. While they are, `/readyz` says how far.
+ *
+ * @throws StoreError, or Error with what to do, when a part cannot be opened; nothing is left running.
+ */
+export const serve = async (options: ServeOptions, warn: (message: string) => void = () => undefined): Promise<RunningServer> => {
+  if (options.auth === 'off') {
+    const refusal = refusalOfAuthOff(options.host)
+    if (refusal !== undefined) throw new Error(refusal)
+  }
+  const opened: Array<() => Promise<void>> = []
+  const close = async (): Promise<void> => {
+    for (const release of opened.splice(0).reverse()) await release()
+  }
+  try {
+    const persistent = options.store.kind !== 'memory'
+    if (persistent) await mkdir(options.dataDir, { recursive: true })
+    const store = await openStore(options)
+    const daybook = createDaybook({
+      store,
+      warn,
+      ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
+      ...(persistent ? { snapshots: openSnapshotFolder(join(options.dataDir, 'snapshots')) } : {}),
+    })
+    opened.push(() => daybook.close())
+    const tokens =
+      options.auth === 'off'
+        ? undefined
+        : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token })
+    const http = await startHttpServer({
+      daybook,
+      store,
+      tokens: tokens?.tokens ?? 'off',
+      host: options.host,
+      port: options.port,
+    })
+    opened.push(() => http.close(graceMs))
+    await daybook.ready
+    if (options.queueFilesDir !== undefined) {
+      const files = await startQueueFiles({ daybook, dir: options.queueFilesDir, warn })
+      opened.push(() => files.close())
+    }
+    return { url: http.url, adminToken: tokens?.made, daybook, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+const openStore = (options: ServeOptions): Promise<EventStore> =>
+  options.store.kind === 'memory'
+    ? Promise.resolve(openMemoryStore())
+    : openSqliteStore({ file: options.store.file })
