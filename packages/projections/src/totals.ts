@@ -1,0 +1,172 @@
+/** What has happened in a queue since it began, counted: for metrics that survive restarts. */
+import { type QueueEvent, TaskId, TaskType } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import type { Projection } from './projection.js'
+
+const counts = {
+  enqueued: t.number,
+  imported: t.number,
+  claimed: t.number,
+  completed: t.number,
+  /** Completions that came without their decision report. */
+  incomplete: t.number,
+  failed: t.number,
+  /** Leases that ended without a word, reports that did not come, agents terminated. */
+  expired: t.number,
+  released: t.number,
+  retried: t.number,
+  deadLettered: t.number,
+  requeued: t.number,
+  discarded: t.number,
+  cancelled: t.number,
+  /** From when a task could have been claimed, dependencies aside, to each claim: how often, and milliseconds in sum. */
+  waits: t.number,
+  waitMs: t.number,
+  /** From each claim to its end, whatever end. */
+  runs: t.number,
+  runMs: t.number,
+}
+const TypeTotals = t.type(counts)
+export type TypeTotals = Readonly<t.TypeOf<typeof TypeTotals>>
+type Counting = { -readonly [K in keyof TypeTotals]: TypeTotals[K] }
+
+export interface Totals {
+  /** By event type. */
+  readonly events: Readonly<Record<string, number>>
+  /** By task type. */
+  readonly types: Readonly<Record<string, TypeTotals>>
+}
+
+/** A task that may still change: its type, since when it waits, and since when it runs (0: it does not). */
+interface Open {
+  readonly type: string
+  since: number
+  claimedAt: number
+}
+
+export interface TotalsState {
+  readonly events: Map<string, number>
+  readonly types: Map<string, Counting>
+  readonly open: Map<string, Open>
+}
+
+const Saved = t.type({
+  events: t.array(t.tuple([t.string, t.number])),
+  types: t.array(t.tuple([TaskType, TypeTotals])),
+  open: t.array(t.tuple([TaskId, TaskType, t.number, t.number])),
+})
+
+const none = (): Counting => Object.fromEntries(Object.keys(counts).map((key) => [key, 0])) as Counting
+
+const fold = (state: TotalsState, event: QueueEvent): TotalsState => {
+  state.events.set(event.type, (state.events.get(event.type) ?? 0) + 1)
+  if (event.type === 'TaskEnqueued' || event.type === 'TaskImported') {
+    const { task, type } = event.data
+    if (!state.types.has(type)) state.types.set(type, none())
+    const totals = state.types.get(type) as Counting
+    if (event.type === 'TaskEnqueued') totals.enqueued++
+    else totals.imported++
+    // A dead letter may come back; what is completed or cancelled does not.
+    const stays = event.type === 'TaskEnqueued' || event.data.status === 'dead-letter'
+    if (stays) state.open.set(task, { type, since: event.at, claimedAt: 0 })
+    return state
+  }
+  if (!('task' in event.data)) return state
+  const id = event.data.task
+  const open = state.open.get(id)
+  const totals = open === undefined ? undefined : state.types.get(open.type)
+  if (open !== undefined && totals !== undefined && count(event, open, totals)) state.open.delete(id)
+  return state
+}
+
+/** True when the task is over. */
+const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
+  const { at } = event
+  const endRun = (): void => {
+    open.since = at
+    if (open.claimedAt === 0) return
+    totals.runs++
+    totals.runMs += at - open.claimedAt
+    open.claimedAt = 0
+  }
+  switch (event.type) {
+    case 'TaskDue':
+      open.since = at
+      return false
+    case 'Claimed':
+      totals.claimed++
+      totals.waits++
+      totals.waitMs += at - open.since
+      open.claimedAt = at
+      return false
+    case 'MarkedIncomplete':
+      totals.incomplete++
+      return false
+    case 'RetryScheduled':
+      totals.retried++
+      return false
+    case 'DeadLettered':
+      totals.deadLettered++
+      return false
+    case 'Requeued':
+      totals.requeued++
+      open.since = at
+      return false
+    case 'Released':
+      totals.released++
+      endRun()
+      return false
+    case 'Failed':
+      totals.failed++
+      endRun()
+      return false
+    case 'ClaimExpired':
+      totals.expired++
+      endRun()
+      return false
+    case 'Completed':
+      totals.completed++
+      endRun()
+      return true
+    case 'Cancelled':
+      totals.cancelled++
+      endRun()
+      return true
+    case 'Discarded':
+      totals.discarded++
+      return true
+    default:
+      return false
+  }
+}
+
+/**
+ * Events by type, and what became of tasks by task type.
+ *
+ * Gotchas: time that a task is blocked by its dependencies counts as waiting; time until its `availableAt`
+ * or its retry does not. Memory grows with the tasks that are not finished.
+ */
+export const totals: Projection<TotalsState, Totals> = {
+  name: 'totals',
+  version: 1,
+  initial: () => ({ events: new Map(), types: new Map(), open: new Map() }),
+  fold,
+  result: ({ events, types }) => ({
+    events: Object.fromEntries(events),
+    types: Object.fromEntries([...types].map(([type, counted]) => [type, { ...counted }])),
+  }),
+  encode: ({ events, types, open }): t.TypeOf<typeof Saved> => ({
+    events: [...events],
+    types: [...types],
+    open: [...open].map(([id, { type, since, claimedAt }]) => [id, type, since, claimedAt]),
+  }),
+  decode: (json) =>
+    Saved.is(json)
+      ? E.right({
+          events: new Map(json.events),
+          types: new Map(json.types),
+          open: new Map(json.open.map(([id, type, since, claimedAt]) => [id, { type, since, claimedAt }])),
+        })
+      : E.left('no totals'),
+}

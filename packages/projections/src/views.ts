@@ -1,0 +1,76 @@
+/**
+ * The lists that people and programs ask a queue for, under one name each, so that HTTP, the command line
+ * and the queue files speak of the same list. They are questions to the queue's own fold, not second
+ * folds: what a queue shows is then exactly what it decides by.
+ */
+import {
+  agentsOf,
+  breakersOf,
+  type DeadLetterFilter,
+  deadLetterPatterns,
+  depthOf,
+  listTasks,
+  QueueState,
+  type Status,
+  type TaskFilter,
+  taskOf,
+  type TaskPage,
+  type TaskView,
+} from '@daybook/core'
+
+/** A list of tasks. */
+export interface ListView {
+  readonly name: string
+  /** One line for people. */
+  readonly about: string
+  readonly statuses: ReadonlyArray<Status>
+  /** A page in the view's order; `after` is `next` of the page before. */
+  readonly list: (state: QueueState, limit: number, after?: string, filter?: Omit<TaskFilter, 'statuses'>) => TaskPage
+}
+
+const listView = (name: string, about: string, statuses: ReadonlyArray<Status>): ListView => ({
+  name,
+  about,
+  statuses,
+  list: (state, limit, after, filter = {}) => listTasks(state, { ...filter, statuses }, limit, after),
+})
+
+export const listViews = {
+  pending: listView('pending', 'ready to be claimed, in the order of claims', ['pending']),
+  scheduled: listView('scheduled', 'waiting for their time: a retry, or availableAt', ['scheduled']),
+  blocked: listView('blocked', 'waiting for other tasks', ['blocked']),
+  'in-progress': listView('in-progress', 'held by an agent', ['in-progress', 'incomplete']),
+  completed: listView('completed', 'done, within the retention', ['completed']),
+  'dead-letters': listView('dead-letters', 'given up by the queue, for people to decide on', ['dead-letter']),
+  cancelled: listView('cancelled', 'cancelled or discarded, within the retention', ['cancelled', 'discarded']),
+} as const satisfies Readonly<Record<string, ListView>>
+export type ListViewName = keyof typeof listViews
+
+/** Everything else that is asked by name. */
+export const otherViews = {
+  depth: depthOf,
+  breakers: breakersOf,
+  agents: agentsOf,
+  patterns: (state: QueueState, filter: DeadLetterFilter = {}) => deadLetterPatterns(state, filter),
+} as const
+
+/**
+ * The tasks that finished last with one of these statuses, newest first.
+ *
+ * Cost: O(log n) to find the time, O(1) per finished task since then.
+ */
+export const newestFinished = (state: QueueState, statuses: ReadonlyArray<Status>, max: number): ReadonlyArray<TaskView> => {
+  const { finished } = QueueState.tablesOf(state)
+  const newest = finished.last()
+  if (newest === undefined) return []
+  // How far back the wanted number lies is not known: look back ten times as far until it is enough.
+  for (let backMs = 1_000; ; backMs *= 10) {
+    const since = newest.finishedAt - backMs
+    const ids: Array<string> = []
+    for (const cursor = finished.seek((task) => task.finishedAt < since); cursor.item !== undefined; cursor.advance()) {
+      if (statuses.includes(cursor.item.status)) ids.push(cursor.item.id)
+    }
+    if (ids.length < max && since > 0) continue
+    return ids.slice(-max).reverse().flatMap((id) => taskOf(state, id) ?? [])
+  }
+}

@@ -1,0 +1,100 @@
+import type { QueueEvent } from '@daybook/core'
+import { breakerTimeline, deadLetterReview, foldAll, memoryCheckpoints, type Projection, runProjection, totals } from '@daybook/projections'
+import fc from 'fast-check'
+import * as E from 'fp-ts/lib/Either.js'
+import { describe, expect, test } from 'vitest'
+import { history, logOf } from './histories.js'
+
+// Any projection: its state is its own affair.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+type AnyProjection = Projection<any, unknown>
+
+const cuts = fc.array(fc.nat(60), { maxLength: 6 })
+const cutAt = (events: ReadonlyArray<QueueEvent>, at: ReadonlyArray<number>) => {
+  const places = [0, ...new Set(at.filter((cut) => cut < events.length)), events.length].sort((a, b) => a - b)
+  return places.slice(1).map((end, i) => ({ from: places[i] ?? 0, events: events.slice(places[i] ?? 0, end) }))
+}
+const saveAndLoad = (projection: AnyProjection, state: unknown): unknown => {
+  const loaded = projection.decode(JSON.parse(JSON.stringify(projection.encode(state))))
+  if (E.isLeft(loaded)) throw new Error(loaded.left)
+  return loaded.right
+}
+
+/** The point: whatever the batches, and put aside between any two of them, a projection comes to the same end. */
+const holdsLaws = (projection: AnyProjection): void => {
+  fc.assert(
+    fc.property(history, cuts, (events, at) => {
+      const whole = foldAll(projection, events)
+      let state: unknown = projection.initial()
+      for (const batch of cutAt(events, at)) {
+        state = saveAndLoad(projection, state)
+        state = foldAll(projection, batch.events, batch.from, state)
+      }
+      expect(JSON.stringify(projection.encode(state))).toBe(JSON.stringify(projection.encode(whole)))
+      expect(projection.result(state)).toEqual(projection.result(whole))
+    }),
+    { numRuns: 300 },
+  )
+}
+
+/** A result that was handed out stays as it was. */
+const resultsAreCopies = (projection: AnyProjection): void => {
+  fc.assert(
+    fc.property(history, history, (first, second) => {
+      const state: unknown = foldAll(projection, first)
+      const result = projection.result(state)
+      const before = JSON.stringify(result)
+      foldAll(projection, second, first.length, state)
+      expect(JSON.stringify(result)).toBe(before)
+    }),
+    { numRuns: 200 },
+  )
+}
+
+const all: ReadonlyArray<AnyProjection> = [totals, deadLetterReview, breakerTimeline]
+
+describe.each(all.map((projection) => [projection.name, projection] as const))('EV-01, EV-04: %s', (_, projection) => {
+  test('any batching, put aside between batches, comes to the same state byte for byte', () => holdsLaws(projection))
+  test('results are copies', () => resultsAreCopies(projection))
+  test('text that is no state of it is refused', () => {
+    for (const wrong of [null, 7, 'x', { some: 'thing' }, [['x']]]) expect(E.isLeft(projection.decode(wrong))).toBe(true)
+  })
+  test('run from a log in pages, stopped and run again with its checkpoint: equals from zero', async () => {
+    await fc.assert(
+      fc.asyncProperty(history, history, async (first, second) => {
+        const log = logOf(first)
+        const checkpoints = memoryCheckpoints()
+        const run = runProjection(projection, log.source, checkpoints, { checkpointEvery: 5 })
+        await run.caughtUp
+        await run.stop()
+        log.append(...second)
+        log.reads.length = 0
+        const again = runProjection(projection, log.source, checkpoints)
+        await again.caughtUp
+        expect(log.reads).toEqual([first.length])
+        expect(again.current()).toEqual({ revision: first.length + second.length - 1, value: projection.result(foldAll(projection, [...first, ...second])) })
+        await again.stop()
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
+
+describe('the laws have teeth: a broken projection is caught', () => {
+  const enqueued = (count: number): AnyProjection => ({
+    ...totals,
+    name: `broken ${count}`,
+  })
+  const broken: ReadonlyArray<readonly [string, AnyProjection, (projection: AnyProjection) => void]> = [
+    ['forgets part of its state in encode', { ...enqueued(1), encode: (state: ReturnType<typeof totals.initial>) => totals.encode({ ...state, open: new Map() }) }, holdsLaws],
+    ['remembers the last event of a batch only', (() => {
+      // Counts how often it was started anew: depends on the batches.
+      let starts = 0
+      return { ...enqueued(2), decode: (json: unknown) => (starts++, E.map((state: ReturnType<typeof totals.initial>) => (state.events.set('starts', starts), state))(totals.decode(json))) }
+    })(), holdsLaws],
+    ['hands out its own state', { ...enqueued(3), result: (state: unknown) => [...(state as ReturnType<typeof totals.initial>).types.values()] }, resultsAreCopies],
+  ]
+  test.each(broken)('%s', (_, projection, law) => {
+    expect(() => law(projection)).toThrow()
+  })
+})

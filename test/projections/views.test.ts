@@ -1,0 +1,38 @@
+import { evolve, initial, type QueueEvent, type QueueState } from '@daybook/core'
+import { listViews, newestFinished, otherViews } from '@daybook/projections'
+import { describe, expect, test } from 'vitest'
+
+const enqueued = (number: number, priority: number, more: object = {}): QueueEvent => ({
+  type: 'TaskEnqueued', at: 1_000,
+  data: { task: `t${number}`, number, type: 'dev', priority, idempotencyKey: `k${number}`, timeout: 60, maxRetries: 3, backoffSeconds: 1, ...more },
+})
+const done = (number: number, at: number): ReadonlyArray<QueueEvent> => [
+  { type: 'Claimed', at, data: { task: `t${number}`, agent: 'a', token: number, expiresAt: at + 60_000 } },
+  { type: 'Completed', at, data: { task: `t${number}`, agent: 'a', token: number } },
+]
+const stateOf = (events: ReadonlyArray<QueueEvent>): QueueState => events.reduce(evolve, initial('q'))
+
+describe('EV-04: the views', () => {
+  test('every status stands in exactly one list, and lists keep the order of claims', () => {
+    const state = stateOf([
+      enqueued(1, 3), enqueued(2, 9), enqueued(3, 9, { dependencies: ['t1'] }), enqueued(4, 9, { availableAt: 9_000 }), enqueued(5, 9), ...done(5, 2_000),
+      enqueued(6, 5), { type: 'Cancelled', at: 2_000, data: { task: 't6', reason: '' } },
+    ])
+    const lists = Object.fromEntries(Object.values(listViews).map((view) => [view.name, view.list(state, 10).tasks.map(({ id }) => id)]))
+    expect(lists).toEqual({
+      pending: ['t2', 't1'], scheduled: ['t4'], blocked: ['t3'], 'in-progress': [], completed: ['t5'], 'dead-letters': [], cancelled: ['t6'],
+    })
+    expect(otherViews.depth(state).total).toBe(6)
+    const statuses = Object.values(listViews).flatMap((view) => view.statuses)
+    expect(new Set(statuses).size).toBe(statuses.length)
+  })
+
+  test('newestFinished: the last to finish, newest first, however far apart', () => {
+    const many = Array.from({ length: 40 }, (_, i) => i + 1)
+    const state = stateOf([...many.map((n) => enqueued(n, 1 + (n % 10))), ...many.flatMap((n) => done(n, 2_000 + n ** 4))])
+    expect(newestFinished(state, ['completed'], 3).map(({ id }) => id)).toEqual(['t40', 't39', 't38'])
+    expect(newestFinished(state, ['completed'], 1_000)).toHaveLength(40)
+    expect(newestFinished(state, ['cancelled'], 5)).toEqual([])
+    expect(newestFinished(initial('q'), ['completed'], 5)).toEqual([])
+  })
+})
