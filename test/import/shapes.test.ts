@@ -97,7 +97,7 @@ describe('EV-09: nothing that a task says is lost', () => {
       result: { status: 'success', output: 'done', decisionReport: { why: 'because' }, filesChanged: 3 },
     }, 'completed.json')
     expect(found).toMatchObject({
-      status: 'completed', finishedAt: '2026-01-02T00:00:00.000Z', createdAt: '2026-01-01T00:00:00.000Z', retries: 2, lastError: 'once',
+      status: 'completed', completedAt: '2026-01-02T00:00:00.000Z', createdAt: '2026-01-01T00:00:00.000Z', retries: 2, lastError: 'once',
       result: { status: 'success', output: 'done', decisionReport: { why: 'because' } },
       metadata: { result: { filesChanged: 3 } },
     })

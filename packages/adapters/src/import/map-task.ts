@@ -172,8 +172,8 @@ const mapPast = (
     const value = take(field)
     if (value === null) continue
     const at = readInstant(value)
-    if (isOpen || at === undefined || task.finishedAt !== undefined) keep(field, value, isOpen ? past(field) : `${field} stays in metadata`)
-    else task.finishedAt = at
+    if (isOpen || at === undefined || task.completedAt !== undefined) keep(field, value, isOpen ? past(field) : `${field} stays in metadata`)
+    else task.completedAt = at
   }
 
   const retries = take('retries')

@@ -26,7 +26,8 @@ export interface ImportTask {
   readonly parentTaskId?: string
   readonly metadata?: JsonObject
   readonly createdAt?: string
-  readonly finishedAt?: string
+  /** When it was completed, cancelled or given up. */
+  readonly completedAt?: string
   readonly retries?: number
   readonly lastError?: string
   readonly result?: Result
