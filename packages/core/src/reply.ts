@@ -118,12 +118,10 @@ const enqueued = (
     const known = tables.byId.get(task.id) ?? tables.byKey.get(task.idempotencyKey)
     const duplicate = fresh !== undefined && (!fresh.has(task.id) || told.has(task.id))
     told.add(task.id)
-    return {
-      id: known?.id ?? task.id,
-      number: known?.number ?? 0,
-      status: known?.status ?? 'pending',
-      duplicate,
-    }
+    if (known !== undefined) return { id: known.id, number: known.number, status: known.status, duplicate }
+    // Finished, and its retention was over within this very command.
+    const event = events.find((each) => (each as EventOf<'TaskImported'>).data.task === task.id) as EventOf<'TaskImported'> | undefined
+    return { id: task.id, number: event?.data.number ?? 0, status: event?.data.status ?? 'completed', duplicate }
   })
 }
 

@@ -60,8 +60,12 @@ export class Draft {
 
   /** The attempts are used up without a failure: a release was the last of them. */
   deadLetterAfterRelease(task: TaskRecord, lease: Lease): void {
-    this.emit({ type: 'DeadLettered', at: this.at, data: { task: task.id, reason: 'attempts-exhausted' } })
-    if (!lease.probe) this.moveBreaker(task, lease, true)
+    const { tables, at } = this
+    const { type } = task.group
+    this.emit({ type: 'DeadLettered', at, data: { task: task.id, reason: 'attempts-exhausted' } })
+    // A dead letter counts, a release is no failed attempt: and a probe that is released just frees its place (LK-15).
+    if (breakerSettings(tables.head.settings, type).countOn === 'attempt' || tables.breakers.get(type)?.probe === task) return
+    this.moveBreaker(task, lease, true)
   }
 
   private moveBreaker(task: TaskRecord, lease: Lease, isDead: boolean): void {

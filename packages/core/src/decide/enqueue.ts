@@ -3,8 +3,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope, ImportedTask, PreparedTask } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { reject, type Rejection } from '../rejections.js'
-import type { Tables, TaskRecord } from '../state.js'
-import { priorityDefault, type TaskFacts } from '../task.js'
+import { blocksDuplicates, type Tables, type TaskRecord } from '../state.js'
+import { isFinal, priorityDefault, type Status, type TaskFacts } from '../task.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
@@ -52,7 +52,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
     if (!verdict.right) continue
     if (tasks.length > 1) {
       byId.set(task.id, task)
-      keys.add(task.idempotencyKey)
+      if (blocksDuplicates(statusOf(task))) keys.add(task.idempotencyKey)
     }
     if (task.dependencies !== undefined && task.dependencies.length > 0) linked = true
     fresh.push(task)
@@ -145,6 +145,7 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
       }
       const dependency = given.get(id)
       if (dependency === undefined) problem = knownDependency(frame.task, id, tables)
+      else if (statusOf(dependency) === 'cancelled' && !isFinal(statusOf(frame.task))) problem = hopeless(frame.task, id, 'cancelled')
       else if (path.has(dependency)) {
         const cycle = [...stack.map(({ task }) => task.id), id]
         problem = reject('dependency-cycle', `${cycle.slice(cycle.indexOf(id)).join(' → ')}: none of these could ever start`)
@@ -168,7 +169,13 @@ const knownDependency = (task: PreparedTask | ImportedTask, id: string, tables: 
     return reject('unknown-dependency', `${task.id} depends on ${id}, which is not in queue ${tables.queue}: enqueue it first or in the same request`)
   }
   if (dependency.status !== 'cancelled' && dependency.status !== 'discarded') return undefined
-  // A finished task that is taken in with its history may have depended on anything.
-  if ('status' in task && task.status !== 'pending') return undefined
-  return reject('unknown-dependency', `${task.id} depends on ${id}, which is ${dependency.status} and will never complete`)
+  // A finished task that is taken in with its history may have depended on anything; a dead letter may come back.
+  if (isFinal(statusOf(task))) return undefined
+  return hopeless(task, id, dependency.status)
 }
+
+/** To wait for it would be to wait for ever (INV-8). */
+const hopeless = (task: PreparedTask, id: string, status: Status): Rejection =>
+  reject('unknown-dependency', `${task.id} depends on ${id}, which is ${status} and will never complete`)
+
+const statusOf = (task: PreparedTask | ImportedTask): Status => ('status' in task ? task.status : 'pending')

@@ -77,7 +77,7 @@ const tally = (keys: ReadonlyArray<string | undefined>): Readonly<Record<string,
 
 export const depthInShadow = (shadow: Shadow): Depth => {
   const all = listInShadow(shadow)
-  const pending = all.filter((task) => task.status === 'pending')
+  const pending = all.filter((task) => task.status === 'pending').sort((a, b) => a.number - b.number)
   const none = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   return {
     total: all.length,
@@ -86,7 +86,7 @@ export const depthInShadow = (shadow: Shadow): Depth => {
     byType: tally(pending.map((task) => task.type)),
     byPhase: tally(pending.map((task) => task.phase)),
     byTenant: tally(pending.map((task) => task.tenant)),
-    oldestPendingAt: pending.length === 0 ? undefined : Math.min(...pending.map((task) => task.createdAt)),
+    oldestPendingAt: pending[0]?.createdAt,
   }
 }
 
