@@ -1,0 +1,196 @@
+/**
+ * What may happen to a queue, as plain data: entities are addressed by index, modulo what there is, so that
+ * nearly every step means something and a failing sequence shrinks to a few readable lines.
+ */
+import { type Phase, phases, type SettingsPatch } from '@daybook/core'
+import * as fc from 'fast-check'
+
+export const taskTypes = ['eng-a', 'eng-b', 'ops'] as const
+export const agents = ['ann', 'bob', 'cy', 'dot'] as const
+export const skillNames = ['go', 'sql'] as const
+export const tenants = ['acme', 'zen'] as const
+
+export interface TaskSpec {
+  readonly type: number
+  readonly priority: number
+  /** One of a few keys that collide, or its own. */
+  readonly key: number | null
+  /** Takes the id of a task that is there already. */
+  readonly reuseId: number | null
+  readonly dependencies: ReadonlyArray<number>
+  readonly delaySeconds: number
+  readonly timeout: number
+  readonly maxRetries: number
+  readonly backoffSeconds: number
+  readonly phase: Phase | null
+  readonly tenant: number | null
+  readonly skills: ReadonlyArray<number>
+  readonly ticket: number | null
+}
+
+export type Step =
+  | { readonly kind: 'enqueue'; readonly tasks: ReadonlyArray<TaskSpec> }
+  | {
+      readonly kind: 'import'
+      readonly tasks: ReadonlyArray<TaskSpec & { readonly status: 'pending' | 'completed' | 'cancelled' | 'dead-letter' }>
+    }
+  | {
+      readonly kind: 'claim'
+      readonly agent: number
+      readonly types: ReadonlyArray<string> | null
+      readonly phase: Phase | null
+      readonly skills: number
+      readonly tenant: number | null
+      readonly max: number
+    }
+  | {
+      readonly kind: 'report'
+      readonly pick: number
+      readonly how: 'complete' | 'bare' | 'fail' | 'fatal' | 'release' | 'heartbeat'
+      /** With the newest token, with an older one, or by another agent. */
+      readonly who: 'holder' | 'stale' | 'other'
+      readonly error: number
+    }
+  | { readonly kind: 'cancel'; readonly pick: number }
+  | { readonly kind: 'review'; readonly verb: 'Retry' | 'Discard'; readonly pick: number | null; readonly type: number }
+  | { readonly kind: 'breaker'; readonly verb: 'OpenBreaker' | 'CloseBreaker'; readonly type: number }
+  | { readonly kind: 'terminate'; readonly agent: number }
+  | { readonly kind: 'configure'; readonly patch: SettingsPatch }
+  | { readonly kind: 'pause' | 'resume' | 'tick' | 'mark' | 'release' | 'reload' }
+  /** Goes back to one of the marks, counted from the newest. */
+  | { readonly kind: 'rollback'; readonly pick: number }
+  /** Forward or back; nobody notices until something else happens. */
+  | { readonly kind: 'clock'; readonly seconds: number }
+  /** Until something is due, and a tick. */
+  | { readonly kind: 'wait' }
+
+const index = fc.nat({ max: 99 })
+const seldom = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 2 })
+
+const taskSpec: fc.Arbitrary<TaskSpec> = fc.record({
+  type: fc.nat({ max: taskTypes.length - 1 }),
+  priority: fc.integer({ min: 1, max: 10 }),
+  key: fc.option(fc.nat({ max: 7 }), { nil: null, freq: 1 }),
+  reuseId: fc.oneof({ weight: 15, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: index }),
+  dependencies: fc.oneof(
+    { weight: 3, arbitrary: fc.constant([]) },
+    { weight: 2, arbitrary: fc.array(index, { minLength: 1, maxLength: 2 }) },
+  ),
+  delaySeconds: fc.constantFrom(0, 0, 0, 5, 90),
+  timeout: fc.constantFrom(1, 30, 30, 3_600),
+  maxRetries: fc.constantFrom(0, 1, 1, 2, 3),
+  backoffSeconds: fc.constantFrom(0, 1, 60),
+  phase: seldom(fc.constantFrom(...phases.slice(0, 2))),
+  tenant: seldom(fc.nat({ max: tenants.length - 1 })),
+  skills: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.subarray([0, 1]) }),
+  ticket: seldom(fc.nat({ max: 2 })),
+})
+
+const breakerPatch = fc.record(
+  {
+    failureThreshold: fc.constantFrom(1, 2, 3),
+    cooldownSeconds: fc.constantFrom(0, 60, 300),
+    halfOpenAfter: fc.constantFrom(0.5, 20, 60),
+    countOn: fc.constantFrom('dead-letter' as const, 'attempt' as const),
+  },
+  { requiredKeys: [] },
+)
+export const settingsPatch: fc.Arbitrary<SettingsPatch> = fc.record(
+  {
+    decisionReport: fc.constantFrom('required' as const, 'optional' as const),
+    retentionSeconds: fc.constantFrom(0, 30, 600, 604_800),
+    maxAttempts: fc.constantFrom(2, 4, 25),
+    defaults: fc.record({ jitter: fc.constantFrom(0, 0.1, 1), maxBackoffSeconds: fc.constantFrom(1, 3_600) }, { requiredKeys: [] }),
+    assignment: fc.record({ maxQueueScanBatch: fc.constantFrom(1, 2, 200) }, { requiredKeys: [] }),
+    breakers: fc.record(
+      {
+        defaults: breakerPatch,
+        overrides: fc.dictionary(fc.constantFrom(...taskTypes), fc.option(breakerPatch, { nil: null }), { maxKeys: 2, noNullPrototype: true }),
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+)
+
+const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
+  [12, fc.record({ kind: fc.constant('enqueue' as const), tasks: fc.array(taskSpec, { minLength: 1, maxLength: 4 }) })],
+  [
+    2,
+    fc.record({
+      kind: fc.constant('import' as const),
+      tasks: fc.array(
+        fc
+          .tuple(taskSpec, fc.constantFrom('pending' as const, 'completed' as const, 'cancelled' as const, 'dead-letter' as const))
+          .map(([spec, status]) => ({ ...spec, status })),
+        { minLength: 1, maxLength: 3 },
+      ),
+    }),
+  ],
+  [
+    18,
+    fc.record({
+      kind: fc.constant('claim' as const),
+      agent: fc.nat({ max: agents.length - 1 }),
+      types: fc.option(fc.subarray(['eng-a', 'eng-*', 'ops', '*'], { minLength: 1 }), { nil: null, freq: 1 }),
+      phase: seldom(fc.constantFrom(...phases.slice(0, 2))),
+      skills: fc.constantFrom(0, 1, 2, 2, 2),
+      tenant: fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max: 1 }) }),
+      max: fc.constantFrom(1, 1, 2, 5),
+    }),
+  ],
+  [
+    28,
+    fc.record({
+      kind: fc.constant('report' as const),
+      pick: index,
+      how: fc.constantFrom(
+        ...(['complete', 'complete', 'complete', 'bare', 'fail', 'fail', 'fail', 'fatal', 'release', 'heartbeat'] as const),
+      ),
+      who: fc.constantFrom(...(['holder', 'holder', 'holder', 'holder', 'holder', 'holder', 'stale', 'other'] as const)),
+      error: fc.nat({ max: 2 }),
+    }),
+  ],
+  [3, fc.record({ kind: fc.constant('cancel' as const), pick: index })],
+  [
+    5,
+    fc.record({
+      kind: fc.constant('review' as const),
+      verb: fc.constantFrom('Retry' as const, 'Retry' as const, 'Discard' as const),
+      pick: fc.option(index, { nil: null }),
+      type: fc.nat({ max: taskTypes.length }),
+    }),
+  ],
+  [
+    2,
+    fc.record({
+      kind: fc.constant('breaker' as const),
+      verb: fc.constantFrom('OpenBreaker' as const, 'CloseBreaker' as const, 'CloseBreaker' as const),
+      type: fc.nat({ max: taskTypes.length - 1 }),
+    }),
+  ],
+  [1, fc.record({ kind: fc.constant('terminate' as const), agent: fc.nat({ max: agents.length - 1 }) })],
+  [2, fc.record({ kind: fc.constant('configure' as const), patch: settingsPatch })],
+  [1, fc.constantFrom<Step>({ kind: 'pause' })],
+  [3, fc.constantFrom<Step>({ kind: 'resume' })],
+  [3, fc.constantFrom<Step>({ kind: 'tick' }, { kind: 'reload' })],
+  [5, fc.constantFrom<Step>({ kind: 'mark' }, { kind: 'release' })],
+  [2, fc.record({ kind: fc.constant('rollback' as const), pick: fc.nat({ max: 3 }) })],
+  [5, fc.record({ kind: fc.constant('clock' as const), seconds: fc.constantFrom(1, 1, 20, 70, 400, 90_000, -1, -50, -5_000) })],
+  [14, fc.constant<Step>({ kind: 'wait' })],
+]
+
+export interface Scenario {
+  readonly settings: SettingsPatch
+  readonly steps: ReadonlyArray<Step>
+}
+
+export const scenarios = (stepsMax: number): fc.Arbitrary<Scenario> =>
+  fc.record({
+    settings: settingsPatch,
+    steps: fc.array(fc.oneof(...weighted.map(([weight, arbitrary]) => ({ weight, arbitrary }))), {
+      minLength: 1,
+      maxLength: stepsMax,
+      size: 'max',
+    }),
+  })
