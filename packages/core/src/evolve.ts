@@ -8,6 +8,7 @@ import type { EventOf, QueueEvent } from './events.js'
 import type { Unreadable } from './upcast.js'
 import {
   type Breaker,
+  type BreakerState,
   failuresAt,
   isHeld,
   type Lease,
@@ -46,7 +47,7 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'TaskImported':
       return imported(tables, event)
     case 'TaskDue':
-      return on(tables, event.data.task, (task) => rest(task, 0, tables.head.at))
+      return on(tables, event.data.task, isScheduled, (task) => rest(task, 0, tables.head.at))
     case 'Claimed':
       return claimed(tables, event)
     case 'LeaseExtended': {
@@ -75,7 +76,7 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       )
     }
     case 'RetryScheduled':
-      return on(tables, event.data.task, (task) => {
+      return on(tables, event.data.task, isPending, (task) => {
         task.status = 'scheduled'
         task.dueAt = event.data.availableAt
       })
@@ -88,7 +89,7 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'DeadLettered':
       return deadLettered(tables, event)
     case 'Requeued':
-      return on(tables, event.data.task, (task) => {
+      return on(tables, event.data.task, isDead, (task) => {
         task.retries = 0
         task.attempts = 0
         const { claimants: _, deadLetter: __, ...kept } = task.rare
@@ -126,9 +127,14 @@ export const expiryMessage = {
   'agent-terminated': 'agent terminated',
 } as const
 
-const on = (tables: Tables, id: string, change: (task: TaskRecord) => void): void => {
+const isScheduled = (status: Status): boolean => status === 'scheduled'
+const isPending = (status: Status): boolean => status === 'pending'
+const isDead = (status: Status): boolean => status === 'dead-letter'
+const isUnfinished = (status: Status): boolean => !isFinal(status)
+
+const on = (tables: Tables, id: string, fits: (status: Status) => boolean, change: (task: TaskRecord) => void): void => {
   const task = tables.byId.get(id)
-  if (task === undefined) {
+  if (task === undefined || !fits(task.status)) {
     tables.head.misfits++
     return
   }
@@ -175,11 +181,11 @@ const enqueued = (
   finishedAt: number,
 ): void => {
   const { head } = tables
-  if (tables.byId.has(facts.task) || tables.byNumber.has(facts.number)) {
+  if (tables.byId.has(facts.task) || facts.number <= head.lastNumber) {
     head.misfits++
     return
   }
-  head.lastNumber = Math.max(head.lastNumber, facts.number)
+  head.lastNumber = facts.number
   const dependencies = facts.dependencies ?? noIds
   let missing = 0
   for (const id of dependencies) {
@@ -345,7 +351,7 @@ const succeeded = (tables: Tables, breaker: Breaker, task: TaskRecord, lease: Le
 
 const deadLettered = (tables: Tables, event: EventOf<'DeadLettered'>): void => {
   const { task: id, reason } = event.data
-  on(tables, id, (task) => {
+  on(tables, id, isPending, (task) => {
     task.status = 'dead-letter'
     task.dueAt = 0
     task.rare = { ...task.rare, deadLetter: { at: event.at, reason } }
@@ -354,7 +360,7 @@ const deadLettered = (tables: Tables, event: EventOf<'DeadLettered'>): void => {
 }
 
 const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', at: number): void =>
-  on(tables, id, (task) => {
+  on(tables, id, status === 'discarded' ? isDead : isUnfinished, (task) => {
     if (isHeld(task) && task.lease !== null) {
       task.lease = { ...task.lease, end: 'cancelled' }
       freeProbe(tables, task)
@@ -365,11 +371,28 @@ const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', a
     task.dependents = noTasks
   })
 
-const breakerMoved = (
-  tables: Tables,
-  event: EventOf<'BreakerOpened'> | EventOf<'BreakerHalfOpened'> | EventOf<'BreakerClosed'>,
-): void => {
+type BreakerMove = EventOf<'BreakerOpened'> | EventOf<'BreakerHalfOpened'> | EventOf<'BreakerClosed'>
+
+/** The edges of a breaker (LK-13, LK-15); an operator may open it at any time, and close it unless it is closed. */
+const isLegalMove = (from: BreakerState, event: BreakerMove): boolean => {
+  if (event.type === 'BreakerHalfOpened') return from === 'open'
+  switch (event.data.cause) {
+    case 'threshold':
+      return from === 'closed'
+    case 'probe-failed':
+    case 'probe-succeeded':
+      return from === 'half-open'
+    case 'manual':
+      return event.type === 'BreakerOpened' || from !== 'closed'
+  }
+}
+
+const breakerMoved = (tables: Tables, event: BreakerMove): void => {
   const type = event.data.taskType
+  if (!isLegalMove(tables.breakers.get(type)?.state ?? 'closed', event)) {
+    tables.head.misfits++
+    return
+  }
   const { halfOpenAfter } = breakerSettings(tables.head.settings, type)
   tables.updateBreaker(tables.breaker(type), (breaker) => {
     breaker.probe = null

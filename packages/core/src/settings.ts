@@ -85,10 +85,11 @@ export const SettingsPatch = t.exact(
 export type SettingsPatch = t.TypeOf<typeof SettingsPatch>
 
 export const patchSettings = (settings: Settings, patch: SettingsPatch): Settings => {
-  const overrides: Record<string, Partial<BreakerSettings>> = { ...settings.breakers.overrides }
+  // A map, because a task type may be called anything, `__proto__` too.
+  const overrides = new Map(Object.entries(settings.breakers.overrides))
   for (const [type, override] of Object.entries(patch.breakers?.overrides ?? {})) {
-    if (override === null) delete overrides[type]
-    else overrides[type] = { ...overrides[type], ...override }
+    if (override === null) overrides.delete(type)
+    else overrides.set(type, { ...overrides.get(type), ...override })
   }
   const { defaults: _, assignment: __, breakers: ___, ...scalars } = patch
   return {
@@ -96,7 +97,7 @@ export const patchSettings = (settings: Settings, patch: SettingsPatch): Setting
     ...scalars,
     defaults: { ...settings.defaults, ...patch.defaults },
     assignment: { ...settings.assignment, ...patch.assignment },
-    breakers: { defaults: { ...settings.breakers.defaults, ...patch.breakers?.defaults }, overrides },
+    breakers: { defaults: { ...settings.breakers.defaults, ...patch.breakers?.defaults }, overrides: Object.fromEntries(overrides) },
   }
 }
 

@@ -41,7 +41,12 @@ export const decodeEvent = (
     const upcaster = table[type]?.[v]
     if (upcaster === undefined) return { _tag: 'Unreadable', why: 'unknown version' }
     if (typeof current !== 'object' || current === null) return { _tag: 'Unreadable', why: 'malformed data' }
-    current = upcaster(current as Readonly<Record<string, unknown>>)
+    try {
+      current = upcaster(current as Readonly<Record<string, unknown>>)
+    } catch {
+      // It expected what is not there.
+      return { _tag: 'Unreadable', why: 'malformed data' }
+    }
   }
   if (!eventCodecs[type].is(current)) return { _tag: 'Unreadable', why: 'malformed data' }
   // The codec of this very type has just said so; TypeScript cannot relate the two unions.
