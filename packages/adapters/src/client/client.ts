@@ -37,6 +37,12 @@ export interface DaybookClient {
    * A task with neither an `id` nor an `idempotencyKey` is known by its content.
    */
   readonly enqueue: (task: W.NewTask, options?: CallOptions) => Promise<W.Enqueued>
+  /**
+   * Enqueues many tasks; see `atomic`.
+   *
+   * *Gotchas*: with `atomic: false` it rejects only if no request was answered; what became of each task is in
+   * `results`.
+   */
   readonly enqueueAll: {
     (tasks: ReadonlyArray<W.NewTask>, options: EnqueueAllOptions & { readonly atomic: false }): Promise<W.EnqueuedAll<W.Each<W.Enqueued>>>
     (tasks: ReadonlyArray<W.NewTask>, options?: EnqueueAllOptions & { readonly atomic?: true }): Promise<W.EnqueuedAll<W.Enqueued>>
@@ -68,7 +74,7 @@ export interface DaybookClient {
   readonly fail: (taskId: string, report: W.FailReport) => Promise<W.Settled>
   /** Gives a task back. Counts as an attempt, and bars this agent from the task (GB-02, GB-04). */
   readonly release: (taskId: string, report: W.ReleaseReport) => Promise<W.Settled>
-  /** Many reports, each with its own answer, in order; in as many requests as it takes. */
+  /** Many reports, each with its own answer, in order; in as many requests as it takes. Rejects only if none was answered. */
   readonly outcomes: (outcomes: ReadonlyArray<W.Outcome>, options?: CallOptions) => Promise<ReadonlyArray<W.Each<W.OutcomeAnswer>>>
 
   readonly deadLetters: {
@@ -111,7 +117,7 @@ export interface DaybookClient {
   readonly health: (options?: CallOptions) => Promise<W.Health>
   /** Whether it takes requests (`/readyz`). */
   readonly ready: (options?: CallOptions) => Promise<W.Health>
-  /** Refuses new calls, waits for those under way, gives up waiting claims, and disconnects. */
+  /** Refuses new calls, gives up waiting claims, waits for the other calls under way, and disconnects. */
   readonly close: () => Promise<void>
 }
 
@@ -196,11 +202,19 @@ const queueClient = (
     const results = new Array<W.Each<T>>(values.length)
     const chunks = chunksOf(values, bytesMax, (index, error) => (results[index] = { ok: false, error }))
     let revision = -1
+    let failures = 0
     const run = async ({ texts, indexes }: Chunk): Promise<void> => {
-      const answer = await send(texts)
-      const bulkRevision = answer.revision
-      if (bulkRevision !== undefined && bulkRevision > revision) revision = bulkRevision
-      for (let i = 0; i < indexes.length; i++) results[indexes[i] as number] = eachOf<T>(answer.results[i], bulkRevision)
+      try {
+        const answer = await send(texts)
+        const bulkRevision = answer.revision
+        if (bulkRevision !== undefined && bulkRevision > revision) revision = bulkRevision
+        for (let i = 0; i < indexes.length; i++) results[indexes[i] as number] = eachOf<T>(answer.results[i], bulkRevision)
+      } catch (thrown) {
+        const error = asDaybookError(thrown)
+        // Where some requests were answered, throwing would hide what those have done.
+        if (++failures === chunks.length) throw error
+        for (const index of indexes) results[index] = { ok: false, error }
+      }
     }
     let next = 0
     const worker = async (): Promise<void> => {

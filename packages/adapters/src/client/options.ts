@@ -1,4 +1,5 @@
 /** What a client can be told; every option with its consequence, default and range. */
+import { inRange } from './range.js'
 
 export interface GatherOptions {
   /**
@@ -89,9 +90,4 @@ export const configure = (options: ClientOptions): Configured => {
       waitingMax: inRange('gather.waitingMax', gather.waitingMax ?? 100_000, 1, Number.MAX_SAFE_INTEGER),
     },
   }
-}
-
-export const inRange = (name: string, value: number, min: number, max: number): number => {
-  if (!(value >= min && value <= max)) throw new RangeError(`${name} must be from ${min} to ${max}, not ${value}`)
-  return value
 }

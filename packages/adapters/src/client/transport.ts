@@ -65,7 +65,7 @@ const unreachable = (origin: string, error: Error): DaybookError => {
 export const createTransport = (options: TransportOptions): Transport => {
   const base = new URL(options.url)
   const prefix = base.pathname.replace(/\/+$/, '')
-  const pool = (connections: number): Pool =>
+  const poolOf = (connections: number): Pool =>
     new Pool(base.origin, {
       connections,
       // One request a connection: a bulk request fills it anyway, and none waits behind a slow one.
@@ -75,9 +75,9 @@ export const createTransport = (options: TransportOptions): Transport => {
       connect: { timeout: Math.min(10_000, options.timeoutMs) },
       maxResponseSize: options.answerBytesMax,
     })
-  const calls = pool(options.connectionsMax)
+  const calls = poolOf(options.connectionsMax)
   // Long polls occupy a connection each; in the same pool they would keep ordinary calls waiting.
-  const polls = pool(options.waitingClaimsMax)
+  const polls = poolOf(options.waitingClaimsMax)
   const closing = new AbortController()
 
   const fixed = ['accept', 'application/json', 'user-agent', options.userAgent]
@@ -112,7 +112,8 @@ export const createTransport = (options: TransportOptions): Transport => {
       const { signal } = asked
       if (closing.signal.aborted) return reject(closedError())
       if (signal?.aborted === true) return reject(abortedError(signal))
-      poolFor(asked).dispatch(optionsOf(asked), new Collector(resolve, reject, base.origin, signal, closing.signal))
+      const pool = poolFor(asked)
+      pool.dispatch(optionsOf(asked), new Collector(resolve, reject, base.origin, signal, pool === polls ? closing.signal : undefined))
     })
 
   const stream = async (asked: HttpRequest): Promise<Dispatcher.ResponseData> => {
@@ -128,7 +129,7 @@ export const createTransport = (options: TransportOptions): Transport => {
 
   const close = async (): Promise<void> => {
     closing.abort()
-    await Promise.all([calls.close(), polls.close()])
+    await Promise.all([calls.close(), polls.destroy()])
   }
   return { request, stream, close }
 }
@@ -147,17 +148,17 @@ class Collector implements Dispatcher.DispatchHandler {
   #stop: DaybookError | undefined
 
   readonly #forgetSignal: (() => void) | undefined
-  readonly #forgetClosing: () => void
+  readonly #forgetClosing: (() => void) | undefined
 
   constructor(
     private readonly resolve: (answer: HttpAnswer) => void,
     private readonly reject: (error: DaybookError) => void,
     private readonly origin: string,
     private readonly signal: AbortSignal | undefined,
-    closing: AbortSignal,
+    closing: AbortSignal | undefined,
   ) {
     this.#forgetSignal = signal === undefined ? undefined : onAbort(signal, this.#abort)
-    this.#forgetClosing = onAbort(closing, this.#abort)
+    this.#forgetClosing = closing === undefined ? undefined : onAbort(closing, this.#abort)
   }
 
   readonly #abort = (): void => {
@@ -170,7 +171,7 @@ class Collector implements Dispatcher.DispatchHandler {
 
   #forget(): void {
     this.#forgetSignal?.()
-    this.#forgetClosing()
+    this.#forgetClosing?.()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {

@@ -1,5 +1,9 @@
 /** Working on a queue's tasks: `createWorker`. */
+export { engineSource } from './engine-source.js'
+export type { OnWorkerEvent, WorkerEvent, WorkerStats } from './events.js'
+export { type Handler, type HandlerContext, LeaseLost, PermanentError, Release, RetryLater, WorkerStopped } from './handler.js'
 export { httpSource } from './http-source.js'
+export type { StopOptions, WorkerOptions } from './options.js'
 export type {
   ClaimedWork,
   Heartbeat,
@@ -11,3 +15,4 @@ export type {
   TaskSource,
   WorkTask,
 } from './source.js'
+export { createWorker, type TaskWorker } from './worker.js'

@@ -1,0 +1,144 @@
+/** Work taken from the engine in the same process: no HTTP, no JSON but the contents, and those when they are read. */
+import { type Command, hasDecisionReport, type Json, type JsonObject, type Replies } from '@daybook/core'
+import { isLeft } from 'fp-ts/lib/Either.js'
+import { DaybookError } from '../client/errors.js'
+import { textOf } from '../client/gather.js'
+import type { Claim, Door, Outcome, QueueEngine, Refusal } from '../engine/types.js'
+import type { ClaimedWork, Heartbeat, HeartbeatAnswer, Refused, SettleAnswer, SettleOutcome, TaskSource, WorkTask } from './source.js'
+
+/** `actor` is under which name the work appears in the log. Default: the agent's. */
+export const engineSource = (engine: QueueEngine, { actor }: { readonly actor?: string } = {}): TaskSource => {
+  const doorOf = (agentId: string): Door => ({ actor: actor ?? agentId })
+
+  /** Asks for those that are commands, and puts the refusals of the others in between. */
+  const submit = async <A>(
+    commands: ReadonlyArray<Command | Refused>,
+    door: Door,
+    accepted: (value: Replies[Command['type']]) => A,
+  ): Promise<ReadonlyArray<A | Refused>> => {
+    const outcomes = await engine.submitAll(commands.filter((command): command is Command => !('ok' in command)), door)
+    let next = 0
+    return commands.map((command) => {
+      if ('ok' in command) return command
+      const outcome = outcomes[next++] as Outcome<Replies[Command['type']]>
+      return isLeft(outcome) ? refused(outcome.left) : accepted(outcome.right.value)
+    })
+  }
+
+  return {
+    claim: async ({ agentId, max, waitMs, types, phases, skills, tenant }, signal) => {
+      const command = {
+        type: 'Claim' as const,
+        agent: agentId,
+        max,
+        ...(types === undefined ? {} : { types }),
+        ...(phases === undefined ? {} : { phases }),
+        ...(skills === undefined ? {} : { skills }),
+        ...(tenant === undefined ? {} : { tenant }),
+      }
+      const outcome = await engine.claim(command, doorOf(agentId), { waitMs, signal })
+      if (isLeft(outcome)) {
+        const { code, detail, retryAfterSeconds } = refused(outcome.left)
+        throw new DaybookError(code, detail, { retryAfterSeconds })
+      }
+      return outcome.right.value.map(workOf)
+    },
+    settle: async (outcomes) =>
+      submit(outcomes.map(commandOf), doorOf(outcomes[0]?.agentId ?? ''), (value): SettleAnswer => ({
+        ok: true,
+        status: (value as Replies['Complete']).status,
+      })),
+    heartbeat: async (heartbeats) =>
+      submit(heartbeats.map(heartbeatOf), doorOf(heartbeats[0]?.agentId ?? ''), (): HeartbeatAnswer => ({ ok: true })),
+  }
+}
+
+const refused = (refusal: Refusal): Refused => ({
+  ok: false,
+  code: refusal.code,
+  detail: refusal.detail,
+  retryAfterSeconds: 'retryAfterSeconds' in refusal ? refusal.retryAfterSeconds : undefined,
+})
+const invalid = (detail: string): Refused => ({ ok: false, code: 'invalid', detail })
+
+interface Content {
+  readonly payload?: Json
+  readonly description?: string
+  readonly metadata?: JsonObject
+}
+
+/** What a claim holds, parsed when it is looked at. */
+class EngineTask implements WorkTask {
+  readonly id: string
+  readonly number: number
+  readonly type: string
+  readonly #text: string
+  #content: Content | undefined
+
+  constructor({ task, number, type, content }: Claim) {
+    this.id = task
+    this.number = number
+    this.type = type
+    this.#text = content
+  }
+  get #parsed(): Content {
+    return (this.#content ??= JSON.parse(this.#text) as Content)
+  }
+  get payload(): Json | undefined {
+    return this.#parsed.payload
+  }
+  get description(): string | undefined {
+    return this.#parsed.description
+  }
+  get metadata(): JsonObject | undefined {
+    return this.#parsed.metadata
+  }
+}
+
+const workOf = (claim: Claim): ClaimedWork => ({
+  task: new EngineTask(claim),
+  token: claim.token,
+  leaseMs: claim.expiresAt - Date.now(),
+  checkpoint: claim.checkpoint === undefined ? undefined : (JSON.parse(claim.checkpoint) as Json),
+})
+
+/** What cannot be written to the log must not reach the engine, where it would hold up others. */
+const commandOf = (outcome: SettleOutcome): Command | Refused => {
+  const { taskId: task, agentId: agent, token } = outcome
+  switch (outcome.kind) {
+    case 'complete': {
+      const content = textOf(outcome.result)
+      if (content instanceof DaybookError) return invalid(content.detail)
+      return { type: 'Complete', task, agent, token, content, hasReport: hasDecisionReport(outcome.result) }
+    }
+    case 'fail': {
+      const { error, retryable, checkpoint } = outcome
+      if (checkpoint === undefined) return { type: 'Fail', task, agent, token, error, retryable }
+      const plain = plainOf(checkpoint)
+      return isRefused(plain) ? plain.refused : { type: 'Fail', task, agent, token, error, retryable, checkpoint: plain.value }
+    }
+    case 'release':
+      return { type: 'Release', task, agent, token, reason: outcome.reason }
+  }
+}
+
+const heartbeatOf = ({ taskId: task, agentId: agent, token, ...said }: Heartbeat): Command | Refused => {
+  const plain = plainOf({ ...said })
+  if (isRefused(plain)) return plain.refused
+  const { progress, checkpoint } = plain.value as { readonly progress?: Json; readonly checkpoint?: Json }
+  return {
+    type: 'Heartbeat',
+    task,
+    agent,
+    token,
+    ...(progress === undefined ? {} : { progress }),
+    ...(checkpoint === undefined ? {} : { checkpoint }),
+  }
+}
+
+/** What JSON makes of a value: the same as if it had come over HTTP. */
+const plainOf = (value: Json): { readonly value: Json } | { readonly refused: Refused } => {
+  const text = textOf(value)
+  return text instanceof DaybookError ? { refused: invalid(text.detail) } : { value: JSON.parse(text) as Json }
+}
+const isRefused = <A extends object>(answer: A | { readonly refused: Refused }): answer is { readonly refused: Refused } => 'refused' in answer

@@ -1,0 +1,380 @@
+/**
+ * A worker: claims tasks, runs the handler on them, hands in what comes of it.
+ *
+ * new ─start→ running ─stop→ stopping ─all handed in, or given up→ stopped
+ *                  └─claims refused for good─┘
+ *
+ * While it runs, three things go on at the same time, and none waits for another: one claim is under way
+ * whenever there is room for what it may bring; handlers run; outcomes are handed in in batches. One timer
+ * looks after all leases.
+ */
+import { backoffMs, pause } from '../client/retry.js'
+import type { OnWorkerEvent, WorkerEvent, WorkerStats } from './events.js'
+import { Gate } from './gate.js'
+import { LeaseLost, WorkerStopped } from './handler.js'
+import { Leases } from './leases.js'
+import { configureWorker, type StopOptions, type WorkerConfig, type WorkerOptions } from './options.js'
+import { released, returned, thrown } from './outcome.js'
+import { Pace } from './pace.js'
+import { codeOf, isFatal } from './refusals.js'
+import { Run } from './run.js'
+import { Settler } from './settler.js'
+import type { ClaimedWork, SettleAnswer, SettleOutcome, SourceClaim } from './source.js'
+
+export interface TaskWorker {
+  readonly agentId: string
+  /** Begins to claim. A worker starts once. */
+  readonly start: () => void
+  /**
+   * Claims no more, gives up the waiting claim, and ends what is under way:
+   *
+   * 1. Tasks claimed ahead are worked off if that is likely to take no more than half of the grace period;
+   *    otherwise they are released at once. A release counts as an attempt and bars this agent (GB-04), so
+   *    finishing is the better way where it is quick.
+   * 2. Handlers may go on for `graceMs`. Then their signals are aborted, and their tasks are released as
+   *    they end. A handler that does not end within a second is abandoned: its task stays leased until the
+   *    lease ends, since two at one task would be worse than a late retry.
+   * 3. Outcomes are handed in, for five more seconds at most if the queue cannot be reached.
+   *
+   * Resolves when that is done. Never rejects. A second call may shorten the grace period.
+   */
+  readonly stop: (options?: StopOptions) => Promise<void>
+  /** Resolves when nothing is in hand, everything is handed in, and the queue had no more for this worker. */
+  readonly drained: () => Promise<void>
+  /** Resolves when the worker has stopped; rejects if it stopped by itself because its claims are refused. */
+  readonly ended: Promise<void>
+  readonly stats: () => WorkerStats
+}
+
+/**
+ * @example
+ * const worker = createWorker({ source: httpSource(client), types: ['mail-*'], handler: async (task) => send(task.payload) })
+ * worker.start()
+ * process.once('SIGTERM', () => void worker.stop())
+ * await worker.ended
+ */
+export const createWorker = (options: WorkerOptions): TaskWorker => {
+  const worker = new Worker(configureWorker(options))
+  return {
+    agentId: worker.config.agentId,
+    start: () => worker.start(),
+    stop: ({ graceMs = 10_000 } = {}) => worker.stop(graceMs),
+    drained: () => worker.drained(),
+    ended: worker.ended,
+    stats: () => worker.stats(),
+  }
+}
+
+/** The server's limit on one claim. */
+const claimMax = 1_000
+/** How long an aborted handler may take to end. */
+const abortedMs = 1_000
+/** How long outcomes are still handed in after the handlers have ended. */
+const lastWordsMs = 5_000
+/** A long poll that has been open for so long means that there is nothing. */
+const nothingThereMs = 100
+
+class Worker {
+  #state: WorkerStats['state'] = 'new'
+  #buffer: Array<Run> = []
+  /** Index of the first run of `#buffer` that has not been started. */
+  #head = 0
+  /** Of those, how many are still to be started: the rest has lost its lease. */
+  #buffered = 0
+  readonly #running = new Set<Run>()
+  #pumping = false
+  #claimSentAt = 0
+  /** When the last claim was sent that came back empty. */
+  #emptySentAt = 0
+  #prefetch = 0
+  #counts = { claimed: 0, started: 0, completed: 0, failed: 0, released: 0, lost: 0 }
+
+  readonly #pace = new Pace()
+  readonly #leases: Leases
+  readonly #settler: Settler
+  readonly #claims = new AbortController()
+  readonly #wakeClaims = new Gate()
+  /** Opened whenever there is something new for those who wait for an end: a run is over, a deadline has moved. */
+  readonly #progress = new Gate()
+  #drainers = 0
+  #claiming: Promise<void> = Promise.resolve()
+  #stopping: Promise<void> | undefined
+  #deadline = Number.POSITIVE_INFINITY
+  #end: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined
+  readonly ended: Promise<void>
+
+  constructor(readonly config: WorkerConfig) {
+    const { source, agentId, leaseRenewRatio } = config
+    this.#leases = new Leases(source, agentId, leaseRenewRatio, this.#tell, (run, detail) => this.#lost(run, detail))
+    this.#settler = new Settler(config, this.#tell, { over: (run, outcome, answer) => this.#over(run, outcome, answer) })
+    this.ended = new Promise((resolve, reject) => (this.#end = { resolve, reject }))
+    // Whoever does not look at it must not be ended by it.
+    this.ended.catch(() => undefined)
+  }
+
+  start(): void {
+    if (this.#state !== 'new') throw new Error(`this worker is ${this.#state}; create another one`)
+    this.#state = 'running'
+    this.#claiming = this.#claimLoop()
+  }
+
+  stats(): WorkerStats {
+    return {
+      ...this.#counts,
+      state: this.#state,
+      running: this.#running.size,
+      buffered: this.#buffered,
+      unsettled: this.#settler.size,
+      prefetch: this.#prefetch,
+    }
+  }
+
+  readonly #tell: OnWorkerEvent = (event: WorkerEvent): void => {
+    try {
+      this.config.onEvent(event)
+    } catch (error) {
+      // A faulty logger must not cost a task, nor go unseen.
+      queueMicrotask(() => {
+        throw error
+      })
+    }
+  }
+
+  // ------------------------------------------------------------ claiming
+
+  async #claimLoop(): Promise<void> {
+    const { source, agentId, types, phases, skills, tenant, claimWaitMs } = this.config
+    const request: Omit<SourceClaim, 'max' | 'waitMs'> = { agentId, types, phases, skills, tenant }
+    const { signal } = this.#claims
+    for (let failures = 0; this.#state === 'running'; ) {
+      const max = this.#room()
+      if (max === 0) {
+        await this.#wakeClaims.pass()
+        continue
+      }
+      try {
+        this.#claimSentAt = performance.now()
+        const works = await source.claim({ ...request, max, waitMs: this.#drainers > 0 ? 0 : claimWaitMs }, signal)
+        failures = 0
+        if (works.length > 0) this.#accept(works)
+        else await this.#foundNothing(performance.now() - this.#claimSentAt)
+      } catch (error) {
+        if (signal.aborted) return
+        failures++
+        const fatal = isFatal(codeOf(error))
+        const retryInMs = fatal ? 0 : backoffMs(failures, error, this.config.backoffMsMax)
+        this.#tell({ type: 'claim-failed', error, fatal, retryInMs })
+        if (fatal) return this.#endBecause(error)
+        await pause(retryInMs, signal)
+      }
+    }
+  }
+
+  /** Nothing but this keeps a queue from being asked without end by a source that does not wait. */
+  async #foundNothing(waitedMs: number): Promise<void> {
+    this.#emptySentAt = this.#claimSentAt
+    this.#progress.open()
+    if (this.#drainers > 0) await pause(5, this.#claims.signal)
+    else if (waitedMs < nothingThereMs) await pause(nothingThereMs - waitedMs, this.#claims.signal)
+  }
+
+  #endBecause(error: unknown): void {
+    this.#end?.reject(error)
+    void this.stop(10_000)
+  }
+
+  /** How many tasks to claim now; 0 while enough are in hand. */
+  #room(): number {
+    const { concurrency, prefetchMax, prefetchMs, unsettledMax } = this.config
+    if (this.#settler.size >= unsettledMax) return 0
+    this.#prefetch = Math.min(prefetchMax, Math.floor(this.#pace.measure() * prefetchMs))
+    // Half of what is held ahead is claimed at a time: one by one, every task would cost a request.
+    if (this.#buffered * 2 > this.#prefetch) return 0
+    return Math.min(claimMax, Math.max(0, concurrency + this.#prefetch - this.#running.size - this.#buffered))
+  }
+
+  #accept(works: ReadonlyArray<ClaimedWork>): void {
+    this.#counts.claimed += works.length
+    if (this.#state === 'stopped') {
+      for (const { task } of works) this.#tell({ type: 'abandoned', taskId: task.id })
+      return
+    }
+    const now = performance.now()
+    for (const work of works) {
+      const run = new Run(this.#leases, work, now, this.config.leaseRenewRatio)
+      this.#leases.add(run)
+      this.#buffer.push(run)
+    }
+    this.#buffered += works.length
+    this.#pump()
+  }
+
+  // ------------------------------------------------------------- running
+
+  /** Starts what can be started. */
+  #pump(): void {
+    // A handler that returns at once ends within `#begin`, and would start the next one from within.
+    if (this.#pumping) return
+    this.#pumping = true
+    const { concurrency } = this.config
+    while (this.#running.size < concurrency && this.#head < this.#buffer.length) {
+      const run = this.#buffer[this.#head++] as Run
+      if (run.state === 'buffered') this.#begin(run)
+    }
+    if (this.#head === this.#buffer.length) {
+      this.#buffer = []
+      this.#head = 0
+    }
+    this.#pumping = false
+    if (this.#wakeClaims.isWaitedAt && this.#state !== 'running') this.#wakeClaims.open()
+    else if (this.#wakeClaims.isWaitedAt && this.#buffered * 2 <= this.#prefetch) this.#wakeClaims.open()
+  }
+
+  #begin(run: Run): void {
+    this.#buffered--
+    this.#counts.started++
+    this.#pace.start()
+    run.state = 'running'
+    run.startedAt = performance.now()
+    this.#running.add(run)
+    try {
+      const result = this.config.handler(run.task, run)
+      if (isPromise(result)) {
+        result.then(
+          (value) => this.#ended(run, () => returned(run, this.config.agentId, value)),
+          (error: unknown) => this.#ended(run, () => thrown(run, this.config.agentId, error)),
+        )
+      } else {
+        this.#ended(run, () => returned(run, this.config.agentId, result))
+      }
+    } catch (error) {
+      this.#ended(run, () => thrown(run, this.config.agentId, error))
+    }
+  }
+
+  #ended(run: Run, outcome: () => SettleOutcome): void {
+    this.#running.delete(run)
+    this.#pace.finish(performance.now() - run.startedAt)
+    if (run.state === 'running') this.#settle(run, outcome())
+    else if (run.state === 'stopped') this.#settle(run, released(run, this.config.agentId, 'the worker stopped'))
+    this.#pump()
+    this.#progress.open()
+  }
+
+  #settle(run: Run, outcome: SettleOutcome): void {
+    run.state = 'settling'
+    this.#settler.push(run, outcome)
+  }
+
+  #over(run: Run, outcome: SettleOutcome, answer: SettleAnswer | undefined): void {
+    run.state = 'gone'
+    this.#leases.remove(run)
+    if (answer?.ok !== true) this.#counts.lost++
+    else if (outcome.kind === 'complete') {
+      this.#counts.completed++
+      if (answer.status === 'incomplete') this.#tell({ type: 'incomplete', taskId: outcome.taskId })
+    } else if (outcome.kind === 'fail') this.#counts.failed++
+    else this.#counts.released++
+    if (this.#wakeClaims.isWaitedAt) this.#wakeClaims.open()
+    this.#progress.open()
+  }
+
+  #lost(run: Run, detail: string): void {
+    const started = run.state !== 'buffered'
+    if (!started) this.#buffered--
+    run.state = 'lost'
+    this.#counts.lost++
+    this.#tell({ type: 'lease-lost', taskId: run.task.id, started, detail })
+    run.abort(new LeaseLost(detail))
+    if (this.#wakeClaims.isWaitedAt) this.#wakeClaims.open()
+    this.#progress.open()
+  }
+
+  // ------------------------------------------------------------ stopping
+
+  async drained(): Promise<void> {
+    this.#drainers++
+    let idleSince = performance.now()
+    try {
+      while (this.#state !== 'stopped') {
+        const idle = this.#running.size === 0 && this.#buffered === 0 && this.#settler.size === 0
+        if (!idle) idleSince = performance.now()
+        const openForMs = performance.now() - Math.max(this.#claimSentAt, idleSince)
+        if (idle && this.#state === 'running' && (this.#emptySentAt >= idleSince || openForMs >= nothingThereMs)) return
+        await this.#progress.passWithin(nothingThereMs / 4)
+      }
+    } finally {
+      this.#drainers--
+    }
+  }
+
+  stop(graceMs: number): Promise<void> {
+    const deadline = Date.now() + graceMs
+    if (deadline < this.#deadline) {
+      this.#deadline = deadline
+      this.#progress.open()
+    }
+    return (this.#stopping ??= this.#stop())
+  }
+
+  async #stop(): Promise<void> {
+    // 1. Nothing new.
+    const started = this.#state !== 'new'
+    this.#state = 'stopping'
+    this.#claims.abort()
+    this.#wakeClaims.open()
+    // A source that does not heed the signal must not keep the worker from stopping.
+    if (started) await Promise.race([this.#claiming, pause(Math.max(abortedMs, this.#deadline - Date.now()))])
+    // 2. What is claimed ahead: worked off, or given back.
+    const left = this.#deadline - Date.now()
+    const needed = (this.#buffered * this.#pace.averageMs) / this.config.concurrency
+    if (!(needed <= left / 2)) this.#releaseBuffered()
+    // 3. Handlers.
+    await this.#until(() => this.#running.size === 0 && this.#buffered === 0, () => this.#deadline)
+    this.#releaseBuffered()
+    for (const run of this.#running) {
+      if (run.state !== 'running') continue
+      run.state = 'stopped'
+      run.abort(new WorkerStopped('the worker stopped'))
+    }
+    const patience = Date.now() + abortedMs
+    await this.#until(() => this.#running.size === 0, () => patience)
+    for (const run of this.#running) {
+      if (run.state !== 'stopped') continue
+      run.state = 'gone'
+      this.#counts.lost++
+      this.#leases.remove(run)
+      this.#tell({ type: 'abandoned', taskId: run.task.id })
+    }
+    // 4. Outcomes.
+    this.#settler.giveUpAt(Date.now() + lastWordsMs)
+    await this.#until(() => this.#settler.size === 0, () => Number.POSITIVE_INFINITY)
+    this.#leases.close()
+    this.#state = 'stopped'
+    this.#progress.open()
+    this.#end?.resolve()
+  }
+
+  #releaseBuffered(): void {
+    const unstarted = this.#buffer.slice(this.#head)
+    this.#buffer = []
+    this.#head = 0
+    for (const run of unstarted) {
+      if (run.state !== 'buffered') continue
+      this.#buffered--
+      this.#settle(run, released(run, this.config.agentId, 'the worker stopped before it began'))
+    }
+  }
+
+  /** Until it is so, or the deadline (which may move) is over. */
+  async #until(isSo: () => boolean, deadline: () => number): Promise<void> {
+    while (!isSo()) {
+      const left = deadline() - Date.now()
+      if (left <= 0) return
+      await this.#progress.passWithin(Math.min(left, 60_000))
+    }
+  }
+}
+
+const isPromise = <A>(value: A | Promise<A>): value is Promise<A> =>
+  value instanceof Promise || typeof (value as Partial<Promise<A>> | undefined)?.then === 'function'
