@@ -80,10 +80,12 @@ export interface DaybookClient {
   readonly deadLetters: {
     readonly list: (filter?: W.DeadLetterListFilter, options?: CallOptions) => Promise<W.TaskPage>
     /** Dead letters that failed alike, most frequent first. */
-    readonly patterns: (options?: CallOptions) => Promise<ReadonlyArray<W.FailurePattern>>
+    readonly patterns: (filter?: W.DeadLetterFilter, options?: CallOptions) => Promise<ReadonlyArray<W.FailurePattern>>
     readonly retry: (id: string, review: W.Review, options?: CallOptions) => Promise<W.Retried>
     readonly discard: (id: string, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
+    /** All that match, at most 1,000 in one call. */
     readonly retryAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Retried>
+    /** All that match, at most 1,000 in one call. */
     readonly discardAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
   }
   readonly breakers: {
@@ -95,7 +97,7 @@ export interface DaybookClient {
   readonly agents: {
     readonly list: (options?: CallOptions) => Promise<ReadonlyArray<W.AgentView>>
     /** Ends all leases of an agent; its tasks go to others. */
-    readonly terminate: (agentId: string, reason: string, options?: CallOptions) => Promise<{ readonly reassigned: ReadonlyArray<string> }>
+    readonly terminate: (agentId: string, reason: string, options?: CallOptions) => Promise<W.Terminated>
   }
   readonly settings: {
     readonly get: (options?: CallOptions) => Promise<W.Settings>
@@ -113,10 +115,10 @@ export interface DaybookClient {
 
   /** All queues of the server. */
   readonly queues: (options?: CallOptions) => Promise<ReadonlyArray<W.QueueSummary>>
-  /** Whether the server is alive (`/healthz`). */
-  readonly health: (options?: CallOptions) => Promise<W.Health>
-  /** Whether it takes requests (`/readyz`). */
-  readonly ready: (options?: CallOptions) => Promise<W.Health>
+  /** Whether the server is alive (`/healthz`). One try. */
+  readonly health: (options?: CallOptions) => Promise<{ readonly status: string }>
+  /** Whether it takes work (`/readyz`); rejects with `unavailable`, and why, while it does not. One try. */
+  readonly ready: (options?: CallOptions) => Promise<{ readonly status: string }>
   /** Refuses new calls, gives up waiting claims, waits for the other calls under way, and disconnects. */
   readonly close: () => Promise<void>
 }
@@ -287,8 +289,8 @@ const queueClient = (
 
     deadLetters: {
       list: (filter = {}, options) => get(`${base}/dead-letters${query(filter)}`, options),
-      patterns: async (options) =>
-        (await get<{ readonly patterns: ReadonlyArray<W.FailurePattern> }>(`${base}/dead-letters/patterns`, options)).patterns,
+      patterns: async (filter = {}, options) =>
+        (await get<{ readonly patterns: ReadonlyArray<W.FailurePattern> }>(`${base}/dead-letters/patterns${query(filter)}`, options)).patterns,
       retry: (id, body, options) => review('retry', id, body, options),
       discard: (id, body, options) => review('discard', id, body, options),
       retryAll: (filter, body, options) => post(`${base}/dead-letters/retry`, { filter, ...body }, options),
@@ -303,7 +305,7 @@ const queueClient = (
     agents: {
       list: async (options) => (await get<{ readonly agents: ReadonlyArray<W.AgentView> }>(`${base}/agents`, options)).agents,
       terminate: (agentId, reason, options) =>
-        json({ method: 'DELETE', path: `${base}/agents/${encodeURIComponent(agentId)}`, body: bodyOf({ reason }) }, 'unsent', options),
+        json({ method: 'DELETE', path: `${base}/agents/${encodeURIComponent(agentId)}${query({ reason })}` }, 'unsent', options),
     },
     settings: {
       get: (options) => get(`${base}/settings`, options),
@@ -313,11 +315,11 @@ const queueClient = (
     resume: async (reason, options) => void (await post(`${base}/resume`, { reason }, options, 'safe')),
     depth: (options) => get(`${base}/depth`, options),
     events: (filter = {}, options) => get(`${base}/events${query(filter)}`, options),
-    eachEvent: (filter = {}, options) => ndjson(calls, { method: 'GET', path: `${base}/events${query(filter)}`, signal: options?.signal }),
+    eachEvent: (filter = {}, options) => ndjson<W.HistoryEvent>(calls, { method: 'GET', path: `${base}/events${query(filter)}`, signal: options?.signal }),
 
     queues: async (options) => (await get<{ readonly queues: ReadonlyArray<W.QueueSummary> }>('/api/queues', options)).queues,
-    health: (options) => get('/healthz', options),
-    ready: (options) => get('/readyz', options),
+    health: (options) => json({ method: 'GET', path: '/healthz' }, 'never', options),
+    ready: (options) => json({ method: 'GET', path: '/readyz' }, 'never', options),
     close,
   }
   return { client, finish }

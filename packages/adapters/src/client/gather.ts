@@ -3,7 +3,7 @@
  * error; one bad task among a thousand is its caller's business alone.
  */
 import { Batcher, type BatchLimits } from './batcher.js'
-import { DaybookError, errorOf, isProblem } from './errors.js'
+import { DaybookError, errorOf, isProblem, type Problem } from './errors.js'
 import { backoffMs, mayRetry, pause, retrying } from './retry.js'
 
 /** How a kind of single call becomes one bulk request. */
@@ -145,7 +145,12 @@ export const asDaybookError = (error: unknown): DaybookError =>
     : new DaybookError('unexpected-answer', error instanceof Error ? error.message : String(error), { cause: error })
 
 /** In a bulk answer fields are named `tasks[17].priority`; the caller of the single task knows of no 17. */
-export const ownPaths = <P extends { readonly errors?: ReadonlyArray<{ readonly path: string; readonly message: string }> }>(problem: P): P =>
-  problem.errors === undefined
-    ? problem
-    : { ...problem, errors: problem.errors.map(({ path, message }) => ({ path: path.replace(/^(?:tasks|outcomes)\[\d+\]\.?/, ''), message })) }
+export const ownPaths = (problem: Problem): Problem => {
+  const { detail, errors } = problem
+  return {
+    ...problem,
+    ...(detail === undefined ? {} : { detail: detail.replace(place, '') }),
+    ...(errors === undefined ? {} : { errors: errors.map(({ path, message }) => ({ path: path.replace(place, ''), message })) }),
+  }
+}
+const place = /^(?:tasks|outcomes)\[\d+\](?:\.|: )?/

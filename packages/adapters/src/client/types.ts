@@ -51,43 +51,56 @@ export interface EnqueuedAll<R> {
   readonly revision: number
 }
 
-/** A task as the server shows it. */
-export interface TaskView {
+interface TaskCommon {
   readonly id: string
   readonly number: number
   readonly type: string
   readonly priority: number
-  readonly status: Status
   readonly payload?: Json
   readonly description?: string
   readonly metadata?: JsonObject
-  readonly result?: Result
-  readonly idempotencyKey?: string
-  readonly dependencies?: ReadonlyArray<string>
+  readonly dependencies: ReadonlyArray<string>
   /** Seconds that a lease lasts without a heartbeat. */
-  readonly timeout?: number
-  readonly maxRetries?: number
-  readonly backoffSeconds?: number
-  readonly retries?: number
-  readonly attempts?: number
-  readonly createdAt?: string
+  readonly timeout: number
+  readonly maxRetries: number
+  readonly retries: number
+  readonly attempts: number
+  readonly createdAt: string
   readonly phase?: Phase
   readonly tenant?: string
-  readonly skills?: ReadonlyArray<string>
   readonly ticketId?: string
   readonly parentTaskId?: string
   readonly deadlineAt?: string
+}
+
+/** A task as the server shows it. */
+export interface TaskView extends TaskCommon {
+  readonly status: Status
+  readonly backoffSeconds: number
+  readonly idempotencyKey: string
+  readonly result?: Result
+  readonly requires?: { readonly skills: ReadonlyArray<string> }
+  /** When a scheduled task becomes ready. */
   readonly availableAt?: string
-  readonly claimedBy?: string
-  readonly claimedAt?: string
+  /** Who holds the task, or completed it. */
+  readonly claimedBy: string | null
+  readonly claimedAt: string | null
+  /** Who holds it now. */
+  readonly currentClaimant: string | null
   readonly leaseExpiresAt?: string
-  readonly claimants?: ReadonlyArray<string>
+  /** Agents that released it and are barred from it. */
+  readonly claimants: ReadonlyArray<string>
+  readonly completedAt: string | null
   readonly finishedAt?: string
-  readonly completedAt?: string
-  readonly lastError?: string
+  readonly lastError: string | null
   readonly signature?: string
-  readonly deadLetteredAt?: string
-  readonly deadLetterReason?: string
+  readonly deadLetter?: { readonly at: string; readonly reason: string }
+}
+
+/** A task as a claim hands it out. */
+export interface ClaimedTask extends TaskCommon {
+  readonly status: 'in-progress'
+  readonly claimedBy: string
 }
 
 export interface TaskFilter {
@@ -95,8 +108,8 @@ export interface TaskFilter {
   /** Exact, `eng-*` or `*`. */
   readonly type?: string
   readonly phase?: Phase
-  /** A number, or the name of a band. */
-  readonly priority?: number | Band
+  /** A number, the name of a band, or a range of two as `5-7`. */
+  readonly priority?: number | Band | (string & {})
   readonly ticketId?: string
   readonly tenant?: string
   /** Holds the task, or completed it. */
@@ -112,8 +125,8 @@ export interface TaskFilter {
 
 export interface TaskPage {
   readonly tasks: ReadonlyArray<TaskView>
-  /** `null` or absent on the last page. */
-  readonly nextCursor?: string | null
+  /** `null` on the last page. */
+  readonly nextCursor: string | null
   readonly revision: number
 }
 
@@ -133,12 +146,14 @@ export interface EventFilter {
   readonly type?: string
   /** Id or `#number`. */
   readonly task?: string
+  readonly atLeast?: number
 }
 
 export interface EventPage {
   readonly events: ReadonlyArray<HistoryEvent>
-  readonly revision?: number
-  readonly next?: number | null
+  /** `from` of the next page; `null` at the head of the log. */
+  readonly next: number | null
+  readonly revision: number
 }
 
 export interface ClaimRequest {
@@ -161,7 +176,7 @@ export interface Lease {
 }
 
 export interface Claim {
-  readonly task: TaskView
+  readonly task: ClaimedTask
   readonly lease: Lease
   /** What a former holder left. */
   readonly checkpoint?: Json
@@ -219,6 +234,8 @@ export interface Cancelled {
 export interface DeadLetterListFilter {
   readonly type?: string
   readonly signature?: string
+  /** Part of the error. */
+  readonly error?: string
   readonly limit?: number
   readonly cursor?: string
   readonly atLeast?: number
@@ -272,14 +289,15 @@ export interface Depth {
   readonly byType: Readonly<Record<string, number>>
   readonly byPhase: Readonly<Record<string, number>>
   readonly byTenant: Readonly<Record<string, number>>
-  readonly oldestPendingAt?: string | null
-  readonly oldestWaitSeconds?: number | null
-  readonly revision?: number
+  readonly oldestPendingAt: string | null
+  readonly oldestWaitSeconds: number
+  readonly revision: number
 }
 
 /** A task taken over from elsewhere, with what has happened to it there. */
 export type ImportedTask = NewTask & {
-  readonly status?: Status
+  /** Where it stood. Default `pending`. */
+  readonly status?: 'pending' | 'completed' | 'cancelled' | 'dead-letter'
   readonly createdAt?: Time
   readonly completedAt?: Time
   readonly result?: Result
@@ -288,13 +306,17 @@ export type ImportedTask = NewTask & {
 }
 
 export interface QueueSummary {
-  readonly queue?: string
-  readonly name?: string
-  readonly revision?: number
-  readonly [key: string]: unknown
+  readonly name: string
+  readonly revision: number
+  /** Why it is paused; `null` when it is not. */
+  readonly paused: string | null
+  readonly total: number
+  readonly byStatus: Readonly<Record<Status, number>>
 }
 
-export interface Health {
-  readonly status?: string
-  readonly [key: string]: unknown
+export interface Terminated {
+  readonly agentId: string
+  readonly terminated: true
+  /** Ids of the tasks it held. */
+  readonly reassignedTasks: ReadonlyArray<string>
 }

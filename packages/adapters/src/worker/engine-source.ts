@@ -1,8 +1,9 @@
 /** Work taken from the engine in the same process: no HTTP, no JSON but the contents, and those when they are read. */
-import { type Command, hasDecisionReport, type Json, type JsonObject, type Replies } from '@daybook/core'
+import type { Command, Json, JsonObject, Replies } from '@daybook/core'
 import { isLeft } from 'fp-ts/lib/Either.js'
 import { DaybookError } from '../client/errors.js'
 import { textOf } from '../client/gather.js'
+import { prepareResult } from '../engine/prepare.js'
 import type { Claim, Door, Outcome, QueueEngine, Refusal } from '../engine/types.js'
 import type { ClaimedWork, Heartbeat, HeartbeatAnswer, Refused, SettleAnswer, SettleOutcome, TaskSource, WorkTask } from './source.js'
 
@@ -107,9 +108,9 @@ const commandOf = (outcome: SettleOutcome): Command | Refused => {
   const { taskId: task, agentId: agent, token } = outcome
   switch (outcome.kind) {
     case 'complete': {
-      const content = textOf(outcome.result)
-      if (content instanceof DaybookError) return invalid(content.detail)
-      return { type: 'Complete', task, agent, token, content, hasReport: hasDecisionReport(outcome.result) }
+      const prepared = prepareResult(outcome.result)
+      if (isLeft(prepared)) return refused(prepared.left)
+      return { type: 'Complete', task, agent, token, ...prepared.right }
     }
     case 'fail': {
       const { error, retryable, checkpoint } = outcome

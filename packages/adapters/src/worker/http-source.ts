@@ -20,19 +20,13 @@ export const httpSource = (client: DaybookClient): TaskSource => ({
     (await client.outcomes(heartbeats.map((each) => ({ kind: 'heartbeat' as const, ...each })), { retryForMs: 0 })).map(extended),
 })
 
+/** A lease just granted lasts as long as the task's `timeout`. Not `expiresAt`: the two clocks need not agree. */
 const workOf = ({ task, lease, checkpoint }: Claim): ClaimedWork => ({
   task,
   token: lease.token,
-  leaseMs: leaseMsOf(lease.expiresAt, task.timeout),
+  leaseMs: Math.min(leaseMsMax, task.timeout * 1_000),
   checkpoint,
 })
-
-/**
- * The task's own `timeout` where the server tells it, since a lease just granted lasts exactly so long and
- * the two clocks need not agree; otherwise what this process's clock makes of `expiresAt`.
- */
-const leaseMsOf = (expiresAt: string, timeout: number | undefined): number =>
-  Math.min(leaseMsMax, timeout === undefined ? Date.parse(expiresAt) - Date.now() : timeout * 1_000)
 
 const refused = (answer: Extract<Each<OutcomeAnswer>, { ok: false }>): Extract<SettleAnswer, { ok: false }> => ({
   ok: false,

@@ -4,7 +4,7 @@ import { LeaseLost, PermanentError, Release } from './handler.js'
 import type { Run } from './run.js'
 import type { SettleOutcome } from './source.js'
 
-const messageMax = 10_000
+const messageMax = 4_000
 const stackMax = 8_000
 const reasonMax = 4_000
 

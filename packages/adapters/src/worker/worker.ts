@@ -160,6 +160,11 @@ class Worker {
         else await this.#foundNothing(performance.now() - this.#claimSentAt)
       } catch (error) {
         if (signal.aborted) return
+        if (codeOf(error) === 'not-found') {
+          // A queue comes into being with its first task: until then it is as good as empty.
+          await this.#foundNothing(0)
+          continue
+        }
         failures++
         const fatal = isFatal(codeOf(error))
         const retryInMs = fatal ? 0 : backoffMs(failures, error, this.config.backoffMsMax)
