@@ -67,7 +67,7 @@ export const newestFinished = (state: QueueState, statuses: ReadonlyArray<Status
   for (let backMs = 1_000; ; backMs *= 10) {
     const since = newest.finishedAt - backMs
     const ids: Array<string> = []
-    for (const cursor = finished.seek((task) => task.finishedAt < since); cursor.item !== undefined; cursor.advance()) {
+    for (const cursor = finished.seek(since); cursor.item !== undefined; cursor.advance()) {
       if (statuses.includes(cursor.item.status)) ids.push(cursor.item.id)
     }
     if (ids.length < max && since > 0) continue

@@ -1,1 +1,5 @@
 export { openSnapshotFolder, type SnapshotFolderOptions } from './snapshots.js'
+export { type QueueFolders, type QueueFoldersOptions, startQueueFiles } from './queue-folders.js'
+export { type QueueFiles, type QueueFilesOfOptions, startQueueFilesOf } from './queue-files.js'
+export { listedMax } from './queue-file-set.js'
+export { recordText } from './queue-record.js'
