@@ -21,7 +21,7 @@ const rules: ReadonlyArray<readonly [words: string, sql: string]> = [
        WHERE g.stream = e.stream AND g.first_revision <= e.revision ORDER BY g.first_revision DESC LIMIT 1)`,
   ],
   [
-    'events that are not text',
+    'events that are not JSON texts',
     `SELECT position FROM events WHERE typeof(id) <> 'text' OR typeof(type) <> 'text'
        OR typeof(data) <> 'text' OR typeof(metadata) <> 'text' OR NOT json_valid(data) OR NOT json_valid(metadata)`,
   ],

@@ -20,12 +20,17 @@ const commitBytesMax = 4 * 2 ** 20
 
 const openForWriting = ({ file, busyTimeoutMs, settle }: WriterOptions): Database.Database => {
   const db = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs })
-  db.pragma('synchronous = FULL')
-  db.pragma('wal_autocheckpoint = 0')
-  db.pragma(`journal_size_limit = ${walBytesKept}`)
-  db.pragma('cache_size = -16000')
-  if (settle) db.pragma(`user_version = ${schemaVersion}`)
-  return db
+  try {
+    db.pragma('synchronous = FULL')
+    db.pragma('wal_autocheckpoint = 0')
+    db.pragma(`journal_size_limit = ${walBytesKept}`)
+    db.pragma('cache_size = -16000')
+    if (settle) db.pragma(`user_version = ${schemaVersion}`)
+    return db
+  } catch (error) {
+    db.close()
+    throw error
+  }
 }
 
 /** About what the batch adds to the WAL: its text, and the pages that every commit rewrites. */

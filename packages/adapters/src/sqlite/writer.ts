@@ -14,7 +14,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import type { AppendBatch, AppendVerdict } from './append-transaction.js'
-import { fromProblem } from './errors.js'
+import { fromProblem, type StoreProblem } from './errors.js'
 import type { FromWriter, ToWriter, WriterOptions } from './writer-protocol.js'
 
 export interface Writer {
@@ -54,8 +54,8 @@ export const startWriter = async (options: Omit<WriterOptions, 'settle'>): Promi
       })
       const ended = new Promise<void>((done) => worker.once('exit', () => done()))
       thread = { send: (message) => worker.postMessage(message), ended }
-      let reason = 'The writing thread ended.'
-      worker.on('error', (error) => (reason = `The writing thread failed: ${String(error)}.`))
+      let problem: StoreProblem = { code: 'unavailable', message: 'The writing thread ended.' }
+      worker.on('error', (error) => (problem = { ...problem, message: `The writing thread failed: ${String(error)}.` }))
       worker.on('message', (message: FromWriter) => {
         if (message.kind === 'verdicts') {
           if (message.fatal) state = 'stopped'
@@ -64,13 +64,13 @@ export const startWriter = async (options: Omit<WriterOptions, 'settle'>): Promi
           state = 'running'
           resolve()
         } else {
-          void ended.then(() => reject(fromProblem(message.problem)))
+          problem = message.problem
         }
       })
       void ended.then(() => {
         state = 'stopped'
-        lose(reason)
-        reject(fromProblem({ code: 'unavailable', message: reason }))
+        lose(problem.message)
+        reject(fromProblem(problem))
       })
     })
 

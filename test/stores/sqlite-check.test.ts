@@ -1,0 +1,56 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { checkSqliteFile, openSqliteStore } from '@daybook/adapters/sqlite'
+import { numbered, readEvents, testFolder } from './store-files.js'
+
+const root = testFolder('check')
+let serial = 0
+
+/** Two streams written in turns. */
+const twoStreams = async (): Promise<string> => {
+  const file = join(root, `${serial++}.daybook`)
+  const store = await openSqliteStore({ file })
+  for (let n = 0; n < 200; n++) await store.append(n % 2 === 0 ? 'a' : 'b', numbered(3, n * 3), 'any')()
+  await store.close()
+  return file
+}
+
+const damage = (file: string, sql: string): void => {
+  const db = new Database(file)
+  db.exec(sql)
+  db.close()
+}
+
+describe('the full check, for the doctor', () => {
+  test('a sound file', async () => {
+    const file = await twoStreams()
+    expect(await checkSqliteFile(file)).toEqual({ file, streams: 2, events: 600, problems: [] })
+  })
+
+  test.each([
+    ['an event in the middle is gone', 'DELETE FROM events WHERE position = 100', /events missing: b/],
+    ['an event has another revision', 'UPDATE events SET revision = 7 WHERE position = 100', /wrong revision.*100/],
+    ['an event went to another stream', "UPDATE events SET stream = 'c' WHERE position = 100", /unknown streams: 100/],
+    ['a segment is gone', "DELETE FROM segments WHERE stream = 'a' AND first_revision = 30", /in no segment/],
+    ['an event is not JSON', "UPDATE events SET data = '{' WHERE position = 100", /not JSON texts: 100/],
+    ['the last event is gone', 'DELETE FROM events WHERE position = 600', /last event/],
+  ])('EV-03 says so when %s', async (_, sql, words) => {
+    const file = await twoStreams()
+    damage(file, sql)
+    expect((await checkSqliteFile(file)).problems.join('\n')).toMatch(words)
+  })
+
+  test('EV-03 a read over damage rejects, it does not skip', async () => {
+    const file = await twoStreams()
+    damage(file, 'DELETE FROM events WHERE position = 100')
+    const store = await openSqliteStore({ file })
+    await expect(readEvents(store, 'b')).rejects.toMatchObject({ code: 'damaged' })
+    expect((await readEvents(store, 'a')).length).toBe(300)
+    await store.close()
+  })
+
+  test('what is no store is refused, not reported on', async () => {
+    await expect(checkSqliteFile(join(root, 'nowhere'))).rejects.toMatchObject({ code: 'unavailable' })
+  })
+})

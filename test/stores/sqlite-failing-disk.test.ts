@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { checkSqliteFile, openSqliteStore } from '@daybook/adapters/sqlite'
+import { runProgram, scriptPath } from './child.js'
+import { idsIn, storeFile, testFolder } from './store-files.js'
+
+const root = testFolder('disk')
+
+interface Outcome {
+  readonly id: string
+  readonly outcome: 'written' | 'Unavailable' | 'OutcomeUnknown'
+  readonly reason?: string
+}
+/** What reading said right after an append. */
+type Look = { readonly id: string; readonly isThere: boolean } | { readonly id: string; readonly unreadable: string }
+type Line = Outcome | Look
+
+const parse = (lines: ReadonlyArray<string>): ReadonlyArray<Line> => lines.map((line) => JSON.parse(line) as Line)
+
+const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0
+const canInject = spawnSync('strace', ['-e', 'inject=fsync:error=EIO', 'true']).status === 0
+
+test.skipIf(!canMount)('EV-03 a full disk refuses appends without harm, and they go on when there is room', async () => {
+  const folder = join(root, 'full')
+  mkdirSync(folder)
+  const options = JSON.stringify({ file: join(folder, 'store.daybook'), bytes: 100_000, count: 60 })
+  const filler = join(folder, 'filler')
+  const script = `mount -t tmpfs -o size=4m none "$1" && head -c 1500000 /dev/zero > "$2" && "$3" "$4" "$5" "$2"`
+  const child = runProgram('unshare', ['-rm', 'sh', '-c', script, 'sh', folder, filler, process.execPath, scriptPath('failing-disk'), options])
+  expect(await child.ended).toBe(0)
+  const outcomes = parse(child.lines)
+  const kinds = outcomes.flatMap((line) => ('outcome' in line ? [line.outcome] : []))
+  const refusedFirst = kinds.indexOf('Unavailable')
+  expect(refusedFirst).toBeGreaterThan(3)
+  expect(kinds.slice(refusedFirst + 1).filter((kind) => kind === 'written').length).toBeGreaterThan(3)
+  expect(kinds).not.toContain('OutcomeUnknown')
+  const written = new Map(outcomes.flatMap((line) => ('outcome' in line ? [[line.id, line.outcome === 'written']] : [])))
+  for (const line of outcomes) {
+    if ('outcome' in line) {
+      if (line.outcome === 'Unavailable') expect(line.reason).toMatch(/full.*make room/)
+    } else expect(line).toEqual({ id: line.id, isThere: written.get(line.id) })
+  }
+})
+
+/** The n-th fsync of each writing thread fails; a renewed writer counts from one again. */
+test.skipIf(!canInject).each([
+  [1, 'for good: the renewed writer fails as well'],
+  [3, 'for good: the renewed writer fails as well'],
+  [4, 'again and again'],
+  [6, 'now and then'],
+])('EV-03 when a commit fails on the disk (fsync %i, %s) what is read afterwards holds', async (when) => {
+  const file = await storeFile(join(root, `io-${when}.daybook`), 0)
+  const options = JSON.stringify({ file, bytes: 100, count: 8 })
+  const calls = 'fsync,fdatasync'
+  const inject = ['-f', '-o', '/dev/null', '-e', `trace=${calls}`, '-e', `inject=${calls}:error=EIO:when=${when}`]
+  const child = runProgram('strace', [...inject, process.execPath, scriptPath('failing-disk'), options])
+  expect(await child.ended).toBe(0)
+  const lines = parse(child.lines)
+  expect(lines.length).toBe(16)
+
+  const store = await openSqliteStore({ file })
+  const ids = await idsIn(store, 's')
+  await store.close()
+  const outcomes = lines.flatMap((line) => ('outcome' in line ? [line] : []))
+  const looks = lines.flatMap((line) => ('outcome' in line ? [] : [line]))
+  expect(outcomes.map(({ outcome }) => outcome)).toContain('OutcomeUnknown')
+  for (const { id, outcome } of outcomes) {
+    if (outcome === 'written') expect(ids).toContain(id)
+    if (outcome === 'Unavailable') expect(ids).not.toContain(id)
+  }
+  for (const look of looks) {
+    if ('isThere' in look) expect(ids.includes(look.id)).toBe(look.isThere)
+    else expect(look.unreadable).toBe('unavailable')
+  }
+  expect(looks.some((look) => 'isThere' in look)).toBe(when > 3)
+  expect((await checkSqliteFile(file)).problems).toEqual([])
+})

@@ -1,0 +1,109 @@
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { describe, expect, test } from 'vitest'
+import { openSqliteStore } from '@daybook/adapters/sqlite'
+import { runChild } from './child.js'
+import { idsIn, numbered, storeFile, testFolder } from './store-files.js'
+
+const root = testFolder('lock')
+
+describe('one server a file', () => {
+  test('EV-03 a file that another process has open is refused as locked, also when that one shares', async () => {
+    for (const sharing of ['exclusive', 'shared'] as const) {
+      const file = await storeFile(join(root, `held-${sharing}.daybook`), 3)
+      const holder = runChild('open', { file, sharing })
+      await holder.line(/^open/)
+      const refused = openSqliteStore({ file })
+      await expect(refused).rejects.toMatchObject({ code: 'locked', message: expect.stringContaining('stop it') })
+      holder.process.stdin!.end()
+      expect(await holder.ended).toBe(0)
+      const store = await openSqliteStore({ file })
+      await store.close()
+    }
+  })
+
+  test('EV-03 nobody joins a server that wants its file for itself', async () => {
+    const file = join(root, 'exclusive.daybook')
+    const store = await openSqliteStore({ file })
+    expect(await runChild('open', { file, sharing: 'shared' }).line(/./)).toBe('refused locked')
+    await expect(openSqliteStore({ file })).rejects.toMatchObject({ code: 'locked' })
+    await store.close()
+  })
+
+  test('EV-03 the lock ends with its process, however that ends', async () => {
+    const file = await storeFile(join(root, 'killed.daybook'), 3)
+    const holder = runChild('open', { file })
+    await holder.line(/^open/)
+    holder.process.kill('SIGKILL')
+    expect(await holder.ended).toBe('SIGKILL')
+    const store = await openSqliteStore({ file })
+    expect((await idsIn(store, 's')).length).toBe(3)
+    await store.close()
+  })
+
+  test('a reader such as the sqlite3 shell is not kept out, and does not hold appends up', async () => {
+    const file = join(root, 'shell.daybook')
+    const store = await openSqliteStore({ file })
+    const shell = new Database(file, { readonly: true })
+    shell.exec('BEGIN')
+    expect(shell.prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 0 })
+    expect((await store.append('s', numbered(2), 'no_stream')())._tag).toBe('Right')
+    shell.exec('COMMIT')
+    expect(shell.prepare('SELECT count(*) AS n FROM events').get()).toEqual({ n: 2 })
+    shell.close()
+    await store.close()
+  })
+
+  test('EV-03 an append that waits too long for another writer is refused, and may be tried again', async () => {
+    const file = join(root, 'busy.daybook')
+    const store = await openSqliteStore({ file, busyTimeoutMs: 50 })
+    const other = new Database(file)
+    other.exec('BEGIN IMMEDIATE')
+    const refused = await store.append('s', numbered(1), 'any')()
+    expect(refused).toMatchObject({ _tag: 'Left', left: { _tag: 'Unavailable' } })
+    other.exec('ROLLBACK')
+    other.close()
+    expect((await store.append('s', numbered(1), 'no_stream')())._tag).toBe('Right')
+    await store.close()
+  })
+})
+
+describe('two processes on one file, sharing it', () => {
+  test('EV-03 append to one stream: every acknowledged event is there once, in one order', async () => {
+    const file = await storeFile(join(root, 'two.daybook'), 0)
+    const names = ['one', 'two']
+    const children = names.map((name) => runChild('append', { file, sharing: 'shared', name, count: 150, batch: 3 }))
+    const store = await openSqliteStore({ file, sharing: 'shared' })
+    const followed: Array<string> = []
+    const subscription = store.subscribe('s', 0).subscribe((delivered) => {
+      if (!('_tag' in delivered)) followed.push(...delivered.map(({ id }) => id))
+    })
+    for (const child of children) await child.line(/^done/)
+    const ids = await idsIn(store, 's')
+    expect(ids.length).toBe(300)
+    for (const name of names) {
+      const own = ids.filter((id) => id.startsWith(name))
+      expect(own).toEqual(Array.from({ length: 150 }, (_, n) => `${name}-${n}`))
+    }
+    await expect.poll(() => followed.length, { timeout: 2000, interval: 5 }).toBe(300)
+    expect(followed).toEqual(ids)
+    subscription.unsubscribe()
+    await store.close()
+  })
+
+  test('a subscription hears of another process\'s append within 50 ms or so', async () => {
+    const file = await storeFile(join(root, 'heard.daybook'), 0)
+    const store = await openSqliteStore({ file, sharing: 'shared' })
+    const arrivals: Array<number> = []
+    const subscription = store.subscribe('s', 0).subscribe((delivered) => {
+      if (!('_tag' in delivered)) arrivals.push(Date.now() - Date.parse(delivered[0]!.created))
+    })
+    const child = runChild('append', { file, sharing: 'shared', count: 5 })
+    await child.line(/^done/)
+    await expect.poll(() => arrivals.length, { timeout: 1000, interval: 5 }).toBeGreaterThan(0)
+    // Twice the bound: the machine that runs this may be busy.
+    expect(Math.min(...arrivals)).toBeLessThan(100)
+    subscription.unsubscribe()
+    await store.close()
+  })
+})

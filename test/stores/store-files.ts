@@ -1,0 +1,47 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { openSqliteStore } from '@daybook/adapters/sqlite'
+import type { EventStore, EventToAppend, RecordedEvent } from '@daybook/adapters/store'
+
+/** A folder of the calling test file, removed at its end. */
+export const testFolder = (name: string): string => {
+  const folder = mkdtempSync(join(tmpdir(), `daybook-${name}-`))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Names and contents of all files: equal before and after means that nothing was touched. */
+export const fingerprint = (folder: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    readdirSync(folder)
+      .sort()
+      .map((name) => [name, createHash('sha256').update(readFileSync(join(folder, name))).digest('hex')]),
+  )
+
+export const numbered = (count: number, first = 0): Array<EventToAppend> =>
+  Array.from({ length: count }, (_, i) => ({
+    id: `id-${first + i}`,
+    type: 'Counted',
+    data: JSON.stringify({ n: first + i, text: 'x'.repeat(100) }),
+    metadata: '{}',
+  }))
+
+export const readEvents = async (store: EventStore, stream: string): Promise<Array<RecordedEvent>> => {
+  const found: Array<RecordedEvent> = []
+  for await (const page of store.read(stream)) found.push(...page)
+  return found
+}
+
+export const idsIn = async (store: EventStore, stream: string): Promise<Array<string>> =>
+  (await readEvents(store, stream)).map(({ id }) => id)
+
+/** A closed store with so many events in stream `s`; its path. */
+export const storeFile = async (file: string, count: number): Promise<string> => {
+  const store = await openSqliteStore({ file })
+  if (count > 0) await store.append('s', numbered(count), 'no_stream')()
+  await store.close()
+  return file
+}
