@@ -112,6 +112,10 @@ export interface TaskFilter {
   readonly agent?: string
   /** Part of the id, type, ticket or last error, in any case. */
   readonly text?: string
+  /** Failed with exactly this signature. */
+  readonly signature?: string
+  /** Part of the last error, in any case. */
+  readonly error?: string
 }
 
 export interface TaskPage {
@@ -140,7 +144,7 @@ export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, 
       if (!matches(task, filter)) continue
       if (tasks.length === limit) {
         const last = tasks[tasks.length - 1] as TaskView
-        return { tasks, next: cursorOf(tables, last) }
+        return { tasks, next: cursorAfter(last) }
       }
       tasks.push(viewOf(task))
     }
@@ -148,10 +152,9 @@ export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, 
   return { tasks, next: undefined }
 }
 
-const cursorOf = (tables: Tables, view: TaskView): string => {
-  const task = tables.byId.get(view.id) as TaskRecord
-  return `${statuses.indexOf(task.status)}.${task.rank.toString(36)}`
-}
+/** Where a page begins that goes on behind this task, as the view shows it. */
+export const cursorAfter = ({ status, priority, number }: TaskView): string =>
+  `${statuses.indexOf(status)}.${(firstRankOf(priority) + number).toString(36)}`
 
 const parseCursor = (cursor: string): { readonly status: number; readonly rank: number } | undefined => {
   const [status, rank] = cursor.split('.')
@@ -162,10 +165,12 @@ const parseCursor = (cursor: string): { readonly status: number; readonly rank: 
 export const isCursor = (text: string): boolean => parseCursor(text) !== undefined
 
 const matches = (task: TaskRecord, filter: TaskFilter): boolean => {
-  const { priorityMin = 1, priorityMax = 10, ticketId, agent, text } = filter
+  const { priorityMin = 1, priorityMax = 10, ticketId, agent, text, signature, error } = filter
   if (task.priority < priorityMin || task.priority > priorityMax) return false
   if (ticketId !== undefined && task.rare.ticketId !== ticketId) return false
   if (agent !== undefined && holderOf(task)?.agent !== agent) return false
+  if (signature !== undefined && task.rare.signature !== signature) return false
+  if (error !== undefined && task.rare.lastError?.toLowerCase().includes(error.toLowerCase()) !== true) return false
   if (text === undefined) return true
   const needle = text.toLowerCase()
   return [task.id, task.group.type, task.rare.ticketId, task.rare.lastError].some(
@@ -187,7 +192,7 @@ const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from
   const cursors: Array<Cursor<TaskRecord>> = []
   for (const group of tables.groups.values()) {
     const list = group.byStatus[status]
-    if (list.size > 0 && fits(filter, group)) cursors.push(list.seek((task) => task.rank <= lowest))
+    if (list.size > 0 && fits(filter, group)) cursors.push(list.seek(lowest + 1))
   }
   for (;;) {
     let best: Cursor<TaskRecord> | undefined
@@ -244,10 +249,10 @@ export const depthOf = (state: QueueState): Depth => {
     let before = 0
     for (let priority = 10; priority >= 1; priority--) {
       const next = firstRankOf(priority - 1)
-      const until = list.countBefore((task) => task.rank < next)
+      const until = list.countBelow(next)
       byPriority[bandOf(priority)] += until - before
       before = until
-      const head = list.seek((task) => task.rank < firstRankOf(priority)).item
+      const head = list.seek(firstRankOf(priority)).item
       if (head !== undefined && (oldest === undefined || head.number < oldest.number)) oldest = head
     }
   }

@@ -5,11 +5,9 @@
  * `cutSnapshot` takes its lines bit by bit while the state goes on changing: what is about to change is
  * written down first, so all lines show the moment of the cut.
  */
-import { type Breaker, type Head, type Lease, newTaskRecord, type Rare, Tables, type TaskRecord } from './state.js'
-import type { Phase, Status } from './task.js'
-import { isFinal } from './task.js'
+import { type Breaker, type Head, type Lease, newTaskRecord, noRare, type Rare, Tables, type TaskRecord } from './state.js'
+import { isFinal, type Phase, type Status, statuses } from './task.js'
 import { QueueState } from './queue-state.js'
-import { SortedList } from './sorted-list.js'
 
 /** Raise it with every change of the fold or of these lines. */
 export const foldVersion = 1
@@ -31,7 +29,7 @@ type TaskLine = readonly [
   backoffSeconds: number,
   enqueuedAt: number,
   enqueuedRevision: number,
-  status: Status,
+  status: number,
   retries: number,
   attempts: number,
   dueAt: number,
@@ -56,13 +54,11 @@ export interface SnapshotCut {
 export const cutSnapshot = (state: QueueState): SnapshotCut => {
   const tables = QueueState.tablesOf(state)
   if (tables.cut !== null) throw new Error('a snapshot is under way')
-  tables.sortNumbers()
   const groups = new Map(tables.sortedGroups().map((group, index) => [group, index]))
   const written = new Set<TaskRecord>()
   const early: Array<TaskLine> = []
   const lastNumber = tables.head.lastNumber
   let head: string | undefined = headLine(tables)
-  const numbers = tables.byNumber.keys()
   let passed = 0
   tables.cut = {
     beforeChange: (task) => {
@@ -93,19 +89,16 @@ export const cutSnapshot = (state: QueueState): SnapshotCut => {
     let taken = 0
     let done = tables.cut === null
     while (taken < tasksMin && !done) {
-      const step = numbers.next()
-      if (step.done === true || step.value > lastNumber) {
+      const task = tables.byNumber.after(passed)
+      if (task === undefined || task.number > lastNumber) {
         done = true
         early.forEach(put)
         early.length = 0
         end()
         break
       }
-      // A task whose eviction was rolled back stands at the end again; its line is written.
-      if (step.value <= passed) continue
-      const task = tables.byNumber.get(step.value)
-      passed = step.value
-      if (task === undefined || written.delete(task)) continue
+      passed = task.number
+      if (written.delete(task)) continue
       put(taskLine(task, groups))
       taken++
     }
@@ -146,7 +139,7 @@ const taskLine = (task: TaskRecord, groups: ReadonlyMap<object, number>): TaskLi
   task.backoffSeconds,
   task.enqueuedAt,
   task.enqueuedRevision,
-  task.status,
+  statuses.indexOf(task.status),
   task.retries,
   task.attempts,
   task.dueAt,
@@ -162,8 +155,10 @@ export const snapshotReader = (): { readonly line: (text: string) => void; reado
   let tables: Tables | undefined
   let groups: ReadonlyArray<TaskRecord['group']> = []
   let breakers: HeadLine['breakers'] = []
-  const late: Array<TaskRecord> = []
-  let highest = 0
+  const tasks: Array<TaskRecord> = []
+  const agents = new Map<string, string>()
+  // Tasks that changed during the cut stand at its end.
+  let isInOrder = true
 
   const readHead = (text: string): void => {
     const head = JSON.parse(text) as HeadLine
@@ -176,7 +171,7 @@ export const snapshotReader = (): { readonly line: (text: string) => void; reado
     breakers = breakerLines
   }
 
-  const readTask = (into: Tables, line: TaskLine): void => {
+  const readTask = (line: TaskLine): void => {
     const task = newTaskRecord({
       number: line[0],
       id: line[1],
@@ -189,27 +184,33 @@ export const snapshotReader = (): { readonly line: (text: string) => void; reado
       enqueuedAt: line[8],
       enqueuedRevision: line[9],
       dependencies: line[16] === 0 ? noIds : line[16],
-      status: line[10],
+      status: statuses[line[10]] as Status,
       retries: line[11],
       missing: 0,
       dueAt: line[13],
       finishedAt: line[14],
-      rare: line[18] === 0 ? {} : line[18],
+      rare: line[18] === 0 ? noRare : line[18],
     })
     task.attempts = line[12]
     task.lastRevision = line[15]
-    task.lease = line[17] === 0 ? null : line[17]
-    // Tasks that changed during the cut stand at its end; indexes that keep the order of insertion want them in place.
-    if (task.number < highest) late.push(task)
-    else {
-      highest = task.number
-      into.insert(task)
-    }
+    if (line[17] !== 0) task.lease = { ...line[17], agent: shared(line[17].agent) }
+    const before = tasks[tasks.length - 1]
+    if (before !== undefined && before.number > task.number) isInOrder = false
+    tasks.push(task)
+  }
+
+  /** One string for all leases of an agent, as it is when they are folded. */
+  const shared = (agent: string): string => {
+    const known = agents.get(agent)
+    if (known !== undefined) return known
+    agents.set(agent, agent)
+    return agent
   }
 
   const finish = (): QueueState => {
     if (tables === undefined) throw new Error('the snapshot is empty')
-    const loaded = late.length === 0 ? tables : inOrder(tables, late)
+    const loaded = tables
+    loaded.fill(isInOrder ? tasks : tasks.sort((a, b) => a.number - b.number))
     for (const task of loaded.byNumber.values()) {
       if (isFinal(task.status) || task.dependencies.length === 0) continue
       for (const id of task.dependencies) {
@@ -232,21 +233,12 @@ export const snapshotReader = (): { readonly line: (text: string) => void; reado
   return {
     line: (text) => {
       if (tables === undefined) return readHead(text)
-      for (const line of JSON.parse(text) as ReadonlyArray<TaskLine>) readTask(tables, line)
+      for (const line of JSON.parse(text) as ReadonlyArray<TaskLine>) readTask(line)
     },
     finish,
   }
 }
 const noIds: ReadonlyArray<string> = []
-
-const inOrder = (tables: Tables, late: Array<TaskRecord>): Tables => {
-  for (const task of late) tables.insert(task)
-  const sorted = new SortedList<TaskRecord>((a, b) => a.number - b.number)
-  for (const task of tables.byNumber.values()) sorted.add(task)
-  tables.byNumber.clear()
-  for (const task of sorted) tables.byNumber.set(task.number, task)
-  return tables
-}
 
 /** An independent copy, for auditors and experiments. */
 export const fork = (state: QueueState): QueueState => {

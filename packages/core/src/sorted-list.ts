@@ -3,67 +3,126 @@
  * Insert, remove and seek cost O(log n + 512); appending at the end and taking from the front cost next
  * to nothing; walking in order costs nothing but the steps, and changes nothing. So `decide` can look at
  * the first k of a million without touching them.
+ *
+ * Each chunk keeps its items' keys beside them: a search that had to look into twenty records scattered over
+ * memory would spend its time waiting for them.
  */
 
 const chunkMax = 512
 
+interface Chunk<T> {
+  readonly keys: Array<number>
+  readonly items: Array<T>
+}
+
 export class SortedList<T> {
-  private readonly chunks: T[][] = []
+  private readonly chunks: Array<Chunk<T>> = []
+  /** The last key of each chunk. */
+  private readonly lastKeys: Array<number> = []
   private count = 0
 
-  /** `compare` must be a total order: two distinct items never compare as 0. */
-  constructor(private readonly compare: (a: T, b: T) => number) {}
+  /**
+   * Items are ordered by `keyOf`, those of equal keys by `compareTies`, which never says 0 of two distinct
+   * items. Neither may change while an item is in the list.
+   */
+  constructor(
+    private readonly keyOf: (item: T) => number,
+    private readonly compareTies: (a: T, b: T) => number,
+  ) {}
 
   get size(): number {
     return this.count
   }
 
   first(): T | undefined {
-    return this.chunks[0]?.[0]
+    return this.chunks[0]?.items[0]
   }
 
   last(): T | undefined {
     const chunk = this.chunks[this.chunks.length - 1]
-    return chunk?.[chunk.length - 1]
+    return chunk?.items[chunk.items.length - 1]
   }
 
   add(item: T): void {
-    const { chunks } = this
+    const { chunks, lastKeys } = this
+    const key = this.keyOf(item)
     this.count++
-    if (chunks.length === 0) {
-      chunks.push([item])
+    const end = chunks.length - 1
+    if (end < 0) {
+      chunks.push({ keys: [key], items: [item] })
+      lastKeys.push(key)
       return
     }
-    const tail = chunks[chunks.length - 1] as T[]
-    if (this.compare(tail[tail.length - 1] as T, item) < 0) {
+    const tail = chunks[end] as Chunk<T>
+    if (this.isBefore(lastKeys[end] as number, tail.items[tail.items.length - 1] as T, key, item)) {
       // Appending in order fills chunks to the brim; splitting would leave them half empty for ever.
-      if (tail.length < chunkMax) tail.push(item)
-      else chunks.push([item])
+      if (tail.items.length < chunkMax) {
+        tail.keys.push(key)
+        tail.items.push(item)
+        lastKeys[end] = key
+      } else {
+        chunks.push({ keys: [key], items: [item] })
+        lastKeys.push(key)
+      }
       return
     }
-    const at = this.chunkOf(item)
-    const chunk = chunks[at] as T[]
-    chunk.splice(this.indexIn(chunk, item), 0, item)
-    if (chunk.length > chunkMax) chunks.splice(at + 1, 0, chunk.splice(chunkMax >> 1))
+    const at = this.chunkOf(key, item)
+    const chunk = chunks[at] as Chunk<T>
+    const index = this.indexIn(chunk, key, item)
+    chunk.keys.splice(index, 0, key)
+    chunk.items.splice(index, 0, item)
+    if (chunk.items.length > chunkMax) this.split(at, chunk)
+  }
+
+  /** Fills an empty list at once, in O(n) when the items come in order. */
+  fill(items: Array<T>): void {
+    if (this.count > 0) throw new Error('only an empty list can be filled')
+    const { keyOf } = this
+    for (let i = 1; i < items.length; i++) {
+      const [before, item] = [items[i - 1] as T, items[i] as T]
+      if (this.isBefore(keyOf(before), before, keyOf(item), item)) continue
+      items.sort((a, b) => keyOf(a) - keyOf(b) || (a === b ? 0 : this.compareTies(a, b)))
+      break
+    }
+    for (let from = 0; from < items.length; from += chunkMax) {
+      const chunk = items.slice(from, from + chunkMax)
+      const keys = chunk.map(keyOf)
+      this.chunks.push({ keys, items: chunk })
+      this.lastKeys.push(keys[keys.length - 1] as number)
+    }
+    this.count = items.length
   }
 
   /** False when the item is not in the list. */
   remove(item: T): boolean {
-    const at = this.chunkOf(item)
+    const key = this.keyOf(item)
+    const at = this.chunkOf(key, item)
     const chunk = this.chunks[at]
     if (chunk === undefined) return false
-    const index = this.indexIn(chunk, item)
-    if (chunk[index] !== item) return false
-    if (chunk.length === 1) this.chunks.splice(at, 1)
-    else if (index === 0) chunk.shift()
-    else chunk.splice(index, 1)
+    const index = this.indexIn(chunk, key, item)
+    if (chunk.items[index] !== item) return false
+    const { keys, items } = chunk
+    if (items.length === 1) {
+      this.chunks.splice(at, 1)
+      this.lastKeys.splice(at, 1)
+    } else {
+      if (index === 0) {
+        keys.shift()
+        items.shift()
+      } else {
+        keys.splice(index, 1)
+        items.splice(index, 1)
+      }
+      this.lastKeys[at] = keys[keys.length - 1] as number
+    }
     this.count--
     return true
   }
 
   has(item: T): boolean {
-    const chunk = this.chunks[this.chunkOf(item)]
-    return chunk !== undefined && chunk[this.indexIn(chunk, item)] === item
+    const key = this.keyOf(item)
+    const chunk = this.chunks[this.chunkOf(key, item)]
+    return chunk !== undefined && chunk.items[this.indexIn(chunk, key, item)] === item
   }
 
   /** In order, from the first item. The list must not change while a cursor is in use. */
@@ -71,98 +130,101 @@ export class SortedList<T> {
     return new Cursor(this.chunks, 0, 0)
   }
 
-  /** In order, from the first item for which `isBefore` is false; `isBefore` must hold for a prefix of the list. */
-  seek(isBefore: (item: T) => boolean): Cursor<T> {
-    const { chunks } = this
-    let low = 0
-    let high = chunks.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      const chunk = chunks[middle] as T[]
-      if (isBefore(chunk[chunk.length - 1] as T)) low = middle + 1
-      else high = middle
-    }
-    const chunk = chunks[low]
-    if (chunk === undefined) return new Cursor(chunks, low, 0)
-    let from = 0
-    let to = chunk.length
-    while (from < to) {
-      const middle = (from + to) >> 1
-      if (isBefore(chunk[middle] as T)) from = middle + 1
-      else to = middle
-    }
-    return new Cursor(chunks, low, from)
+  /** In order, from the first item whose key is at least `key`. */
+  seek(key: number): Cursor<T> {
+    const at = firstNotBelow(this.lastKeys, key)
+    const chunk = this.chunks[at]
+    return new Cursor(this.chunks, at, chunk === undefined ? 0 : firstNotBelow(chunk.keys, key))
   }
 
-  /** How many items `isBefore` holds for; it must hold for a prefix of the list. */
-  countBefore(isBefore: (item: T) => boolean): number {
-    let count = 0
-    for (const chunk of this.chunks) {
-      if (isBefore(chunk[chunk.length - 1] as T)) {
-        count += chunk.length
-        continue
-      }
-      for (const item of chunk) {
-        if (!isBefore(item)) return count
-        count++
-      }
-    }
+  /** How many items have a key below `key`. */
+  countBelow(key: number): number {
+    const at = firstNotBelow(this.lastKeys, key)
+    const chunk = this.chunks[at]
+    let count = chunk === undefined ? 0 : firstNotBelow(chunk.keys, key)
+    for (let i = 0; i < at; i++) count += (this.chunks[i] as Chunk<T>).items.length
     return count
   }
 
   *[Symbol.iterator](): IterableIterator<T> {
-    for (const chunk of this.chunks) yield* chunk
+    for (const chunk of this.chunks) yield* chunk.items
+  }
+
+  private split(at: number, chunk: Chunk<T>): void {
+    const half = chunkMax >> 1
+    const upper = { keys: chunk.keys.splice(half), items: chunk.items.splice(half) }
+    this.chunks.splice(at + 1, 0, upper)
+    this.lastKeys.splice(at, 1, chunk.keys[half - 1] as number, upper.keys[upper.keys.length - 1] as number)
+  }
+
+  private isBefore(keyA: number, a: T, keyB: number, b: T): boolean {
+    return keyA < keyB || (keyA === keyB && a !== b && this.compareTies(a, b) < 0)
   }
 
   /** The chunk that holds the item or would take it: the first whose last item is not before it. */
-  private chunkOf(item: T): number {
-    const { chunks, compare } = this
-    let low = 0
-    let high = chunks.length - 1
-    if (high < 0) return 0
-    const head = chunks[0] as T[]
-    if (compare(item, head[head.length - 1] as T) <= 0) return 0
-    while (low < high) {
-      const middle = (low + high) >> 1
-      const chunk = chunks[middle] as T[]
-      if (compare(chunk[chunk.length - 1] as T, item) < 0) low = middle + 1
-      else high = middle
+  private chunkOf(key: number, item: T): number {
+    const { chunks, lastKeys } = this
+    let at = firstNotBelow(lastKeys, key)
+    if (lastKeys[at] === key) {
+      // Chunks that end in the very same key: their items decide.
+      let high = firstNotBelow(lastKeys, nextAfter(key), at)
+      while (at < high) {
+        const middle = (at + high) >> 1
+        const { items } = chunks[middle] as Chunk<T>
+        if (this.isBefore(key, items[items.length - 1] as T, key, item)) at = middle + 1
+        else high = middle
+      }
     }
-    return low
+    return Math.min(at, Math.max(chunks.length - 1, 0))
   }
 
-  private indexIn(chunk: ReadonlyArray<T>, item: T): number {
-    const { compare } = this
-    if (chunk[0] === item) return 0
-    let low = 0
-    let high = chunk.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if (compare(chunk[middle] as T, item) < 0) low = middle + 1
+  private indexIn({ keys, items }: Chunk<T>, key: number, item: T): number {
+    if (items[0] === item) return 0
+    let index = firstNotBelow(keys, key)
+    if (keys[index] !== key || items[index] === item) return index
+    let high = firstNotBelow(keys, nextAfter(key), index)
+    while (index < high) {
+      const middle = (index + high) >> 1
+      const other = items[middle] as T
+      if (other !== item && this.compareTies(other, item) < 0) index = middle + 1
       else high = middle
     }
-    return low
+    return index
   }
+}
+
+/** All keys are whole numbers. */
+const nextAfter = (key: number): number => key + 1
+
+const firstNotBelow = (keys: ReadonlyArray<number>, key: number, from = 0): number => {
+  let low = from
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((keys[middle] as number) < key) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** A place in a sorted list. `item` is `undefined` past the end. */
 export class Cursor<T> {
   item: T | undefined
   constructor(
-    private readonly chunks: ReadonlyArray<ReadonlyArray<T>>,
+    private readonly chunks: ReadonlyArray<Chunk<T>>,
     private chunk: number,
     private index: number,
   ) {
-    this.item = chunks[chunk]?.[index]
+    this.item = chunks[chunk]?.items[index]
   }
 
   advance(): void {
     this.index++
     const chunk = this.chunks[this.chunk]
-    if (chunk !== undefined && this.index >= chunk.length) {
+    if (chunk !== undefined && this.index >= chunk.items.length) {
       this.chunk++
       this.index = 0
     }
-    this.item = this.chunks[this.chunk]?.[this.index]
+    this.item = this.chunks[this.chunk]?.items[this.index]
   }
 }

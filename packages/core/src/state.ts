@@ -10,6 +10,7 @@ import type { BreakerSettings, Settings } from './settings.js'
 import { settingsDefault } from './settings.js'
 import { Journal, type Journaled, type Mark } from './journal.js'
 import { SortedList } from './sorted-list.js'
+import { TaskNumbers } from './task-numbers.js'
 import { isFinal, type Phase, type Status, statuses } from './task.js'
 import type { DeadLetterReason, ExpiryCause } from './events.js'
 
@@ -122,11 +123,8 @@ export interface Head extends Journaled {
   misfits: number
 }
 
-const byRank = (a: TaskRecord, b: TaskRecord): number => a.rank - b.rank
-const byDue = (a: TaskRecord, b: TaskRecord): number => a.dueAt - b.dueAt || a.number - b.number
-const byFinish = (a: TaskRecord, b: TaskRecord): number => a.finishedAt - b.finishedAt || a.number - b.number
-const byHalfOpen = (a: Breaker, b: Breaker): number =>
-  a.halfOpenAt - b.halfOpenAt || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
+const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
+const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 /** Exact in a double: 10 bands of 2^44 tasks each. */
 const rankOf = (priority: number, number: number): number => (10 - priority) * 2 ** 44 + number
@@ -152,19 +150,17 @@ export class Tables {
     misfits: 0,
   }
   readonly byId = new Map<string, TaskRecord>()
-  /** By growing number, but for what {@link sortNumbers} is there for. */
-  readonly byNumber = new Map<number, TaskRecord>()
-  private numbersInOrder = true
+  readonly byNumber = new TaskNumbers()
   /** The task that a new one with the same idempotency key would duplicate. */
   readonly byKey = new Map<string, TaskRecord>()
   readonly byTicket = new Map<string, Set<TaskRecord>>()
   readonly groups = new Map<string, Group>()
   readonly leases = new Map<string, Set<TaskRecord>>()
-  readonly timers = new SortedList<TaskRecord>(byDue)
-  readonly finished = new SortedList<TaskRecord>(byFinish)
+  readonly timers = new SortedList<TaskRecord>((task) => task.dueAt, byNumber)
+  readonly finished = new SortedList<TaskRecord>((task) => task.finishedAt, byNumber)
   readonly breakers = new Map<string, Breaker>()
   /** Open breakers that turn half-open by themselves. */
-  readonly cooling = new SortedList<Breaker>(byHalfOpen)
+  readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   cut: Cut | null = null
 
@@ -185,6 +181,26 @@ export class Tables {
     if (this.journal.isRecording) this.journal.note(() => this.leave(task))
   }
 
+  /** Takes in all tasks of a snapshot, in the order of their numbers. The tables must be empty. */
+  fill(tasks: ReadonlyArray<TaskRecord>): void {
+    const lists = new Map<SortedList<TaskRecord>, Array<TaskRecord>>()
+    const put = (list: SortedList<TaskRecord>, task: TaskRecord): void => {
+      const items = lists.get(list)
+      if (items === undefined) lists.set(list, [task])
+      else items.push(task)
+    }
+    for (const task of tasks) {
+      const { status } = task
+      this.register(task)
+      this.counts[status]++
+      put(task.group.byStatus[status], task)
+      if (task.dueAt !== 0) put(this.timers, task)
+      if (isFinal(status)) put(this.finished, task)
+      if (task.lease !== null && isHeld(task)) addTo(this.leases, task.lease.agent, task)
+    }
+    for (const [list, items] of lists) list.fill(items)
+  }
+
   update(task: TaskRecord, change: (task: TaskRecord) => void): void {
     if (this.cut !== null) this.cut.beforeChange(task)
     if (this.journal.mustSave(task)) {
@@ -199,21 +215,7 @@ export class Tables {
     if (this.cut !== null) this.cut.beforeChange(task)
     if (task.status !== 'completed') this.leaveDependencies(task)
     this.leave(task)
-    if (this.journal.isRecording) {
-      this.journal.note(() => {
-        this.enter(task)
-        this.numbersInOrder = false
-      })
-    }
-  }
-
-  /** An eviction that is taken back puts its task at the end of `byNumber`, out of order. */
-  sortNumbers(): void {
-    if (this.numbersInOrder) return
-    const tasks = [...this.byNumber.values()].sort((a, b) => a.number - b.number)
-    this.byNumber.clear()
-    for (const task of tasks) this.byNumber.set(task.number, task)
-    this.numbersInOrder = true
+    if (this.journal.isRecording) this.journal.note(() => this.enter(task))
   }
 
   /** Groups in an order that does not depend on how they came about. */
@@ -276,19 +278,23 @@ export class Tables {
     const known = this.groups.get(key)
     if (known !== undefined) return known
     const byStatus = Object.fromEntries(
-      statuses.map((status) => [status, new SortedList<TaskRecord>(byRank)]),
+      statuses.map((status) => [status, new SortedList<TaskRecord>((task) => task.rank, byNumber)]),
     ) as Record<Status, SortedList<TaskRecord>>
     return { key, type, phase, skills: [...skills].sort(), tenant, byStatus, size: 0 }
   }
 
   private enter(task: TaskRecord): void {
+    this.register(task)
+    this.link(task)
+  }
+
+  private register(task: TaskRecord): void {
     this.byId.set(task.id, task)
     this.byNumber.set(task.number, task)
     if (task.group.size++ === 0) this.groups.set(task.group.key, task.group)
     if (blocksDuplicates(task.status)) this.byKey.set(task.key, task)
     const { ticketId } = task.rare
     if (ticketId !== undefined) addTo(this.byTicket, ticketId, task)
-    this.link(task)
   }
 
   private leave(task: TaskRecord): void {

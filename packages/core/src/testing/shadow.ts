@@ -323,7 +323,7 @@ export const byPriorityThenAge = (a: ShadowTask, b: ShadowTask): number =>
   b.facts.priority - a.facts.priority || a.facts.number - b.facts.number
 
 const like = (pattern: string, type: string): boolean =>
-  new RegExp(`^${pattern.replace(/[^\w*]/gu, '\\$&').replace(/\*$/u, '.*')}$`, 'su').test(type)
+  new RegExp(`^${pattern.replace(/[$()+.?[\]\\^{|}]/g, '\\$&').replace(/\*$/, '.*')}$`, 's').test(type)
 
 const patched = (settings: Settings, patch: SettingsPatch): Settings => {
   const next = structured(settings)
