@@ -1,0 +1,64 @@
+/** From flags, environment and file to what a server is told. A flag counts before the environment, that before the file. */
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import { type ConfigFile, readConfigFile } from './config-file.js'
+import { dataDirDefault, hostDefault, portDefault, type ServeOptions } from './serve-options.js'
+import type { Problems } from './settings-file.js'
+import { readStore } from './store-choice.js'
+
+/** As given on the command line. */
+export interface ServeFlags {
+  readonly host?: string
+  readonly port?: string
+  readonly data?: string
+  readonly store?: string
+  readonly config?: string
+  readonly queueFiles?: string
+  readonly auth?: string
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** `Left` names everything that is wrong, not only the first. */
+export const readServeOptions = async (flags: ServeFlags, env: Environment): Promise<E.Either<Problems, ServeOptions>> => {
+  const file = flags.config === undefined ? E.right({}) : await openConfig(flags.config)
+  if (E.isLeft(file)) return file
+  const said: ConfigFile = file.right
+  // A variable that is set to nothing is not set.
+  const variable = (name: string): string | undefined => env[name] || undefined
+
+  const problems: Array<string> = []
+  const host = flags.host ?? variable('DAYBOOK_HOST') ?? said.host ?? hostDefault
+  if (host.trim() === '') problems.push('host is empty')
+  const portText = flags.port ?? variable('DAYBOOK_PORT') ?? said.port ?? String(portDefault)
+  const port = /^\d{1,5}$/.test(portText) ? Number(portText) : Number.NaN
+  if (!(port <= 65_535)) problems.push(`port ${JSON.stringify(portText)} is not a number from 0 to 65535 (0 takes a free one)`)
+  const auth = flags.auth ?? said.auth ?? 'tokens'
+  if (auth !== 'tokens' && auth !== 'off') problems.push(`auth ${JSON.stringify(auth)} is neither "tokens" nor "off"`)
+  const dataDir = resolve(flags.data ?? variable('DAYBOOK_DATA') ?? said.data ?? dataDirDefault)
+  const store = readStore(flags.store ?? variable('DAYBOOK_STORE') ?? said.store, dataDir)
+  if (E.isLeft(store)) problems.push(store.left)
+  if (E.isLeft(store) || problems.length > 0) return E.left(problems)
+
+  const token = variable('DAYBOOK_TOKEN')
+  const queueFiles = flags.queueFiles ?? said.queueFiles
+  return E.right({
+    host,
+    port,
+    dataDir,
+    store: store.right,
+    auth: auth === 'off' ? 'off' : 'tokens',
+    ...(token === undefined ? {} : { token }),
+    ...(queueFiles === undefined ? {} : { queueFilesDir: resolve(queueFiles) }),
+    ...(said.defaults === undefined ? {} : { defaults: said.defaults }),
+  })
+}
+
+const openConfig = async (path: string): Promise<E.Either<Problems, ConfigFile>> => {
+  try {
+    return readConfigFile(await readFile(path, 'utf8'), path)
+  } catch (error) {
+    return E.left([`the config file ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`])
+  }
+}

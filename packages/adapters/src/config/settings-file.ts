@@ -1,0 +1,44 @@
+/** Settings as people write them down: YAML, whole or in part, also in the shape of `circuit-breakers.yaml`. */
+import { SettingsPatch, validate } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { parseDocument } from 'yaml'
+
+/** What is wrong, each with its place. */
+export type Problems = ReadonlyArray<string>
+
+export const parseYaml = (text: string, name: string): E.Either<Problems, unknown> => {
+  const document = parseDocument(text, { prettyErrors: true })
+  if (document.errors.length > 0) return E.left(document.errors.map((error) => `${name}: ${error.message}`))
+  // Aliases that unfold a few lines into gigabytes are refused by their count.
+  return E.tryCatch(() => document.toJS({ maxAliasCount: 100 }) as unknown, (error): Problems => [`${name}: ${String(error)}`])
+}
+
+const breakerKeys = new Set(['failureThreshold', 'cooldownSeconds', 'halfOpenAfter', 'countOn'])
+
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * A file in the shape of `.loki/config/circuit-breakers.yaml` (LK-14): `defaults` with a breaker's own keys,
+ * and `overrides` by task type. It shares no key with a settings patch, so it can be told from one.
+ */
+export const isBreakersFile = (value: unknown): boolean => {
+  if (!isObject(value)) return false
+  const keys = Object.keys(value)
+  if (keys.length === 0 || !keys.every((key) => key === 'defaults' || key === 'overrides')) return false
+  const { defaults } = value
+  return defaults === undefined || (isObject(defaults) && Object.keys(defaults).length > 0 && Object.keys(defaults).every((key) => breakerKeys.has(key)))
+}
+
+export const checkPatch = (value: unknown, name: string, root = ''): E.Either<Problems, SettingsPatch> => {
+  const checked = validate(SettingsPatch, root)(value)
+  return E.isRight(checked) ? checked : E.left(checked.left.map(({ path, message }) => `${name}: ${path} ${message}`))
+}
+
+/** A settings patch, or a breakers file taken as one. */
+export const readSettingsFile = (text: string, name: string): E.Either<Problems, SettingsPatch> => {
+  const parsed = parseYaml(text, name)
+  if (E.isLeft(parsed)) return parsed
+  if (!isObject(parsed.right)) return E.left([`${name}: holds no settings`])
+  return checkPatch(isBreakersFile(parsed.right) ? { breakers: parsed.right } : parsed.right, name)
+}

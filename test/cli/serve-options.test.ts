@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { readServeOptions, readSettingsFile, type ServeFlags } from '@daybook/adapters/config'
+import * as E from 'fp-ts/lib/Either.js'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+
+let dir = ''
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'daybook-config-'))
+})
+afterEach(() => rmSync(dir, { recursive: true, force: true }))
+
+const config = (text: string): string => {
+  const file = join(dir, 'config.yaml')
+  writeFileSync(file, text)
+  return file
+}
+const options = async (flags: ServeFlags, env: Record<string, string> = {}) => {
+  const read = await readServeOptions(flags, env)
+  if (E.isLeft(read)) throw new Error(read.left.join('\n'))
+  return read.right
+}
+const problems = async (flags: ServeFlags, env: Record<string, string> = {}) => {
+  const read = await readServeOptions(flags, env)
+  return E.isLeft(read) ? read.left : []
+}
+
+describe('what a server is told', () => {
+  test('by nobody: loopback, 7878, SQLite in ./daybook-data, tokens', async () => {
+    expect(await options({})).toEqual({
+      host: '127.0.0.1', port: 7878, dataDir: resolve('daybook-data'), auth: 'tokens',
+      store: { kind: 'sqlite', file: resolve('daybook-data', 'daybook.sqlite') },
+    })
+  })
+
+  test('a flag counts before the environment, that before the file', async () => {
+    const file = config('host: c\nport: 3\ndata: /c\nstore: "memory:"\nauth: off\nqueueFiles: /q\n')
+    const env = { DAYBOOK_HOST: 'b', DAYBOOK_PORT: '2', DAYBOOK_DATA: '', DAYBOOK_TOKEN: 'secret' }
+    expect(await options({ host: 'a', config: file }, env)).toEqual({
+      host: 'a', port: 2, dataDir: '/c', store: { kind: 'memory' }, auth: 'off', token: 'secret', queueFilesDir: '/q',
+    })
+  })
+
+  test('everything that is wrong is named at once', async () => {
+    expect(await problems({ port: '99999', auth: 'maybe', store: 'mysql:x' })).toEqual([
+      expect.stringContaining('port "99999"') as string, expect.stringContaining('auth "maybe"') as string, expect.stringContaining('store "mysql:x"') as string,
+    ])
+    expect(await problems({ config: join(dir, 'none.yaml') })).toEqual([expect.stringContaining('none.yaml') as string])
+    expect(await problems({ config: config('hosts: x') })).toEqual([expect.stringContaining('hosts is not known here') as string])
+    expect(await problems({ config: config('defaults: {maxRetrys: 3}') })).toEqual([expect.stringContaining('defaults.maxRetrys is not a field here') as string])
+    expect(await problems({ config: config('a: [') })).not.toEqual([])
+  })
+})
+
+describe('LK-14: breaker settings from YAML', () => {
+  const source = `
+defaults:
+  failureThreshold: 5
+  cooldownSeconds: 300
+  halfOpenAfter: 60
+overrides:
+  ops-security:
+    failureThreshold: 3  # More sensitive for security
+  biz-marketing:
+    failureThreshold: 10
+`
+  const breakers = {
+    defaults: { failureThreshold: 5, cooldownSeconds: 300, halfOpenAfter: 60 },
+    overrides: { 'ops-security': { failureThreshold: 3 }, 'biz-marketing': { failureThreshold: 10 } },
+  }
+  const indented = source.replace(/^(?=.)/gm, '  ')
+
+  test.each([
+    ['circuit-breakers.yaml as it is', source],
+    ['under breakers', `breakers:${indented}`],
+    ['under defaults, as any setting', `defaults:\n  breakers:${indented.replace(/^ {2}/gm, '    ')}`],
+  ])('%s', async (_, text) => {
+    expect((await options({ config: config(text) })).defaults).toEqual({ breakers })
+  })
+
+  test('beside other settings, and not twice', async () => {
+    expect((await options({ config: config(`defaults: {decisionReport: optional}\nbreakers:${indented}`) })).defaults).toEqual({ decisionReport: 'optional', breakers })
+    expect(await problems({ config: config(`defaults: {breakers: {}}\nbreakers:${indented}`) })).toEqual([expect.stringContaining('stand twice') as string])
+  })
+
+  test('for a queue that exists, the same file is a patch of its settings', () => {
+    expect(readSettingsFile(source, 'f')).toEqual(E.right({ breakers }))
+    expect(readSettingsFile('policy: priority', 'f')).toEqual(E.right({ policy: 'priority' }))
+    expect(readSettingsFile('defaults: {failureThreshold: -1}', 'f')).toEqual(E.left([expect.stringContaining('breakers.defaults.failureThreshold') as string]))
+    expect(E.isLeft(readSettingsFile('- x', 'f'))).toBe(true)
+  })
+})
