@@ -1,0 +1,208 @@
+/** What the server gives back, as codecs: documented by OpenAPI, and held against real answers by the tests. */
+import { Phase, PriorityName, Settings, Status } from '@daybook/core'
+import * as t from 'io-ts'
+import { problemCodes } from './problem.js'
+import { Time } from './time.js'
+import { AnyJson, AnyObject } from './wire.js'
+
+const keys = <K extends string>(names: ReadonlyArray<K>): t.Type<K> =>
+  t.keyof(Object.fromEntries(names.map((name) => [name, null])) as Record<K, null>)
+const ids = t.readonlyArray(t.string)
+const orNull = <C extends t.Mixed>(codec: C) => t.union([codec, t.null])
+const revision = { revision: t.number }
+
+export const ProblemAnswer = t.intersection(
+  [
+    t.type({ type: t.string, title: t.string, status: t.number, code: keys(problemCodes), detail: t.string }),
+    t.partial({
+      errors: t.readonlyArray(t.type({ path: t.string, message: t.string })),
+      retryAfterSeconds: t.number,
+      correlationId: t.string,
+    }),
+  ],
+  'Problem',
+)
+
+const content = { payload: AnyJson, description: t.string, metadata: AnyObject }
+const belonging = { phase: Phase, tenant: t.string, ticketId: t.string, parentTaskId: t.string, deadlineAt: Time }
+
+export const TaskAnswer = t.intersection(
+  [
+    t.type({
+      id: t.string,
+      /** Usable wherever an id is, as `#42`. */
+      number: t.number,
+      type: t.string,
+      priority: t.number,
+      status: Status,
+      dependencies: ids,
+      timeout: t.number,
+      maxRetries: t.number,
+      backoffSeconds: t.number,
+      idempotencyKey: t.string,
+      retries: t.number,
+      attempts: t.number,
+      claimants: ids,
+      /** Who holds the task, or completed it. */
+      claimedBy: orNull(t.string),
+      claimedAt: orNull(Time),
+      currentClaimant: orNull(t.string),
+      createdAt: Time,
+      completedAt: orNull(Time),
+      lastError: orNull(t.string),
+    }),
+    t.partial({
+      ...content,
+      ...belonging,
+      result: AnyJson,
+      requires: t.type({ skills: ids }),
+      availableAt: Time,
+      leaseExpiresAt: Time,
+      finishedAt: Time,
+      signature: t.string,
+      deadLetter: t.type({ at: Time, reason: t.string }),
+    }),
+  ],
+  'Task',
+)
+
+const ClaimedTask = t.intersection(
+  [
+    t.type({
+      id: t.string,
+      number: t.number,
+      type: t.string,
+      priority: t.number,
+      status: t.literal('in-progress'),
+      dependencies: ids,
+      timeout: t.number,
+      maxRetries: t.number,
+      retries: t.number,
+      attempts: t.number,
+      claimedBy: t.string,
+      createdAt: Time,
+    }),
+    t.partial({ ...content, ...belonging }),
+  ],
+  'ClaimedTask',
+)
+
+export const LeaseAnswer = t.type({ token: t.number, expiresAt: Time }, 'Lease')
+export const ClaimsAnswer = t.type(
+  {
+    claims: t.readonlyArray(
+      t.intersection([t.type({ task: ClaimedTask, lease: LeaseAnswer }), t.partial({ checkpoint: AnyJson })], 'Claim'),
+    ),
+  },
+  'Claims',
+)
+
+const enqueued = { id: t.string, number: t.number, status: Status, duplicate: t.boolean }
+const Enqueued = t.type(enqueued, 'Enqueued')
+export const EnqueuedAnswer = t.type({ ...enqueued, ...revision }, 'Enqueued one')
+export const EnqueuedAllAnswer = t.type({ results: t.readonlyArray(Enqueued), ...revision }, 'Enqueued all')
+/** 200: a task that was there before, or a result or problem for each. */
+export const EnqueuedEachAnswer = t.union([
+  EnqueuedAnswer,
+  t.type({ results: t.readonlyArray(t.union([Enqueued, ProblemAnswer])), ...revision }, 'Enqueued each'),
+])
+export const EnqueuedOneOrAllAnswer = t.union([EnqueuedAnswer, EnqueuedAllAnswer])
+export const TasksAnswer = t.type(
+  { tasks: t.readonlyArray(TaskAnswer), nextCursor: orNull(t.string), ...revision },
+  'Page of tasks',
+)
+
+export const EventAnswer = t.intersection(
+  [
+    t.type({ revision: t.number, type: t.string, at: t.string, data: AnyJson }),
+    t.partial({ actor: t.string, correlationId: t.string }),
+  ],
+  'Event',
+)
+export const HistoryAnswer = t.type({ events: t.readonlyArray(EventAnswer) }, 'History')
+export const EventsAnswer = t.type(
+  { events: t.readonlyArray(EventAnswer), next: orNull(t.number), ...revision },
+  'Page of events',
+)
+
+export const HeartbeatAnswer = t.type({ lease: LeaseAnswer }, 'Extended')
+export const CompletedAnswer = t.type({ status: Status, spawned: ids }, 'Completed')
+export const FailedAnswer = t.intersection([t.type({ status: Status }), t.partial({ availableAt: Time })], 'Failed')
+export const ReleasedAnswer = t.type({ status: Status }, 'Released')
+export const OutcomesAnswer = t.type(
+  {
+    results: t.readonlyArray(
+      t.union([HeartbeatAnswer, CompletedAnswer, FailedAnswer, ReleasedAnswer, ProblemAnswer], 'Outcome result'),
+    ),
+  },
+  'Outcome results',
+)
+export const CancelledAnswer = t.type({ cancelled: ids }, 'Cancelled')
+
+export const RetriedAnswer = t.type({ retried: ids }, 'Retried')
+export const DiscardedAnswer = t.type({ discarded: ids, cancelled: ids }, 'Discarded')
+export const PatternsAnswer = t.type(
+  {
+    patterns: t.readonlyArray(
+      t.type(
+        { signature: t.string, type: t.string, count: t.number, sample: t.string, firstAt: Time, lastAt: Time, tasks: ids },
+        'FailurePattern',
+      ),
+    ),
+    ...revision,
+  },
+  'Failure patterns',
+)
+
+const Breaker = t.intersection(
+  [
+    t.type({ state: keys(['closed', 'open', 'half-open']), failures: t.number }),
+    t.partial({ lastFailure: Time, openedAt: Time, halfOpenAt: Time, probe: t.string, reason: t.string }),
+  ],
+  'Breaker',
+)
+export const BreakersAnswer = t.type({ breakers: t.record(t.string, Breaker) }, 'Breakers')
+export const BreakerAnswer = t.type({ type: t.string, breaker: Breaker }, 'One breaker')
+
+export const AgentsAnswer = t.type(
+  { agents: t.readonlyArray(t.type({ agentId: t.string, tasks: ids }, 'Agent')) },
+  'Agents',
+)
+export const TerminatedAnswer = t.type(
+  { agentId: t.string, terminated: t.literal(true), reassignedTasks: ids },
+  'Terminated agent',
+)
+
+export const SettingsAnswer = Settings
+export const PausedAnswer = t.type({ paused: orNull(t.string) }, 'Paused')
+
+const counts = t.record(t.string, t.number)
+export const DepthAnswer = t.type(
+  {
+    total: t.number,
+    byStatus: t.record(Status, t.number),
+    byPriority: t.record(PriorityName, t.number),
+    byType: counts,
+    byPhase: counts,
+    byTenant: counts,
+    oldestPendingAt: orNull(Time),
+    oldestWaitSeconds: t.number,
+    ...revision,
+  },
+  'Depth',
+)
+
+export const QueuesAnswer = t.type(
+  {
+    queues: t.readonlyArray(
+      t.type(
+        { name: t.string, revision: t.number, paused: orNull(t.string), total: t.number, byStatus: t.record(Status, t.number) },
+        'Queue',
+      ),
+    ),
+  },
+  'Queues',
+)
+
+export const HealthAnswer = t.type({ status: t.literal('ok') }, 'Alive')
+export const ReadyAnswer = t.type({ status: t.literal('ready'), queues: t.number }, 'Ready')

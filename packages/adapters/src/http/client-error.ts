@@ -1,0 +1,31 @@
+/** Requests that never became one: what Node refuses before there is a route. */
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import { problem, type Problem, problemText } from './problem.js'
+
+const problemFor = (code: string | undefined): Problem => {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return problem('timeout', 'the request did not arrive completely in time; nothing was changed')
+    case 'HPE_HEADER_OVERFLOW':
+      return problem('headers-too-large', 'the request line and headers are over 16 KiB')
+    default:
+      return problem('invalid', 'this is not an HTTP/1.1 request')
+  }
+}
+
+/** Answers on the bare socket, as far as it still listens, and closes it. */
+export const answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  // Half an answer may have gone out already; a second one behind it would only mislead.
+  const { _httpMessage: answering } = socket as Socket & { readonly _httpMessage?: { readonly headersSent: boolean } | null }
+  if (error.code === 'ECONNRESET' || !socket.writable || answering?.headersSent === true) return void socket.destroy()
+  const what = problemFor(error.code)
+  const correlationId = randomUUID()
+  const text = problemText(what, correlationId)
+  socket.end(
+    `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\nContent-Type: application/problem+json; charset=utf-8\r\n` +
+      `Content-Length: ${Buffer.byteLength(text)}\r\nX-Correlation-Id: ${correlationId}\r\nConnection: close\r\n\r\n${text}`,
+    () => socket.destroy(),
+  )
+}

@@ -1,0 +1,31 @@
+/** Is it alive, and is it ready for work? */
+import * as E from 'fp-ts/lib/Either.js'
+import { problem } from '../problem.js'
+import type { Call, Handled } from '../route.js'
+
+export const alive = (): Promise<Handled> => Promise.resolve(E.right({ status: 200, text: '{"status":"ok"}' }))
+
+export interface Readiness {
+  readonly isReplayed: () => boolean
+  readonly isDraining: () => boolean
+}
+
+export const readiness =
+  ({ isReplayed, isDraining }: Readiness) =>
+  ({ daybook }: Call): Promise<Handled> => {
+    const loading = daybook.loading()
+    const unavailable = daybook.queues().flatMap((queue) => {
+      const { unavailable: reason } = queue.status()
+      return reason === undefined ? [] : [{ queue: queue.name, reason }]
+    })
+    const why = isDraining()
+      ? 'the server is stopping'
+      : !isReplayed() || loading.length > 0
+        ? `the log is being read: ${loading.map(({ queue, events, of }) => `${queue} ${events} of ${of} events`).join(', ') || 'just begun'}`
+        : unavailable.map(({ queue, reason }) => `${queue}: ${reason}`).join('; ')
+    return Promise.resolve(
+      why === ''
+        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length }) })
+        : E.left(problem('unavailable', why, { retryAfterSeconds: 1, more: { loading, queues: unavailable } })),
+    )
+  }

@@ -1,0 +1,111 @@
+/** The log itself: what happened, in order, with who and when. Read from the store, not from the state. */
+import { Readable } from 'node:stream'
+import { taskOf } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { type Daybook, historyOf, parseObject, streamOf } from '../../engine/index.js'
+import type { RecordedEvent } from '../../store/index.js'
+import { problemOf } from '../problem.js'
+import type { EventsQuery } from '../query.js'
+import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { quote } from '../text.js'
+import { noSuchTask } from './tasks.js'
+
+/** `data` is spliced in as it stands in the log. */
+const eventText = ({ revision, type, metadata, data, created }: RecordedEvent): string => {
+  const { at, actor, $correlationId } = parseObject(metadata) ?? {}
+  const text = (value: unknown, key: string): string => (typeof value === 'string' ? `,"${key}":${quote(value)}` : '')
+  return (
+    `{"revision":${revision},"type":${quote(type)},"at":${quote(typeof at === 'string' ? at : created)}` +
+    `${text(actor, 'actor')}${text($correlationId, 'correlationId')},"data":${parseObject(data) === undefined ? quote(data) : data}}`
+  )
+}
+
+export const history = async ({ daybook, queue, params }: QueueCall): Promise<Handled> => {
+  const { id = '' } = params
+  const found = await historyOf(queue, daybook.log, id)
+  if (E.isRight(found) && found.right.value === undefined) return E.left(noSuchTask(queue, id))
+  return replyWith(found, (events = []) => `{"events":[${events.map(eventText).join(',')}]}`)
+}
+
+const pageDefault = 100
+
+export const events = async (call: QueueCall<unknown, EventsQuery>): Promise<Handled> => {
+  const { daybook, queue, query, limits, wantsLines } = call
+  const { type, task } = query
+  const from = Number(query.from ?? 0)
+  const isAsked = await filterOf(call, type, task)
+  if (E.isLeft(isAsked)) return isAsked
+  const { revision } = queue.status()
+  if (wantsLines) {
+    const lines = linesOf(daybook, queue.name, from, revision, Number(query.limit ?? Number.POSITIVE_INFINITY), isAsked.right)
+    return E.right({ status: 200, text: Readable.from(lines, { objectMode: false }), type: 'application/x-ndjson', revision })
+  }
+  const limit = Math.min(Number(query.limit ?? pageDefault), limits.pageMax)
+  const texts: Array<string> = []
+  let size = 0
+  let next = from
+  const until = Math.min(revision, from + limits.scanEventsMax - 1)
+  scan: for await (const page of pagesOf(daybook, queue.name, from, until)) {
+    for (const event of page) {
+      if (texts.length === limit || size > limits.pageBytesMax) break scan
+      next = event.revision + 1
+      if (!isAsked.right(event)) continue
+      const text = eventText(event)
+      size += text.length
+      texts.push(text)
+    }
+  }
+  // What is beyond the head has not happened yet: the next page begins there once it has.
+  const rest = next <= revision ? String(next) : 'null'
+  return E.right({ status: 200, text: `{"events":[${texts.join(',')}],"next":${rest},"revision":${revision}}`, revision })
+}
+
+type Filter = (event: RecordedEvent) => boolean
+
+const filterOf = async (
+  { queue }: QueueCall,
+  type: string | undefined,
+  task: string | undefined,
+): Promise<E.Either<ReturnType<typeof problemOf>, Filter>> => {
+  let id = task
+  if (task?.startsWith('#') === true) {
+    const found = await queue.read((state) => taskOf(state, task)?.id)
+    if (E.isLeft(found)) return E.left(problemOf(found.left))
+    if (found.right.value === undefined) return E.left(noSuchTask(queue, task))
+    id = found.right.value
+  }
+  const mark = id === undefined ? '' : `"task":${quote(id)}`
+  return E.right(
+    (event) =>
+      (type === undefined || event.type === type) &&
+      // Most events are ruled out by their text; the others are read, since a payload may hold that text as well.
+      (id === undefined || (event.data.includes(mark) && parseObject(event.data)?.task === id)),
+  )
+}
+
+const pagesOf = (daybook: Daybook, queue: string, from: number, until: number): AsyncIterable<ReadonlyArray<RecordedEvent>> =>
+  until < from ? none() : daybook.log.read(streamOf(queue), { from, limit: until - from + 1 })
+const none = async function* (): AsyncGenerator<ReadonlyArray<RecordedEvent>> {}
+
+/** A page of the store is written and has left before the next one is read: a slow reader slows the reading. */
+const linesOf = async function* (
+  daybook: Daybook,
+  queue: string,
+  from: number,
+  until: number,
+  limit: number,
+  isAsked: Filter,
+): AsyncGenerator<string> {
+  let left = limit
+  for await (const page of pagesOf(daybook, queue, from, until)) {
+    let lines = ''
+    for (const event of page) {
+      if (left === 0) break
+      if (!isAsked(event)) continue
+      lines += `${eventText(event)}\n`
+      left--
+    }
+    if (lines !== '') yield lines
+    if (left === 0) return
+  }
+}

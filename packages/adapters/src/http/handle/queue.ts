@@ -1,0 +1,102 @@
+/** A queue as a whole: its depth, agents, breakers and settings. */
+import {
+  agentsOf,
+  breakersOf,
+  type BreakerView,
+  depthOf,
+  headOf,
+  type SettingsPatch,
+  TaskType,
+  timeOf,
+} from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { invalid, problemOf } from '../problem.js'
+import type { TerminateQuery } from '../query.js'
+import { type Call, type Handled, type QueueCall, replyWith } from '../route.js'
+import { isoOf } from '../time.js'
+import type { OptionalReasonBody, ReasonBody } from '../wire.js'
+
+export const listQueues = async ({ daybook }: Call): Promise<Handled> => {
+  const queues = []
+  for (const queue of daybook.queues()) {
+    const outcome = await queue.read((state) => ({ head: headOf(state), depth: depthOf(state) }))
+    if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
+    const { value, revision } = outcome.right
+    const { paused } = value.head
+    const { total, byStatus } = value.depth
+    queues.push({ name: queue.name, revision, paused, total, byStatus })
+  }
+  return E.right({ status: 200, text: JSON.stringify({ queues }) })
+}
+
+export const depth = async ({ queue }: QueueCall): Promise<Handled> =>
+  replyWith(await queue.read((state) => ({ counts: depthOf(state), at: timeOf(state) })), ({ counts }, revision) => {
+    const { oldestPendingAt } = counts
+    return JSON.stringify({
+      ...counts,
+      oldestPendingAt: oldestPendingAt === undefined ? null : isoOf(oldestPendingAt),
+      oldestWaitSeconds: oldestPendingAt === undefined ? 0 : Math.max(0, (Date.now() - oldestPendingAt) / 1_000),
+      revision,
+    })
+  })
+
+// ------------------------------------------------------------------------------------------- agents
+
+export const agents = async ({ queue }: QueueCall): Promise<Handled> =>
+  replyWith(await queue.read(agentsOf), (found) => JSON.stringify({ agents: found }))
+
+export const terminateAgent = async ({ queue, params, query, door }: QueueCall<unknown, TerminateQuery>): Promise<Handled> => {
+  const { agentId = '' } = params
+  const { reason = 'terminated by an operator' } = query
+  return replyWith(await queue.submit({ type: 'TerminateAgent', agent: agentId, reason }, door), ({ reassigned }) =>
+    JSON.stringify({ agentId, terminated: true, reassignedTasks: reassigned }),
+  )
+}
+
+// ----------------------------------------------------------------------------------------- breakers
+
+const shown = ({ lastFailure, openedAt, halfOpenAt, ...breaker }: BreakerView): object => ({
+  ...breaker,
+  ...(lastFailure === undefined ? {} : { lastFailure: isoOf(lastFailure) }),
+  ...(openedAt === undefined ? {} : { openedAt: isoOf(openedAt) }),
+  ...(halfOpenAt === undefined ? {} : { halfOpenAt: isoOf(halfOpenAt) }),
+})
+
+export const breakers = async ({ queue }: QueueCall): Promise<Handled> =>
+  replyWith(await queue.read(breakersOf), (found) =>
+    JSON.stringify({ breakers: Object.fromEntries(Object.entries(found).map(([type, breaker]) => [type, shown(breaker)])) }),
+  )
+
+const moveBreaker =
+  (type: 'OpenBreaker' | 'CloseBreaker') =>
+  async ({ queue, params, body, door }: QueueCall<ReasonBody>): Promise<Handled> => {
+    const { type: taskType = '' } = params
+    if (!TaskType.is(taskType)) return E.left(invalid([{ path: 'type', message: `${JSON.stringify(taskType)} is not a ${TaskType.name}` }]))
+    const moved = await queue.submit({ type, taskType, reason: body.reason }, door)
+    if (E.isLeft(moved)) return E.left(problemOf(moved.left))
+    return replyWith(await queue.read((state) => breakersOf(state)[taskType]), (breaker) =>
+      JSON.stringify({ type: taskType, breaker: shown(breaker ?? { state: 'closed', failures: 0 }) }),
+    )
+  }
+
+export const openBreaker = moveBreaker('OpenBreaker')
+export const closeBreaker = moveBreaker('CloseBreaker')
+
+// ----------------------------------------------------------------------------------------- settings
+
+export const settings = async ({ queue }: QueueCall): Promise<Handled> =>
+  replyWith(await queue.read(headOf), (head) => JSON.stringify(head.settings))
+
+export const configure = async ({ queue, body, door }: QueueCall<SettingsPatch>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'Configure', patch: body }, door), (configured) => JSON.stringify(configured))
+
+const turn =
+  (type: 'Pause' | 'Resume') =>
+  async ({ queue, body, door }: QueueCall<OptionalReasonBody>): Promise<Handled> => {
+    const turned = await queue.submit({ type, reason: body.reason ?? '' }, door)
+    if (E.isLeft(turned)) return E.left(problemOf(turned.left))
+    return replyWith(await queue.read(headOf), ({ paused }) => JSON.stringify({ paused }))
+  }
+
+export const pause = turn('Pause')
+export const resume = turn('Resume')

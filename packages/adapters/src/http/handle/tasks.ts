@@ -1,0 +1,218 @@
+/** Tasks in, tasks out. */
+import { cursorAfter, type Enqueued, listTasks, type PreparedTask, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { type Outcome, prepareImport, prepareTask, type QueueEngine } from '../../engine/index.js'
+import { type HttpLimits } from '../limits.js'
+import type { Meter } from '../meter.js'
+import { invalid, problem, type Problem, problemOf, problemText } from '../problem.js'
+import { filterOf, type DeadLettersQuery, type TasksQuery } from '../query.js'
+import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
+import { taskTexts } from '../task-text.js'
+import { quote, quoteAll } from '../text.js'
+import { millisecondsOf } from '../time.js'
+import { ImportBody, newTaskOf, type ReasonBody, TaskBody } from '../wire.js'
+
+// ------------------------------------------------------------------------------------------ enqueue
+
+export type EnqueueBody =
+  | { readonly kind: 'one'; readonly task: TaskBody }
+  | { readonly kind: 'all'; readonly tasks: ReadonlyArray<TaskBody> }
+  | { readonly kind: 'each'; readonly tasks: ReadonlyArray<unknown> }
+
+const Bulk = t.intersection([t.type({ tasks: t.readonlyArray(TaskBody) }), t.partial({ atomic: t.boolean })], 'NewTasks')
+/** Each task is checked for itself, so this looks at what is around them alone. */
+const Each = t.type({ tasks: t.UnknownArray, atomic: t.literal(false) })
+
+const checkOne = validate(TaskBody)
+const checkAll = validate(Bulk)
+const checkEach = validate(Each)
+
+export const enqueueInput: Input<EnqueueBody> = {
+  schema: t.union([TaskBody, Bulk]),
+  mayBeAbsent: false,
+  check: (body) => {
+    if (typeof body !== 'object' || body === null || !('tasks' in body)) {
+      return E.map((task: TaskBody): EnqueueBody => ({ kind: 'one', task }))(checkOne(body))
+    }
+    if ('atomic' in body && body.atomic === false) {
+      return E.map(({ tasks }: t.TypeOf<typeof Each>): EnqueueBody => ({ kind: 'each', tasks }))(checkEach(body))
+    }
+    return E.map(({ tasks }: t.TypeOf<typeof Bulk>): EnqueueBody => ({ kind: 'all', tasks }))(checkAll(body))
+  },
+}
+
+const enqueuedText = ({ id, number, status, duplicate }: Enqueued): string =>
+  `{"id":${quote(id)},"number":${number},"status":"${status}","duplicate":${duplicate}}`
+
+const resultsText = (results: ReadonlyArray<string>, revision: number): string =>
+  `{"results":[${results.join(',')}],"revision":${revision}}`
+
+export const tooMany = (what: string, count: number, max: number): Problem | undefined => {
+  if (count <= max) return undefined
+  const message = `${count} are too many: at most ${max} in one request`
+  return problem('invalid', `${what}: ${message}`, { errors: [{ path: what, message }] })
+}
+
+/** One problem among many results. */
+export const refusedText = (what: Problem, meter: Meter): string => {
+  meter.refusedBy(what.code)
+  return problemText(what)
+}
+
+/** A refusal of one task among several says which. */
+const inTask = (refusal: Rejection, index: number): Problem => ({
+  ...problemOf(refusal),
+  detail: `tasks[${index}]: ${refusal.detail}`,
+  ...(refusal.errors === undefined
+    ? {}
+    : { errors: refusal.errors.map(({ path, message }) => ({ path: path.startsWith('tasks[') ? path : `tasks[${index}].${path}`, message })) }),
+})
+
+export const enqueue = async (call: QueueCall<EnqueueBody>): Promise<Handled> => {
+  const { body, limits } = call
+  switch (body.kind) {
+    case 'one':
+      return enqueueOne(call, body.task)
+    case 'all': {
+      const refused = tooMany('tasks', body.tasks.length, limits.itemsMax)
+      return refused === undefined ? enqueueAll(call, body.tasks) : E.left(refused)
+    }
+    case 'each': {
+      const refused = tooMany('tasks', body.tasks.length, limits.itemsMax)
+      return refused === undefined ? enqueueEach(call, body.tasks) : E.left(refused)
+    }
+  }
+}
+
+const enqueueOne = async ({ queue, door, limits }: QueueCall, body: TaskBody): Promise<Handled> => {
+  const prepared = prepareTask(newTaskOf(body), limits.taskBytesMax)
+  if (E.isLeft(prepared)) return E.left(problemOf(prepared.left))
+  const outcome = await queue.submit({ type: 'Enqueue', tasks: [prepared.right] }, door)
+  const isDuplicate = E.isRight(outcome) && outcome.right.value[0]?.duplicate === true
+  return replyWith(
+    outcome,
+    ([enqueued], revision) => `${enqueuedText(enqueued as Enqueued).slice(0, -1)},"revision":${revision}}`,
+    isDuplicate ? 200 : 201,
+  )
+}
+
+const enqueueAll = async ({ queue, door, limits }: QueueCall, bodies: ReadonlyArray<TaskBody>): Promise<Handled> => {
+  const tasks: Array<PreparedTask> = []
+  for (let i = 0; i < bodies.length; i++) {
+    const prepared = prepareTask(newTaskOf(bodies[i] as TaskBody), limits.taskBytesMax)
+    if (E.isLeft(prepared)) return E.left(inTask(prepared.left, i))
+    tasks.push(prepared.right)
+  }
+  const outcome = await queue.submit({ type: 'Enqueue', tasks }, door)
+  return replyWith(outcome, (all, revision) => resultsText(all.map(enqueuedText), revision), 201)
+}
+
+const enqueueEach = async ({ queue, door, limits, meter }: QueueCall, bodies: ReadonlyArray<unknown>): Promise<Handled> => {
+  const prepared = bodies.map((body, index): E.Either<Problem, PreparedTask> => {
+    const checked = validate(TaskBody, `tasks[${index}]`)(body)
+    if (E.isLeft(checked)) return E.left(invalid(checked.left))
+    return E.mapLeft((refusal: Rejection) => inTask(refusal, index))(prepareTask(newTaskOf(checked.right), limits.taskBytesMax))
+  })
+  const commands = prepared.flatMap((task) => (E.isRight(task) ? [{ type: 'Enqueue' as const, tasks: [task.right] }] : []))
+  const outcomes = await queue.submitAll(commands, door)
+  let next = 0
+  let revision = queue.status().revision
+  const results = prepared.map((task) => {
+    if (E.isLeft(task)) return refusedText(task.left, meter)
+    // `submitAll` answers in the order of its commands, and these are all of one kind.
+    const outcome = outcomes[next++] as Outcome<ReadonlyArray<Enqueued>>
+    if (E.isLeft(outcome)) return refusedText(problemOf(outcome.left), meter)
+    revision = Math.max(revision, outcome.right.revision)
+    return enqueuedText(outcome.right.value[0] as Enqueued)
+  })
+  return E.right({ status: 200, text: resultsText(results, revision), revision })
+}
+
+// ------------------------------------------------------------------------------------------- import
+
+export const ImportsBody = t.type({ tasks: t.readonlyArray(ImportBody) }, 'ImportedTasks')
+
+export const importTasks = async ({ body, queue, door, limits }: QueueCall<t.TypeOf<typeof ImportsBody>>): Promise<Handled> => {
+  const refused = tooMany('tasks', body.tasks.length, limits.itemsMax)
+  if (refused !== undefined) return E.left(refused)
+  const tasks = []
+  for (const [index, given] of body.tasks.entries()) {
+    const { status = 'pending', createdAt, completedAt, result, lastError, retries, ...task } = given
+    const prepared = prepareImport(
+      newTaskOf(task),
+      {
+        status,
+        ...(createdAt === undefined ? {} : { createdAt: millisecondsOf(createdAt) }),
+        ...(completedAt === undefined ? {} : { finishedAt: millisecondsOf(completedAt) }),
+        ...(retries === undefined ? {} : { retries }),
+        ...(lastError === undefined ? {} : { lastError }),
+        // What a result holds is checked as it is made canonical.
+        ...(result === undefined ? {} : { result: result as Result }),
+      },
+    )
+    if (E.isLeft(prepared)) return E.left(inTask(prepared.left, index))
+    tasks.push(prepared.right)
+  }
+  const outcome = await queue.submit({ type: 'Import', tasks }, door)
+  return replyWith(outcome, (all, revision) => resultsText(all.map(enqueuedText), revision), 201)
+}
+
+// -------------------------------------------------------------------------------------------- read
+
+export const noSuchTask = (queue: QueueEngine, id: string): Problem =>
+  problem('not-found', `no task ${id} in queue ${queue.name}: it was never enqueued here, or it finished and its retention is over`)
+
+export const getTask = async ({ queue, params }: QueueCall): Promise<Handled> => {
+  const { id = '' } = params
+  const found = await queue.read((state) => taskOf(state, id))
+  if (E.isLeft(found)) return E.left(problemOf(found.left))
+  const { value, revision } = found.right
+  if (value === undefined) return E.left(noSuchTask(queue, id))
+  const [text = ''] = await taskTexts(queue, [value])
+  return E.right({ status: 200, text, revision })
+}
+
+export const getTasks = ({ queue, query, limits }: QueueCall<unknown, TasksQuery>): Promise<Handled> =>
+  pageOfTasks(queue, filterOf(query), query, limits)
+
+export const getDeadLetters = ({ queue, query, limits }: QueueCall<unknown, DeadLettersQuery>): Promise<Handled> => {
+  const { type, signature, error } = query
+  const filter = {
+    statuses: ['dead-letter'] as const,
+    ...(type === undefined ? {} : { type }),
+    ...(signature === undefined ? {} : { signature }),
+    ...(error === undefined ? {} : { error }),
+  }
+  return pageOfTasks(queue, filter, query, limits)
+}
+
+const pageDefault = 50
+
+const pageOfTasks = async (
+  queue: QueueEngine,
+  filter: TaskFilter,
+  { limit, cursor }: { readonly limit?: string; readonly cursor?: string },
+  limits: HttpLimits,
+): Promise<Handled> => {
+  const wanted = limit === undefined ? Math.min(pageDefault, limits.pageMax) : Number(limit)
+  const page = await queue.read((state) => listTasks(state, filter, wanted, cursor))
+  if (E.isLeft(page)) return E.left(problemOf(page.left))
+  const { value, revision } = page.right
+  const texts = await taskTexts(queue, value.tasks, limits.pageBytesMax)
+  const cut = texts.length < value.tasks.length ? value.tasks[texts.length - 1] : undefined
+  const next = cut === undefined ? value.next : cursorAfter(cut)
+  return E.right({
+    status: 200,
+    text: `{"tasks":[${texts.join(',')}],"nextCursor":${next === undefined ? 'null' : quote(next)},"revision":${revision}}`,
+    revision,
+  })
+}
+
+// ------------------------------------------------------------------------------------------- cancel
+
+export const cancelTask = async ({ queue, params, body, door }: QueueCall<ReasonBody>): Promise<Handled> =>
+  replyWith(
+    await queue.submit({ type: 'Cancel', task: params.id ?? '', reason: body.reason }, door),
+    ({ cancelled }) => `{"cancelled":${quoteAll(cancelled)}}`,
+  )

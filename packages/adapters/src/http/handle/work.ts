@@ -1,0 +1,195 @@
+/** Claims, and what becomes of them. */
+import { between, canonicalJson, type Command, type CommandType, type Failure, type Json, type Replies, type Result, validate } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
+import { type Outcome, prepareResult } from '../../engine/index.js'
+import type { HttpLimits } from '../limits.js'
+import { invalid, problem, type Problem, problemOf } from '../problem.js'
+import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
+import { claimsText } from '../task-text.js'
+import { isoMemo } from '../time.js'
+import {
+  ClaimBody,
+  type CompleteBody,
+  type FailBody,
+  type HeartbeatBody,
+  outcomeBodies,
+  type OutcomeBody,
+  type ReleaseBody,
+} from '../wire.js'
+import { refusedText, tooMany } from './tasks.js'
+
+export const claimBody = ({ claimWaitSecondsMax }: HttpLimits) =>
+  t.intersection([ClaimBody, t.partial({ wait: between(0, claimWaitSecondsMax) })], 'ClaimRequest')
+
+export const claim = async ({ body, queue, door, gone, meter }: QueueCall<ClaimBody>): Promise<Handled> => {
+  const { agentId, max = 1, wait = 0, ...where } = body
+  const command = { type: 'Claim' as const, agent: agentId, max, ...where }
+  const waitMs = Math.round(wait * 1_000)
+  const outcome = await queue.claim(command, door, waitMs === 0 ? {} : { waitMs, signal: gone() })
+  if (E.isRight(outcome)) meter.claimed(outcome.right.value)
+  return replyWith(outcome, (claims) => claimsText(claims, agentId))
+}
+
+// ------------------------------------------------------------------------------- one outcome at a time
+
+type Prepared = E.Either<Problem, Command>
+interface Holder {
+  readonly task: string
+  readonly agent: string
+  readonly token: number
+}
+const holder = (task: string, { agentId, token }: { readonly agentId: string; readonly token: number }): Holder => ({
+  task,
+  agent: agentId,
+  token,
+})
+
+const tooLarge = (what: string, bytesMax: number): Problem =>
+  problem('too-large', `the ${what} is over ${bytesMax} bytes: keep large data elsewhere and hand in a reference`)
+
+const isOver = (text: string, bytesMax: number): boolean =>
+  // A UTF-16 text has at most three bytes a unit, so most need not be measured.
+  text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax
+
+const heartbeatCommand = (task: string, body: HeartbeatBody, { taskBytesMax }: HttpLimits): Prepared => {
+  const { progress, checkpoint } = body
+  for (const [what, value] of Object.entries({ progress, checkpoint })) {
+    if (value !== undefined && isOver(canonicalJson(value), taskBytesMax)) return E.left(tooLarge(what, taskBytesMax))
+  }
+  return E.right({ type: 'Heartbeat', ...holder(task, body), ...optional({ progress, checkpoint }) })
+}
+
+const completeCommand = (task: string, body: CompleteBody, { taskBytesMax }: HttpLimits): Prepared => {
+  // What a result holds is checked as it is made canonical.
+  const result = prepareResult(body.result as Result)
+  if (E.isLeft(result)) return E.left(problemOf(result.left))
+  if (isOver(result.right.content, taskBytesMax)) return E.left(tooLarge('result', taskBytesMax))
+  return E.right({ type: 'Complete', ...holder(task, body), ...result.right })
+}
+
+/** The log keeps this much of a message and of a stack: enough to understand a failure. */
+const messageMax = 4_000
+const stackMax = 16_000
+
+const failCommand = (task: string, body: FailBody, { taskBytesMax }: HttpLimits): Prepared => {
+  const { error, retryable = true, checkpoint } = body
+  if (checkpoint !== undefined && isOver(canonicalJson(checkpoint), taskBytesMax)) {
+    return E.left(tooLarge('checkpoint', taskBytesMax))
+  }
+  const said: Failure = typeof error === 'string' ? { message: error } : error
+  const { message, stack } = said
+  const kept = { ...said, message: clip(message, messageMax), ...(stack === undefined ? {} : { stack: clip(stack, stackMax) }) }
+  return E.right({ type: 'Fail', ...holder(task, body), error: kept, retryable, ...optional({ checkpoint }) })
+}
+
+const releaseCommand = (task: string, body: ReleaseBody): Prepared =>
+  E.right({ type: 'Release', ...holder(task, body), reason: body.reason })
+
+const optional = <K extends string>(members: Readonly<Record<K, Json | undefined>>): Partial<Record<K, Json>> =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Record<K, Json>>
+
+const clip = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1)}…`)
+
+const commandOf = (body: OutcomeBody, limits: HttpLimits): Prepared => {
+  switch (body.kind) {
+    case 'heartbeat':
+      return heartbeatCommand(body.taskId, body, limits)
+    case 'complete':
+      return completeCommand(body.taskId, body, limits)
+    case 'fail':
+      return failCommand(body.taskId, body, limits)
+    case 'release':
+      return releaseCommand(body.taskId, body)
+  }
+}
+
+type Kind = OutcomeBody['kind']
+
+const settle =
+  <B>(kind: Kind, commandFor: (task: string, body: B, limits: HttpLimits) => Prepared) =>
+  async ({ body, queue, params, door, limits }: QueueCall<B>): Promise<Handled> => {
+    const command = commandFor(params.id ?? '', body, limits)
+    if (E.isLeft(command)) return command
+    return replyWith(await queue.submit(command.right, door), answerText(kind))
+  }
+
+export const heartbeat = settle('heartbeat', heartbeatCommand)
+export const complete = settle('complete', completeCommand)
+export const fail = settle('fail', failCommand)
+export const release = settle('release', releaseCommand)
+
+/** The answer to an outcome; a writer is used for one batch, whose leases mostly end at the same time. */
+const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
+  const iso = isoMemo()
+  return (reply) => {
+    switch (kind) {
+      case 'heartbeat': {
+        const { token, expiresAt } = reply as Replies['Heartbeat']
+        return `{"lease":{"token":${token},"expiresAt":"${iso(expiresAt)}"}}`
+      }
+      case 'complete':
+        return `{"status":"${(reply as Replies['Complete']).status}","spawned":[]}`
+      case 'fail': {
+        const { status, availableAt } = reply as Replies['Fail']
+        return availableAt === undefined ? `{"status":"${status}"}` : `{"status":"${status}","availableAt":"${iso(availableAt)}"}`
+      }
+      case 'release':
+        return `{"status":"${(reply as Replies['Release']).status}"}`
+    }
+  }
+}
+
+// -------------------------------------------------------------------------------------- many at once
+
+const OneOutcome = t.union([outcomeBodies.heartbeat, outcomeBodies.complete, outcomeBodies.fail, outcomeBodies.release])
+const Outcomes = t.type({ outcomes: t.readonlyArray(OneOutcome) }, 'Outcomes')
+/** Each outcome is checked for itself: one that is misspelt must not hold up a report on 499 others. */
+const Around = t.type({ outcomes: t.UnknownArray })
+export type OutcomesBody = t.TypeOf<typeof Around>
+
+export const outcomesInput: Input<OutcomesBody> = { schema: Outcomes, check: validate(Around), mayBeAbsent: false }
+
+const Kind = t.keyof({ heartbeat: null, complete: null, fail: null, release: null }, 'kind: heartbeat, complete, fail or release')
+/** By its kind first, then with that codec alone: a union's errors would speak of all four. */
+const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeBody> => {
+  const path = `outcomes[${index}]`
+  const kind: unknown = typeof input === 'object' && input !== null && 'kind' in input ? input.kind : undefined
+  if (!Kind.is(kind)) {
+    const message = `${kind === undefined ? 'is required' : `${JSON.stringify(kind)} is unknown`}: heartbeat, complete, fail or release`
+    return E.left(invalid([{ path: `${path}.kind`, message }]))
+  }
+  // The union of four codecs is none of their union; one of them it is.
+  const codec = outcomeBodies[kind] as t.Type<OutcomeBody, unknown>
+  return E.mapLeft(invalid)(validate(codec as t.Type<OutcomeBody>, path)(input))
+}
+
+export const outcomes = async ({ body, queue, door, limits, meter }: QueueCall<OutcomesBody>): Promise<Handled> => {
+  const refused = tooMany('outcomes', body.outcomes.length, limits.itemsMax)
+  if (refused !== undefined) return E.left(refused)
+  const results = new Array<string>(body.outcomes.length)
+  const commands: Array<Command> = []
+  const asked: Array<{ readonly index: number; readonly kind: Kind }> = []
+  for (let index = 0; index < results.length; index++) {
+    const checked = checkOutcome(body.outcomes[index], index)
+    const command = E.isLeft(checked) ? checked : commandOf(checked.right, limits)
+    if (E.isLeft(command) || E.isLeft(checked)) results[index] = refusedText((command as E.Left<Problem>).left, meter)
+    else {
+      commands.push(command.right)
+      asked.push({ index, kind: checked.right.kind })
+    }
+  }
+  const done: ReadonlyArray<Outcome<Replies[CommandType]>> = await queue.submitAll(commands, door)
+  const writers = { heartbeat: answerText('heartbeat'), complete: answerText('complete'), fail: answerText('fail'), release: answerText('release') }
+  let revision = queue.status().revision
+  for (let i = 0; i < asked.length; i++) {
+    const { index, kind } = asked[i] as (typeof asked)[number]
+    const outcome = done[i] as Outcome<Replies[CommandType]>
+    if (E.isLeft(outcome)) results[index] = refusedText(problemOf(outcome.left), meter)
+    else {
+      results[index] = writers[kind](outcome.right.value)
+      revision = Math.max(revision, outcome.right.revision)
+    }
+  }
+  return E.right({ status: 200, text: `{"results":[${results.join(',')}]}`, revision })
+}

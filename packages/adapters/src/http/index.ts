@@ -1,0 +1,2 @@
+export { type HttpLimits, httpLimitsDefault } from './limits.js'
+export { startHttpServer, type HttpServer, type HttpServerOptions } from './server.js'

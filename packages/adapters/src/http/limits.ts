@@ -1,0 +1,43 @@
+/** Every bound of the HTTP server, with its default. */
+export interface HttpLimits {
+  /** Bytes of a request's body. */
+  readonly bodyBytesMax: number
+  /** Bytes of one task's content, of a result and of a checkpoint, as JSON text. */
+  readonly taskBytesMax: number
+  /** Tasks of one enqueue or import, outcomes of one report. */
+  readonly itemsMax: number
+  /** Seconds that a claim may wait for work. */
+  readonly claimWaitSecondsMax: number
+  /** How long `?atLeast=` waits for a revision. */
+  readonly atLeastWaitMs: number
+  /** How long a request may take to arrive, headers and body. */
+  readonly requestTimeoutMs: number
+  /** How long an idle connection is kept. */
+  readonly keepAliveMs: number
+  /** Tasks, dead letters or events on one page. */
+  readonly pageMax: number
+  /** Bytes of a page's contents: a page of large tasks ends early, and its cursor goes on from there. */
+  readonly pageBytesMax: number
+  /** Events that one page of the log may look at to find those asked for. */
+  readonly scanEventsMax: number
+  /** Answers kept for `Idempotency-Key`: how many, how many bytes, how long. */
+  readonly idempotencyEntriesMax: number
+  readonly idempotencyBytesMax: number
+  readonly idempotencyMs: number
+}
+
+export const httpLimitsDefault: HttpLimits = {
+  bodyBytesMax: 4 * 2 ** 20,
+  taskBytesMax: 256 * 1024,
+  itemsMax: 1_000,
+  claimWaitSecondsMax: 60,
+  atLeastWaitMs: 5_000,
+  requestTimeoutMs: 30_000,
+  keepAliveMs: 72_000,
+  pageMax: 1_000,
+  pageBytesMax: 8 * 2 ** 20,
+  scanEventsMax: 100_000,
+  idempotencyEntriesMax: 10_000,
+  idempotencyBytesMax: 64 * 2 ** 20,
+  idempotencyMs: 24 * 3_600_000,
+}

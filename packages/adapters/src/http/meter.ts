@@ -1,0 +1,115 @@
+/** What is counted while the server works: plain numbers, turned into metrics when somebody asks. */
+import type { EventType, QueueEvent } from '@daybook/core'
+import type { Claim, QueueEngine } from '../engine/index.js'
+
+/** A histogram that costs a few nanoseconds: no labels, no allocation. */
+export class Histogram {
+  readonly counts: Array<number>
+  sum = 0
+  count = 0
+
+  constructor(readonly bounds: ReadonlyArray<number>) {
+    this.counts = bounds.map(() => 0)
+  }
+
+  observe(value: number): void {
+    this.sum += value
+    this.count++
+    for (let i = 0; i < this.bounds.length; i++) {
+      if (value <= (this.bounds[i] as number)) {
+        this.counts[i] = (this.counts[i] as number) + 1
+        return
+      }
+    }
+  }
+}
+
+/** From a hundredth of a second to a day: tasks wait and run that long. */
+const taskSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400]
+
+const increment = (counts: Map<string, number>, key: string): void => {
+  counts.set(key, (counts.get(key) ?? 0) + 1)
+}
+
+/** Counts of one queue since this server has known it. */
+export class QueueMeter {
+  readonly events = new Map<EventType, number>()
+  /** Attempts that ended without success and are tried again, by what ended them. */
+  readonly retries = new Map<string, number>()
+  readonly deadLetters = new Map<string, number>()
+  /** Claims under way: task → when it was claimed. */
+  private readonly claimedAt = new Map<string, number>()
+
+  constructor(private readonly runSeconds: Histogram) {}
+
+  count(events: ReadonlyArray<QueueEvent>): void {
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as QueueEvent
+      this.events.set(event.type, (this.events.get(event.type) ?? 0) + 1)
+      switch (event.type) {
+        case 'Claimed':
+          this.claimedAt.set(event.data.task, event.at)
+          break
+        case 'Failed':
+        case 'ClaimExpired':
+          // What becomes of a failed attempt stands right behind it.
+          if (events[i + 1]?.type !== 'DeadLettered') increment(this.retries, event.type === 'Failed' ? 'failed' : event.data.cause)
+          this.ended(event.data.task, event.at)
+          break
+        case 'Completed':
+        case 'Released':
+          this.ended(event.data.task, event.at)
+          break
+        case 'Cancelled':
+          this.claimedAt.delete(event.data.task)
+          break
+        case 'DeadLettered':
+          increment(this.deadLetters, event.data.reason)
+          break
+        default:
+      }
+    }
+  }
+
+  private ended(task: string, at: number): void {
+    const claimedAt = this.claimedAt.get(task)
+    if (claimedAt === undefined) return
+    this.claimedAt.delete(task)
+    this.runSeconds.observe((at - claimedAt) / 1_000)
+  }
+}
+
+export class Meter {
+  readonly queues = new Map<string, QueueMeter>()
+  readonly waitSeconds = new Histogram(taskSeconds)
+  readonly runSeconds = new Histogram(taskSeconds)
+  /** `METHOD route status` → requests. */
+  readonly requests = new Map<string, number>()
+  readonly refused = new Map<string, number>()
+  private readonly watched = new WeakSet<QueueEngine>()
+
+  /** Counts what happens in a queue from now on. */
+  watch(queue: QueueEngine): void {
+    if (this.watched.has(queue)) return
+    this.watched.add(queue)
+    const meter = new QueueMeter(this.runSeconds)
+    this.queues.set(queue.name, meter)
+    queue.committed.subscribe(({ events }) => meter.count(events))
+  }
+
+  /** First claims only: what a retried task waited says nothing about the queue. */
+  claimed(claims: ReadonlyArray<Claim>): void {
+    const now = Date.now()
+    for (const { createdAt, retries, attempts } of claims) {
+      if (retries === 0 && attempts === 0) this.waitSeconds.observe(Math.max(0, now - createdAt) / 1_000)
+    }
+  }
+
+  refusedBy(code: string): void {
+    increment(this.refused, code)
+  }
+
+  answered(method: string, path: string, status: number): void {
+    increment(this.requests, `${method} ${path} ${status}`)
+  }
+}

@@ -1,0 +1,148 @@
+/** Prometheus metrics: counters from the committed events, gauges asked for at each scrape. No ids as labels. */
+import { breakersOf, depthOf, type EventType } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import type { Daybook } from '../engine/index.js'
+import type { Histogram, Meter } from './meter.js'
+
+/** Types are the producers' own words, so there may be any number of them: the rest counts as `other`. */
+const typesMax = 100
+
+const outcomes: Readonly<Record<string, EventType>> = {
+  completed: 'Completed',
+  incomplete: 'MarkedIncomplete',
+  failed: 'Failed',
+  expired: 'ClaimExpired',
+  released: 'Released',
+  cancelled: 'Cancelled',
+  discarded: 'Discarded',
+}
+const breakerValue = { closed: 0, 'half-open': 1, open: 2 } as const
+
+/** Gives the text of all metrics of this server. */
+export const metricsOf = (daybook: Daybook, meter: Meter, version: string): (() => Promise<string>) => {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry, prefix: 'daybook_' })
+  new Gauge({ name: 'daybook_build_info', help: 'Always 1.', labelNames: ['version'], registers }).set({ version }, 1)
+
+  const counter = (name: string, help: string, labels: ReadonlyArray<string>, fill: (add: Add) => void): void => {
+    new Counter({
+      name: `daybook_${name}`,
+      help,
+      labelNames: [...labels],
+      registers,
+      collect() {
+        this.reset()
+        fill((given, value) => this.inc({ ...given }, value))
+      },
+    })
+  }
+  const gauge = (name: string, help: string, labels: ReadonlyArray<string>): Gauge =>
+    new Gauge({ name: `daybook_${name}`, help, labelNames: [...labels], registers })
+
+  const ofEvent = (name: string, help: string, type: EventType): void =>
+    counter(name, help, ['queue'], (add) => {
+      for (const [queue, { events }] of meter.queues) add({ queue }, events.get(type) ?? 0)
+    })
+  ofEvent('enqueued_total', 'Tasks taken in.', 'TaskEnqueued')
+  ofEvent('imported_total', 'Tasks taken over with their history.', 'TaskImported')
+  ofEvent('claims_total', 'Tasks leased.', 'Claimed')
+  ofEvent('lease_expirations_total', 'Leases that ended by themselves.', 'ClaimExpired')
+  counter('completions_total', 'How claims and tasks ended.', ['queue', 'outcome'], (add) => {
+    for (const [queue, { events }] of meter.queues) {
+      for (const [outcome, type] of Object.entries(outcomes)) add({ queue, outcome }, events.get(type) ?? 0)
+    }
+  })
+  counter('retries_total', 'Attempts that ended without success and are tried again.', ['queue', 'reason'], (add) => {
+    for (const [queue, { retries }] of meter.queues) for (const [reason, count] of retries) add({ queue, reason }, count)
+  })
+  counter('dead_letters_total', 'Tasks that became dead letters.', ['queue', 'reason'], (add) => {
+    for (const [queue, { deadLetters }] of meter.queues) for (const [reason, count] of deadLetters) add({ queue, reason }, count)
+  })
+  counter('breaker_transitions_total', 'Changes of breakers.', ['queue', 'to'], (add) => {
+    for (const [queue, { events }] of meter.queues) {
+      add({ queue, to: 'open' }, events.get('BreakerOpened') ?? 0)
+      add({ queue, to: 'half-open' }, events.get('BreakerHalfOpened') ?? 0)
+      add({ queue, to: 'closed' }, events.get('BreakerClosed') ?? 0)
+    }
+  })
+  counter('fenced_results_total', 'Reports refused because their lease was lost.', [], (add) => add({}, meter.refused.get('lease-lost') ?? 0))
+  counter('denied_total', 'Requests without the right to be made.', ['reason'], (add) => {
+    for (const reason of ['unauthorized', 'forbidden']) add({ reason }, meter.refused.get(reason) ?? 0)
+  })
+  counter('refused_total', 'Requests and parts of requests that were refused.', ['code'], (add) => {
+    for (const [code, count] of meter.refused) add({ code }, count)
+  })
+  counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status'], (add) => {
+    for (const [key, count] of meter.requests) {
+      const [method = '', route = '', status = ''] = key.split(' ')
+      add({ method, route, status }, count)
+    }
+  })
+
+  const tasks = gauge('tasks', 'Tasks by status.', ['queue', 'status'])
+  const pending = gauge('pending_tasks', 'Pending tasks by type.', ['queue', 'type'])
+  const oldest = gauge('oldest_ready_age_seconds', 'How long the oldest pending task has been there.', ['queue'])
+  const breaker = gauge('breaker_state', 'Breakers: 0 closed, 1 half-open, 2 open.', ['queue', 'type'])
+  const position = gauge('log_position', 'Revision of the last durable event.', ['queue'])
+  const snapshot = gauge('snapshot_position', 'Revision of the last snapshot.', ['queue'])
+  const mailbox = gauge('mailbox_commands', 'Commands waiting to be decided.', ['queue'])
+  const waiting = gauge('waiting_claims', 'Claims waiting for work.', ['queue'])
+  const appends = gauge('appends_in_flight', 'Appends under way.', ['queue'])
+  const conflicts = gauge('append_conflicts', 'Appends that met events of another process, since the queue was opened.', ['queue'])
+  const available = gauge('queue_available', '1 when the queue takes commands, 0 when its store does not.', ['queue'])
+
+  const ask = async (): Promise<void> => {
+    for (const each of [tasks, pending, oldest, breaker, position, snapshot, mailbox, waiting, appends, conflicts, available]) each.reset()
+    for (const engine of daybook.queues()) {
+      meter.watch(engine)
+      const queue = engine.name
+      const status = engine.status()
+      position.set({ queue }, status.revision)
+      snapshot.set({ queue }, status.snapshotRevision)
+      mailbox.set({ queue }, status.mailbox)
+      waiting.set({ queue }, status.waitingClaims)
+      appends.set({ queue }, status.appendsInFlight)
+      conflicts.set({ queue }, status.conflicts)
+      available.set({ queue }, status.unavailable === undefined ? 1 : 0)
+      const read = await engine.read((state) => ({ depth: depthOf(state), breakers: breakersOf(state) }))
+      // A queue that cannot be asked now has no figures now.
+      if (E.isLeft(read)) continue
+      const { depth, breakers } = read.right.value
+      for (const [name, count] of Object.entries(depth.byStatus)) tasks.set({ queue, status: name }, count)
+      for (const [type, count] of byTypeBounded(depth.byType)) pending.set({ queue, type }, count)
+      oldest.set({ queue }, depth.oldestPendingAt === undefined ? 0 : Math.max(0, Date.now() - depth.oldestPendingAt) / 1_000)
+      for (const [type, { state }] of Object.entries(breakers).slice(0, typesMax)) breaker.set({ queue, type }, breakerValue[state])
+    }
+  }
+
+  return async () => {
+    await ask()
+    return (
+      (await registry.metrics()) +
+      histogramText('daybook_queue_wait_seconds', 'From enqueueing to the first claim.', meter.waitSeconds) +
+      histogramText('daybook_run_seconds', 'From a claim to its end.', meter.runSeconds)
+    )
+  }
+}
+
+type Add = (labels: Readonly<Record<string, string>>, value: number) => void
+
+const byTypeBounded = (byType: Readonly<Record<string, number>>): ReadonlyArray<readonly [string, number]> => {
+  const all = Object.entries(byType).sort(([, a], [, b]) => b - a)
+  const rest = all.slice(typesMax).reduce((sum, [, count]) => sum + count, 0)
+  return rest === 0 ? all : [...all.slice(0, typesMax), ['other', rest]]
+}
+
+const histogramText = (name: string, help: string, { bounds, counts, count, sum }: Histogram): string => {
+  let below = 0
+  const buckets = bounds.map((bound, i) => {
+    below += counts[i] as number
+    return `${name}_bucket{le="${bound}"} ${below}\n`
+  })
+  return (
+    `\n# HELP ${name} ${help}\n# TYPE ${name} histogram\n${buckets.join('')}` +
+    `${name}_bucket{le="+Inf"} ${count}\n${name}_sum ${sum}\n${name}_count ${count}\n`
+  )
+}

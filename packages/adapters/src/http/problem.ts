@@ -1,0 +1,70 @@
+/** What is wrong, as RFC 9457 has it. `code` is stable; programs match on it, people read `detail`. */
+import type { FieldError } from '@daybook/core'
+import type { Refusal } from '../engine/types.js'
+
+const kinds = {
+  invalid: [400, 'The request is not understood'],
+  unauthorized: [401, 'A valid token is needed'],
+  forbidden: [403, 'This is not allowed'],
+  'not-found': [404, 'There is no such thing'],
+  'method-not-allowed': [405, 'Not with this method'],
+  timeout: [408, 'The request did not arrive in time'],
+  conflict: [409, 'This contradicts what is there'],
+  'lease-lost': [409, 'The lease is lost'],
+  'wrong-state': [409, 'Not in this state'],
+  'too-large': [413, 'Too large'],
+  'unsupported-media-type': [415, 'Only JSON is understood'],
+  'unknown-dependency': [422, 'A dependency is unknown'],
+  'dependency-cycle': [422, 'The dependencies form a cycle'],
+  'headers-too-large': [431, 'The headers are too large'],
+  internal: [500, 'Something went wrong in the server'],
+  overloaded: [503, 'Too much at once'],
+  unavailable: [503, 'Not available now'],
+} as const satisfies Record<string, readonly [status: number, title: string]>
+
+export type ProblemCode = keyof typeof kinds
+export const problemCodes = Object.keys(kinds) as ReadonlyArray<ProblemCode>
+
+export interface Problem {
+  readonly status: number
+  readonly code: ProblemCode
+  readonly detail: string
+  readonly errors?: ReadonlyArray<FieldError>
+  readonly retryAfterSeconds?: number
+  /** Members of this one problem alone. */
+  readonly more?: Readonly<Record<string, unknown>>
+}
+
+type Details = Partial<Omit<Problem, 'code' | 'detail'>>
+
+export const problem = (code: ProblemCode, detail: string, details: Details = {}): Problem => ({
+  status: kinds[code][0],
+  code,
+  detail,
+  ...details,
+})
+
+export const invalid = (errors: ReadonlyArray<FieldError>): Problem => {
+  const [first] = errors
+  const detail = first === undefined ? 'the request is not understood' : `${first.path}: ${first.message}`
+  return problem('invalid', errors.length > 1 ? `${detail} (and ${errors.length - 1} more)` : detail, { errors })
+}
+
+export const problemOf = (refusal: Refusal): Problem =>
+  'retryAfterSeconds' in refusal
+    ? problem(refusal.code, refusal.detail, { retryAfterSeconds: refusal.retryAfterSeconds })
+    : problem(refusal.code, refusal.detail, refusal.errors === undefined ? {} : { errors: refusal.errors })
+
+/** As a document of its own, or as one result among many. */
+export const problemText = ({ status, code, detail, errors, retryAfterSeconds, more }: Problem, correlationId?: string): string =>
+  JSON.stringify({
+    type: `urn:daybook:problem:${code}`,
+    title: kinds[code][1],
+    status,
+    code,
+    detail,
+    errors,
+    retryAfterSeconds,
+    ...more,
+    correlationId,
+  })

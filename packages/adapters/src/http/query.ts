@@ -1,0 +1,97 @@
+/** Query parameters: texts that are checked as texts, and turned into values by the functions beside them. */
+import { isCursor, Name, Phase, priorityOf, PriorityName, type Status, statuses, type TaskFilter, TypePattern } from '@daybook/core'
+import * as t from 'io-ts'
+import { described } from './json-schema.js'
+
+const text = (name: string, holds: (value: string) => boolean) => t.refinement(t.string, holds, name)
+
+const isWhole = (value: string, min: number, max: number): boolean =>
+  /^\d{1,16}$/.test(value) && Number(value) >= min && Number(value) <= max
+const whole = (min: number, max: number) =>
+  described(text(`whole number from ${min} to ${max}`, (value) => isWhole(value, min, max)), {
+    type: 'integer',
+    minimum: min,
+    maximum: max,
+  })
+
+const isStatus = (value: string): value is Status => (statuses as ReadonlyArray<string>).includes(value)
+const Statuses = text(`list of ${statuses.join(', ')}, separated by commas`, (value) => value.split(',').every(isStatus))
+
+const priorityAt = (value: string): number | undefined =>
+  PriorityName.is(value) ? priorityOf[value] : isWhole(value, 1, 10) ? Number(value) : undefined
+/** `8`, `HIGH`, `5-7` or `LOW-MEDIUM`, in either order. */
+const priorityRange = (value: string): readonly [number, number] | undefined => {
+  const ends = value.split('-').map(priorityAt)
+  const [one, other = one] = ends
+  return ends.length > 2 || one === undefined || other === undefined || ends.includes(undefined)
+    ? undefined
+    : [Math.min(one, other), Math.max(one, other)]
+}
+const Priority = text('priority (1 to 10, or CRITICAL, HIGH, MEDIUM, LOW) or range of two as 5-7', (value) => priorityRange(value) !== undefined)
+
+export const revisionMax = Number.MAX_SAFE_INTEGER
+const atLeast = { atLeast: whole(0, revisionMax) }
+
+export const AtLeastQuery = t.partial(atLeast, 'query')
+export type AtLeastQuery = t.TypeOf<typeof AtLeastQuery>
+
+export const pageQuery = (pageMax: number) => ({
+  limit: whole(1, pageMax),
+  cursor: text('cursor, as the page before gave it', isCursor),
+})
+
+export const tasksQuery = (pageMax: number) =>
+  t.partial(
+    {
+      status: Statuses,
+      type: TypePattern,
+      phase: Phase,
+      priority: Priority,
+      ticketId: Name,
+      tenant: Name,
+      agent: Name,
+      q: Name,
+      ...pageQuery(pageMax),
+      ...atLeast,
+    },
+    'query',
+  )
+export type TasksQuery = t.TypeOf<ReturnType<typeof tasksQuery>>
+
+export const filterOf = (query: TasksQuery): TaskFilter => {
+  const { status, type, phase, priority, ticketId, tenant, agent, q } = query
+  const range = priority === undefined ? undefined : priorityRange(priority)
+  return {
+    ...(status === undefined ? {} : { statuses: status.split(',') as ReadonlyArray<Status> }),
+    ...(type === undefined ? {} : { type }),
+    ...(phase === undefined ? {} : { phase }),
+    ...(range === undefined ? {} : { priorityMin: range[0], priorityMax: range[1] }),
+    ...(ticketId === undefined ? {} : { ticketId }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(q === undefined ? {} : { text: q }),
+  }
+}
+
+export const deadLettersQuery = (pageMax: number) =>
+  t.partial({ type: TypePattern, signature: Name, error: Name, ...pageQuery(pageMax), ...atLeast }, 'query')
+export type DeadLettersQuery = t.TypeOf<ReturnType<typeof deadLettersQuery>>
+
+export const patternsQuery = t.partial({ type: TypePattern, signature: Name, error: Name, ...atLeast }, 'query')
+export type PatternsQuery = t.TypeOf<typeof patternsQuery>
+
+export const eventsQuery = (pageMax: number) =>
+  t.partial(
+    {
+      from: whole(0, revisionMax),
+      limit: whole(1, Number.MAX_SAFE_INTEGER),
+      type: Name,
+      task: Name,
+      ...atLeast,
+    },
+    `query; a page of JSON holds at most ${pageMax} events, a stream of lines any number`,
+  )
+export type EventsQuery = t.TypeOf<ReturnType<typeof eventsQuery>>
+
+export const terminateQuery = t.partial({ reason: t.string }, 'query')
+export type TerminateQuery = t.TypeOf<typeof terminateQuery>

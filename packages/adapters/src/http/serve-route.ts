@@ -1,0 +1,155 @@
+/** What happens between a request that was let in and its answer; the same for every route. */
+import { QueueName } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Daybook, QueueEngine } from '../engine/index.js'
+import { type IdempotencyKeys, type Rendered } from './idempotency.js'
+import type { HttpLimits } from './limits.js'
+import type { Meter } from './meter.js'
+import { invalid, problem, type Problem, problemText } from './problem.js'
+import type { Call, Handled, Input, Reply, Route } from './route.js'
+
+export interface Context {
+  readonly daybook: Daybook
+  readonly limits: HttpLimits
+  readonly meter: Meter
+  readonly keys: IdempotencyKeys
+  /** Every queue of the store has been read. */
+  readonly isReplayed: () => boolean
+}
+
+/** A request, as far as routes look at it. */
+export interface Asked {
+  readonly params: Readonly<Record<string, string>>
+  readonly query: unknown
+  readonly body: unknown
+  readonly actor: string
+  readonly correlationId: string
+  readonly wantsLines: boolean
+  readonly gone: () => AbortSignal
+  /** Method and URL, which an idempotency key stands for together with the body. */
+  readonly request: string
+  readonly idempotencyKey: string | undefined
+  readonly bytes: Buffer | undefined
+}
+
+/** What goes out; a reply that flows is not remembered. */
+export type Sent = Rendered | (Omit<Rendered, 'text'> & { readonly text: Exclude<Reply['text'], string> })
+
+export const serveRoute = async (context: Context, route: Route, asked: Asked): Promise<Sent & { readonly retryAfterSeconds?: number }> => {
+  const { keys, meter } = context
+  const { idempotencyKey, actor, request, bytes, correlationId } = asked
+  if (route.method !== 'POST' || idempotencyKey === undefined) return render(await answer(context, route, asked), correlationId, meter)
+
+  const begun = isKey(idempotencyKey)
+    ? keys.begin(actor, idempotencyKey, request, bytes)
+    : { _tag: 'Refused' as const, problem: invalid([{ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' }]) }
+  switch (begun._tag) {
+    case 'Known':
+      return begun.rendered
+    case 'Refused':
+      return render(E.left(begun.problem), correlationId, meter)
+    case 'First': {
+      let kept: Rendered | undefined
+      try {
+        const sent = render(await answer(context, route, asked), correlationId, meter)
+        // What may go well the next time is done again; a claim given up has not been answered.
+        if (sent.status < 500 && typeof sent.text === 'string' && !asked.gone().aborted) kept = sent as Rendered
+        return sent
+      } finally {
+        begun.end(kept)
+      }
+    }
+  }
+}
+
+const isKey = (key: string): boolean => /^[\x20-\x7e]{1,255}$/.test(key)
+
+const render = (handled: Handled, correlationId: string, meter: Meter): Sent & { readonly retryAfterSeconds?: number } => {
+  if (E.isRight(handled)) {
+    const { status, text, type = 'application/json; charset=utf-8', revision } = handled.right
+    return { status, text, type, revision } as Sent
+  }
+  return renderProblem(handled.left, correlationId, meter)
+}
+
+export const renderProblem = (
+  what: Problem & { readonly revision?: number },
+  correlationId: string,
+  meter: Meter,
+): Rendered & { readonly retryAfterSeconds?: number } => {
+  const { status, code, retryAfterSeconds, revision } = what
+  meter.refusedBy(code)
+  return {
+    status,
+    text: problemText(what, correlationId),
+    type: 'application/problem+json; charset=utf-8',
+    revision,
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  }
+}
+
+// ------------------------------------------------------------------------------------------- steps
+
+const answer = async (context: Context, route: Route, asked: Asked): Promise<Handled> => {
+  // 1. Is the request what the route takes?
+  const query = route.query === undefined ? noQuery(asked.query) : checked(route.query, asked.query)
+  if (E.isLeft(query)) return query
+  const body = route.body === undefined ? E.right(undefined) : checked(route.body, asked.body)
+  if (E.isLeft(body)) return body
+  const { daybook, limits, meter } = context
+  const { params, wantsLines, gone } = asked
+  const door = { actor: asked.actor, correlationId: asked.correlationId }
+  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, door, wantsLines, gone }
+  if (route.of === 'server') return route.handle(call)
+  // 2. Is the queue there, and as far as the caller has seen it?
+  const queue = await queueOf(context, params.queue ?? '', route.makesQueue)
+  if (E.isLeft(queue)) return queue
+  meter.watch(queue.right)
+  const late = await notYet(queue.right, query.right, limits)
+  if (late !== undefined) return E.left(late)
+  // 3. Do it. A refusal, too, tells how far the queue is.
+  const handled = await route.handle({ ...call, queue: queue.right })
+  return E.isRight(handled) ? handled : E.left({ revision: queue.right.status().revision, ...handled.left })
+}
+
+const checked = (input: Input<unknown>, given: unknown): E.Either<Problem, unknown> => {
+  if (given === undefined || given === null) {
+    if (input.mayBeAbsent) return E.right({})
+    return E.left(invalid([{ path: '(body)', message: 'is required, as JSON' }]))
+  }
+  return E.mapLeft(invalid)(input.check(given))
+}
+
+const noQuery = (query: unknown): E.Either<Problem, unknown> => {
+  const names = Object.keys((query ?? {}) as object)
+  return names.length === 0
+    ? E.right({})
+    : E.left(invalid(names.map((name) => ({ path: `query.${name}`, message: 'is not a parameter here' }))))
+}
+
+const queueOf = async (
+  { daybook, isReplayed }: Context,
+  name: string,
+  makes: boolean,
+): Promise<E.Either<Problem, QueueEngine>> => {
+  const known = daybook.queue(name)
+  if (known !== undefined) return E.right(known)
+  if (!QueueName.is(name)) {
+    const message = `${JSON.stringify(name)} is not a ${QueueName.name}`
+    return E.left(makes ? invalid([{ path: 'queue', message }]) : problem('not-found', message))
+  }
+  // It may be one of those that have not been read yet.
+  if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: 1 }))
+  if (!makes) return E.left(problem('not-found', `no queue ${name}: it comes into being with its first task, or its first setting`))
+  try {
+    return E.right(await daybook.open(name))
+  } catch (error) {
+    return E.left(problem('unavailable', error instanceof Error ? error.message : 'the store cannot be read', { retryAfterSeconds: 1 }))
+  }
+}
+
+const notYet = async (queue: QueueEngine, query: unknown, { atLeastWaitMs }: HttpLimits): Promise<Problem | undefined> => {
+  const { atLeast } = query as { readonly atLeast?: string }
+  if (atLeast === undefined || (await queue.reached(Number(atLeast), atLeastWaitMs))) return undefined
+  return problem('unavailable', `the queue has not come to revision ${atLeast} yet`, { retryAfterSeconds: 1 })
+}

@@ -1,0 +1,277 @@
+/** The HTTP server: Fastify around the table of routes. */
+import { randomUUID } from 'node:crypto'
+import type { AddressInfo } from 'node:net'
+import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Tokens } from '../auth/index.js'
+import type { Daybook } from '../engine/index.js'
+import { bytesOf, readJsonBodies, Refused } from './body.js'
+import { answerClientError } from './client-error.js'
+import { guard } from './guard.js'
+import { IdempotencyKeys } from './idempotency.js'
+import { type HttpLimits, httpLimitsDefault } from './limits.js'
+import { Meter } from './meter.js'
+import { metricsOf } from './metrics.js'
+import { openApi } from './openapi.js'
+import { problem, type Problem } from './problem.js'
+import type { Route } from './route.js'
+import { routesOf } from './routes.js'
+import { type Context, renderProblem, type Sent, serveRoute } from './serve-route.js'
+
+export interface HttpServerOptions {
+  readonly daybook: Daybook
+  /** `off` lets everybody on this machine in: check `refusalOfAuthOff(host)` first. */
+  readonly tokens: Tokens | 'off'
+  /** Default `127.0.0.1`. */
+  readonly host?: string
+  /** 0 for any free port. Default 7878. */
+  readonly port?: number
+  readonly limits?: Partial<HttpLimits>
+  /** Default: none. */
+  readonly logger?: FastifyBaseLogger
+  /** One line for each request and each answer; costs a tenth of the throughput of small requests. Default false. */
+  readonly requestLog?: boolean
+  /** Lets Prometheus in without a token. Default false: queue names and task types may tell something. */
+  readonly openMetrics?: boolean
+  /** For `/metrics` and the OpenAPI document. */
+  readonly version?: string
+}
+
+export interface HttpServer {
+  readonly url: string
+  readonly port: number
+  /** What Fastify serves, for checks. */
+  readonly routes: ReadonlyArray<{ readonly method: string; readonly path: string }>
+  /**
+   * Stops accepting, answers waiting claims empty, and lets requests under way finish: for at most so many
+   * milliseconds (default 8,000), then their connections are cut. The daybook stays open.
+   */
+  readonly close: (graceMs?: number) => Promise<void>
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks, by the name of their token. */
+    actor: string
+  }
+}
+
+/** Listens. Rejects when the address cannot be had. */
+export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
+  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0' } = options
+  const limits = { ...httpLimitsDefault, ...options.limits }
+  const meter = new Meter()
+  const state = { isReplayed: false, isDraining: false }
+  const context: Context = { daybook, limits, meter, keys: new IdempotencyKeys(limits), isReplayed: () => state.isReplayed }
+  daybook.ready.then(
+    () => {
+      state.isReplayed = true
+      daybook.queues().forEach((queue) => meter.watch(queue))
+    },
+    // Whoever opened the daybook is told; here it stays not ready.
+    () => undefined,
+  )
+
+  const metrics = metricsOf(daybook, meter, version)
+  let document = ''
+  const routes = routesOf({
+    limits,
+    readiness: { isReplayed: () => state.isReplayed, isDraining: () => state.isDraining },
+    metricsRole: options.openMetrics === true ? 'anyone' : 'auditor',
+    metrics: async () => E.right({ status: 200, text: await metrics(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
+    openApi: () => Promise.resolve(E.right({ status: 200, text: document })),
+  })
+  document = JSON.stringify(openApi(routes, version))
+
+  const app = assemble(options, limits)
+  const served: Array<{ method: string; path: string }> = []
+  app.addHook('onRoute', ({ method, url }) => {
+    for (const each of [method].flat()) served.push({ method: each, path: url.replace(/:(\w+)/g, '{$1}') })
+  })
+  const waiting = new Set<AbortController>()
+  addRoutes(app, { ...options, routes, context, state, waiting })
+  await app.listen({ host, port })
+  const { port: bound } = app.server.address() as AddressInfo
+
+  return {
+    url: urlOf(host, bound),
+    port: bound,
+    routes: served,
+    close: async (graceMs = 8_000) => {
+      state.isDraining = true
+      waiting.forEach((controller) => controller.abort())
+      const cut = setTimeout(() => app.server.closeAllConnections(), graceMs)
+      try {
+        await app.close()
+      } finally {
+        clearTimeout(cut)
+      }
+    },
+  }
+}
+
+/** An address to which a program on this machine can connect. */
+const urlOf = (host: string, port: number): string => {
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
+const correlationId = /^[\x21-\x7e]{1,128}$/
+
+/** Fastify with every bound set: its own defaults wait for ever, and its ids end at 100 characters. */
+const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: HttpLimits): FastifyInstance => {
+  const { requestTimeoutMs, keepAliveMs, bodyBytesMax, claimWaitSecondsMax } = limits
+  return fastify({
+    ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
+    logController: new LogController({ disableRequestLogging: !requestLog }),
+    requestTimeout: requestTimeoutMs,
+    // A waiting claim is a connection on which nothing moves.
+    connectionTimeout: claimWaitSecondsMax * 1_000 + 30_000,
+    keepAliveTimeout: keepAliveMs,
+    bodyLimit: bodyBytesMax,
+    // Node looks for requests that take too long at this interval only, by default every 30 s.
+    http: { connectionsCheckingInterval: Math.min(1_000, Math.ceil(requestTimeoutMs / 4)) },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    exposeHeadRoutes: true,
+    // 128 characters of four UTF-8 bytes, each byte as %XX.
+    routerOptions: { maxParamLength: 128 * 4 * 3 },
+    genReqId: ({ headers }) => {
+      const given = headers['x-correlation-id']
+      return typeof given === 'string' && correlationId.test(given) ? given : randomUUID()
+    },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket),
+    frameworkErrors: (error, request, reply) => void refuse(reply, request, problem('invalid', error.message), new Meter()),
+  })
+}
+
+interface Parts extends HttpServerOptions {
+  readonly routes: ReadonlyArray<Route>
+  readonly context: Context
+  readonly state: { readonly isDraining: boolean }
+  readonly waiting: Set<AbortController>
+}
+
+const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiting }: Parts): void => {
+  const { meter } = context
+  const admit = guard(tokens)
+  readJsonBodies(app)
+  app.decorateRequest('actor', '')
+
+  const goneSignal = (reply: FastifyReply): AbortSignal => {
+    const controller = new AbortController()
+    waiting.add(controller)
+    // Comes when the answer is out as well; then nobody listens any more.
+    reply.raw.once('close', () => {
+      waiting.delete(controller)
+      controller.abort()
+    })
+    if (state.isDraining || reply.raw.destroyed) controller.abort()
+    return controller.signal
+  }
+
+  for (const route of routes) {
+    const isProbe = route.role === 'anyone'
+    app.route<{ Params: Record<string, string> }>({
+      method: route.method,
+      url: route.path.replace(/\{(\w+)\}/g, ':$1'),
+      // Before the body is read: a stranger's 4 MiB are not worth parsing.
+      onRequest: (request, reply, done) => {
+        const admitted = admit(route.role, request.headers)
+        if (E.isLeft(admitted)) return void refuse(reply, request, admitted.left, meter)
+        if (state.isDraining && !isProbe) return void refuse(reply, request, stopping, meter)
+        request.actor = admitted.right
+        done()
+      },
+      handler: async (request, reply) => {
+        let signal: AbortSignal | undefined
+        const key = request.headers['idempotency-key']
+        const sent = await serveRoute(context, route, {
+          params: request.params,
+          query: request.query,
+          body: request.body,
+          actor: request.actor,
+          correlationId: request.id,
+          wantsLines: request.method === 'GET' && (request.headers.accept ?? '').includes('application/x-ndjson'),
+          gone: () => (signal ??= goneSignal(reply)),
+          request: `${request.method} ${request.url}`,
+          idempotencyKey: Array.isArray(key) ? key.join() : key,
+          bytes: bytesOf(request),
+        })
+        meter.answered(route.method, route.path, sent.status)
+        return send(reply, request, sent, state.isDraining)
+      },
+    })
+  }
+
+  const allowed = methodsByPath(routes)
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const methods = allowed(path)
+    if (methods === undefined) return refuse(reply, request, problem('not-found', `there is no ${path} here: see /api/openapi.json`), meter)
+    void reply.header('allow', methods.join(', '))
+    return refuse(reply, request, problem('method-not-allowed', `${request.method} is not possible here, only ${methods.join(', ')}`), meter)
+  })
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    const what = problemOfError(error, context.limits)
+    if (what.status >= 500) request.log.error({ err: error, correlationId: request.id }, 'a request failed')
+    return refuse(reply, request, what, meter)
+  })
+}
+
+const stopping = problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: 1 })
+
+const send = (
+  reply: FastifyReply,
+  request: FastifyRequest,
+  { status, type, text, revision, retryAfterSeconds }: Sent & { readonly retryAfterSeconds?: number },
+  isLast: boolean,
+): FastifyReply => {
+  void reply.code(status)
+  void reply.header('content-type', type)
+  void reply.header('x-correlation-id', request.id)
+  void reply.header('cache-control', 'no-store')
+  if (revision !== undefined) void reply.header('x-daybook-revision', revision)
+  if (retryAfterSeconds !== undefined) void reply.header('retry-after', Math.max(1, Math.ceil(retryAfterSeconds)))
+  if (status === 401) void reply.header('www-authenticate', 'Bearer')
+  if (isLast) void reply.header('connection', 'close')
+  return reply.send(text)
+}
+
+const refuse = (reply: FastifyReply, request: FastifyRequest, what: Problem, meter: Meter): FastifyReply =>
+  send(reply, request, renderProblem(what, request.id, meter), what === stopping)
+
+/** Which methods a path has, for what is asked of it with another. */
+const methodsByPath = (routes: ReadonlyArray<Route>): ((path: string) => ReadonlyArray<string> | undefined) => {
+  const byPath = new Map<string, Set<string>>()
+  for (const { path, method } of routes) {
+    const methods = byPath.get(path) ?? new Set()
+    byPath.set(path, methods.add(method))
+    if (method === 'GET') methods.add('HEAD')
+  }
+  const patterns = [...byPath].map(([path, methods]) => ({
+    pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}$`),
+    methods: [...methods],
+  }))
+  return (path) => {
+    const matching = patterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods)
+    return matching.length === 0 ? undefined : [...new Set(matching)].sort()
+  }
+}
+
+const problemOfError = (error: FastifyError, { bodyBytesMax }: HttpLimits): Problem => {
+  if (error instanceof Refused) return error.problem
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return problem('too-large', `the body is over ${bodyBytesMax} bytes: send less at a time`)
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return problem('unsupported-media-type', 'send JSON, with Content-Type: application/json')
+    default: {
+      const { statusCode = 500 } = error
+      // Whatever was not foreseen is told to the log alone.
+      return statusCode >= 400 && statusCode < 500
+        ? problem('invalid', 'the request is not understood', { status: statusCode })
+        : problem('internal', 'something went wrong in the server; its log has more under this correlation id')
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/** A task as JSON, put together from what the state knows and what the log holds. */
+import type { TaskView } from '@daybook/core'
+import { contentOf, type Claim, type QueueEngine } from '../engine/index.js'
+import { membersOf, quote, quoteAll } from './text.js'
+import { isoMemo, isoOf } from './time.js'
+
+const maybe = (key: string, value: string | undefined): string => (value === undefined ? '' : `,"${key}":${quote(value)}`)
+const maybeTime = (key: string, ms: number | undefined): string => (ms === undefined ? '' : `,"${key}":"${isoOf(ms)}"`)
+const timeOrNull = (ms: number | undefined): string => (ms === undefined ? 'null' : `"${isoOf(ms)}"`)
+const textOrNull = (value: string | undefined): string => (value === undefined ? 'null' : quote(value))
+
+const taskText = (view: TaskView, content: string | undefined, result: string | undefined): string => {
+  const { status, claimedBy, finishedAt, skills, deadLetterReason, leaseExpiresAt } = view
+  const claimant = status === 'completed' ? undefined : claimedBy
+  return (
+    `{"id":${quote(view.id)},"number":${view.number},"type":${quote(view.type)},"priority":${view.priority}` +
+    `,"status":"${status}"${membersOf(content)},"dependencies":${quoteAll(view.dependencies)}` +
+    `,"timeout":${view.timeout},"maxRetries":${view.maxRetries},"backoffSeconds":${view.backoffSeconds}` +
+    `,"idempotencyKey":${quote(view.idempotencyKey)},"retries":${view.retries},"attempts":${view.attempts}` +
+    `,"claimants":${quoteAll(view.claimants)},"currentClaimant":${textOrNull(claimant)}` +
+    `,"claimedBy":${textOrNull(claimedBy)},"claimedAt":${timeOrNull(view.claimedAt)}` +
+    maybeTime('leaseExpiresAt', leaseExpiresAt) +
+    `,"createdAt":"${isoOf(view.createdAt)}"` +
+    maybeTime('availableAt', view.availableAt) +
+    maybeTime('deadlineAt', view.deadlineAt) +
+    `,"completedAt":${timeOrNull(status === 'completed' ? finishedAt : undefined)}` +
+    maybeTime('finishedAt', finishedAt) +
+    `,"lastError":${textOrNull(view.lastError)}` +
+    maybe('signature', view.signature) +
+    maybe('ticketId', view.ticketId) +
+    maybe('phase', view.phase) +
+    maybe('tenant', view.tenant) +
+    maybe('parentTaskId', view.parentTaskId) +
+    (skills.length === 0 ? '' : `,"requires":{"skills":${quoteAll(skills)}}`) +
+    (deadLetterReason === undefined
+      ? ''
+      : `,"deadLetter":{"at":${timeOrNull(view.deadLetteredAt)},"reason":"${deadLetterReason}"}`) +
+    (result === undefined ? '' : `,"result":${result}`) +
+    '}'
+  )
+}
+
+/** The last event about a completed task is its completion, and holds the result; an imported one is its own only event. */
+const resultRevision = ({ status, lastRevision, enqueuedRevision }: TaskView): number =>
+  status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : -1
+
+/** An imported task finished when its event says; the state counts retention from the import instead. */
+const asFinished = (view: TaskView, data: string | undefined): TaskView => {
+  if (view.finishedAt === undefined || view.lastRevision !== view.enqueuedRevision) return view
+  // A quote within a value is escaped, so this can only be the member itself.
+  const [, finishedAt] = /,"finishedAt":(\d+)/.exec(data ?? '') ?? []
+  return finishedAt === undefined ? view : { ...view, finishedAt: Number(finishedAt) }
+}
+
+/** How many tasks are joined with their contents at a time. */
+const joinMax = 100
+
+/**
+ * The tasks' texts, in order, as far as `bytesMax` allows: at least one, if there is any. Asking for a
+ * thousand tasks of 256 KiB must not take 256 MiB.
+ */
+export const taskTexts = async (
+  engine: QueueEngine,
+  views: ReadonlyArray<TaskView>,
+  bytesMax = Number.POSITIVE_INFINITY,
+): Promise<ReadonlyArray<string>> => {
+  const texts: Array<string> = []
+  let size = 0
+  for (let from = 0; from < views.length; from += joinMax) {
+    const part = views.slice(from, from + joinMax)
+    const datas = await engine.contents([...part.map((view) => view.enqueuedRevision), ...part.map(resultRevision)])
+    const contentAt = (index: number): string | undefined => {
+      const data = datas[index]
+      return data === undefined ? undefined : contentOf(data)
+    }
+    for (const [i, view] of part.entries()) {
+      const text = taskText(asFinished(view, datas[i]), contentAt(i), contentAt(part.length + i))
+      size += text.length
+      if (size > bytesMax && texts.length > 0) return texts
+      texts.push(text)
+    }
+  }
+  return texts
+}
+
+/** The answer to a claim: the hot path out of the server, hence without objects between log and wire. */
+export const claimsText = (claims: ReadonlyArray<Claim>, agent: string): string => {
+  const claimedBy = quote(agent)
+  const created = isoMemo()
+  const expires = isoMemo()
+  let text = '{"claims":['
+  for (let i = 0; i < claims.length; i++) {
+    const claim = claims[i] as Claim
+    const { phase, tenant, ticketId, parentTaskId, deadlineAt, checkpoint, dependencies } = claim
+    text +=
+      `${i === 0 ? '' : ','}{"task":{"id":${quote(claim.task)},"number":${claim.number},"type":${quote(claim.type)}` +
+      `,"priority":${claim.priority},"status":"in-progress"${membersOf(claim.content)}` +
+      `,"dependencies":${dependencies.length === 0 ? '[]' : quoteAll(dependencies)}` +
+      `,"timeout":${claim.timeout},"maxRetries":${claim.maxRetries},"retries":${claim.retries}` +
+      `,"attempts":${claim.attempts},"claimedBy":${claimedBy},"createdAt":"${created(claim.createdAt)}"`
+    if (phase !== undefined) text += `,"phase":"${phase}"`
+    if (tenant !== undefined) text += `,"tenant":${quote(tenant)}`
+    if (ticketId !== undefined) text += `,"ticketId":${quote(ticketId)}`
+    if (parentTaskId !== undefined) text += `,"parentTaskId":${quote(parentTaskId)}`
+    if (deadlineAt !== undefined) text += `,"deadlineAt":"${isoOf(deadlineAt)}"`
+    text += `},"lease":{"token":${claim.token},"expiresAt":"${expires(claim.expiresAt)}"}`
+    text += checkpoint === undefined ? '}' : `,"checkpoint":${checkpoint}}`
+  }
+  return `${text}]}`
+}

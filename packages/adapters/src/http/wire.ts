@@ -1,0 +1,139 @@
+/**
+ * What the server takes in, derived from the core's own codecs. Two things differ at this edge: times are
+ * ISO 8601, and content that is made canonical a moment later (payload, result) is not checked twice.
+ */
+import {
+  AgentId,
+  DeadLetterFilter,
+  Failure,
+  integer,
+  Json,
+  JsonObject,
+  Name,
+  NewTask,
+  Phase,
+  Result,
+  TaskId,
+  Text,
+  Token,
+  TypePattern,
+} from '@daybook/core'
+import * as t from 'io-ts'
+import { millisecondsOf, Time } from './time.js'
+
+/** Members that hold any JSON are checked when they are made canonical, and then named by their exact path. */
+const checkedLater = <P extends t.Props>(props: P): { [K in keyof P]: t.Type<t.TypeOf<P[K]>> } =>
+  Object.fromEntries(
+    Object.entries(props).map(([key, codec]) => [
+      key,
+      (codec as t.Mixed) === Json ? AnyJson : (codec as t.Mixed) === JsonObject ? AnyObject : codec,
+    ]),
+  ) as { [K in keyof P]: t.Type<t.TypeOf<P[K]>> }
+
+export const AnyJson = new t.UnknownType()
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+export const AnyObject = new t.Type<Record<string, unknown>>(
+  'JSON object',
+  isObject,
+  (value, context) => (isObject(value) ? t.success(value) : t.failure(value, context)),
+  t.identity,
+)
+
+const [needed, optional] = NewTask.types
+const times = { availableAt: Time, deadlineAt: Time }
+
+export const TaskBody = t.intersection([needed, t.partial({ ...checkedLater(optional.props), ...times })], 'NewTask')
+export type TaskBody = t.TypeOf<typeof TaskBody>
+
+const isTimeless = (body: TaskBody): body is TaskBody & NewTask =>
+  body.availableAt === undefined && body.deadlineAt === undefined
+
+export const newTaskOf = (body: TaskBody): NewTask => {
+  // Most name no time, and a body that was parsed for this request alone need not be copied.
+  if (isTimeless(body)) return body
+  const { availableAt, deadlineAt, ...task } = body
+  return {
+    ...task,
+    ...(availableAt === undefined ? {} : { availableAt: millisecondsOf(availableAt) }),
+    ...(deadlineAt === undefined ? {} : { deadlineAt: millisecondsOf(deadlineAt) }),
+  }
+}
+
+export const ResultBody = t.partial(checkedLater(Result.props), 'Result')
+
+const importedStatus = t.keyof({ pending: null, completed: null, cancelled: null, 'dead-letter': null }, 'status')
+export const ImportBody = t.intersection(
+  [
+    needed,
+    t.partial({
+      ...checkedLater(optional.props),
+      ...times,
+      status: importedStatus,
+      createdAt: Time,
+      completedAt: Time,
+      result: ResultBody,
+      lastError: t.string,
+      retries: integer(0, 1_000_000),
+    }),
+  ],
+  'ImportedTask',
+)
+export type ImportBody = t.TypeOf<typeof ImportBody>
+
+export const ClaimBody = t.intersection(
+  [
+    t.type({ agentId: AgentId }),
+    t.partial({
+      types: t.readonlyArray(TypePattern),
+      phases: t.readonlyArray(Phase),
+      skills: t.readonlyArray(Name),
+      tenant: Name,
+      max: integer(1, 1_000),
+      wait: t.number,
+    }),
+  ],
+  'ClaimRequest',
+)
+export type ClaimBody = t.TypeOf<typeof ClaimBody>
+
+const holder = t.type({ agentId: AgentId, token: Token })
+const FailureBody = t.union([t.string, Failure], 'text, or object with a message')
+
+export const HeartbeatBody = t.intersection([holder, t.partial({ progress: Json, checkpoint: Json })], 'Heartbeat')
+export type HeartbeatBody = t.TypeOf<typeof HeartbeatBody>
+export const CompleteBody = t.intersection([holder, t.type({ result: ResultBody })], 'Completion')
+export type CompleteBody = t.TypeOf<typeof CompleteBody>
+export const FailBody = t.intersection(
+  [holder, t.type({ error: FailureBody }), t.partial({ retryable: t.boolean, checkpoint: Json })],
+  'Failure report',
+)
+export type FailBody = t.TypeOf<typeof FailBody>
+export const ReleaseBody = t.intersection([holder, t.type({ reason: Text })], 'Release')
+export type ReleaseBody = t.TypeOf<typeof ReleaseBody>
+
+/** Where an id may also be `#42`. */
+export const TaskRef = t.union([
+  TaskId,
+  t.refinement(t.string, (ref) => /^#[1-9]\d{0,15}$/.test(ref), 'number of a task as #42'),
+], 'task id, or #number')
+const about = <K extends string>(kind: K) => t.type({ taskId: TaskRef, kind: t.literal(kind) })
+
+export const outcomeBodies = {
+  heartbeat: t.intersection([about('heartbeat'), HeartbeatBody]),
+  complete: t.intersection([about('complete'), CompleteBody]),
+  fail: t.intersection([about('fail'), FailBody]),
+  release: t.intersection([about('release'), ReleaseBody]),
+} as const
+export type OutcomeBody = t.TypeOf<(typeof outcomeBodies)[keyof typeof outcomeBodies]>
+
+export const ReasonBody = t.type({ reason: Text }, 'Reason')
+export type ReasonBody = t.TypeOf<typeof ReasonBody>
+export const OptionalReasonBody = t.partial({ reason: Text }, 'Optional reason')
+export type OptionalReasonBody = t.TypeOf<typeof OptionalReasonBody>
+
+const NonEmpty = t.refinement(Text, (text) => text.trim() !== '', 'text of 1 to 4000 characters')
+export const ReviewBody = t.type({ reviewer: NonEmpty, reason: NonEmpty }, 'Review')
+export type ReviewBody = t.TypeOf<typeof ReviewBody>
+export const BulkReviewBody = t.intersection([ReviewBody, t.type({ filter: DeadLetterFilter })], 'Review of many')
+export type BulkReviewBody = t.TypeOf<typeof BulkReviewBody>

@@ -1,0 +1,179 @@
+/** Tasks in and out over real sockets. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Body, report, startTestServer, type TestServer } from './support.js'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.stop())
+
+let count = 0
+const freshQueue = (): string => `/api/queues/q${++count}`
+
+describe('LK-05: enqueue', () => {
+  test('one task: 201 with id, number, status and revision; its duplicate: 200 with the first id', async () => {
+    const q = freshQueue()
+    const first = await server.post(`${q}/tasks`, { type: 'build', payload: { target: 'x' } })
+    expect(first).toMatchObject({ status: 201, revision: 0, body: { number: 1, status: 'pending', duplicate: false, revision: 0 } })
+    expect(first.body.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/)
+    const again = await server.post(`${q}/tasks`, { type: 'build', payload: { target: 'x' } })
+    expect(again).toMatchObject({ status: 200, body: { id: first.body.id, number: 1, duplicate: true, revision: 0 } })
+  })
+
+  test('many: results in the order given, whatever order their dependencies need', async () => {
+    const q = freshQueue()
+    const made = await server.post(`${q}/tasks`, {
+      tasks: [{ id: 'b', type: 't', payload: 2, dependencies: ['a'] }, { id: 'a', type: 't', payload: 1 }, { id: 'c', type: 't', payload: 1 }],
+    })
+    expect(made.status).toBe(201)
+    expect(made.body.results.map((each: Body) => [each.id, each.status, each.duplicate])).toEqual([
+      ['b', 'blocked', false], ['a', 'pending', false], ['a', 'pending', true],
+    ])
+  })
+
+  test('atomic: false: each for itself, a result or a problem in order', async () => {
+    const q = freshQueue()
+    const made = await server.post(`${q}/tasks`, {
+      atomic: false,
+      tasks: [{ id: 'a', type: 't' }, { type: '' }, { id: 'a', type: 'other' }, { id: 'b', type: 't', payload: 1, dependencies: ['a'] }, { type: 't', payload: null }],
+    })
+    expect(made.status).toBe(200)
+    expect(made.body.results).toMatchObject([
+      { id: 'a', duplicate: false },
+      { status: 400, code: 'invalid', errors: [{ path: 'tasks[1].type' }] },
+      { status: 409, code: 'conflict' },
+      { id: 'b', status: 'blocked' },
+      // No payload is null as well.
+      { id: 'a', duplicate: true },
+    ])
+    expect(await server.eventCount(q.slice(12))).toBe(2)
+  })
+
+  test('a time is given with its zone, and comes back in UTC', async () => {
+    const q = freshQueue()
+    await server.post(`${q}/tasks`, { id: 'later', type: 't', availableAt: '2990-07-01T12:00:00+02:00', deadlineAt: '2990-07-02T00:00Z' })
+    const { body } = await server.get(`${q}/tasks/later`)
+    expect(body).toMatchObject({ status: 'scheduled', availableAt: '2990-07-01T10:00:00.000Z', deadlineAt: '2990-07-02T00:00:00.000Z' })
+  })
+})
+
+describe('LK-01, GB-01: a task', () => {
+  test('has the fields of both schemas, its content as it was sent, and is found by id and by number', async () => {
+    const q = freshQueue()
+    const payload = { action: 'build', params: { 'quoted "key"': ['é', '\u2028', '\ud83d\ude00'] }, context: null }
+    const sent = { id: 'é/ü 100% #?"\\', type: 'eng-backend', priority: 'HIGH', payload, description: 'why', metadata: { team: 'a' }, ticketId: 'T-1', phase: 'TESTING', tenant: 'acme', requires: { skills: ['ts'] }, timeout: 5, maxRetries: 7, backoffSeconds: 1.5, idempotencyKey: 'k', parentTaskId: 'p' }
+    await server.post(`${q}/tasks`, sent)
+    const byId = await server.get(`${q}/tasks/${encodeURIComponent(sent.id)}`)
+    expect(byId.body).toMatchObject({ ...sent, priority: 8, number: 1, status: 'pending', dependencies: [], retries: 0, attempts: 0, claimants: [], claimedBy: null, claimedAt: null, completedAt: null, lastError: null })
+    expect((await server.get(`${q}/tasks/%231`)).body).toEqual(byId.body)
+  })
+
+  test('an id of 128 characters beyond ASCII can be used in a path', async () => {
+    const q = freshQueue()
+    const id = '漢'.repeat(128)
+    await server.post(`${q}/tasks`, { id, type: 't' })
+    expect((await server.get(`${q}/tasks/${encodeURIComponent(id)}`)).body.id).toBe(id)
+  })
+
+  test('TQM-DM-002: carries its result once it is completed', async () => {
+    const q = freshQueue()
+    await server.post(`${q}/tasks`, { id: 'a', type: 't', payload: { n: 1 } })
+    const { body } = await server.post(`${q}/claims`, { agentId: 'w' })
+    const { token } = body.claims[0].lease
+    expect((await server.get(`${q}/tasks/a`)).body).toMatchObject({ status: 'in-progress', claimedBy: 'w', currentClaimant: 'w' })
+    await server.post(`${q}/tasks/a/complete`, { agentId: 'w', token, result: report })
+    const done = (await server.get(`${q}/tasks/a`)).body
+    expect(done).toMatchObject({ status: 'completed', payload: { n: 1 }, result: report, claimedBy: 'w', currentClaimant: null })
+    expect(done.completedAt).toBe(done.finishedAt)
+  })
+})
+
+describe('lists', () => {
+  const q = '/api/queues/list'
+  beforeAll(async () => {
+    const task = (id: string, priority: number, more = {}) => ({ id, type: 'eng-a', priority, idempotencyKey: id, ...more })
+    await server.post(`${q}/tasks`, {
+      tasks: [
+        task('low', 1, { ticketId: 'T-1' }), task('high', 9, { phase: 'TESTING', tenant: 'acme' }), task('mid', 5, { type: 'ops' }),
+        task('mid2', 5), task('waits', 7, { dependencies: ['low'] }),
+      ],
+    })
+    await server.post(`${q}/claims`, { agentId: 'w1', types: ['ops'] })
+  })
+  const ids = async (query: string): Promise<ReadonlyArray<string>> => (await server.get(`${q}/tasks?${query}`)).body.tasks.map((task: Body) => task.id)
+
+  test.each([
+    ['status=pending', ['high', 'mid2', 'low']],
+    ['status=pending,blocked', ['waits', 'high', 'mid2', 'low']],
+    ['status=in-progress', ['mid']],
+    ['type=eng-*&status=pending', ['high', 'mid2', 'low']],
+    ['type=ops', ['mid']],
+    ['phase=TESTING', ['high']],
+    ['tenant=acme', ['high']],
+    ['ticketId=T-1', ['low']],
+    ['agent=w1', ['mid']],
+    ['priority=9', ['high']],
+    ['priority=HIGH', []],
+    ['priority=1-4', ['low']],
+    ['priority=MEDIUM-HIGH', ['waits', 'mid2', 'mid']],
+    ['q=MID', ['mid2', 'mid']],
+    ['priority=5&type=ops', ['mid']],
+  ])('TQM-DM-003: ?%s', async (query, expected) => {
+    expect(await ids(query)).toEqual(expected)
+  })
+
+  test('pages follow each other without gaps or repeats, and the last has no cursor', async () => {
+    const seen: Array<string> = []
+    let cursor: string | null = ''
+    do {
+      const { body }: Body = await server.get(`${q}/tasks?limit=2${cursor === '' ? '' : `&cursor=${cursor}`}`)
+      expect(body.tasks.length).toBeLessThanOrEqual(2)
+      seen.push(...body.tasks.map((task: Body) => task.id))
+      cursor = body.nextCursor
+    } while (cursor !== null)
+    expect(seen).toEqual(await ids(''))
+    expect(new Set(seen).size).toBe(5)
+  })
+
+  test('a page of large tasks ends early, and its cursor goes on', async () => {
+    const small = await startTestServer({ limits: { pageBytesMax: 2_000 } })
+    try {
+      await small.post('/api/queues/q/tasks', { tasks: [1, 2, 3].map((n) => ({ id: `t${n}`, type: 't', payload: `${n}${'x'.repeat(1_200)}` })) })
+      const first = await small.get('/api/queues/q/tasks')
+      expect(first.body.tasks.map((task: Body) => task.id)).toEqual(['t1'])
+      const second = await small.get(`/api/queues/q/tasks?cursor=${first.body.nextCursor}`)
+      expect(second.body.tasks.map((task: Body) => task.id)).toEqual(['t2'])
+    } finally {
+      await small.stop()
+    }
+  })
+})
+
+describe('LK-12: cancel', () => {
+  test('takes the dependents along', async () => {
+    const q = freshQueue()
+    await server.post(`${q}/tasks`, { tasks: [{ id: 'a', type: 't', payload: 1 }, { id: 'b', type: 't', payload: 2, dependencies: ['a'] }, { id: 'c', type: 't', payload: 3, dependencies: ['b'] }] })
+    expect((await server.post(`${q}/tasks/a/cancel`, { reason: 'not needed' })).body).toEqual({ cancelled: ['a', 'b', 'c'] })
+    expect((await server.get(`${q}/tasks/c`)).body.status).toBe('cancelled')
+  })
+})
+
+describe('EV-09: imports', () => {
+  test('tasks come in as they stood elsewhere; those known already are passed over', async () => {
+    const q = freshQueue()
+    const tasks = [
+      { id: 'M1-001', type: 't', payload: 1 },
+      { id: 'M1-002', type: 't', payload: 2, status: 'completed', createdAt: '2026-01-02T03:04:05Z', completedAt: '2026-01-02T04:00:00Z', result: report, dependencies: ['M1-001'] },
+      { id: 'M1-003', type: 't', payload: 3, status: 'dead-letter', lastError: 'ENOENT', retries: 3 },
+    ]
+    const { status, body } = await server.post(`${q}/imports`, { tasks })
+    expect(status).toBe(201)
+    expect(body.results.map((each: Body) => each.status)).toEqual(['pending', 'completed', 'dead-letter'])
+    expect((await server.get(`${q}/tasks/M1-002`)).body).toMatchObject({ status: 'completed', createdAt: '2026-01-02T03:04:05.000Z', completedAt: '2026-01-02T04:00:00.000Z', result: report, payload: 2 })
+    expect((await server.get(`${q}/tasks/M1-003`)).body).toMatchObject({ lastError: 'ENOENT', retries: 3, deadLetter: { reason: 'imported' } })
+    const again = await server.post(`${q}/imports`, { tasks: tasks.map((task) => ({ ...task, payload: 'changed' })) })
+    expect(again.body.results.every((each: Body) => each.duplicate)).toBe(true)
+    expect(await server.eventCount(q.slice(12))).toBe(3)
+  })
+})
