@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util'
 import {
   agentsOf,
   breakersOf,
-  type Command,
   deadLetterPatterns,
   depthOf,
   duplicateOf,
@@ -171,49 +170,57 @@ const dependenciesFirst = (): Checker => {
 }
 
 /** INV-6: breakers admit what they should, move along legal edges, and are never stuck. */
-const breakerRule = (): Checker => ({
-  event: ({ shadow }, event, decided) => {
-    if (event.type === 'Claimed') {
-      const type = shadow.task(event.data.task)?.facts.type ?? ''
-      const { state = 'closed', probe = null } = shadow.breakers.get(type) ?? {}
-      holds(state !== 'open', `${event.data.task} is claimed while the breaker of ${type} is open`)
-      holds(state !== 'half-open' || probe === null, `${event.data.task} is a second probe of ${type}`)
-      holds((state === 'half-open') === (event.data.probe === true), `${event.data.task}: probe or not, ${state}`)
-    }
-    if (event.type !== 'BreakerOpened' && event.type !== 'BreakerHalfOpened' && event.type !== 'BreakerClosed') return
-    const { taskType } = event.data
-    const breaker = shadow.breakers.get(taskType)
-    const state = breaker?.state ?? 'closed'
-    const edge = `${state} → ${event.type}${'cause' in event.data ? `: ${event.data.cause}` : ''}`
-    holds(legalEdges.has(edge), `illegal: ${edge}`)
-    if (edge.endsWith('threshold')) {
-      holds(shadow.failuresNow(taskType).length >= shadow.rules(taskType).failureThreshold, `${taskType} opened below its threshold`)
-    }
-    if (event.type === 'BreakerHalfOpened') {
-      holds(breaker?.halfOpenAt !== 0 && event.at >= (breaker?.halfOpenAt ?? 0), `${taskType} half-open before its time`)
-    }
-    holds(decided.includes(event), 'unreachable')
-  },
-  step: ({ shadow, state }, command, decided) => {
-    for (const [type, breaker] of shadow.breakers) {
-      const failedNow = decided.some((event) => event.type === 'Failed' || event.type === 'ClaimExpired' || event.type === 'DeadLettered')
-      if (failedNow && breaker.state === 'closed' && breaker.failures.length > 0 && breaker.lastFailure === shadow.at) {
-        holds(breaker.failures.length < shadow.rules(type).failureThreshold, `${type} stays closed after ${breaker.failures.length} failures`)
+const breakerRule = (): Checker => {
+  let counted = new Map<string, unknown>()
+  return {
+    command: ({ shadow }) => {
+      counted = new Map([...shadow.breakers].map(([type, { failures }]) => [type, failures]))
+    },
+    event: ({ shadow }, event, decided) => {
+      const about = shadow.task(taskIn(event) ?? '')
+      if (about !== undefined && shadow.breakers.get(about.facts.type)?.probe === about.facts.task) {
+        const next = decided.find((each) => each.type === 'BreakerOpened' || each.type === 'BreakerClosed')
+        const want = { Completed: 'probe-succeeded', Failed: 'probe-failed', ClaimExpired: 'probe-failed' }[event.type as string]
+        if (want !== undefined) same(next?.data.cause, want, `after ${event.type} of the probe ${about.facts.task}`)
       }
-      if (breaker.state !== 'half-open' || shadow.paused !== null) continue
-      const probe = breaker.probe === null ? undefined : shadow.task(breaker.probe)
-      if (breaker.probe !== null) {
-        holds(probe !== undefined && shadow.isHeld(probe), `${type} is stuck half-open: its probe ${breaker.probe} does not run`)
+      if (event.type === 'Claimed') {
+        const type = shadow.task(event.data.task)?.facts.type ?? ''
+        const { state = 'closed', probe = null } = shadow.breakers.get(type) ?? {}
+        holds(state !== 'open', `${event.data.task} is claimed while the breaker of ${type} is open`)
+        holds(state !== 'half-open' || probe === null, `${event.data.task} is a second probe of ${type}`)
+        holds((state === 'half-open') === (event.data.probe === true), `${event.data.task}: probe or not, ${state}`)
       }
-      const isWaiting = shadow.tasks.some((task) => task.facts.type === type && shadow.statusOf(task) === 'pending')
-      const request = { agent: 'newcomer', types: [type], skills: skillNames }
-      same(isClaimable(state, request), isWaiting && breaker.probe === null, `whether a probe of ${type} can be claimed`)
-    }
-    const held = shadow.tasks.filter((task) => shadow.isHeld(task) && shadow.breakers.get(task.facts.type)?.probe === task.facts.task)
-    holds(held.length <= taskTypes.length, 'one probe a type')
-    holds(command === undefined || command.type !== 'CloseBreaker' || decided.length <= 1, 'closing is one event')
-  },
-})
+      if (event.type !== 'BreakerOpened' && event.type !== 'BreakerHalfOpened' && event.type !== 'BreakerClosed') return
+      const { taskType } = event.data
+      const breaker = shadow.breakers.get(taskType)
+      const state = breaker?.state ?? 'closed'
+      const edge = `${state} → ${event.type}${'cause' in event.data ? `: ${event.data.cause}` : ''}`
+      holds(legalEdges.has(edge), `illegal: ${edge}`)
+      if (edge.endsWith('threshold')) {
+        holds(shadow.failuresNow(taskType).length >= shadow.rules(taskType).failureThreshold, `${taskType} opened below its threshold`)
+      }
+      if (event.type === 'BreakerHalfOpened') {
+        holds(breaker?.halfOpenAt !== 0 && event.at >= (breaker?.halfOpenAt ?? 0), `${taskType} half-open before its time`)
+      }
+    },
+    step: ({ shadow, state }, command) => {
+      for (const [type, breaker] of shadow.breakers) {
+        const countedNow = breaker.failures.length > 0 && breaker.failures !== counted.get(type)
+        if (breaker.state === 'closed' && command !== undefined && countedNow) {
+          holds(breaker.failures.length < shadow.rules(type).failureThreshold, `${type} stays closed after ${breaker.failures.length} failures`)
+        }
+        if (breaker.state !== 'half-open' || shadow.paused !== null) continue
+        const probe = breaker.probe === null ? undefined : shadow.task(breaker.probe)
+        if (breaker.probe !== null) {
+          holds(probe !== undefined && shadow.isHeld(probe), `${type} is stuck half-open: its probe ${breaker.probe} does not run`)
+        }
+        const isWaiting = shadow.tasks.some((task) => task.facts.type === type && shadow.statusOf(task) === 'pending')
+        const request = { agent: 'newcomer', types: [type], skills: skillNames }
+        same(isClaimable(state, request), isWaiting && breaker.probe === null, `whether a probe of ${type} can be claimed`)
+      }
+    },
+  }
+}
 const legalEdges = new Set([
   'closed → BreakerOpened: threshold',
   'half-open → BreakerOpened: probe-failed',
@@ -460,8 +467,7 @@ const boundedSize = (): Checker => {
       same({ emptyGroups: sizes.emptyGroups, ghosts: sizes.ghosts }, { emptyGroups: 0, ghosts: 0 }, 'left over')
       holds(sizes.breakers <= Math.max(taskTypes.length, typesEver.size), 'a breaker of a type never seen')
       // Each event takes out up to 16 tasks whose retention is over.
-      const { at, settings } = headOf(world.state)
-      const horizon = at - settings.retentionSeconds * 1_000
+      const horizon = headOf(world.state).at - world.shadow.settings.retentionSeconds * 1_000
       const now = allTasks(world).flatMap((task) => (isFinal(task.status) ? [task.finishedAt ?? 0] : []))
       const overdue = (list: ReadonlyArray<number>): number => list.filter((time) => time <= horizon).length
       const ends = decided.filter((event) => ['Completed', 'Cancelled', 'Discarded', 'TaskImported'].includes(event.type)).length
@@ -510,22 +516,3 @@ export const checkers = {
 } as const satisfies Record<string, () => Checker>
 
 export type Invariant = keyof typeof checkers
-
-/** All of them at once, for the run that counts what is reached. */
-export const everyChecker = (): Checker => {
-  const parts: ReadonlyArray<Checker> = Object.values(checkers).map((make) => make())
-  return {
-    command: (world: World, command: Command, decision, envelope) => {
-      for (const part of parts) part.command?.(world, command, decision, envelope)
-    },
-    event: (world, event, decided, index) => {
-      for (const part of parts) part.event?.(world, event, decided, index)
-    },
-    note: (event) => {
-      for (const part of parts) part.note?.(event)
-    },
-    step: (world, command, decided) => {
-      for (const part of parts) part.step?.(world, command, decided)
-    },
-  }
-}

@@ -32,10 +32,10 @@ const titles: Record<Invariant, string> = {
 for (const id of Object.keys(checkers) as Array<Invariant>) {
   test(`${id}: ${titles[id]}`, () => {
     fc.assert(
-      fc.property(scenarios(80), (scenario) => {
+      fc.property(scenarios(120), (scenario) => {
         new World(checkers[id]).run(scenario)
       }),
-      runs(300),
+      runs(250),
     )
   })
 }

@@ -65,18 +65,18 @@ export type Step =
   | { readonly kind: 'wait' }
 
 const index = fc.nat({ max: 99 })
-const seldom = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 2 })
+const seldom = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary })
 
 const taskSpec: fc.Arbitrary<TaskSpec> = fc.record({
   type: fc.nat({ max: taskTypes.length - 1 }),
   priority: fc.integer({ min: 1, max: 10 }),
-  key: fc.option(fc.nat({ max: 7 }), { nil: null, freq: 1 }),
+  key: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max: 15 }) }),
   reuseId: fc.oneof({ weight: 15, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: index }),
   dependencies: fc.oneof(
-    { weight: 3, arbitrary: fc.constant([]) },
+    { weight: 5, arbitrary: fc.constant([]) },
     { weight: 2, arbitrary: fc.array(index, { minLength: 1, maxLength: 2 }) },
   ),
-  delaySeconds: fc.constantFrom(0, 0, 0, 5, 90),
+  delaySeconds: fc.constantFrom(0, 0, 0, 0, 0, 0, 5, 90),
   timeout: fc.constantFrom(1, 30, 30, 3_600),
   maxRetries: fc.constantFrom(0, 1, 1, 2, 3),
   backoffSeconds: fc.constantFrom(0, 1, 60),
@@ -128,30 +128,30 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
     }),
   ],
   [
-    18,
+    26,
     fc.record({
       kind: fc.constant('claim' as const),
       agent: fc.nat({ max: agents.length - 1 }),
-      types: fc.option(fc.subarray(['eng-a', 'eng-*', 'ops', '*'], { minLength: 1 }), { nil: null, freq: 1 }),
+      types: fc.option(fc.subarray(['eng-a', 'eng-*', 'ops', '*'], { minLength: 1 }), { nil: null, freq: 2 }),
       phase: seldom(fc.constantFrom(...phases.slice(0, 2))),
       skills: fc.constantFrom(0, 1, 2, 2, 2),
       tenant: fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max: 1 }) }),
-      max: fc.constantFrom(1, 1, 2, 5),
+      max: fc.constantFrom(1, 2, 4, 6),
     }),
   ],
   [
-    28,
+    34,
     fc.record({
       kind: fc.constant('report' as const),
       pick: index,
       how: fc.constantFrom(
-        ...(['complete', 'complete', 'complete', 'bare', 'fail', 'fail', 'fail', 'fatal', 'release', 'heartbeat'] as const),
+        ...(['complete', 'complete', 'complete', 'complete', 'bare', 'bare', 'fail', 'fail', 'fail', 'fail', 'fatal', 'release', 'heartbeat'] as const),
       ),
       who: fc.constantFrom(...(['holder', 'holder', 'holder', 'holder', 'holder', 'holder', 'stale', 'other'] as const)),
       error: fc.nat({ max: 2 }),
     }),
   ],
-  [3, fc.record({ kind: fc.constant('cancel' as const), pick: index })],
+  [5, fc.record({ kind: fc.constant('cancel' as const), pick: index })],
   [
     5,
     fc.record({
@@ -169,13 +169,13 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       type: fc.nat({ max: taskTypes.length - 1 }),
     }),
   ],
-  [1, fc.record({ kind: fc.constant('terminate' as const), agent: fc.nat({ max: agents.length - 1 }) })],
+  [2, fc.record({ kind: fc.constant('terminate' as const), agent: fc.nat({ max: agents.length - 1 }) })],
   [2, fc.record({ kind: fc.constant('configure' as const), patch: settingsPatch })],
   [1, fc.constantFrom<Step>({ kind: 'pause' })],
-  [3, fc.constantFrom<Step>({ kind: 'resume' })],
+  [12, fc.constantFrom<Step>({ kind: 'resume' })],
   [3, fc.constantFrom<Step>({ kind: 'tick' }, { kind: 'reload' })],
-  [5, fc.constantFrom<Step>({ kind: 'mark' }, { kind: 'release' })],
-  [2, fc.record({ kind: fc.constant('rollback' as const), pick: fc.nat({ max: 3 }) })],
+  [6, fc.constantFrom<Step>({ kind: 'mark' }, { kind: 'mark' }, { kind: 'release' })],
+  [5, fc.record({ kind: fc.constant('rollback' as const), pick: fc.nat({ max: 3 }) })],
   [5, fc.record({ kind: fc.constant('clock' as const), seconds: fc.constantFrom(1, 1, 20, 70, 400, 90_000, -1, -50, -5_000) })],
   [14, fc.constant<Step>({ kind: 'wait' })],
 ]

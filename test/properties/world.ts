@@ -212,7 +212,11 @@ export class World {
       case 'report':
         return this.report(step)
       case 'cancel':
-        return map(at(shadow.tasks, step.pick), (task) => ({ type: 'Cancel', task: task.facts.task, reason: 'not needed' }))
+        return map(at(shadow.tasks, step.pick), (task) => {
+          // Half of the time the one that this one waits for, so that the cascade goes deep.
+          const [first] = step.pick % 2 === 0 ? shadow.missing(task) : []
+          return { type: 'Cancel', task: first ?? task.facts.task, reason: 'not needed' }
+        })
       case 'review': {
         const by = { type: step.verb, reviewer: 'rev', reason: 'looked at it' }
         if (step.pick === null) {
@@ -225,7 +229,11 @@ export class World {
       case 'breaker':
         return { type: step.verb, taskType: at(taskTypes, step.type), reason: 'by hand' }
       case 'terminate':
-        return { type: 'TerminateAgent', agent: at(agents, step.agent), reason: 'gone' }
+        return {
+          type: 'TerminateAgent',
+          agent: at(shadow.tasks.filter((task) => shadow.isHeld(task)), step.agent)?.lease?.agent ?? 'nobody',
+          reason: 'gone',
+        }
       case 'configure':
         return { type: 'Configure', patch: step.patch }
       case 'pause':

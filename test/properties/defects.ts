@@ -1,0 +1,312 @@
+/** Systems with one defect each. The checker of the invariant named must catch every one of them. */
+import {
+  type Command,
+  decide,
+  type Envelope,
+  evolve,
+  listTasks,
+  mark,
+  type QueueEvent,
+  type QueueState,
+  rollback,
+  skip,
+  taskOf,
+} from '@daybook/core'
+import type { Invariant } from './checkers.js'
+import { daybook, type System } from './world.js'
+
+type Events = ReadonlyArray<QueueEvent>
+export interface Defect {
+  readonly breaks: Invariant
+  readonly by: string
+  /** A fresh one for each history. */
+  readonly system: () => System
+}
+
+/** The decider, but for what it makes of its events. */
+const deciding = (change: (events: Events, state: QueueState, command: Command, envelope: Envelope) => Events): (() => System) => () => ({
+  ...daybook,
+  decide: (command, envelope) => (state) => {
+    const decision = decide(command, envelope)(state)
+    return decision._tag === 'Left' ? decision : { _tag: 'Right', right: change(decision.right, state, command, envelope) }
+  },
+})
+/** The decider, asked something else. */
+const asked = (change: (command: Command, state: QueueState) => Command, back: (events: Events, command: Command) => Events): (() => System) => () => ({
+  ...daybook,
+  decide: (command, envelope) => (state) => {
+    const decision = decide(change(command, state), envelope)(state)
+    return decision._tag === 'Left' ? decision : { _tag: 'Right', right: back(decision.right, command) }
+  },
+})
+/** The fold, given another event, or none. */
+const folding = (change: (event: QueueEvent, state: QueueState) => QueueEvent | undefined): (() => System) => () => ({
+  ...daybook,
+  evolve: (state, event) => {
+    const other = change(event, state)
+    return other === undefined ? skip(state, event.type, { _tag: 'Unreadable', why: 'unknown type' }) : evolve(state, other)
+  },
+})
+const unchanged = (events: Events): Events => events
+const tasksIn = (state: QueueState, status: 'pending' | 'blocked' | 'in-progress' | 'completed') =>
+  listTasks(state, { statuses: [status] }, 1_000).tasks
+const claimOf = (task: string, token: number, { at }: Envelope): QueueEvent => ({
+  type: 'Claimed',
+  at,
+  data: { task, agent: 'ann', token, expiresAt: at + 30_000 },
+})
+const lastToken = (events: Events): number =>
+  Math.max(...events.flatMap((event) => (event.type === 'Claimed' ? [event.data.token] : [])), 0)
+
+/** Claims one more task than it should: the first in this status. */
+const claimsToo = (status: 'pending' | 'blocked' | 'in-progress') =>
+  deciding((events, state, command, envelope) => {
+    const [extra] = tasksIn(state, status)
+    if (command.type !== 'Claim' || extra === undefined || events.length === 0) return events
+    if (events.some((event) => event.type === 'Claimed' && event.data.task === extra.id)) return events
+    return [...events, claimOf(extra.id, lastToken(events) + 1, envelope)]
+  })
+
+export const defects: ReadonlyArray<Defect> = [
+  { breaks: 'INV-1', by: 'a claim of a task that is held', system: claimsToo('in-progress') },
+  {
+    breaks: 'INV-1',
+    by: 'a release that the fold forgets',
+    system: folding((event) => (event.type === 'Released' ? undefined : event)),
+  },
+  {
+    breaks: 'INV-2',
+    by: 'taking any token for the newest',
+    system: asked((command, state) => {
+      if (!('token' in command)) return command
+      const token = newestTokenOf(state, command.task)
+      return token === undefined ? command : { ...command, ...token }
+    }, unchanged),
+  },
+  {
+    breaks: 'INV-2',
+    by: 'a token given twice',
+    system: deciding((events) =>
+      events.map((event) => (event.type === 'Claimed' ? { ...event, data: { ...event.data, token: Math.max(1, event.data.token - 1) } } : event)),
+    ),
+  },
+  {
+    breaks: 'INV-3',
+    by: 'a failure that counts as no retry',
+    system: folding((event) =>
+      event.type === 'Failed'
+        ? { type: 'Released', at: event.at, data: { task: event.data.task, agent: event.data.agent, token: event.data.token, reason: '' } }
+        : event,
+    ),
+  },
+  {
+    breaks: 'INV-3',
+    by: 'an expiry that happens twice',
+    system: deciding((events) => events.flatMap((event): Events => (event.type === 'ClaimExpired' ? [event, event] : [event]))),
+  },
+  {
+    breaks: 'INV-4',
+    by: 'retries without end',
+    system: deciding((events) => events.filter((event) => event.type !== 'DeadLettered' || event.data.reason !== 'retries-exhausted')),
+  },
+  {
+    breaks: 'INV-4',
+    by: 'a dead letter one failure early',
+    system: deciding((events) =>
+      events.flatMap((event, i): Events =>
+        event.type === 'Failed' && events[i + 1]?.type !== 'DeadLettered'
+          ? [event, { type: 'DeadLettered', at: event.at, data: { task: event.data.task, reason: 'retries-exhausted' } }]
+          : [event],
+      ),
+    ),
+  },
+  { breaks: 'INV-5', by: 'a claim of a blocked task', system: claimsToo('blocked') },
+  {
+    breaks: 'INV-5',
+    by: 'dependencies that the fold forgets',
+    system: folding((event) =>
+      event.type === 'TaskEnqueued' ? { ...event, data: (({ dependencies: _, ...rest }) => rest)(event.data) } : event,
+    ),
+  },
+  { breaks: 'INV-6', by: 'a claim past the breaker', system: claimsToo('pending') },
+  {
+    breaks: 'INV-6',
+    by: 'a second probe',
+    system: folding((event) =>
+      event.type === 'Claimed' ? { ...event, data: (({ probe: _, ...rest }) => rest)(event.data) } : event,
+    ),
+  },
+  {
+    breaks: 'INV-6',
+    by: 'a released probe that keeps its place',
+    system: folding((event) => (event.type === 'Released' ? undefined : event)),
+  },
+  {
+    breaks: 'INV-6',
+    by: 'a lost probe that leaves the breaker half-open',
+    system: deciding((events) => events.filter((event) => event.type !== 'BreakerOpened' || event.data.cause !== 'probe-failed')),
+  },
+  {
+    breaks: 'INV-6',
+    by: 'a threshold that opens nothing',
+    system: deciding((events) => events.filter((event) => event.type !== 'BreakerOpened' || event.data.cause !== 'threshold')),
+  },
+  {
+    breaks: 'INV-7',
+    by: 'a key that is not looked up',
+    system: asked(
+      (command) =>
+        command.type === 'Enqueue'
+          ? { ...command, tasks: command.tasks.map((task, i) => ({ ...task, idempotencyKey: `${task.idempotencyKey}-${i}-${unique++}` })) }
+          : command,
+      (events, command) =>
+        events.map((event) => {
+          if (event.type !== 'TaskEnqueued' || command.type !== 'Enqueue') return event
+          const { idempotencyKey } = command.tasks.find((task) => task.id === event.data.task) ?? { idempotencyKey: '' }
+          return { ...event, data: { ...event.data, idempotencyKey } }
+        }),
+    ),
+  },
+  {
+    breaks: 'INV-7',
+    by: 'a cancelled task that keeps its key',
+    system: folding((event) => (event.type === 'Cancelled' ? undefined : event)),
+  },
+  {
+    breaks: 'INV-8',
+    by: 'a cancel without its cascade',
+    system: deciding((events, _, command) => (command.type === 'Cancel' ? events.slice(0, 1) : events)),
+  },
+  {
+    breaks: 'INV-8',
+    by: 'a cascade one level deep',
+    system: deciding((events, _, command) =>
+      command.type === 'Cancel'
+        ? events.filter((event, i) => i === 0 || (event.type === 'Cancelled' && event.data.reason === `Parent ${command.task} cancelled`))
+        : events,
+    ),
+  },
+  { breaks: 'INV-9', by: 'a task that the fold loses', system: folding((event) => (isEnqueued(event, 3) ? undefined : event)) },
+  { breaks: 'INV-11', by: 'the second best task', system: secondBest() },
+  {
+    breaks: 'INV-11',
+    by: 'the oldest, whatever its priority',
+    system: folding((event) => (event.type === 'TaskEnqueued' ? { ...event, data: { ...event.data, priority: 5 } } : event)),
+  },
+  {
+    breaks: 'INV-14',
+    by: 'a clock taken at its word',
+    system: deciding((events, _, __, { at }) => events.map((event) => ({ ...event, at }))),
+  },
+  { breaks: 'INV-15', by: 'a rollback that is none', system: () => ({ ...daybook, rollback: (state) => state }) },
+  {
+    breaks: 'INV-15',
+    by: 'a rollback that loses an event',
+    system: () => ({
+      ...daybook,
+      rollback: (state, point) => evolve(rollback(state, point), { type: 'AgentTerminated', at: 0, data: { agent: 'x', reason: '' } }),
+    }),
+  },
+  {
+    breaks: 'INV-15',
+    by: 'a decider that draws its own lots',
+    system: () => {
+      let calls = 0
+      return { ...daybook, decide: (command, envelope) => decide(command, { ...envelope, random: (++calls * 0.37) % 1 }) }
+    },
+  },
+  {
+    breaks: 'INV-15',
+    by: 'a decider that leaves a trace',
+    system: () => ({
+      ...daybook,
+      decide: (command, envelope) => (state) => {
+        const decision = decide(command, envelope)(state)
+        if (command.type === 'Claim') rollback(state, mark(state))
+        return decision
+      },
+    }),
+  },
+  {
+    breaks: 'INV-16',
+    by: 'taking in what can be taken in',
+    system: () => ({
+      ...daybook,
+      decide: (command, envelope) => (state) => {
+        const decision = decide(command, envelope)(state)
+        if (decision._tag === 'Right' || command.type !== 'Enqueue') return decision
+        const first = command.tasks.map((task) => decide({ ...command, tasks: [task] }, envelope)(state)).find((each) => each._tag === 'Right')
+        return first ?? decision
+      },
+    }),
+  },
+  {
+    breaks: 'INV-16',
+    by: 'the first half of a request',
+    system: deciding((events, _, command) => (command.type === 'Enqueue' ? events.slice(0, Math.ceil(events.length / 2)) : events)),
+  },
+  {
+    breaks: 'INV-17',
+    by: 'cancelling what is completed',
+    system: () => ({
+      ...daybook,
+      decide: (command, envelope) => (state) => {
+        const isDone = command.type === 'Cancel' && taskOf(state, command.task)?.status === 'completed'
+        if (!isDone) return decide(command, envelope)(state)
+        const { task, reason } = command
+        return { _tag: 'Right', right: [{ type: 'Cancelled', at: envelope.at, data: { task, reason } }] }
+      },
+    }),
+  },
+  {
+    breaks: 'INV-18',
+    by: 'forgetting who gave a task back',
+    system: asked(
+      (command) => (command.type === 'Claim' ? { ...command, agent: `${command.agent}-again` } : command),
+      (events, command) =>
+        events.map((event) => (event.type === 'Claimed' && command.type === 'Claim' ? { ...event, data: { ...event.data, agent: command.agent } } : event)),
+    ),
+  },
+  {
+    breaks: 'INV-20',
+    by: 'a heartbeat that is not shown',
+    system: folding((event) => (event.type === 'LeaseExtended' ? undefined : event)),
+  },
+  {
+    breaks: 'INV-20',
+    by: 'a signature that is not kept',
+    system: folding((event) => (event.type === 'Failed' ? { ...event, data: { ...event.data, signature: '' } } : event)),
+  },
+  {
+    breaks: 'INV-22',
+    by: 'a retention without end',
+    system: folding((event) =>
+      event.type === 'QueueConfigured' ? { ...event, data: { patch: (({ retentionSeconds: _, ...patch }) => patch)(event.data.patch) } } : event,
+    ),
+  },
+]
+
+let unique = 0
+
+const newestTokenOf = (state: QueueState, id: string): { readonly token: number; readonly agent: string } | undefined => {
+  const task = taskOf(state, id)
+  if (task?.claimedBy === undefined) return undefined
+  // The refusal of a token that cannot be is where the newest one is told.
+  const refusal = decide({ type: 'Heartbeat', task: id, agent: task.claimedBy, token: Number.MAX_SAFE_INTEGER }, { at: 0, random: 0 })(state)
+  const newest = refusal._tag === 'Left' ? /not the newest, (\d+)/u.exec(refusal.left.detail)?.[1] : undefined
+  return newest === undefined ? undefined : { token: Number(newest), agent: task.claimedBy }
+}
+
+const isEnqueued = (event: QueueEvent, number: number): boolean => event.type === 'TaskEnqueued' && event.data.number === number
+
+function secondBest(): () => System {
+  return () => ({
+    ...daybook,
+    decide: (command, envelope) => (state) => {
+      if (command.type !== 'Claim') return decide(command, envelope)(state)
+      const more = decide({ ...command, max: command.max + 1 }, envelope)(state)
+      if (more._tag === 'Left' || more.right.length <= command.max) return decide(command, envelope)(state)
+      return { _tag: 'Right', right: more.right.slice(1) }
+    },
+  })
+}

@@ -1,0 +1,71 @@
+/** A property that never meets a dead letter says nothing of dead letters: what the random histories reach. */
+import { poisonConsumedStates } from '@daybook/core'
+import * as fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { runs } from './settings.js'
+import { scenarios } from './steps.js'
+import { World } from './world.js'
+
+beforeAll(() => poisonConsumedStates(true))
+
+/** At least so often, over 300 histories of up to 120 steps. */
+const atLeast: Readonly<Record<string, number>> = {
+  TaskEnqueued: 2_000,
+  TaskImported: 150,
+  duplicate: 80,
+  TaskDue: 50,
+  Claimed: 1_200,
+  LeaseExtended: 50,
+  Completed: 250,
+  MarkedIncomplete: 40,
+  Released: 50,
+  Failed: 250,
+  RetryScheduled: 40,
+  'ClaimExpired: lease-expired': 300,
+  'ClaimExpired: report-missing': 15,
+  'ClaimExpired: agent-terminated': 20,
+  'DeadLettered: retries-exhausted': 200,
+  'DeadLettered: attempts-exhausted': 10,
+  'DeadLettered: not-retryable': 50,
+  Requeued: 50,
+  Discarded: 20,
+  Cancelled: 200,
+  'cascade of depth 2': 5,
+  'BreakerOpened: threshold': 50,
+  'BreakerOpened: probe-failed': 15,
+  'BreakerOpened: manual': 40,
+  BreakerHalfOpened: 50,
+  'BreakerClosed: probe-succeeded': 10,
+  'BreakerClosed: manual': 10,
+  probe: 40,
+  evicted: 300,
+  QueueConfigured: 300,
+  QueuePaused: 50,
+  QueueResumed: 50,
+  'refused: lease-lost': 100,
+  'refused: wrong-state': 50,
+  'refused: unknown-dependency': 20,
+  'refused: dependency-cycle': 5,
+  'refused: conflict': 20,
+  rollback: 50,
+  'rollback over marks': 15,
+  release: 30,
+  reload: 50,
+}
+
+test('the histories reach what the invariants are about', () => {
+  const seen = new Map<string, number>()
+  fc.assert(
+    fc.property(scenarios(120), (scenario) => {
+      const world = new World(() => ({})).run(scenario)
+      for (const [what, count] of world.seen) seen.set(what, (seen.get(what) ?? 0) + count)
+    }),
+    { ...runs(300), endOnFailure: true },
+  )
+  const missed = Object.entries(atLeast).flatMap(([what, least]) => {
+    const count = seen.get(what) ?? 0
+    return count >= least ? [] : [`${what}: ${count} of ${least}`]
+  })
+  if (process.env['FC_VERBOSE'] !== undefined) console.log(Object.fromEntries([...seen].sort()))
+  expect(missed).toEqual([])
+})
