@@ -11,6 +11,9 @@ import type { NewTask } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { inParallel, newTask } from './measure.js'
 
+/** Where the server keeps its log in its data folder. */
+export const logFile = 'daybook.sqlite'
+
 export const door: Door = { actor: 'bench' }
 
 export interface Opened {
@@ -20,8 +23,8 @@ export interface Opened {
 
 export const openQueue = async (folder: string): Promise<Opened> => {
   const daybook = createDaybook({
-    store: await openSqliteStore({ file: join(folder, 'daybook.db') }),
-    snapshots: openSnapshotFolder(join(folder, 'snapshots')),
+    store: await openSqliteStore({ file: join(folder, logFile) }),
+    snapshots: await openSnapshotFolder(join(folder, 'snapshots')),
     warn: (message) => process.stderr.write(`${message}\n`),
   })
   await daybook.ready

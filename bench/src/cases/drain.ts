@@ -15,7 +15,8 @@ const drain = async (source: TaskSource, count: number): Promise<number> => {
     source,
     agentId: 'bench-worker',
     concurrency: 1_000,
-    prefetch: 2_000,
+    prefetchMax: 2_000,
+    settleMax: 1_000,
     handler: () => {
       if (++handled === count) last(undefined)
     },
@@ -30,7 +31,7 @@ const drain = async (source: TaskSource, count: number): Promise<number> => {
 /** A short drain first: the peers' workers are warm as well. */
 const warm = async (engine: QueueEngine): Promise<void> => {
   await fill(engine, 5_000)
-  await drain(engineSource(engine, 'bench'), 5_000)
+  await drain(engineSource(engine), 5_000)
 }
 
 const drainInProcess = (name: string, count: number, goal: number, peer: string): Case => ({
@@ -43,7 +44,7 @@ const drainInProcess = (name: string, count: number, goal: number, peer: string)
     await warm(engine)
     const tasks = scaled(count, scale)
     await fill(engine, tasks)
-    const ms = await drain(engineSource(engine, 'bench'), tasks)
+    const ms = await drain(engineSource(engine), tasks)
     await daybook.close()
     return { 'tasks/s': perSecond(tasks, ms) }
   },
@@ -92,10 +93,10 @@ export const backlog: Case = {
     for (let round = 0; round < 2; round++) {
       for (const queued of [first, scaled(500_000, scale, 20_000)]) {
         await fill(engine, queued)
-        const ms = await drain(engineSource(engine, 'bench'), first)
+        const ms = await drain(engineSource(engine), first)
         rates.push(perSecond(first, ms))
         // The rest is worked off outside of the clock, so that each round starts from an empty queue.
-        if (queued > first) await drain(engineSource(engine, 'bench'), queued - first)
+        if (queued > first) await drain(engineSource(engine), queued - first)
       }
     }
     await daybook.close()

@@ -50,7 +50,7 @@ export const latency: Case = {
     const enqueue = async (task: NewTask): Promise<void> => {
       right(await engine.submit({ type: 'Enqueue', tasks: [right(prepareTask(task))] }, door))
     }
-    const figures = await measure(engineSource(engine, 'bench'), enqueue, scaled(3_000, scale, 400))
+    const figures = await measure(engineSource(engine), enqueue, scaled(3_000, scale, 400))
     await daybook.close()
     return figures
   },

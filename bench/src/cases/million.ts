@@ -10,7 +10,7 @@ import { listTasks } from '@daybook/core'
 import { createClient } from '@daybook/adapters/client'
 import { type Case, scaled } from '../case.js'
 import { newTask, nowMs, percentile, perSecond } from '../measure.js'
-import { door, fill, openQueue, right, startServer } from '../queue.js'
+import { door, fill, logFile, openQueue, right, startServer } from '../queue.js'
 
 const million = 1_000_000
 const content = '{"success":true}'
@@ -122,7 +122,7 @@ export const replayFromFile: Case = {
       await engine.submitAll(done, door)
     }
     await daybook.close()
-    const store = await openSqliteStore({ file: join(folder, 'daybook.db') })
+    const store = await openSqliteStore({ file: join(folder, logFile) })
     const events = (await store.head(streamOf('default'))) + 1
     const begun = nowMs()
     await replay(store, undefined, 'default', { progress: () => undefined, skipped: () => undefined })

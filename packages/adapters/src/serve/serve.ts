@@ -47,7 +47,7 @@ export const serve = async (options: ServeOptions, warn: (message: string) => vo
       store,
       warn,
       ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
-      ...(persistent ? { snapshots: openSnapshotFolder(join(options.dataDir, 'snapshots')) } : {}),
+      ...(persistent ? { snapshots: await openSnapshotFolder(join(options.dataDir, 'snapshots')) } : {}),
     })
     opened.push(() => daybook.close())
     const tokens =
@@ -56,7 +56,6 @@ export const serve = async (options: ServeOptions, warn: (message: string) => vo
         : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token })
     const http = await startHttpServer({
       daybook,
-      store,
       tokens: tokens?.tokens ?? 'off',
       host: options.host,
       port: options.port,
