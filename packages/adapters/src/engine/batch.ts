@@ -19,6 +19,8 @@ export interface ClaimItem {
   readonly settle: (outcome: Outcome<ReadonlyArray<Claim>>) => void
   /** No longer wanted: its caller has gone, or has waited long enough. */
   readonly isOver: () => boolean
+  /** Work was found for it; or, that work did not come to be. */
+  readonly take: (isTaken: boolean) => void
   readonly mayWait: boolean
 }
 
@@ -27,6 +29,8 @@ export interface ReadItem {
   readonly kind: 'read'
   readonly query: (state: QueueState) => unknown
   readonly settle: (outcome: Outcome<unknown>) => void
+  /** The query threw. */
+  readonly fail: (error: unknown) => void
 }
 
 export type Item = CommandItem | ClaimItem | ReadItem
@@ -47,6 +51,8 @@ export interface Batch {
   bytes: number
   readonly decided: Array<Decided>
   result: { readonly _tag: 'Appended' } | AppendError | undefined
+  /** Resolves when `result` is there. */
+  told: Promise<void> | undefined
 }
 
 export const refuse = (item: Item, refusal: Refusal): void => item.settle({ _tag: 'Left', left: refusal })

@@ -10,6 +10,7 @@ export class ContentCache {
   constructor(private readonly bytesMax: number) {}
 
   put(revision: number, text: string): void {
+    this.drop(revision)
     // V8 keeps a text in one byte a character if it can, else in two; the common case counts.
     if (this.bytes + text.length > this.bytesMax) return
     this.texts.set(revision, text)

@@ -61,6 +61,11 @@ export interface EngineOptions {
   readonly mailboxMax?: number
   /** Events of one append, unless a single command has more. Default 4,000. */
   readonly batchEventsMax?: number
+  /**
+   * Appends under way at once: one is written while the next is decided. Default 2, for a queue that no other
+   * process writes to. Take 1 where another may (see `settleStray`).
+   */
+  readonly inFlightMax?: 1 | 2
   /** Contents kept in memory for claims, in characters. Default 134,217,728. */
   readonly contentCacheMax?: number
   /** Events between two snapshots. Default 500,000. */
@@ -72,8 +77,9 @@ export interface EngineOptions {
   readonly warn?: (message: string) => void
 }
 
-const inFlightMax = 2
 const settleTriesAtClose = 6
+/** How long the engine leaves a store alone that could not write, in milliseconds. */
+const retryMs = 1_000
 const system: Door = { actor: 'daybook' }
 
 /** Opens a queue: replays it, and starts its loop. Rejects when the store cannot be read. */
@@ -91,7 +97,7 @@ export const openEngine = async (
 class Engine implements QueueEngine {
   readonly committed = new Subject<Committed>()
   private readonly stream: string
-  private readonly mailbox: Array<Item> = []
+  private mailbox: Array<Item> = []
   private readonly waiting = new WaitingClaims()
   private readonly cache: ContentCache
   private readonly commandIds = commandIdSource()
@@ -106,13 +112,17 @@ class Engine implements QueueEngine {
   private timer: NodeJS.Timeout | undefined
   private timerAt = Number.POSITIVE_INFINITY
   private tickNotBefore = 0
+  /** There may be work for claims that wait, and no command that would have it handed out. */
+  private hungry = false
   private atMs = -1
   private atText = ''
   private snapshotRevision: number
+  private snapshotTried: number
   private snapshotting = false
   private readonly watchers = new Set<() => void>()
   private readonly mailboxMax: number
   private readonly batchEventsMax: number
+  private readonly inFlightMax: number
   private readonly snapshotEvery: number
   private readonly defaults: SettingsPatch | undefined
   private readonly clock: () => number
@@ -130,9 +140,11 @@ class Engine implements QueueEngine {
     this.stream = streamOf(name)
     this.durable = revisionOf(state)
     this.snapshotRevision = snapshotRevision
+    this.snapshotTried = snapshotRevision
     this.cache = new ContentCache(options.contentCacheMax ?? 2 ** 27)
     this.mailboxMax = options.mailboxMax ?? 100_000
     this.batchEventsMax = Math.min(options.batchEventsMax ?? 4_000, store.limits.appendEventsMax)
+    this.inFlightMax = options.inFlightMax ?? 2
     this.snapshotEvery = options.snapshotEvery ?? 500_000
     this.defaults = options.defaults
     this.clock = options.clock ?? Date.now
@@ -174,6 +186,8 @@ class Engine implements QueueEngine {
     const { waitMs = 0, signal } = options
     return new Promise((resolve) => {
       let over = signal?.aborted === true
+      let taken = false
+      let gaveUp = false
       let timer: NodeJS.Timeout | undefined
       const settle = (outcome: Outcome<ReadonlyArray<Claim>>): void => {
         over = true
@@ -182,21 +196,26 @@ class Engine implements QueueEngine {
         resolve(outcome)
       }
       const giveUp = (): void => {
-        if (over) return
+        gaveUp = true
+        // Once work was found for it, a claim is answered with that work, whatever its patience.
+        if (over || taken) return
         settle(E.right({ value: [], revision: this.durable }))
         this.waiting.sweep()
+      }
+      const take = (isTaken: boolean): void => {
+        taken = isTaken
+        if (!taken && gaveUp) giveUp()
       }
       if (over) return settle(E.right({ value: [], revision: this.durable }))
       if (waitMs > 0) timer = setTimeout(giveUp, waitMs)
       signal?.addEventListener('abort', giveUp, { once: true })
-      // Once work was found for it, a claim is answered with that work, whatever its patience.
-      this.post({ kind: 'claim', command, door, settle, isOver: () => over, mayWait: waitMs > 0 })
+      this.post({ kind: 'claim', command, door, settle, take, isOver: () => over, mayWait: waitMs > 0 })
     })
   }
 
   read<A>(query: (state: QueueState) => A): Promise<Outcome<A>> {
-    return new Promise((resolve) =>
-      this.post({ kind: 'read', query, settle: resolve as (outcome: Outcome<unknown>) => void }),
+    return new Promise((resolve, reject) =>
+      this.post({ kind: 'read', query, settle: resolve as (outcome: Outcome<unknown>) => void, fail: reject }),
     )
   }
 
@@ -241,14 +260,19 @@ class Engine implements QueueEngine {
 
   private async shutDown(): Promise<void> {
     clearTimeout(this.timer)
-    for (const item of this.waiting.drain()) item.settle(E.right({ value: [], revision: this.durable }))
+    this.dismissWaiting()
     while (this.mailbox.length > 0 || this.inFlight.length > 0 || this.recovering) {
       this.schedule()
       await new Promise<void>((resolve) => (this.idle = resolve))
     }
+    this.dismissWaiting()
     while (this.snapshotting) await new Promise((resolve) => setTimeout(resolve, 5))
     if (this.durable > this.snapshotRevision) await this.takeSnapshot()
     this.committed.complete()
+  }
+
+  private dismissWaiting(): void {
+    for (const item of this.waiting.drain()) item.settle(E.right({ value: [], revision: this.durable }))
   }
 
   // ------------------------------------------------------------------ the mailbox
@@ -279,7 +303,7 @@ class Engine implements QueueEngine {
   }
 
   private pump(): void {
-    while (!this.recovering && this.inFlight.length < inFlightMax) {
+    while (!this.recovering && this.inFlight.length < this.inFlightMax) {
       if (this.wantsSnapshot()) {
         if (this.inFlight.length > 0) break
         void this.takeSnapshot()
@@ -294,19 +318,29 @@ class Engine implements QueueEngine {
   }
 
   private isWorkThere(): boolean {
-    return this.mailbox.length > 0 || this.isTickDue()
+    return this.mailbox.length > 0 || this.isTickDue() || this.isLineDue()
+  }
+
+  private isLineDue(): boolean {
+    return this.hungry && this.waiting.size > 0 && this.closed === undefined && this.clock() >= this.resumeAt()
   }
 
   private isTickDue(): boolean {
     const due = nextDue(this.state)
     const now = this.clock()
-    return due !== undefined && due <= now && now >= this.tickNotBefore && this.closed === undefined
+    return due !== undefined && due <= now && now >= this.resumeAt() && this.closed === undefined
+  }
+
+  /** When the store may be tried again without being asked to. A clock that was set back must not put that off. */
+  private resumeAt(): number {
+    if (this.tickNotBefore - this.clock() > retryMs) this.tickNotBefore = 0
+    return this.tickNotBefore
   }
 
   private setTimer(): void {
     if (this.closed !== undefined) return
-    const due = nextDue(this.state)
-    const at = due === undefined ? Number.POSITIVE_INFINITY : Math.max(due, this.tickNotBefore)
+    const due = this.hungry && this.waiting.size > 0 ? 0 : nextDue(this.state)
+    const at = due === undefined ? Number.POSITIVE_INFINITY : Math.max(due, this.resumeAt())
     if (at === this.timerAt && this.timer !== undefined) return
     clearTimeout(this.timer)
     this.timer = undefined
@@ -331,8 +365,13 @@ class Engine implements QueueEngine {
       bytes: 0,
       decided: [],
       result: undefined,
+      told: undefined,
     }
     if (this.isTickDue()) this.tick(batch)
+    if (this.hungry) {
+      this.hungry = false
+      this.serveWaiting(batch)
+    }
     let taken = 0
     for (; taken < this.mailbox.length; taken++) {
       if (batch.texts.length >= this.batchEventsMax) break
@@ -348,8 +387,15 @@ class Engine implements QueueEngine {
   private handle(batch: Batch, item: Item): boolean {
     switch (item.kind) {
       case 'read': {
-        const value = item.query(this.state)
         const revision = revisionOf(this.state)
+        let value: unknown
+        try {
+          value = item.query(this.state)
+        } catch (error) {
+          // A question that cannot be answered is its asker's trouble alone.
+          item.fail(error)
+          return true
+        }
         this.decided(batch, item, () => item.settle(E.right({ value, revision })))
         return true
       }
@@ -357,9 +403,10 @@ class Engine implements QueueEngine {
         if (item.isOver()) return true
         // Whoever has waited longer is first.
         this.serveWaiting(batch)
+        if (this.hungry) return false
         const verdict = this.tryClaim(batch, item)
         if (verdict === 'empty') {
-          if (item.mayWait) this.waiting.add(item)
+          if (item.mayWait && this.closed === undefined) this.waiting.add(item)
           else {
             const revision = revisionOf(this.state)
             this.decided(batch, item, () => item.settle(E.right({ value: [], revision })))
@@ -405,8 +452,10 @@ class Engine implements QueueEngine {
   }
 
   private tick(batch: Batch): void {
-    const events = this.decideCommand({ type: 'Tick' })
-    if (E.isRight(events)) this.accept(batch, system, events.right)
+    const decision = this.decideCommand({ type: 'Tick' })
+    let events = E.isRight(decision) ? decision.right : []
+    // What one append cannot hold is due again in the next.
+    while (this.accept(batch, system, events) === 'too-large') events = firstHalf(events)
   }
 
   /** The queue comes into being, with the settings that new queues begin with here. */
@@ -417,10 +466,19 @@ class Engine implements QueueEngine {
 
   private tryClaim(batch: Batch, item: ClaimItem): 'served' | 'empty' | 'full' {
     if (pendingCount(this.state) === 0) return 'empty'
-    const events = this.decideCommand(item.command)
-    if (E.isLeft(events) || events.right.length === 0) return 'empty'
-    if (this.accept(batch, item.door, events.right) !== 'accepted') return 'full'
-    const claimed = replyTo(item.command, events.right, this.state)
+    const decision = this.decideCommand(item.command)
+    if (E.isLeft(decision) || decision.right.length === 0) return 'empty'
+    let events = decision.right
+    for (;;) {
+      const verdict = this.accept(batch, item.door, events)
+      if (verdict === 'accepted') break
+      if (verdict === 'full') return 'full'
+      if (events.length === 1) return 'empty'
+      // `max` is what the agent takes at most: fewer is an answer, too.
+      events = events.slice(0, Math.ceil(events.length / 2))
+    }
+    item.take(true)
+    const claimed = replyTo(item.command, events, this.state)
     const revision = revisionOf(this.state)
     this.decided(batch, item, () => void this.answerClaim(item, claimed, revision))
     return 'served'
@@ -428,9 +486,13 @@ class Engine implements QueueEngine {
 
   private serveWaiting(batch: Batch): void {
     if (this.waiting.size === 0 || pendingCount(this.state) === 0) return
-    this.waiting.offer(
-      (item) => batch.texts.length < this.batchEventsMax && this.tryClaim(batch, item) === 'served',
-    )
+    this.waiting.offer((item) => {
+      if (this.hungry) return false
+      const verdict = batch.texts.length < this.batchEventsMax ? this.tryClaim(batch, item) : 'full'
+      // Those behind wait for the next batch, so that nobody is served before who came first.
+      if (verdict === 'full') this.hungry = true
+      return verdict === 'served'
+    })
   }
 
   /** Serialises and folds a command's events, all of them or none. */
@@ -492,12 +554,12 @@ class Engine implements QueueEngine {
         this.answer(batch.decided)
       } else {
         this.state = rollback(this.state, batch.mark)
-        last.decided.push(...batch.decided)
+        for (const decided of batch.decided) last.decided.push(decided)
       }
       return
     }
     this.inFlight.push(batch)
-    void this.append(batch)
+    batch.told = this.append(batch)
   }
 
   private async append(batch: Batch): Promise<void> {
@@ -572,7 +634,7 @@ class Engine implements QueueEngine {
     this.recovering = true
     try {
       // Whatever was sent after the failed batch fails as well: its expected revision never came to be.
-      while (this.inFlight.some((batch) => batch.result === undefined)) await new Promise((resolve) => setImmediate(resolve))
+      await Promise.all(this.inFlight.map((batch) => batch.told))
       const failed = this.inFlight
       const [first] = failed
       if (first === undefined) return
@@ -582,17 +644,20 @@ class Engine implements QueueEngine {
         // The batch behind it was refused, or is unknown in its turn; it is looked at on its own.
         return
       }
+      const isStray = await this.settleStray(failed[1])
       this.inFlight = []
       this.state = rollback(this.state, first.mark)
-      for (let revision = this.durable + 1; revision <= this.durable + failed.length * this.batchEventsMax; revision++) {
-        this.cache.drop(revision)
+      for (const { expected, texts } of failed) {
+        for (let revision = expected + 1; revision <= expected + texts.length; revision++) this.cache.drop(revision)
       }
-      this.takeBack(failed, error)
-      if (error._tag !== 'Unavailable') await this.catchUp()
+      this.takeBack(isStray ? [first] : failed, error)
+      if (error._tag === 'Unavailable' && !isStray) return
+      await this.catchUp()
+      if (error._tag !== 'Unavailable') this.unavailable = undefined
     } catch (cause) {
       this.unavailable = describe(cause)
       this.warn(`queue ${this.name}: ${this.unavailable}`)
-      this.tickNotBefore = this.clock() + 1_000
+      this.tickNotBefore = this.clock() + retryMs
       if (this.closed !== undefined) this.giveUp(this.unavailable)
       await new Promise((resolve) => setTimeout(resolve, 100))
     } finally {
@@ -602,38 +667,68 @@ class Engine implements QueueEngine {
     }
   }
 
+  /**
+   * A batch is in the log though the one that it builds on is not: another writer appended just as many events
+   * in between, and a revision is all that a store compares. Its commands were decided on what never was, so
+   * nobody is told that they succeeded, and they are not decided again: they could happen twice. Cannot be with
+   * one append in flight, or without another writer.
+   */
+  private async settleStray(batch: Batch | undefined): Promise<boolean> {
+    const tag = batch?.result?._tag
+    if (batch === undefined || (tag !== 'Appended' && tag !== 'OutcomeUnknown')) return false
+    if (tag === 'OutcomeUnknown') {
+      const [found] = await this.store.pick(this.stream, [batch.expected + 1])
+      if (found?.id !== batch.texts[0]?.id) return false
+    }
+    this.warn(`queue ${this.name}: another process writes to this queue: let both have one append in flight at most`)
+    const detail = 'another process changed the queue at the same time: look whether it happened before you try again'
+    const again: Array<Item> = []
+    for (const { item } of batch.decided) {
+      if (item.kind === 'read') again.push(item)
+      else refuse(item, { code: 'unavailable', detail, retryAfterSeconds: 1 })
+    }
+    this.mailbox = again.concat(this.mailbox)
+    return true
+  }
+
   /** The items of batches that did not come to be: refused when the store cannot write, else decided again. */
   private takeBack(failed: ReadonlyArray<Batch>, error: AppendError): void {
     const items = failed.flatMap((batch) => batch.decided.map(({ item }) => item))
-    if (error._tag === 'WrongExpectedRevision' || error._tag === 'OutcomeUnknown') {
-      this.conflicts++
-      this.mailbox.unshift(...items)
-      return
+    const isConflict = error._tag === 'WrongExpectedRevision' || error._tag === 'OutcomeUnknown'
+    if (isConflict) this.conflicts++
+    const again: Array<Item> = []
+    const waiting: Array<ClaimItem> = []
+    const refused: Array<Item> = []
+    for (const item of items) {
+      if (item.kind === 'claim') item.take(false)
+      if (item.kind === 'claim' && item.isOver()) continue
+      if (item.kind === 'claim' && item.mayWait && this.closed === undefined) waiting.push(item)
+      else if (isConflict || item.kind === 'read') again.push(item)
+      else refused.push(item)
     }
+    this.waiting.putBack(waiting)
+    this.hungry = this.waiting.size > 0
+    this.mailbox = again.concat(this.mailbox)
+    if (isConflict) return
     const refusal: Refusal =
       error._tag === 'AppendTooLarge'
         ? this.tooLarge()
         : { code: 'unavailable', detail: error.reason, retryAfterSeconds: 1 }
     if (error._tag === 'Unavailable') {
       this.unavailable = error.reason
-      this.tickNotBefore = this.clock() + 1_000
+      this.tickNotBefore = this.clock() + retryMs
     }
-    const again: Array<Item> = []
-    const waiting: Array<ClaimItem> = []
-    for (const item of items) {
-      if (item.kind === 'read') again.push(item)
-      else if (item.kind === 'claim' && item.mayWait && !item.isOver()) waiting.push(item)
-      else refuse(item, refusal)
-    }
-    this.waiting.putBack(waiting)
-    this.mailbox.unshift(...again)
+    for (const item of refused) refuse(item, refusal)
   }
 
   /** At the end of a shutdown that the store does not let finish: everybody is told that nothing is known. */
   private giveUp(detail: string): void {
-    const items = [...this.inFlight.flatMap((batch) => batch.decided.map(({ item }) => item)), ...this.mailbox]
+    const items = this.inFlight.flatMap((batch) => batch.decided.map(({ item }) => item)).concat(this.mailbox)
+    const [first] = this.inFlight
+    // The snapshot that is taken last must not hold what may not be in the log.
+    if (first !== undefined) this.state = rollback(this.state, first.mark)
     this.inFlight = []
-    this.mailbox.length = 0
+    this.mailbox = []
     for (const item of items) refuse(item, { code: 'unavailable', detail, retryAfterSeconds: 1 })
   }
 
@@ -684,7 +779,7 @@ class Engine implements QueueEngine {
       this.snapshots !== undefined &&
       !this.snapshotting &&
       this.closed === undefined &&
-      this.durable - this.snapshotRevision >= this.snapshotEvery
+      this.durable - this.snapshotTried >= this.snapshotEvery
     )
   }
 
@@ -693,8 +788,7 @@ class Engine implements QueueEngine {
     if (this.snapshots === undefined) return
     this.snapshotting = true
     const cut = cutSnapshot(this.state)
-    const before = this.snapshotRevision
-    this.snapshotRevision = cut.revision
+    this.snapshotTried = cut.revision
     try {
       const writer = await this.snapshots.create({ stream: this.stream, revision: cut.revision, foldVersion })
       try {
@@ -703,6 +797,7 @@ class Engine implements QueueEngine {
           await new Promise((resolve) => setImmediate(resolve))
         }
         await writer.commit()
+        this.snapshotRevision = cut.revision
       } catch (error) {
         await writer.abort()
         throw error
@@ -711,7 +806,6 @@ class Engine implements QueueEngine {
       // Only the next start is slower; the next snapshot is tried when it is due.
       this.warn(`queue ${this.name}: no snapshot at revision ${cut.revision}: ${describe(error)}`)
       cut.abandon()
-      if (before > this.snapshotRevision) this.snapshotRevision = before
     } finally {
       this.snapshotting = false
     }
@@ -719,6 +813,14 @@ class Engine implements QueueEngine {
 }
 
 const tasksPerTurn = 512
+
+/** The first half of a tick's events, none of them without what follows from it: each timer that ran out opens a part. */
+const firstHalf = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<QueueEvent> => {
+  const starts = events.flatMap(({ type }, index) =>
+    type === 'ClaimExpired' || type === 'TaskDue' || type === 'BreakerHalfOpened' ? [index] : [],
+  )
+  return starts.length > 1 ? events.slice(0, starts[Math.ceil(starts.length / 2)]) : []
+}
 
 const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

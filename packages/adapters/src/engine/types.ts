@@ -53,7 +53,7 @@ export interface Committed {
 export interface ClaimOptions {
   /** How long to wait for a task when there is none, in milliseconds. Default 0. */
   readonly waitMs?: number
-  /** Gives up waiting: the claim is answered empty, and takes nothing. */
+  /** Gives up waiting: the claim is answered empty, and takes nothing; or, when work was found just before, with that. */
   readonly signal?: AbortSignal
 }
 
@@ -85,7 +85,7 @@ export interface QueueEngine {
 
   /**
    * Asks the state. Goes through the same mailbox as commands, so it sees all that was submitted before,
-   * and is answered only when what it saw is durable: reads are linearizable.
+   * and is answered only when what it saw is durable: reads are linearizable. Rejects when the query throws.
    */
   readonly read: <A>(query: (state: QueueState) => A) => Promise<Outcome<A>>
 

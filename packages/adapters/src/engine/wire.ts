@@ -16,6 +16,8 @@ import type { EventToAppend, RecordedEvent } from '../store/index.js'
 import type { Door } from './types.js'
 
 const contentMark = ',"content":'
+/** Only these carry content. In others the mark may stand within a value that the fold needs, as in a checkpoint. */
+const withContent: ReadonlySet<string> = new Set<EventType>(['TaskEnqueued', 'TaskImported', 'MarkedIncomplete', 'Completed'])
 
 export const encodeData = (event: QueueEvent): string => {
   const { data, content } = event
@@ -93,7 +95,7 @@ export const readStamp = (metadata: string, created: string): Stamp => {
 export const decodeRecorded = (recorded: Pick<RecordedEvent, 'type' | 'data' | 'metadata' | 'created'>): QueueEvent | Unreadable => {
   if (!isEventType(recorded.type)) return { _tag: 'Unreadable', why: 'unknown type' }
   const { schemaVersion, at } = readStamp(recorded.metadata, recorded.created)
-  const cut = recorded.data.indexOf(contentMark)
+  const cut = withContent.has(recorded.type) ? recorded.data.indexOf(contentMark) : -1
   const data = parseObject(cut < 0 ? recorded.data : `${recorded.data.slice(0, cut)}}`)
   if (data === undefined) return { _tag: 'Unreadable', why: 'malformed data' }
   return decodeEvent(recorded.type, schemaVersion, at, data)
