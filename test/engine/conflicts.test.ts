@@ -1,0 +1,139 @@
+/** Two writers on one queue: correct, only slower. What another has appended is folded, then the commands are decided again. */
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { headOf, taskOf } from '@daybook/core'
+import { expect, test } from 'vitest'
+import { claim, codeOf, complete, door, enqueue, foldAll, logOf, ok, openQueue, settle, stateText, task, textOf, typesIn } from '../support/queue.js'
+
+/** Ours, with these tasks in it, and another that has read them. */
+const openTwo = async (...ids: ReadonlyArray<string>) => {
+  const inner = openMemoryStore()
+  const ours = await openQueue({ store: inner, inFlightMax: 1 })
+  if (ids.length > 0) await ours.engine.submit(enqueue(...ids), door)
+  const other = await openQueue({ store: inner, inFlightMax: 1 })
+  const between = (run: () => Promise<unknown>): void => void ours.store.script.push({ kind: 'after', run })
+  return { ...ours, inner, other: other.engine, between }
+}
+
+test('foreign events are folded, and the commands decided again, once (INV-16)', async () => {
+  const { engine, store, other, between, inner } = await openTwo('a')
+  between(() => other.submit(enqueue('foreign'), door))
+  const mine = await engine.submit(enqueue('b'), door)
+  expect(ok(mine)).toMatchObject([{ id: 'b', number: 3, duplicate: false }])
+  expect(mine).toMatchObject({ right: { revision: 2 } })
+  expect((await logOf(inner)).map(({ data }) => (JSON.parse(data) as { task: string }).task)).toEqual(['a', 'foreign', 'b'])
+  expect(engine.status()).toMatchObject({ conflicts: 1, revision: 2, unavailable: undefined })
+  expect(store.appends).toEqual([1, 1, 1])
+  expect(ok(await engine.read((state) => taskOf(state, 'foreign')?.number))).toBe(2)
+})
+
+test('the decision made again is the one that is told: what was free has been taken', async () => {
+  const { engine, other, between, inner } = await openTwo('a', 'b')
+  between(() => other.claim(claim('foreign', 1), door))
+  const [taken] = ok(await engine.claim(claim('ann', 1), door))
+  expect(taken).toMatchObject({ task: 'b', token: 2, content: '{"payload":"of b"}' })
+  between(() => other.submit(enqueue('c'), door))
+  expect(ok(await engine.submit(enqueue('c'), door))).toMatchObject([{ id: 'c', number: 3, duplicate: true }])
+  between(() => other.submit({ type: 'Cancel', task: 'b', reason: 'not wanted' }, door))
+  expect(codeOf(await engine.submit(complete({ task: 'b', token: 2 }), door))).toBe('lease-lost')
+  expect(await typesIn(inner)).toEqual(['TaskEnqueued', 'TaskEnqueued', 'Claimed', 'Claimed', 'TaskEnqueued', 'Cancelled'])
+})
+
+test('a queue that both begin', async () => {
+  const { engine, other, between } = await openTwo()
+  between(() => other.submit(enqueue('first'), door))
+  expect(ok(await engine.submit(enqueue('second'), door))).toMatchObject([{ number: 2 }])
+})
+
+test('conflict after conflict', async () => {
+  const { engine, other, between, inner } = await openTwo()
+  for (let i = 0; i < 5; i++) between(() => other.submit(enqueue(`f${i}`), door))
+  const outcomes = await engine.submitAll([enqueue('a'), enqueue('b'), complete({ task: 'x', token: 1 })], door)
+  expect(outcomes.map(codeOf)).toEqual(['success', 'success', 'not-found'])
+  expect(engine.status().conflicts).toBe(5)
+  const log = await logOf(inner)
+  expect(log).toHaveLength(7)
+  expect(await stateText(engine)).toBe(textOf(foldAll(log)))
+})
+
+test('when the log cannot be read, the engine tries until it can, and loses nothing', async () => {
+  const { engine, store, other, between, inner, warnings } = await openTwo()
+  between(() => other.submit(enqueue('foreign'), door))
+  store.failReads = 2
+  expect(codeOf(await engine.submit(enqueue('mine'), door))).toBe('success')
+  expect(store.failReads).toBe(0)
+  expect(warnings.join()).toContain('reading fails now')
+  expect(await typesIn(inner)).toHaveLength(2)
+  expect(engine.status().unavailable).toBeUndefined()
+})
+
+test('waiting claims keep their places through a conflict', async () => {
+  const { engine, other, between } = await openTwo('a')
+  await engine.claim(claim(), door)
+  const waiting = ['first', 'second', 'third'].map((agent) => engine.claim(claim(agent), door, { waitMs: 5_000 }))
+  await settle()
+  between(() => other.submit(enqueue('b'), door))
+  await engine.submit(enqueue('c', 'd'), door)
+  expect((await Promise.all(waiting)).map((outcome) => ok(outcome)[0]?.task)).toEqual(['b', 'c', 'd'])
+})
+
+test('work that only a conflict brought to light goes to those who wait', async () => {
+  let now = 1_000_000
+  const inner = openMemoryStore()
+  const { engine, store } = await openQueue({ store: inner, inFlightMax: 1, clock: () => now })
+  const { engine: other } = await openQueue({ store: inner, inFlightMax: 1, clock: () => now })
+  await engine.submit(enqueue(task('a', { maxRetries: 1, timeout: 1 })), door)
+  await engine.claim(claim(), door)
+  const waiting = engine.claim(claim('bob'), door, { waitMs: 5_000 })
+  await settle()
+  store.script.push({ kind: 'after', run: () => other.submit(enqueue('foreign'), door) })
+  now += 1_000
+  // Wakes the engine: the tick is all that this append holds, and the dead letter it makes is nobody's work.
+  void engine.read(() => 0)
+  expect(ok(await waiting)[0]?.task).toBe('foreign')
+})
+
+test('two appends in flight and a foreign one of the same length: nothing twice, and nobody is told of success', async () => {
+  const inner = openMemoryStore()
+  const { engine, store, warnings } = await openQueue({ store: inner, inFlightMax: 2 })
+  const { engine: other } = await openQueue({ store: inner })
+  await engine.submit(enqueue('a'), door)
+  const release = store.hold()
+  store.script.push({ kind: 'after', run: () => other.submit(enqueue('foreign'), door) }, { kind: 'after', run: settle })
+  const first = engine.submit(enqueue('b'), door)
+  await settle()
+  const second = engine.submit({ type: 'OpenBreaker', taskType: 'x', reason: 'by hand' }, door)
+  const seen = engine.read((state) => headOf(state).lastNumber)
+  await settle()
+  release()
+  const outcomes = await Promise.all([first, second, seen])
+  expect(outcomes.map(codeOf)).toEqual(['success', 'unavailable', 'success'])
+  expect(outcomes[1]).toMatchObject({ left: { detail: expect.stringContaining('look whether it happened') } })
+  expect(await typesIn(inner)).toEqual(['TaskEnqueued', 'TaskEnqueued', 'BreakerOpened', 'TaskEnqueued'])
+  expect(warnings.join()).toContain('another process writes to this queue')
+  expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
+})
+
+test('both write all the time: every command has its one place in the log, and both states are its fold', async () => {
+  const inner = openMemoryStore()
+  const pair = await Promise.all([0, 1].map(() => openQueue({ store: inner, inFlightMax: 1 })))
+  const ids = Array.from({ length: 200 }, (_, i) => `t${i}`)
+  await Promise.all(
+    ids.map(async (id, i) => {
+      await new Promise((resolve) => setTimeout(resolve, i / 4))
+      const { engine } = pair[i % 2]!
+      ok(await engine.submit(enqueue(id), door))
+      const [held] = ok(await engine.claim(claim(`agent ${i}`), door, { waitMs: 1_000 }))
+      if (held !== undefined) ok(await engine.submit(complete(held, `agent ${i}`), door))
+    }),
+  )
+  expect(pair.every(({ engine }) => engine.status().conflicts > 0)).toBe(true)
+  const log = await logOf(inner)
+  const told = log.filter(({ type }) => type === 'TaskEnqueued').map(({ data }) => (JSON.parse(data) as { task: string }).task)
+  expect([...told].sort()).toEqual([...ids].sort())
+  expect(headOf(foldAll(log)).misfits).toBe(0)
+  for (const { engine } of pair) {
+    // A command of its own brings each up to the end.
+    ok(await engine.submit({ type: 'OpenBreaker', taskType: 'x', reason: 'by hand' }, door))
+    expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
+  }
+})

@@ -1,0 +1,127 @@
+/** An append whose outcome is not known is settled, never doubled (EV-03, INV-19). */
+import { taskOf } from '@daybook/core'
+import { expect, test } from 'vitest'
+import type { Fault } from '../support/faulty-store.js'
+import { claim, codeOf, complete, door, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, sleep, stateText, textOf, typesIn } from '../support/queue.js'
+
+const faults: ReadonlyArray<Fault> = [
+  { kind: 'unknown, written' },
+  { kind: 'unknown, lost' },
+  { kind: 'unknown, written late', ms: 5 },
+  { kind: 'unknown, written late', ms: 80 },
+]
+const name = (fault: Fault): string => ('ms' in fault ? `${fault.kind} (${fault.ms} ms)` : fault.kind)
+
+/** Each event once: ids differ, and the tasks enqueued are these. */
+const holdsOnce = (log: Awaited<ReturnType<typeof logOf>>, tasks: ReadonlyArray<string>): void => {
+  const ids = log.map(({ id }) => id)
+  if (new Set(ids).size !== ids.length) throw new Error('INV-19: an event is in the log twice')
+  const enqueued = log.flatMap(({ type, data }) => (type === 'TaskEnqueued' ? [(JSON.parse(data) as { task: string }).task] : []))
+  if (enqueued.join() !== tasks.join()) throw new Error(`INV-19: ${enqueued.join()} instead of ${tasks.join()}`)
+}
+
+for (const fault of faults) {
+  test(`INV-19: ${name(fault)}: in the log once, and acknowledged`, async () => {
+    const { engine, store, warnings } = await openQueue()
+    await engine.submit(enqueue('a'), door)
+    store.script.push(fault)
+    const outcomes = await Promise.all([engine.submit(enqueue('b'), door), engine.submit(enqueue('c'), door)])
+    expect(outcomes.map(codeOf)).toEqual(['success', 'success'])
+    await sleep(100)
+    holdsOnce(await logOf(store), ['a', 'b', 'c'])
+    expect(warnings.join()).toContain('outcome is unknown')
+    expect(engine.status()).toMatchObject({ unavailable: undefined, conflicts: 0, revision: 2 })
+    expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(store))))
+  })
+
+  test(`INV-19: ${name(fault)}: the very first append of a queue`, async () => {
+    const { engine, store } = await openQueue()
+    store.script.push(fault)
+    expect(codeOf(await engine.submit(enqueue('a'), door))).toBe('success')
+    await sleep(100)
+    holdsOnce(await logOf(store), ['a'])
+  })
+
+  test(`INV-19: ${name(fault)}: with another append behind it`, async () => {
+    for (const behind of [...faults, { kind: 'none' }, { kind: 'unavailable' }] as const) {
+      const { engine, store } = await openQueue()
+      await engine.submit(enqueue('a'), door)
+      store.script.push(fault, behind)
+      const release = store.hold()
+      const first = engine.submit(enqueue('b'), door)
+      await settle()
+      const second = engine.submit(enqueue('c'), door)
+      await settle()
+      release()
+      expect(codeOf(await first)).toBe('success')
+      const told = codeOf(await second)
+      await sleep(90)
+      // Behind a lost append the second is refused for its revision and decided anew; or its own fault is told.
+      expect(told).toBe(behind.kind === 'unavailable' ? 'unavailable' : 'success')
+      holdsOnce(await logOf(store), told === 'success' ? ['a', 'b', 'c'] : ['a', 'b'])
+      expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(store))))
+    }
+  })
+
+  test(`INV-19: ${name(fault)}: unknown again and again, reads failing, too`, async () => {
+    const { engine, store } = await openQueue()
+    await engine.submit(enqueue('a'), door)
+    store.script.push(fault, { kind: 'unavailable' }, fault)
+    store.failReads = 2
+    const answer = engine.submit(enqueue('b'), door)
+    const [held] = ok(await engine.claim(claim(), door))
+    expect(held?.task).toBe('a')
+    expect(codeOf(await answer)).toBe('success')
+    await sleep(90)
+    holdsOnce(await logOf(store), ['a', 'b'])
+    expect((await typesIn(store)).filter((type) => type === 'Claimed')).toHaveLength(1)
+  })
+}
+
+test('INV-19: lost, and another writer took its place: decided anew, once', async () => {
+  const { engine, store } = await openQueue({ inFlightMax: 1 })
+  const { engine: other } = await openQueue({ store, inFlightMax: 1 })
+  await engine.submit(enqueue('a'), door)
+  const { kind } = { kind: 'unknown, lost' } as const
+  store.script.push({ kind })
+  store.script.push({ kind: 'after', run: () => Promise.resolve() })
+  const claimed = engine.claim(claim('ann'), door)
+  await new Promise((resolve) => setImmediate(resolve))
+  const foreign = other.claim(claim('foreign'), door)
+  const outcomes = [ok(await claimed), ok(await foreign)]
+  expect(outcomes.map((tasks) => tasks.length).sort()).toEqual([0, 1])
+  expect((await typesIn(store)).filter((type) => type === 'Claimed')).toHaveLength(1)
+})
+
+test('nothing is answered while the outcome is unknown, and nothing new is decided', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(enqueue('a'), door)
+  store.script.push({ kind: 'unknown, lost' }, ...Array.from({ length: 2 }, () => ({ kind: 'unavailable' }) as const))
+  const unsettled = engine.submit(enqueue('b'), door)
+  await settle()
+  const later = [engine.submit(enqueue('c'), door), engine.read((state) => taskOf(state, 'b')?.status)] as const
+  expect(await isSettled(Promise.race([unsettled, ...later]))).toBe(false)
+  expect(engine.status().unavailable).toContain('unknown')
+  expect(codeOf(await unsettled)).toBe('success')
+  expect(ok(await later[1])).toBe('pending')
+  holdsOnce(await logOf(store), ['a', 'b', 'c'])
+})
+
+test('teeth: one who appends again blindly is caught', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(enqueue('a'), door)
+  const [event] = await logOf(store)
+  await store.append(event!.stream, [event!], 'any')()
+  const log = await logOf(store)
+  expect(() => holdsOnce(log, ['a', 'a'])).toThrow('twice')
+  expect(() => holdsOnce(log.slice(0, 1), ['a', 'b'])).toThrow('instead of')
+})
+
+test('a completion that is unknown and written completes once', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(enqueue('a'), door)
+  const [held] = ok(await engine.claim(claim(), door))
+  store.script.push({ kind: 'unknown, written' })
+  expect(ok(await engine.submit(complete(held!), door))).toEqual({ status: 'completed' })
+  expect(await typesIn(store)).toEqual(['TaskEnqueued', 'Claimed', 'Completed'])
+})

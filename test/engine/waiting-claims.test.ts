@@ -1,0 +1,233 @@
+/** Long polling: a claim that finds nothing waits, and is served in the very append that brings the task. */
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { taskOf } from '@daybook/core'
+import { expect, test } from 'vitest'
+import { claim, codeOf, complete, configure, door, enqueue, fail, heartbeat, isSettled, ok, openQueue, settle, sleep, task, typesIn, until } from '../support/queue.js'
+
+const openIdle = async (...args: Parameters<typeof openQueue>) => {
+  const opened = await openQueue(...args)
+  const wait = (agent: string, waitMs = 10_000, max = 1, signal?: AbortSignal) =>
+    opened.engine.claim(claim(agent, max), { actor: agent }, signal === undefined ? { waitMs } : { waitMs, signal })
+  return { ...opened, wait }
+}
+
+test('served in the append that brings the task: one append for both', async () => {
+  const { engine, store, wait } = await openIdle()
+  const waiting = wait('ann')
+  await settle()
+  expect(engine.status().waitingClaims).toBe(1)
+  const enqueued = await engine.submit(enqueue('a'), door)
+  expect(ok(await waiting)).toMatchObject([{ task: 'a', token: 1, content: '{"payload":"of a"}', checkpoint: undefined }])
+  expect(store.appends).toEqual([2])
+  expect(enqueued).toMatchObject({ right: { revision: 0 } })
+  expect(engine.status().waitingClaims).toBe(0)
+})
+
+test('first come, first served, also against claims that come later with the work', async () => {
+  const { engine, store, wait } = await openIdle()
+  const waiting = ['first', 'second', 'third'].map((agent) => wait(agent))
+  await settle()
+  const both = await Promise.all([engine.submit(enqueue('a', 'b'), door), engine.claim(claim('late'), door)])
+  expect(both.map(codeOf)).toEqual(['success', 'success'])
+  expect((await Promise.all(waiting.slice(0, 2))).map((outcome) => ok(outcome)[0]?.task)).toEqual(['a', 'b'])
+  expect(both[1]).toMatchObject({ right: { value: [] } })
+  expect(await isSettled(waiting[2]!)).toBe(false)
+  await engine.submit(enqueue('c'), door)
+  expect(ok(await waiting[2]!)[0]?.task).toBe('c')
+  expect(store.appends).toEqual([4, 2])
+})
+
+test('a claim that may take only other work stands in nobody’s way', async () => {
+  const { engine, wait } = await openIdle()
+  const picky = engine.claim({ ...claim('picky'), types: ['special'] }, door, { waitMs: 10_000 })
+  const ann = wait('ann')
+  await engine.submit(enqueue('a'), door)
+  expect(ok(await ann)[0]?.task).toBe('a')
+  await engine.submit(enqueue(task('s', { type: 'special' })), door)
+  expect(ok(await picky)[0]?.task).toBe('s')
+})
+
+test('out of patience: answered empty, on time, and nothing is taken', async () => {
+  const { engine, store, wait } = await openIdle()
+  const started = performance.now()
+  expect(await wait('ann', 40)).toEqual({ _tag: 'Right', right: { value: [], revision: -1 } })
+  const took = performance.now() - started
+  expect(took).toBeGreaterThan(35)
+  expect(took).toBeLessThan(2_000)
+  expect(engine.status().waitingClaims).toBe(0)
+  await engine.submit(enqueue('a'), door)
+  expect(await typesIn(store)).toEqual(['TaskEnqueued'])
+})
+
+test('given up by its signal: answered empty, and takes nothing', async () => {
+  const { engine, store, wait } = await openIdle()
+  const leaving = new AbortController()
+  const [gone, stays] = [wait('ann', 10_000, 1, leaving.signal), wait('bob')]
+  await settle()
+  leaving.abort()
+  expect(ok(await gone)).toEqual([])
+  expect(engine.status().waitingClaims).toBe(1)
+  await engine.submit(enqueue('a'), door)
+  expect(ok(await stays)[0]?.task).toBe('a')
+  expect(ok(await wait('late', 10_000, 1, AbortSignal.abort()))).toEqual([])
+  expect(await typesIn(store)).toEqual(['TaskEnqueued', 'Claimed'])
+})
+
+for (const how of ['out of patience', 'given up'] as const) {
+  test(`${how} just after work was found: answered with the work, so that no lease runs for nobody`, async () => {
+    const { engine, store, wait } = await openIdle()
+    const leaving = new AbortController()
+    const waiting = wait('ann', how === 'given up' ? 10_000 : 60, 1, leaving.signal)
+    await settle()
+    const release = store.hold()
+    const enqueued = engine.submit(enqueue('a'), door)
+    await settle()
+    leaving.abort()
+    await sleep(80)
+    expect(await isSettled(waiting)).toBe(false)
+    release()
+    expect(ok(await waiting)).toMatchObject([{ task: 'a', token: 1 }])
+    await enqueued
+  })
+
+  test(`${how} just after work was found that did not come to be: answered empty, takes nothing`, async () => {
+    const { engine, store, wait } = await openIdle()
+    const leaving = new AbortController()
+    const waiting = wait('ann', how === 'given up' ? 10_000 : 60, 1, leaving.signal)
+    await settle()
+    const release = store.hold()
+    store.script.push({ kind: 'unavailable' })
+    const enqueued = engine.submit(enqueue('a'), door)
+    await settle()
+    leaving.abort()
+    await sleep(80)
+    release()
+    expect(codeOf(await enqueued)).toBe('unavailable')
+    expect(ok(await waiting)).toEqual([])
+    await engine.submit(enqueue('a'), door)
+    expect(await typesIn(store)).toEqual(['TaskEnqueued'])
+  })
+}
+
+test('a waiting claim survives an append that the store refuses, and keeps its place', async () => {
+  const { engine, store, wait } = await openIdle()
+  const waiting = ['first', 'second'].map((agent) => wait(agent))
+  await settle()
+  store.script.push({ kind: 'unavailable' })
+  expect(codeOf(await engine.submit(enqueue('a'), door))).toBe('unavailable')
+  expect(engine.status().waitingClaims).toBe(2)
+  await engine.submit(enqueue('b', 'c'), door)
+  expect((await Promise.all(waiting)).map((outcome) => ok(outcome)[0]?.task)).toEqual(['b', 'c'])
+  expect(store.appends).toEqual([2, 4])
+})
+
+test('a claim that found work which the store then refused to write is served without anyone asking', async () => {
+  const { engine, store, wait } = await openIdle()
+  await engine.submit(enqueue('a'), door)
+  store.script.push({ kind: 'unavailable' })
+  const started = performance.now()
+  expect(ok(await wait('ann', 20_000))).toMatchObject([{ task: 'a' }])
+  expect(performance.now() - started).toBeLessThan(3_000)
+  expect(store.appends).toEqual([1, 1, 1])
+})
+
+test('work beyond one append is handed out all the same', async () => {
+  const { engine, store, wait } = await openIdle({ batchEventsMax: 10 })
+  const waiting = Array.from({ length: 30 }, (_, i) => wait(`agent ${i}`))
+  await settle()
+  await engine.submit(enqueue(...Array.from({ length: 30 }, (_, i) => `t${i}`)), door)
+  const taken = (await Promise.all(waiting)).map((outcome) => ok(outcome)[0]?.task)
+  expect(taken).toEqual(Array.from({ length: 30 }, (_, i) => `t${i}`))
+  expect(store.appends).toEqual([30, 10, 10, 10])
+})
+
+test('served by whatever frees work: a failure, a release, an expiry, a delay that ends, a resumed queue', async () => {
+  const { engine, wait } = await openIdle()
+  await engine.submit(configure({ retentionSeconds: 3_600 }), door)
+  await engine.submit(enqueue(task('a', { backoffSeconds: 0, maxRetries: 9 })), door)
+  const [held] = ok(await engine.claim(claim('ann'), door))
+  const second = wait('bob')
+  await engine.submit(fail(held!, 'ann'), door)
+  const [again] = ok(await second)
+  expect(again).toMatchObject({ task: 'a', retries: 1 })
+  const third = wait('cem')
+  await engine.submit({ type: 'Release', task: 'a', agent: 'bob', token: again!.token, reason: 'not mine' }, door)
+  const [released] = ok(await third)
+  expect(released).toMatchObject({ task: 'a', attempts: 2 })
+  const fourth = wait('dan')
+  await engine.submit({ type: 'TerminateAgent', agent: 'cem', reason: 'gone' }, door)
+  expect(ok(await fourth)[0]?.task).toBe('a')
+  await engine.submit(enqueue(task('short', { timeout: 0.05, maxRetries: 9 })), door)
+  expect(ok(await engine.claim(claim('eve'), door))[0]?.task).toBe('short')
+  const fifth = wait('fay')
+  expect(ok(await fifth)[0]?.task).toBe('short')
+  const sixth = wait('gus')
+  await engine.submit(enqueue(task('later', { availableAt: Date.now() + 60 })), door)
+  const taken = [ok(await sixth)[0]?.task, ok(await wait('hal'))[0]?.task].sort()
+  expect(taken).toEqual(['later', 'short'])
+  await engine.submit({ type: 'Pause', reason: 'lunch' }, door)
+  await engine.submit(enqueue('p'), door)
+  const last = engine.claim({ ...claim('ian'), types: ['work'] }, door, { waitMs: 10_000 })
+  await sleep(10)
+  await engine.submit({ type: 'Resume', reason: 'back' }, door)
+  expect(['p', 'short']).toContain(ok(await last)[0]?.task)
+})
+
+test('dependents of a completed task go to those who wait, in the same append', async () => {
+  const { engine, store, wait } = await openIdle()
+  await engine.submit(enqueue('a', task('b', { dependencies: ['a'] })), door)
+  const [held] = ok(await engine.claim(claim(), door))
+  const waiting = wait('bob')
+  await settle()
+  await engine.submit(complete(held!), door)
+  expect(ok(await waiting)[0]?.task).toBe('b')
+  expect(store.appends).toEqual([2, 1, 2])
+})
+
+test('each gets up to max tasks, with their contents, from memory or from the log', async () => {
+  const store = openMemoryStore()
+  for (const contentCacheMax of [0, 60, 1_000_000]) {
+    const { engine, wait } = await openIdle({ store, contentCacheMax })
+    const ids = Array.from({ length: 5 }, (_, i) => `${contentCacheMax}-${i}`)
+    const waiting = wait('ann', 10_000, 5)
+    await settle()
+    await engine.submit(enqueue(...ids), door)
+    expect(ok(await waiting).map(({ content }) => content)).toEqual(ids.map((id) => `{"payload":"of ${id}"}`))
+    await engine.close().then(() => undefined)
+  }
+})
+
+test('a checkpoint that a former holder left comes with the task', async () => {
+  const { engine } = await openIdle()
+  await engine.submit(enqueue(task('a', { backoffSeconds: 0 })), door)
+  const [held] = ok(await engine.claim(claim(), door))
+  await engine.submit({ ...heartbeat(held!), checkpoint: { step: 3, content: 'x' } }, door)
+  await engine.submit(fail(held!), door)
+  expect(ok(await engine.claim(claim('bob'), door))).toMatchObject([{ task: 'a', checkpoint: '{"step":3,"content":"x"}' }])
+})
+
+test('many waiters, many tasks, some leave: each task to one agent, each agent what it was told', async () => {
+  const { engine, wait } = await openIdle()
+  const got: Array<string> = []
+  const agents = Array.from({ length: 200 }, async (_, i) => {
+    const leaving = new AbortController()
+    if (i % 5 === 0) setTimeout(() => leaving.abort(), i / 4)
+    const tasks = ok(await wait(`agent ${i}`, 20 + i, 2, leaving.signal))
+    for (const { task: id } of tasks) got.push(`${id} agent ${i}`)
+  })
+  for (let i = 0; i < 60; i++) {
+    await engine.submit(enqueue(`a${i}`, `b${i}`), door)
+    await sleep(1)
+  }
+  await Promise.all(agents)
+  await until(() => engine.status().waitingClaims === 0)
+  const held = ok(
+    await engine.read((state) =>
+      Array.from({ length: 60 }, (_, i) => [`a${i}`, `b${i}`]).flat().flatMap((id) => {
+        const claimedBy = taskOf(state, id)?.claimedBy
+        return claimedBy === undefined ? [] : [`${id} ${claimedBy}`]
+      }),
+    ),
+  )
+  expect(got.sort()).toEqual(held.sort())
+})

@@ -1,0 +1,151 @@
+/**
+ * A store that fails the way stores do: refuses, hangs, forgets to answer, answers late. Wraps any other.
+ * What it does to an append comes from a script, one fault an append, or from a swarm drawn by a seed.
+ */
+import { type AppendError, type EventStore, StoreError } from '@daybook/adapters/store'
+import * as E from 'fp-ts/lib/Either.js'
+import { below, oneOf, type Random } from './random.js'
+
+export type Fault =
+  | { readonly kind: 'none' }
+  /** Disk full: nothing written. */
+  | { readonly kind: 'unavailable' }
+  | { readonly kind: 'unknown, written' }
+  | { readonly kind: 'unknown, lost' }
+  /** Nothing there when it is said to be unknown; in the log so much later, if its revision still fits then. */
+  | { readonly kind: 'unknown, written late'; readonly ms: number }
+  | { readonly kind: 'written late'; readonly ms: number }
+  | { readonly kind: 'told late'; readonly ms: number }
+  /** Somebody else comes between. */
+  | { readonly kind: 'after'; readonly run: () => Promise<unknown> }
+
+export type FaultPlan = () => Fault
+
+export interface FaultyStore extends EventStore {
+  /** Faults of the next appends; then `plan` goes on. */
+  readonly script: Array<Fault>
+  /** Appends that were asked for: how many events each had, in order. */
+  readonly appends: ReadonlyArray<number>
+  /** Of them, those whose answer is still open, now and at most. */
+  readonly open: () => { readonly now: number; readonly most: number }
+  /** So many of the next reads fail. */
+  failReads: number
+  /** No append is written until the returned function is called. */
+  readonly hold: () => () => void
+  /** Appends are written, but nobody is told until the returned function is called. */
+  readonly holdAnswers: () => () => void
+  /** No faults from now on. */
+  readonly heal: () => void
+}
+
+const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+const unknown: AppendError = { _tag: 'OutcomeUnknown', reason: 'connection lost' }
+const full: AppendError = { _tag: 'Unavailable', reason: 'disk full' }
+
+export const faultyStore = (inner: EventStore, plan: FaultPlan = () => ({ kind: 'none' })): FaultyStore => {
+  const script: Array<Fault> = []
+  const appends: Array<number> = []
+  let draw = plan
+  let opened = 0
+  let most = 0
+  let beforeWrite: Promise<void> | undefined
+  let beforeAnswer: Promise<void> | undefined
+
+  const gate = (set: (gate: Promise<void> | undefined) => void) => (): (() => void) => {
+    let release: () => void = () => undefined
+    set(new Promise((resolve) => (release = resolve)))
+    return () => {
+      set(undefined)
+      release()
+    }
+  }
+
+  const reading = (): void => {
+    if (store.failReads <= 0) return
+    store.failReads--
+    throw new StoreError('unavailable', 'reading fails now')
+  }
+
+  const faulty = async (fault: Fault, stream: string, write: ReturnType<EventStore['append']>, expected: unknown) => {
+    await beforeWrite
+    switch (fault.kind) {
+      case 'none':
+        return write()
+      case 'unavailable':
+        return E.left(full)
+      case 'unknown, written':
+        await write()
+        return E.left(unknown)
+      case 'unknown, lost':
+        return E.left(unknown)
+      case 'unknown, written late': {
+        const head = await inner.head(stream)
+        // One that could not be written now is refused now: it does not wait for its revision to come up.
+        if (expected === (head < 0 ? 'no_stream' : head)) void sleep(fault.ms).then(write)
+        return E.left(unknown)
+      }
+      case 'written late':
+        await sleep(fault.ms)
+        return write()
+      case 'told late': {
+        const result = await write()
+        await sleep(fault.ms)
+        return result
+      }
+      case 'after':
+        await fault.run()
+        return write()
+    }
+  }
+
+  const store: FaultyStore = {
+    name: `faulty ${inner.name}`,
+    limits: inner.limits,
+    script,
+    appends,
+    failReads: 0,
+    open: () => ({ now: opened, most }),
+    hold: gate((to) => (beforeWrite = to)),
+    holdAnswers: gate((to) => (beforeAnswer = to)),
+    heal: () => {
+      script.length = 0
+      store.failReads = 0
+      draw = () => ({ kind: 'none' })
+    },
+    append: (stream, events, expected) => async () => {
+      appends.push(events.length)
+      opened++
+      most = Math.max(most, opened)
+      const result = await faulty(script.shift() ?? draw(), stream, inner.append(stream, events, expected), expected)
+      await beforeAnswer
+      opened--
+      return result
+    },
+    read: async function* (stream, options) {
+      reading()
+      yield* inner.read(stream, options)
+    },
+    pick: async (stream, revisions) => {
+      reading()
+      return inner.pick(stream, revisions)
+    },
+    head: inner.head,
+    streams: inner.streams,
+    subscribe: inner.subscribe,
+    close: inner.close,
+  }
+  return store
+}
+
+const swarmKinds = ['unavailable', 'unknown, written', 'unknown, lost', 'unknown, written late', 'written late', 'told late'] as const
+
+/** Some kinds of faults, at some rate: each seed another storm, so that rare pairs meet. */
+export const swarm = (random: Random, msMax = 8): FaultPlan => {
+  const kinds = swarmKinds.filter(() => random() < 0.5)
+  const rate = oneOf(random, [0.02, 0.1, 0.3])
+  return () => {
+    if (kinds.length === 0 || random() >= rate) return { kind: 'none' }
+    const kind = oneOf(random, kinds)
+    return { kind, ms: 1 + below(random, msMax) }
+  }
+}

@@ -1,0 +1,146 @@
+/** An engine on a store of its own, and what most tests of it need. */
+import { decodeRecorded, openEngine, type EngineOptions, type Outcome, type QueueEngine, streamOf } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import type { EventStore, RecordedEvent, SnapshotStore } from '@daybook/adapters/store'
+import {
+  type CommandOf,
+  evolve,
+  initial,
+  isUnreadable,
+  poisonConsumedStates,
+  type PreparedTask,
+  type QueueState,
+  type SettingsPatch,
+  skip,
+  snapshotLines,
+} from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { faultyStore, type FaultyStore } from './faulty-store.js'
+
+poisonConsumedStates(true)
+
+export const door = { actor: 'tester' }
+export const stream = streamOf('q')
+
+export interface Opened {
+  readonly engine: QueueEngine
+  readonly store: FaultyStore
+  readonly warnings: ReadonlyArray<string>
+}
+
+export interface OpenOptions extends EngineOptions {
+  readonly store?: EventStore
+  readonly snapshots?: SnapshotStore
+}
+
+/** Queue `q` on a store whose appends are counted and can be made to fail. */
+export const openQueue = async ({ store: inner = openMemoryStore(), snapshots, ...options }: OpenOptions = {}): Promise<Opened> => {
+  const store = faultyStore(inner)
+  const warnings: Array<string> = []
+  const warn = (message: string): void => void warnings.push(message)
+  const report = { skipped: (name: string, reason: string) => warn(`${name}: ${reason}`), progress: () => undefined }
+  const engine = await openEngine(store, 'q', snapshots, report, { random: () => 0.5, warn, ...options })
+  return { engine, store, warnings }
+}
+
+export const task = (id: string, more: Partial<PreparedTask> = {}): PreparedTask => ({
+  id,
+  type: 'work',
+  idempotencyKey: id,
+  content: `{"payload":"of ${id}"}`,
+  timeout: 60,
+  ...more,
+})
+export const enqueue = (...tasks: ReadonlyArray<PreparedTask | string>): CommandOf<'Enqueue'> => ({
+  type: 'Enqueue',
+  tasks: tasks.map((each) => (typeof each === 'string' ? task(each) : each)),
+})
+export const claim = (agent = 'ann', max = 1): CommandOf<'Claim'> => ({ type: 'Claim', agent, max })
+export const configure = (patch: SettingsPatch): CommandOf<'Configure'> => ({ type: 'Configure', patch })
+
+interface Held {
+  readonly task: string
+  readonly token: number
+}
+export const complete = ({ task, token }: Held, agent = 'ann'): CommandOf<'Complete'> => ({
+  type: 'Complete',
+  task,
+  agent,
+  token,
+  content: '{"decisionReport":"done"}',
+  hasReport: true,
+})
+export const fail = ({ task, token }: Held, agent = 'ann', retryable = true): CommandOf<'Fail'> => ({
+  type: 'Fail',
+  task,
+  agent,
+  token,
+  error: { message: 'no luck' },
+  retryable,
+})
+export const heartbeat = ({ task, token }: Held, agent = 'ann'): CommandOf<'Heartbeat'> => ({ type: 'Heartbeat', task, agent, token })
+
+/** The value of an outcome that must be a success. */
+export const ok = <A>(outcome: Outcome<A>): A => {
+  if (E.isLeft(outcome)) throw new Error(`refused: ${outcome.left.code}: ${outcome.left.detail}`)
+  return outcome.right.value
+}
+/** The code of an outcome that must be a refusal. */
+export const codeOf = (outcome: Outcome<unknown>): string => (E.isLeft(outcome) ? outcome.left.code : 'success')
+
+export const logOf = async (store: EventStore): Promise<ReadonlyArray<RecordedEvent>> => {
+  const log: Array<RecordedEvent> = []
+  for await (const page of store.read(stream)) log.push(...page)
+  return log
+}
+export const typesIn = async (store: EventStore): Promise<ReadonlyArray<string>> => (await logOf(store)).map(({ type }) => type)
+
+/** The log folded from zero, one event at a time. */
+export const foldAll = (log: ReadonlyArray<RecordedEvent>): QueueState =>
+  log.reduce((state, recorded) => {
+    const event = decodeRecorded(recorded)
+    return isUnreadable(event) ? skip(state, recorded.type, event) : evolve(state, event)
+  }, initial('q'))
+
+/** A state as text. Groups without tasks, which mean nothing, and the order of groups and breakers are left out. */
+export const textOf = (state: QueueState): string => {
+  const [head, ...pages] = snapshotLines(state).map((line) => JSON.parse(line) as unknown)
+  const { groups, breakers, ...rest } = head as { groups: ReadonlyArray<unknown>; breakers: ReadonlyArray<{ type: string }> }
+  const tasks = (pages as ReadonlyArray<ReadonlyArray<ReadonlyArray<unknown>>>).flat().map((line) =>
+    line.map((field, index) => (index === 3 ? groups[field as number] : field)),
+  )
+  tasks.sort((a, b) => Number(a[0]) - Number(b[0]))
+  const byType = [...breakers].sort((a, b) => (a.type < b.type ? -1 : 1))
+  return [rest, byType, ...tasks].map((part) => JSON.stringify(part)).join('\n')
+}
+
+/** The engine's own state as text; waits for a snapshot under way. */
+export const stateText = async (engine: QueueEngine): Promise<string> => {
+  for (;;) {
+    try {
+      return ok(await engine.read(textOf))
+    } catch (error) {
+      if (!String(error).includes('snapshot is under way')) throw error
+      await sleep(2)
+    }
+  }
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Lets all that can happen now happen: some turns of the event loop. */
+export const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Whether a promise is settled by now. */
+export const isSettled = async (promise: Promise<unknown>): Promise<boolean> => {
+  const pending = {}
+  await settle()
+  return (await Promise.race([promise, Promise.resolve(pending)])) !== pending
+}
+
+export const until = async (holds: () => boolean | Promise<boolean>, msMax = 5_000): Promise<void> => {
+  for (const end = Date.now() + msMax; Date.now() < end; await sleep(2)) if (await holds()) return
+  throw new Error(`not within ${msMax} ms: ${holds.toString()}`)
+}

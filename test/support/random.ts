@@ -1,0 +1,22 @@
+/** Numbers that look random and come again with the same seed (mulberry32). */
+export type Random = () => number
+
+export const randomOf = (seed: number): Random => {
+  let a = seed >>> 0
+  return () => {
+    a = (a + 0x6d2b79f5) >>> 0
+    let t = a
+    t = Math.imul(t ^ (t >>> 15), t | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+export const below = (random: Random, n: number): number => Math.floor(random() * n)
+export const oneOf = <A>(random: Random, choices: ReadonlyArray<A>): A => choices[below(random, choices.length)] as A
+
+/** `SEED=17` repeats one run; without it, the given seeds are run. */
+export const seeds = (count: number): ReadonlyArray<number> => {
+  const { SEED } = process.env
+  return SEED === undefined ? Array.from({ length: count }, (_, i) => i + 1) : [Number(SEED)]
+}
