@@ -179,9 +179,11 @@ const breakerRule = (): Checker => {
     event: ({ shadow }, event, decided) => {
       const about = shadow.task(taskIn(event) ?? '')
       if (about !== undefined && shadow.breakers.get(about.facts.type)?.probe === about.facts.task) {
-        const next = decided.find((each) => each.type === 'BreakerOpened' || each.type === 'BreakerClosed')
+        const next = decided.find(
+          (each) => (each.type === 'BreakerOpened' || each.type === 'BreakerClosed') && each.data.taskType === about.facts.type,
+        )
         const want = { Completed: 'probe-succeeded', Failed: 'probe-failed', ClaimExpired: 'probe-failed' }[event.type as string]
-        if (want !== undefined) same(next?.data.cause, want, `after ${event.type} of the probe ${about.facts.task}`)
+        if (want !== undefined) same(next !== undefined && 'cause' in next.data ? next.data.cause : undefined, want, `after ${event.type} of the probe ${about.facts.task}`)
       }
       if (event.type === 'Claimed') {
         const type = shadow.task(event.data.task)?.facts.type ?? ''
@@ -333,7 +335,12 @@ const allOrNone = (): Checker => ({
     if (command.type !== 'Enqueue') return
     const given = new Map(command.tasks.map((task) => [task.id, task]))
     const isKnown = (id: string): boolean => shadow.task(id) !== undefined
-    const fresh = command.tasks.filter((task) => !isKnown(task.id) && duplicateOf(state, task.idempotencyKey) === undefined)
+    const fresh = command.tasks.filter(
+      ({ id, idempotencyKey: key }, i) =>
+        !isKnown(id) &&
+        duplicateOf(state, key) === undefined &&
+        !command.tasks.slice(0, i).some((earlier) => earlier.id === id || earlier.idempotencyKey === key),
+    )
     const hopeless = fresh.find((task) =>
       task.dependencies?.some((id) => {
         const stage = shadow.task(id)?.stage
