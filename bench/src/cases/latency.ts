@@ -2,22 +2,22 @@
 import { createClient } from '@daybook/adapters/client'
 import { prepareTask } from '@daybook/adapters/engine'
 import { createWorker, engineSource, httpSource, type TaskSource } from '@daybook/adapters/worker'
-import type { NewTask } from '@daybook/core'
 import { type Case, type Figures, scaled } from '../case.js'
 import { newTask, nowMs, percentile, sleep } from '../measure.js'
 import { door, openQueue, right, startServer } from '../queue.js'
 
 const everyMs = 5
 
+type Task = ReturnType<typeof newTask> & { readonly payload: { readonly sentAt: number } }
+
 const measure = async (
   source: TaskSource,
-  enqueue: (task: NewTask) => Promise<unknown>,
+  enqueue: (task: Task) => Promise<unknown>,
   count: number,
 ): Promise<Figures> => {
   const taken: Array<number> = []
   const worker = createWorker({
     source,
-    agentId: 'bench-worker',
     handler: (task) => {
       const { sentAt } = task.payload as { readonly sentAt: number }
       taken.push(nowMs() - sentAt)
@@ -47,7 +47,7 @@ export const latency: Case = {
   peer: 'enqueue → handler start',
   run: async (folder, scale) => {
     const { daybook, engine } = await openQueue(folder)
-    const enqueue = async (task: NewTask): Promise<void> => {
+    const enqueue = async (task: Task): Promise<void> => {
       right(await engine.submit({ type: 'Enqueue', tasks: [right(prepareTask(task))] }, door))
     }
     const figures = await measure(engineSource(engine), enqueue, scaled(3_000, scale, 400))
