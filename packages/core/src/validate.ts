@@ -43,9 +43,18 @@ const fieldError = (error: t.ValidationError, root: string): FieldError => {
 const step = (path: string, key: string, list: boolean): string =>
   list ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
 
+/** Objects and lists are not looked into: they may be of any size and depth, and all of it would be printed. */
 const show = (value: unknown): string => {
-  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? typeof value)
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text
+  switch (typeof value) {
+    case 'string': {
+      const text = JSON.stringify(value.slice(0, 57))
+      return value.length > 57 ? `${text.slice(0, -1)}…"` : text
+    }
+    case 'object':
+      return value === null ? 'null' : Array.isArray(value) ? 'a list' : 'an object'
+    default:
+      return String(value)
+  }
 }
 
 const distinct = (errors: ReadonlyArray<FieldError>): ReadonlyArray<FieldError> => {

@@ -129,8 +129,12 @@ const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: Htt
     connectionTimeout: claimWaitSecondsMax * 1_000 + 30_000,
     keepAliveTimeout: keepAliveMs,
     bodyLimit: bodyBytesMax,
-    // Node looks for requests that take too long at this interval only, by default every 30 s.
-    http: { connectionsCheckingInterval: Math.min(1_000, Math.ceil(requestTimeoutMs / 4)) },
+    http: {
+      // Were it longer than the other (its default is 60 s), Node would exchange the two without a word.
+      headersTimeout: Math.min(20_000, requestTimeoutMs),
+      // Node looks for requests that take too long at this interval only, by default every 30 s.
+      connectionsCheckingInterval: Math.min(1_000, Math.ceil(requestTimeoutMs / 4)),
+    },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: true,

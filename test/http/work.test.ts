@@ -1,0 +1,195 @@
+/** Claims, and what becomes of them, over real sockets. */
+import { connect } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { adminToken, type Body, report, startTestServer, type TestServer } from './support.js'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.stop())
+
+let count = 0
+const queueOf = async (...tasks: ReadonlyArray<Body>): Promise<string> => {
+  const q = `/api/queues/w${++count}`
+  await server.post(`${q}/tasks`, { tasks: tasks.map((task, i) => ({ type: 't', idempotencyKey: `k${i}`, ...task })) })
+  return q
+}
+const claimOne = async (q: string, agentId = 'w1'): Promise<Body> => (await server.post(`${q}/claims`, { agentId })).body.claims[0]
+const until = async (holds: () => boolean): Promise<void> => {
+  for (let i = 0; !holds(); i++) {
+    if (i > 500) throw new Error('waited in vain')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+const engineOf = (q: string) => {
+  const engine = server.daybook.queue(q.slice('/api/queues/'.length))
+  if (engine === undefined) throw new Error(`no queue ${q}`)
+  return engine
+}
+
+describe('LK-06: claims', () => {
+  test('give the task with its content and a lease', async () => {
+    const q = await queueOf({ id: 'a', payload: { n: 1 }, description: 'd', metadata: { m: 1 }, priority: 9, ticketId: 'T', phase: 'TESTING', tenant: 'x', timeout: 60, deadlineAt: '2990-01-01T00:00:00Z' })
+    const claim = await claimOne(q)
+    expect(claim.task).toMatchObject({ id: 'a', number: 1, type: 't', priority: 9, status: 'in-progress', payload: { n: 1 }, description: 'd', metadata: { m: 1 }, ticketId: 'T', phase: 'TESTING', tenant: 'x', timeout: 60, attempts: 0, claimedBy: 'w1', deadlineAt: '2990-01-01T00:00:00.000Z' })
+    expect(claim.lease.token).toBe(1)
+    expect(Date.parse(claim.lease.expiresAt) - Date.now()).toBeGreaterThan(55_000)
+    expect(claim).not.toHaveProperty('checkpoint')
+  })
+
+  test('go by type, phase, skills and tenant, highest priority first', async () => {
+    const q = await queueOf(
+      { id: 'low', type: 'eng-a', priority: 2 }, { id: 'high', type: 'eng-b', priority: 9 }, { id: 'ops', type: 'ops', priority: 10 },
+      { id: 'skilled', type: 'eng-c', priority: 10, requires: { skills: ['ts', 'sql'] } },
+    )
+    const ids = async (body: Body): Promise<ReadonlyArray<string>> => (await server.post(`${q}/claims`, { agentId: 'w', ...body })).body.claims.map(({ task }: Body) => task.id)
+    expect(await ids({ types: ['nothing'] })).toEqual([])
+    expect(await ids({ types: ['eng-*'], max: 10 })).toEqual(['high', 'low'])
+    expect(await ids({ skills: ['ts'], max: 10, tenant: 'other' })).toEqual([])
+    expect(await ids({ skills: ['sql', 'ts'], max: 10 })).toEqual(['ops', 'skilled'].sort((a) => (a === 'ops' ? -1 : 1)))
+  })
+
+  test('TQM-ASSIGN-003: a waiting claim is answered as soon as there is a task', async () => {
+    const q = await queueOf({ id: 'first' })
+    await claimOne(q)
+    const waiting = server.post(`${q}/claims`, { agentId: 'w2', wait: 30 })
+    await until(() => engineOf(q).status().waitingClaims === 1)
+    const enqueuedAt = Date.now()
+    await server.post(`${q}/tasks`, { id: 'second', type: 't' })
+    const { body } = await waiting
+    expect(body.claims[0].task.id).toBe('second')
+    expect(Date.now() - enqueuedAt).toBeLessThan(2_000)
+  })
+
+  test('an empty queue answers at once, or when the wait is over', async () => {
+    const q = await queueOf({ id: 'only' })
+    await claimOne(q)
+    const startedAt = Date.now()
+    expect((await server.post(`${q}/claims`, { agentId: 'w' })).body).toEqual({ claims: [] })
+    expect(Date.now() - startedAt).toBeLessThan(300)
+    expect((await server.post(`${q}/claims`, { agentId: 'w', wait: 0.4 })).body).toEqual({ claims: [] })
+    expect(Date.now() - startedAt).toBeGreaterThanOrEqual(380)
+  })
+
+  test('a client that goes away takes nothing with it', async () => {
+    const q = await queueOf({ id: 'only' })
+    await claimOne(q)
+    const body = JSON.stringify({ agentId: 'gone', wait: 30 })
+    const socket = connect(server.http.port, '127.0.0.1')
+    socket.write(`POST ${q}/claims HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
+    await until(() => engineOf(q).status().waitingClaims === 1)
+    socket.destroy()
+    await until(() => engineOf(q).status().waitingClaims === 0)
+    await server.post(`${q}/tasks`, { id: 'next', type: 't' })
+    expect((await claimOne(q, 'here')).task.id).toBe('next')
+  })
+})
+
+describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
+  test('complete: with a report completed, without one incomplete; the same report twice is no error', async () => {
+    const q = await queueOf({ id: 'a' })
+    const { lease: { token } } = await claimOne(q)
+    const complete = (result: Body) => server.post(`${q}/tasks/a/complete`, { agentId: 'w1', token, result })
+    expect(await complete({ output: 1 })).toMatchObject({ status: 200, body: { status: 'incomplete', spawned: [] } })
+    expect((await complete(report)).body).toEqual({ status: 'completed', spawned: [] })
+    const { revision } = await complete(report)
+    expect(revision).toBe((await complete(report)).revision)
+    expect((await server.get(`${q}/tasks/a`)).body.result).toEqual(report)
+  })
+
+  test('heartbeat extends the lease and keeps a checkpoint for whoever comes next', async () => {
+    const q = await queueOf({ id: 'a', timeout: 2, maxRetries: 3, backoffSeconds: 0 })
+    const { lease } = await claimOne(q)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const beat = await server.post(`${q}/tasks/%231/heartbeat`, { agentId: 'w1', token: lease.token, progress: 0.5, checkpoint: { step: 3 } })
+    expect(beat.body.lease.token).toBe(lease.token)
+    expect(Date.parse(beat.body.lease.expiresAt)).toBeGreaterThan(Date.parse(lease.expiresAt))
+    await server.post(`${q}/tasks/a/fail`, { agentId: 'w1', token: lease.token, error: 'x' })
+    const next = await claimOne(q, 'w2')
+    expect(next).toMatchObject({ checkpoint: { step: 3 }, task: { attempts: 1, retries: 1 } })
+  })
+
+  test('LK-09: fail: a text or an object; retried later, or a dead letter', async () => {
+    const q = await queueOf({ id: 'a', maxRetries: 2, backoffSeconds: 30 }, { id: 'b' })
+    const { lease } = await claimOne(q)
+    const failed = await server.post(`${q}/tasks/a/fail`, { agentId: 'w1', token: lease.token, error: { message: 'ECONNRESET', code: 'E1', retryAfter: 3, stack: 's'.repeat(50_000) } })
+    expect(failed.body.status).toBe('scheduled')
+    expect(Date.parse(failed.body.availableAt) - Date.now()).toBeGreaterThan(25_000)
+    const other = await claimOne(q)
+    const dead = await server.post(`${q}/tasks/b/fail`, { agentId: 'w1', token: other.lease.token, error: 'bad request', retryable: false })
+    expect(dead.body).toEqual({ status: 'dead-letter' })
+    expect((await server.get(`${q}/tasks/b`)).body).toMatchObject({ lastError: 'bad request', deadLetter: { reason: 'not-retryable' } })
+    const { body } = await server.get(`${q}/tasks/a/history`)
+    expect(body.events[2].data.error.stack).toHaveLength(16_000)
+  })
+
+  test('GB-04: release: the task goes back, and this agent does not get it again', async () => {
+    const q = await queueOf({ id: 'a' })
+    const { lease } = await claimOne(q)
+    expect((await server.post(`${q}/tasks/a/release`, { agentId: 'w1', token: lease.token, reason: 'not mine' })).body).toEqual({ status: 'pending' })
+    expect(await claimOne(q)).toBeUndefined()
+    expect((await claimOne(q, 'w2')).task.id).toBe('a')
+  })
+
+  test('GB-03: whoever has lost the lease is told so, and changes nothing', async () => {
+    const q = await queueOf({ id: 'a' })
+    const { lease: { token } } = await claimOne(q)
+    const before = await server.eventCount(q.slice(12))
+    const verbs: Readonly<Record<string, Body>> = { heartbeat: {}, complete: { result: report }, fail: { error: 'x' }, release: { reason: 'x' } }
+    for (const [verb, body] of Object.entries(verbs)) {
+      for (const stale of [{ agentId: 'w1', token: token + 1 }, { agentId: 'other', token }]) {
+        expect(await server.post(`${q}/tasks/a/${verb}`, { ...body, ...stale }), verb).toMatchObject({ status: 409, body: { code: 'lease-lost' } })
+      }
+      expect(await server.post(`${q}/tasks/unknown/${verb}`, { ...body, agentId: 'w1', token }), verb).toMatchObject({ status: 404, body: { code: 'not-found' } })
+    }
+    expect(await server.eventCount(q.slice(12))).toBe(before)
+    await server.post(`${q}/tasks/a/cancel`, { reason: 'enough' })
+    expect((await server.post(`${q}/tasks/a/heartbeat`, { agentId: 'w1', token })).body.detail).toMatch(/^cancelled/)
+  })
+})
+
+describe('many outcomes at once', () => {
+  test('each has its own result, in order: what is wrong with one does not hold up the others', async () => {
+    const q = await queueOf({ id: 'a' }, { id: 'b' }, { id: 'c', backoffSeconds: 0 }, { id: 'd' }, { id: 'e' })
+    const { body } = await server.post(`${q}/claims`, { agentId: 'w', max: 5 })
+    const tokens = Object.fromEntries(body.claims.map(({ task, lease }: Body) => [task.id, lease.token]))
+    const of = (taskId: string) => ({ taskId, agentId: 'w', token: tokens[taskId] })
+    const { status, body: { results }, revision } = await server.post(`${q}/outcomes`, {
+      outcomes: [
+        { kind: 'complete', ...of('a'), result: report },
+        { kind: 'complete', ...of('b'), token: 999, result: report },
+        { kind: 'fail', ...of('c'), error: 'x' },
+        { kind: 'release', ...of('d'), reason: 'r' },
+        { kind: 'heartbeat', ...of('e') },
+        { kind: 'finish', ...of('e') },
+        { kind: 'complete', ...of('e'), result: { success: 'yes' } },
+        'nonsense',
+        { kind: 'fail', ...of('e'), taskId: 'unknown', error: 'x' },
+      ],
+    })
+    expect(status).toBe(200)
+    expect(results).toMatchObject([
+      { status: 'completed', spawned: [] },
+      { status: 409, code: 'lease-lost' },
+      { status: 'pending' },
+      { status: 'pending' },
+      { lease: { token: tokens.e } },
+      { status: 400, code: 'invalid', errors: [{ path: 'outcomes[5].kind' }] },
+      { status: 400, code: 'invalid', errors: [{ path: 'outcomes[6].result.success' }] },
+      { status: 400, code: 'invalid', errors: [{ path: 'outcomes[7].kind' }] },
+      { status: 404, code: 'not-found' },
+    ])
+    expect(revision).toBe((await server.eventCount(q.slice(12))) - 1)
+  })
+
+  test('500 tasks there and back', async () => {
+    const q = await queueOf(...Array.from({ length: 500 }, (_, i) => ({ payload: { i, text: 'é"\\' } })))
+    const { body } = await server.post(`${q}/claims`, { agentId: 'w', max: 500 })
+    expect(body.claims.map(({ task }: Body) => task.payload.i)).toEqual(Array.from({ length: 500 }, (_, i) => i))
+    const outcomes = body.claims.map(({ task, lease }: Body) => ({ kind: 'complete', taskId: task.id, token: lease.token, agentId: 'w', result: report }))
+    const { body: { results } } = await server.post(`${q}/outcomes`, { outcomes })
+    expect(results).toEqual(Array.from({ length: 500 }, () => ({ status: 'completed', spawned: [] })))
+    expect((await server.get(`${q}/depth`)).body).toMatchObject({ total: 500, byStatus: { completed: 500, pending: 0 } })
+  })
+})
