@@ -181,7 +181,8 @@ const enqueued = (
   finishedAt: number,
 ): void => {
   const { head } = tables
-  if (tables.byId.has(facts.task) || facts.number <= head.lastNumber) {
+  // Each number was used up by an event, so none can be beyond their count.
+  if (tables.byId.has(facts.task) || facts.number <= head.lastNumber || facts.number > head.revision + 1) {
     head.misfits++
     return
   }

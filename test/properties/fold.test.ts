@@ -1,0 +1,229 @@
+/**
+ * The fold's own laws (INV-15): from zero or from a snapshot, in any batching, with any marks on the way, the
+ * same events lead to the same state, bit for bit. "Bit for bit" is the text of the snapshot.
+ */
+import {
+  type Command,
+  cutSnapshot,
+  decide,
+  decodeEvent,
+  evolve,
+  fork,
+  headOf,
+  initial,
+  isUnreadable,
+  mark,
+  poisonConsumedStates,
+  type QueueEvent,
+  type QueueState,
+  release,
+  rollback,
+  snapshotReader,
+  versionOf,
+} from '@daybook/core'
+import { sizesOf } from '@daybook/core/testing'
+import * as fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { runs } from './settings.js'
+import { scenarios } from './steps.js'
+import { textOf, World } from './world.js'
+
+beforeAll(() => poisonConsumedStates(true))
+
+/** The log of a random history. */
+const histories = scenarios(90).map((scenario) => new World(() => ({})).run(scenario).log)
+const fold = (events: ReadonlyArray<QueueEvent>, from: QueueState = initial('q')): QueueState => events.reduce(evolve, from)
+const cutAt = (events: ReadonlyArray<QueueEvent>, share: number): number => Math.floor(events.length * share)
+const share = fc.double({ min: 0, max: 1, noNaN: true })
+const load = (lines: ReadonlyArray<string>): QueueState => {
+  const reader = snapshotReader()
+  lines.forEach((line) => reader.line(line))
+  return reader.finish()
+}
+
+test('INV-15, EV-01: folding from zero in any batches gives the state that the queue was in', () => {
+  fc.assert(
+    fc.property(histories, fc.array(share, { maxLength: 4 }), (events, cuts) => {
+      const whole = textOf(fold(events))
+      let state = initial('q')
+      const bounds = [...cuts.map((cut) => cutAt(events, cut)).sort((a, b) => a - b), events.length]
+      let from = 0
+      for (const to of bounds) {
+        // As an engine does it: each batch under its own mark.
+        const point = mark(state)
+        state = fold(events.slice(from, to), state)
+        release(state, point)
+        from = to
+      }
+      expect(textOf(state)).toBe(whole)
+    }),
+    runs(100),
+  )
+})
+
+test('INV-15: from a snapshot at any point the rest leads to the same state', () => {
+  fc.assert(
+    fc.property(histories, share, (events, cut) => {
+      const at = cutAt(events, cut)
+      const before = fold(events.slice(0, at))
+      const loaded = fork(before)
+      expect(textOf(loaded)).toBe(textOf(before))
+      expect(sizesOf(loaded)).toEqual(sizesOf(before))
+      expect(textOf(fold(events.slice(at), loaded))).toBe(textOf(fold(events)))
+    }),
+    runs(150),
+  )
+})
+
+test('INV-15: a snapshot taken bit by bit shows the moment of its cut, whatever happens meanwhile', () => {
+  const meanwhile = fc.array(fc.oneof(fc.constant('mark' as const), fc.constant('rollback' as const), fc.nat({ max: 3 })), { minLength: 5, maxLength: 30 })
+  fc.assert(
+    fc.property(histories, share, meanwhile, (events, share, doings) => {
+      const at = cutAt(events, share)
+      let state = fold(events.slice(0, at))
+      const moment = textOf(state)
+      const cut = cutSnapshot(state)
+      const lines: Array<string> = []
+      const take = (tasks: number): boolean => {
+        const next = cut.next(tasks)
+        lines.push(...(next ?? []))
+        return next !== undefined
+      }
+      let next = at
+      let point: { readonly mark: ReturnType<typeof mark>; readonly next: number } | undefined
+      for (const doing of doings) {
+        if (doing === 'mark') point ??= { mark: mark(state), next }
+        else if (doing === 'rollback') {
+          if (point === undefined) continue
+          state = rollback(state, point.mark)
+          next = point.next
+          point = undefined
+        } else {
+          take(doing)
+          state = fold(events.slice(next, next + 4), state)
+          next = Math.min(next + 4, events.length)
+        }
+      }
+      while (take(3)) if (next < events.length) state = evolve(state, events[next++] as QueueEvent)
+      const loaded = load(lines)
+      expect(textOf(loaded)).toBe(moment)
+      expect(textOf(fold(events.slice(at), loaded))).toBe(textOf(fold(events)))
+      expect(textOf(fold(events.slice(next), state))).toBe(textOf(fold(events)))
+    }),
+    runs(150),
+  )
+})
+
+test('INV-15: an abandoned cut costs nothing more, and the next one is whole', () => {
+  fc.assert(
+    fc.property(histories, share, (events, share) => {
+      const at = cutAt(events, share)
+      let state = fold(events.slice(0, at))
+      const cut = cutSnapshot(state)
+      expect(() => cutSnapshot(state)).toThrow('under way')
+      cut.next(2)
+      cut.abandon()
+      expect(cut.next(2)).toBeUndefined()
+      state = fold(events.slice(at), state)
+      expect(textOf(state)).toBe(textOf(fold(events)))
+    }),
+    runs(30),
+  )
+})
+
+test('INV-15: nested marks: any can be gone back to, and the oldest given up, in order', () => {
+  fc.assert(
+    fc.property(histories, fc.array(share, { minLength: 2, maxLength: 4 }), fc.nat(), (events, cuts, pick) => {
+      const bounds = cuts.map((cut) => cutAt(events, cut)).sort((a, b) => a - b)
+      let state = fold(events.slice(0, bounds[0]))
+      const points = bounds.map((from, i) => {
+        const point = mark(state)
+        const text = textOf(state)
+        state = fold(events.slice(from, bounds[i + 1] ?? events.length), state)
+        return { point, text, from }
+      })
+      const chosen = pick % points.length
+      points.slice(0, chosen).forEach(({ point }) => release(state, point))
+      const { point, text, from } = points[chosen] as (typeof points)[number]
+      state = rollback(state, point)
+      expect(textOf(state)).toBe(text)
+      expect(() => rollback(state, point)).toThrow('before')
+      expect(textOf(fold(events.slice(from), state))).toBe(textOf(fold(events)))
+    }),
+    runs(100),
+  )
+})
+
+test('INV-15: a mark that is not the oldest cannot be released', () => {
+  const state = initial('q')
+  const older = mark(state)
+  const newer = mark(state)
+  expect(() => release(state, newer)).toThrow('oldest')
+  release(state, older)
+  release(state, newer)
+})
+
+test('INV-15: evolve consumes the state it is given', () => {
+  const state = initial('q')
+  const paused: QueueEvent = { type: 'QueuePaused', at: 1, data: { reason: 'r' } }
+  const next = evolve(state, paused)
+  expect(() => evolve(state, paused)).toThrow('consumed')
+  expect(() => decide({ type: 'Tick' } satisfies Command, { at: 1, random: 0 })(state)).toThrow('consumed')
+  expect(headOf(next).revision).toBe(0)
+})
+
+test('INV-15: a fork goes its own way', () => {
+  fc.assert(
+    fc.property(histories, share, (events, share) => {
+      const at = cutAt(events, share)
+      const state = fold(events.slice(0, at))
+      const text = textOf(state)
+      fold(events.slice(at), fork(state))
+      expect(textOf(state)).toBe(text)
+    }),
+    runs(50),
+  )
+})
+
+test('EV-11: every event of a history survives its trip through JSON and the codecs', () => {
+  fc.assert(
+    fc.property(histories, (events) => {
+      for (const { type, at, data } of events) {
+        const decoded = decodeEvent(type, versionOf(type), at, JSON.parse(JSON.stringify(data)))
+        expect(isUnreadable(decoded) ? decoded : decoded.data).toEqual(data)
+      }
+    }),
+    runs(50),
+  )
+})
+
+test('the fold is total: events in any order throw nothing, and what does not fit changes nothing but a count', () => {
+  fc.assert(
+    fc.property(
+      histories.chain((events) => fc.tuple(fc.constant(events), fc.shuffledSubarray(events), share)),
+      ([events, shuffled, share]) => {
+        let state = fold(events.slice(0, cutAt(events, share)))
+        for (const event of shuffled) {
+          const before = headOf(state)
+          const text = bodyOf(state)
+          const { retained } = sizesOf(state)
+          state = evolve(state, event)
+          const after = headOf(state)
+          expect(after.revision).toBe(before.revision + 1)
+          expect(after.at).toBeGreaterThanOrEqual(before.at)
+          // A moment later, finished tasks may leave; apart from that a misfit leaves no trace.
+          if (after.misfits > before.misfits && retained === 0) expect(bodyOf(state)).toBe(text)
+        }
+        const sizes = sizesOf(state)
+        const known = sizes.live + sizes.retained
+        expect([sizes.entries['byNumber'], sizes.entries['groups'], sizes.entries['finished']]).toEqual([known, known, sizes.retained])
+        expect(textOf(fork(state))).toBe(textOf(state))
+      },
+    ),
+    runs(60),
+  )
+})
+
+/** The state but for what every event moves. */
+const bodyOf = (state: QueueState): string =>
+  textOf(state).replace(/^\{"revision":-?\d+,"at":\d+/u, '').replace(/"misfits":\d+/u, '')
