@@ -3,6 +3,7 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { SnapshotHeader, SnapshotWriter } from '../store/index.js'
 import { footerLine, headerLine } from './snapshot-format.js'
+import { syncFolder } from './sync-folder.js'
 
 /** Characters gathered before they are written. */
 const bufferedMax = 2 ** 18
@@ -10,15 +11,6 @@ const bufferedMax = 2 ** 18
 export interface SnapshotPaths {
   readonly unfinished: string
   readonly finished: string
-}
-
-const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 /** Calls `done` when the unfinished file is gone, by commit, abort or failure. */

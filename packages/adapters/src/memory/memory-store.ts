@@ -2,7 +2,14 @@ import * as E from 'fp-ts/lib/Either.js'
 import { appendBytes } from '../store/append-bytes.js'
 import { appendSignal } from '../store/append-signal.js'
 import { catchUpSubscription } from '../store/catch-up-subscription.js'
-import { StoreError, type AppendError, type Appended, type EventStore, type ReadOptions, type RecordedEvent } from '../store/index.js'
+import {
+  StoreError,
+  type AppendError,
+  type Appended,
+  type EventStore,
+  type ReadOptions,
+  type RecordedEvent,
+} from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
 
 export interface MemoryStoreOptions {

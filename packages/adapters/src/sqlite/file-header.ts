@@ -17,7 +17,8 @@ const refuse = (code: StoreError['code'], file: string, words: string): never =>
 }
 
 /** Header fields that never have another value in a file made by `createSchema`. */
-const fixedFields: ReadonlyArray<readonly [name: string, offset: number, bytes: number, allowed: ReadonlyArray<number>]> = [
+type Field = readonly [name: string, offset: number, bytes: number, allowed: ReadonlyArray<number>]
+const fixedFields: ReadonlyArray<Field> = [
   ['write version', 18, 1, [1, 2]],
   ['read version', 19, 1, [1, 2]],
   ['reserved space', 20, 1, [0]],

@@ -1,22 +1,28 @@
 import type { Database } from 'better-sqlite3'
 import type { AppendBatch } from './append-transaction.js'
 
-/** Measured: sixteen rows a statement are 7 % quicker than one; more gain nothing. */
-const rowsAtOnce = 16
-const row = '(?, ?, ?, ?, ?, ?, ?, ?)'
+/**
+ * Handing texts over to SQLite is most of the cost of an insert. Thirty-two rows a statement, with
+ * what they share handed over once, take a quarter less time than row by row; more gain nothing.
+ */
+const rowsAtOnce = 32
+
+const insertRows = (rows: number): string =>
+  `INSERT INTO events
+   SELECT column1, stream, column1 + shift, column2, column3, column4, column5, created
+   FROM (SELECT ? AS stream, ? AS shift, ? AS created)
+   CROSS JOIN (VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join()})`
 
 export const eventInserter = (db: Database) => {
-  const insertOne = db.prepare(`INSERT INTO events VALUES ${row}`)
-  const insertMany = db.prepare(`INSERT INTO events VALUES ${Array(rowsAtOnce).fill(row).join()}`)
+  const insertOne = db.prepare(insertRows(1))
+  const insertMany = db.prepare(insertRows(rowsAtOnce))
 
   /** Inserts the batch's events from this position and revision on. */
   return (batch: AppendBatch, position: number, revision: number, created: string): void => {
     const { stream, ids, types, datas, metadatas } = batch
     const rows = (from: number, to: number): Array<unknown> => {
-      const values = []
-      for (let i = from; i < to; i++) {
-        values.push(position + i, stream, revision + i, ids[i], types[i], datas[i], metadatas[i], created)
-      }
+      const values: Array<unknown> = [stream, revision - position, created]
+      for (let i = from; i < to; i++) values.push(position + i, ids[i], types[i], datas[i], metadatas[i])
       return values
     }
     let done = 0

@@ -55,7 +55,9 @@ export const startWriter = async (options: Omit<WriterOptions, 'settle'>): Promi
       const ended = new Promise<void>((done) => worker.once('exit', () => done()))
       thread = { send: (message) => worker.postMessage(message), ended }
       let problem: StoreProblem = { code: 'unavailable', message: 'The writing thread ended.' }
-      worker.on('error', (error) => (problem = { ...problem, message: `The writing thread failed: ${String(error)}.` }))
+      worker.on('error', (error) => {
+        problem = { code: 'unavailable', message: `The writing thread failed: ${String(error)}.` }
+      })
       worker.on('message', (message: FromWriter) => {
         if (message.kind === 'verdicts') {
           if (message.fatal) state = 'stopped'
