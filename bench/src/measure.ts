@@ -28,9 +28,12 @@ export const payload = (i: number, priority: number) => ({
   constraints: { maxMinutes: 30, network: false, tools: ['read', 'edit', 'test'], budget: 1.25 },
 })
 
-export const newTask = (i: number) => {
+let made = 0
+
+/** Another task: no two of a process have the same content, so none is a duplicate. */
+export const newTask = () => {
   const priority = nextPriority()
-  return { type: 'code.change', priority, payload: payload(i, priority) }
+  return { type: 'code.change', priority, payload: payload(made++, priority) }
 }
 
 /** Runs `work(i)` for i = 0 … count−1 with so many under way at once; milliseconds it took. */

@@ -45,12 +45,11 @@ export const enqueue = async (engine: QueueEngine, tasks: ReadonlyArray<NewTask>
 
 /** Enqueues `count` tasks of mixed priorities, 500 at a time, four calls in flight. */
 export const fill = (engine: QueueEngine, count: number): Promise<number> => {
-  let made = 0
+  let left = count
   return inParallel(Math.ceil(count / 500), 4, () => {
-    const size = Math.min(500, count - made)
-    const first = made
-    made += size
-    return enqueue(engine, Array.from({ length: size }, (_, i) => newTask(first + i)))
+    const size = Math.min(500, left)
+    left -= size
+    return enqueue(engine, Array.from({ length: size }, newTask))
   })
 }
 

@@ -69,10 +69,9 @@ export const drainHttp: Case = {
   run: async (folder, scale) => {
     const server = await startServer(folder)
     const client = createClient({ url: server.url, token: server.token })
-    let made = 0
     const fillOver = async (count: number): Promise<void> => {
       for (let left = count; left > 0; left -= 500) {
-        await client.enqueueAll(Array.from({ length: Math.min(500, left) }, () => newTask(made++)))
+        await client.enqueueAll(Array.from({ length: Math.min(500, left) }, newTask))
       }
     }
     await fillOver(5_000)

@@ -14,11 +14,11 @@ export const enqueueCallers: Case = {
   peer: 'enqueue, 256 in flight',
   run: async (folder, scale) => {
     const { daybook, engine } = await openQueue(folder)
-    const one = async (i: number): Promise<void> => {
-      const task = right(prepareTask(newTask(i)))
+    const one = async (): Promise<void> => {
+      const task = right(prepareTask(newTask()))
       right(await engine.submit({ type: 'Enqueue', tasks: [task] }, door))
     }
-    await inParallel(warmUp, 256, (i) => one(-i - 1))
+    await inParallel(warmUp, 256, one)
     const count = scaled(100_000, scale)
     const ms = await inParallel(count, 256, one)
     await daybook.close()
@@ -34,9 +34,9 @@ export const enqueueCallersHttp: Case = {
   run: async (folder, scale) => {
     const server = await startServer(folder)
     const client = createClient({ url: server.url, token: server.token })
-    await inParallel(warmUp, 256, (i) => client.enqueue(newTask(-i - 1)))
+    await inParallel(warmUp, 256, () => client.enqueue(newTask()))
     const count = scaled(100_000, scale)
-    const ms = await inParallel(count, 256, (i) => client.enqueue(newTask(i)))
+    const ms = await inParallel(count, 256, () => client.enqueue(newTask()))
     await client.close()
     await server.stop()
     return { 'tasks/s': perSecond(count, ms) }
@@ -52,12 +52,7 @@ export const enqueueBulk: Case = {
     const { daybook, engine } = await openQueue(folder)
     await fill(engine, warmUp * 2)
     const count = scaled(200_000, scale)
-    let made = warmUp * 2
-    const ms = await inParallel(Math.ceil(count / 500), 4, () => {
-      const first = made
-      made += 500
-      return enqueue(engine, Array.from({ length: 500 }, (_, i) => newTask(first + i)))
-    })
+    const ms = await inParallel(Math.ceil(count / 500), 4, () => enqueue(engine, Array.from({ length: 500 }, newTask)))
     await daybook.close()
     return { 'tasks/s': perSecond(count, ms) }
   },
@@ -71,12 +66,7 @@ export const enqueueBulkHttp: Case = {
   run: async (folder, scale) => {
     const server = await startServer(folder)
     const client = createClient({ url: server.url, token: server.token })
-    let made = 0
-    const call = (): Promise<unknown> => {
-      const first = made
-      made += 500
-      return client.enqueueAll(Array.from({ length: 500 }, (_, i) => newTask(first + i)))
-    }
+    const call = (): Promise<unknown> => client.enqueueAll(Array.from({ length: 500 }, newTask))
     await inParallel(12, 4, call)
     const count = scaled(200_000, scale)
     const ms = await inParallel(Math.ceil(count / 500), 4, call)
@@ -86,12 +76,12 @@ export const enqueueBulkHttp: Case = {
   },
 }
 
-const latencies = async (count: number, call: (i: number) => Promise<unknown>): Promise<{ p50: number; p99: number }> => {
-  for (let i = 0; i < 500; i++) await call(-i - 1)
+const latencies = async (count: number, call: () => Promise<unknown>): Promise<{ p50: number; p99: number }> => {
+  for (let i = 0; i < 500; i++) await call()
   const taken: Array<number> = []
   for (let i = 0; i < count; i++) {
     const start = nowMs()
-    await call(i)
+    await call()
     taken.push(nowMs() - start)
   }
   return { p50: percentile(taken, 0.5), p99: percentile(taken, 0.99) }
@@ -104,8 +94,8 @@ export const sequential: Case = {
   peer: 'enqueue, one at a time',
   run: async (folder, scale) => {
     const { daybook, engine } = await openQueue(folder)
-    const { p50, p99 } = await latencies(scaled(4_000, scale), async (i) => {
-      right(await engine.submit({ type: 'Enqueue', tasks: [right(prepareTask(newTask(i)))] }, door))
+    const { p50, p99 } = await latencies(scaled(4_000, scale), async () => {
+      right(await engine.submit({ type: 'Enqueue', tasks: [right(prepareTask(newTask()))] }, door))
     })
     await daybook.close()
     return { 'p50 ms': p50, 'p99 ms': p99 }
@@ -120,7 +110,7 @@ export const sequentialHttp: Case = {
   run: async (folder, scale) => {
     const server = await startServer(folder)
     const client = createClient({ url: server.url, token: server.token })
-    const { p50, p99 } = await latencies(scaled(4_000, scale), (i) => client.enqueue(newTask(i)))
+    const { p50, p99 } = await latencies(scaled(4_000, scale), () => client.enqueue(newTask()))
     await client.close()
     await server.stop()
     return { 'p50 ms': p50, 'p99 ms': p99 }

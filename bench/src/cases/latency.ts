@@ -31,7 +31,7 @@ const measure = async (
     const wait = due - nowMs()
     if (wait > 1.2) await sleep(wait - 1.1)
     while (nowMs() < due) await new Promise((resolve) => setImmediate(resolve))
-    const task = newTask(i)
+    const task = newTask()
     void enqueue({ ...task, payload: { ...task.payload, sentAt: nowMs() } })
   }
   while (taken.length < warmUp + count) await sleep(5)

@@ -58,10 +58,7 @@ export const memory: Case = {
     const server = await startServer(folder)
     const client = createClient({ url: server.url, token: server.token })
     const count = scaled(million, scale, 20_000)
-    for (let made = 0; made < count; ) {
-      const tasks = Array.from({ length: 500 }, () => newTask(made++))
-      await client.enqueueAll(tasks)
-    }
+    for (let made = 0; made < count; made += 500) await client.enqueueAll(Array.from({ length: 500 }, newTask))
     const figures = { 'RSS MiB': rssMb(server.pid) }
     await client.close()
     await server.stop()
