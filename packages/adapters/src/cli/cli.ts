@@ -1,0 +1,59 @@
+/** What every command is built with: a session with the server, a printer, and an exit code at the end. */
+import type { Command } from 'commander'
+import type { DaybookClient } from '../client/index.js'
+import { connect, type Connection, type ConnectionOptions, readConnection } from './connection.js'
+import { exitCodes } from './exit-codes.js'
+import type { Io } from './io.js'
+import { createPrinter, type Printer } from './printer.js'
+
+/** A command's way to the world. */
+export interface Session {
+  readonly io: Io
+  readonly printer: Printer
+  readonly client: DaybookClient
+  readonly connection: Connection
+}
+
+/** How it ended; nothing is `done`. */
+export type Ending = number | void
+
+export class Cli {
+  exitCode: number = exitCodes.done
+
+  constructor(readonly io: Io) {}
+
+  printer(command: Command): Printer {
+    return createPrinter(this.io, command.optsWithGlobals<ConnectionOptions>().json === true)
+  }
+
+  /** An action that talks to a server: `run(session, options, ...arguments)`. */
+  connected<O extends object, A extends ReadonlyArray<unknown> = ReadonlyArray<string>>(
+    run: (session: Session, options: O, ...args: A) => Promise<Ending>,
+  ): (...args: ReadonlyArray<unknown>) => Promise<void> {
+    return this.local<O, A>(async (printer, options, command, ...args) => {
+      const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), this.io.env)
+      const client = connect(connection)
+      try {
+        return await run({ io: this.io, printer, client, connection }, options, ...args)
+      } finally {
+        await client.close()
+      }
+    })
+  }
+
+  /** An action that needs no server. */
+  local<O extends object, A extends ReadonlyArray<unknown> = ReadonlyArray<string>>(
+    run: (printer: Printer, options: O, command: Command, ...args: A) => Promise<Ending>,
+  ): (...args: ReadonlyArray<unknown>) => Promise<void> {
+    return async (...given) => {
+      // Commander passes the arguments, then the options, then the command.
+      const command = given[given.length - 1] as Command
+      const args = given.slice(0, -2) as unknown as A
+      this.exitCode = (await run(this.printer(command), command.opts<O>(), command, ...args)) ?? exitCodes.done
+    }
+  }
+}
+
+/** Examples at the end of a command's help. */
+export const examples = (...lines: ReadonlyArray<string>): string =>
+  `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`

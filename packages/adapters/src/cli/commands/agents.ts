@@ -1,0 +1,29 @@
+import { Command } from 'commander'
+import { type Cli, examples } from '../cli.js'
+import { clean, plural } from '../text.js'
+
+export const agentsCommand = (cli: Cli): Command =>
+  new Command('agents')
+    .description('who is working on what')
+    .addCommand(
+      new Command('list')
+        .description('agents that hold tasks')
+        .addHelpText('after', examples('daybook agents list'))
+        .action(cli.connected(async ({ printer, client }) => {
+          const agents = await client.agents.list()
+          printer.answer({ agents }, () =>
+            printer.table(['AGENT', 'TASKS', 'IDS'], agents.map(({ agentId, tasks }) => [clean(agentId, 60), String(tasks.length), clean(tasks.join(', '), 80)]), 'nobody holds a task'))
+        })),
+      { isDefault: true },
+    )
+    .addCommand(
+      new Command('terminate')
+        .description('end all leases of an agent; its tasks go to others')
+        .argument('<agent>', 'its name')
+        .option('--reason <text>', 'why', 'terminated on the command line')
+        .addHelpText('after', examples('daybook agents terminate worker-3 --reason "it hangs"'))
+        .action(cli.connected<{ readonly reason: string }, [string]>(async ({ printer, client }, { reason }, agent) => {
+          const answer = await client.agents.terminate(agent, reason)
+          printer.answer(answer, () => printer.line(`${clean(agent)} terminated; ${plural(answer.reassignedTasks.length, 'task')} back in the queue${answer.reassignedTasks.length === 0 ? '' : `: ${clean(answer.reassignedTasks.join(', '), 500)}`}`))
+        })),
+    )

@@ -1,0 +1,44 @@
+import { Command } from 'commander'
+import type { Phase } from '@daybook/core'
+import { type Cli, examples } from '../cli.js'
+import { defaultAgent } from '../who.js'
+import { subjectOf } from '../task-table.js'
+import { clean, until } from '../text.js'
+import { defined, list, number, positive } from '../values.js'
+
+interface Options {
+  readonly agent?: string
+  readonly types?: ReadonlyArray<string>
+  readonly phases?: ReadonlyArray<string>
+  readonly skills?: ReadonlyArray<string>
+  readonly tenant?: string
+  readonly max?: number
+  readonly wait?: number
+}
+
+export const claimCommand = (cli: Cli): Command =>
+  new Command('claim')
+    .description('take tasks to work on; each comes with a lease')
+    .option('--agent <name>', 'who holds them (env DAYBOOK_AGENT; default: this host and user)')
+    .option('--types <patterns>', 'only these types: exact, eng-* or *, with commas', list)
+    .option('--phases <names>', 'only these phases', list)
+    .option('--skills <names>', 'what the agent can do; tasks that require more are left', list)
+    .option('--tenant <name>', 'only tasks of this tenant')
+    .option('--max <n>', 'at most so many', positive, 1)
+    .option('--wait <seconds>', 'how long to wait for one if there is none', number, 0)
+    .addHelpText('after', examples(
+      "daybook claim --types 'eng-*' --wait 30",
+      'task=$(daybook claim --json) # {"claims":[{"task":{…},"lease":{"token":7,…}}]}',
+      '',
+      'Then: daybook complete ID --lease TOKEN …, or fail, release, heartbeat. Exit code 0 also when there was none.',
+    ))
+    .action(cli.connected<Options>(async ({ io, printer, client }, { agent, types, phases, skills, tenant, max, wait }) => {
+      const agentId = agent ?? defaultAgent(io.env)
+      const claims = await client.claim({ agentId, ...defined({ types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant, max, wait }) })
+      printer.answer({ agentId, claims }, () =>
+        printer.table(
+          ['ID', 'TYPE', 'PRI', 'LEASE', 'ENDS', 'ABOUT'],
+          claims.map(({ task, lease }) => [clean(task.id, 40), clean(task.type, 30), String(task.priority), String(lease.token), until(lease.expiresAt), clean(subjectOf(task), 60)]),
+          'nothing to claim',
+        ))
+    }))

@@ -1,0 +1,61 @@
+import { Command } from 'commander'
+import * as E from 'fp-ts/lib/Either.js'
+import { dataDirDefault, readStore } from '../../config/index.js'
+import { type Cli, examples } from '../cli.js'
+import { connect, readConnection, type ConnectionOptions } from '../connection.js'
+import { checkServer } from '../doctor/server.js'
+import { checkStore } from '../doctor/store.js'
+import type { Finding } from '../doctor/finding.js'
+import { exitCodes, UsageError } from '../exit-codes.js'
+import type { Printer } from '../printer.js'
+import { createProgress } from '../progress.js'
+import { clean, plural } from '../text.js'
+
+interface Options {
+  readonly data?: string
+  readonly store?: string
+}
+
+export const doctorCommand = (cli: Cli): Command =>
+  new Command('doctor')
+    .description('look for what is wrong: unreadable events, damage, snapshots that cannot be used')
+    .option('--data <folder>', `a data folder on this machine, with its snapshots (like the server's --data, ${dataDirDefault})`)
+    .option('--store <store>', 'a log on this machine: sqlite:FILE, or just the file')
+    .addHelpText('after', examples(
+      'daybook doctor                              # asks the running server',
+      `daybook doctor --data ${dataDirDefault}          # looks at the files; the server may run or not`,
+      '',
+      'Nothing is changed. Exit code 1 when something was found.',
+    ))
+    .action(cli.local<Options>(async (printer, options, command) => {
+      const { io } = cli
+      const progress = createProgress(io, printer)
+      let findings: ReadonlyArray<Finding>
+      if (options.data !== undefined || options.store !== undefined) {
+        const dataDir = options.data ?? dataDirDefault
+        const text = options.store === undefined || /^[a-z]+:/.test(options.store) ? options.store : `sqlite:${options.store}`
+        const store = readStore(text, dataDir)
+        if (E.isLeft(store)) throw new UsageError(store.left)
+        if (store.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to look at')
+        findings = await checkStore(store.right.file, options.data, (what) => progress.show(what))
+      } else {
+        const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), io.env)
+        const client = connect(connection)
+        try {
+          findings = await checkServer(client, connection.url, (what) => progress.show(what))
+        } finally {
+          await client.close()
+        }
+      }
+      progress.clear()
+      const bad = findings.filter(({ level }) => level === 'bad').length
+      printer.answer({ ok: bad === 0, findings }, () => tell(printer, findings, bad))
+      return bad === 0 ? exitCodes.done : exitCodes.refused
+    }))
+
+const tell = (printer: Printer, findings: ReadonlyArray<Finding>, bad: number): void => {
+  const { colors } = printer
+  const signs = { good: colors.green('ok  '), note: colors.yellow('note'), bad: colors.red('BAD ') }
+  for (const { level, about, says } of findings) printer.line(`${signs[level]}  ${clean(about)}: ${clean(says)}`)
+  printer.line(bad === 0 ? '\nnothing is wrong' : `\n${colors.red(plural(bad, 'problem'))}`)
+}

@@ -1,0 +1,85 @@
+import { mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import { type Status, statuses } from '@daybook/core'
+import type { DaybookClient, TaskView } from '../../client/index.js'
+import { type Cli, examples } from '../cli.js'
+import { createProgress, type Progress } from '../progress.js'
+import { plural } from '../text.js'
+
+/** Which tasks stand in which file, as in the folder that `serve --queue-files` keeps. */
+const files: ReadonlyArray<readonly [name: string, of: ReadonlyArray<Status>]> = [
+  ['pending.json', ['pending', 'scheduled', 'blocked', 'queued']],
+  ['in-progress.json', ['in-progress', 'incomplete']],
+  ['completed.json', ['completed']],
+  ['dead-letter.json', ['dead-letter']],
+  ['cancelled.json', ['cancelled', 'discarded']],
+]
+
+/** What the queue keeps for itself, and would only be in the way elsewhere. */
+const recordOf = (task: TaskView): Readonly<Record<string, unknown>> => {
+  const { number: _, attempts: __, claimants: ___, currentClaimant: ____, finishedAt, ...record } = task
+  return task.status === 'cancelled' || task.status === 'discarded' ? { ...record, cancelledAt: finishedAt } : record
+}
+
+const texts = async function* (client: DaybookClient, of: ReadonlyArray<Status>, count: () => void): AsyncGenerator<string> {
+  let isFirst = true
+  // Status by status, so that pending tasks come before those that wait.
+  for (const status of of) {
+    for await (const task of client.eachTask({ status, limit: 500 })) {
+      yield `${isFirst ? '\n' : ',\n'}${JSON.stringify(recordOf(task))}`
+      isFirst = false
+      count()
+    }
+  }
+}
+
+export const exportCommand = (cli: Cli): Command =>
+  new Command('export')
+    .description('write all tasks of the queue as queue files, or as JSON on stdout')
+    .option('-o, --out <folder>', 'a folder for pending.json, in-progress.json, completed.json, dead-letter.json, cancelled.json')
+    .addHelpText('after', examples(
+      'daybook export --out backup',
+      "daybook export | jq '.tasks | length'",
+      '',
+      'Tasks are read page by page: while agents work, a task may move from one file to the next in between.',
+    ))
+    .action(cli.connected<{ readonly out?: string }>(async ({ io, printer, client }, { out }) => {
+      const progress = createProgress(io, printer)
+      let written = 0
+      const count = (): void => progress.show(`exporting: ${++written}`)
+      if (out === undefined) {
+        io.out('{"tasks":[')
+        for await (const text of texts(client, statuses, count)) io.out(text)
+        io.out('\n]}\n')
+        progress.clear()
+        return
+      }
+      const tasks = await writeFiles(client, out, count, progress)
+      printer.answer({ folder: out, tasks }, () => {
+        printer.table(['FILE', 'TASKS'], Object.entries(tasks).map(([name, n]) => [join(out, name), String(n)]))
+        printer.line(`${plural(written, 'task')} exported`)
+      })
+    }))
+
+const writeFiles = async (client: DaybookClient, out: string, count: () => void, progress: Progress): Promise<Readonly<Record<string, number>>> => {
+  await mkdir(out, { recursive: true })
+  const tasks: Record<string, number> = {}
+  for (const [name, of] of files) {
+    const handle = await open(join(out, name), 'w', 0o644)
+    try {
+      tasks[name] = 0
+      await handle.appendFile('{"tasks":[')
+      for await (const text of texts(client, of, count)) {
+        tasks[name]++
+        await handle.appendFile(text)
+      }
+      await handle.appendFile('\n]}\n')
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+  }
+  progress.clear()
+  return tasks
+}

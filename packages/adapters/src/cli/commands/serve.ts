@@ -1,0 +1,75 @@
+import { Command } from 'commander'
+import * as E from 'fp-ts/lib/Either.js'
+import { readServeOptions, type ServeFlags } from '../../config/index.js'
+import { serve } from '../../serve/index.js'
+import { type Cli, examples } from '../cli.js'
+import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+
+export const serveCommand = (cli: Cli): Command =>
+  new Command('serve')
+    .description('run the server')
+    .option('--host <address>', 'where to listen (env DAYBOOK_HOST; default 127.0.0.1)')
+    .option('--port <port>', 'on which port, 0 for a free one (env DAYBOOK_PORT; default 7878)')
+    .option('--data <folder>', 'where log, tokens and snapshots are kept (env DAYBOOK_DATA; default ./daybook-data)')
+    .option('--store <store>', 'sqlite:FILE, or memory: to forget everything at the end (env DAYBOOK_STORE; default: a file in the data folder)')
+    .option('--config <file>', 'YAML: any of these options, and defaults for new queues')
+    .option('--queue-files <folder>', 'keep pending.json, completed.json and so on there, for tools that read them')
+    .option('--auth <mode>', '"off" lets everybody in; on a loopback address only')
+    .addHelpText('after', `
+Ready is one line on stdout with the URL, and /readyz. The first start makes an admin token and shows it once;
+DAYBOOK_TOKEN sets one instead. SIGTERM and SIGINT: no new work, what is in flight is answered, exit code 0.
+
+Configuration file:
+  port: 7878
+  queueFiles: .loki/queue
+  defaults:                    # settings that new queues begin with
+    decisionReport: optional
+    defaults: { timeout: 600 }
+  breakers:                    # or give circuit-breakers.yaml itself
+    defaults: { failureThreshold: 5 }
+    overrides: { ops-security: { failureThreshold: 3 } }
+${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off', 'DAYBOOK_TOKEN=… daybook serve --data /var/lib/daybook --queue-files .loki/queue')}`)
+    .configureHelp({ showGlobalOptions: false })
+    .action(cli.local<ServeFlags>(async (printer, flags) => {
+      const { io } = cli
+      const read = await readServeOptions(flags, io.env)
+      if (E.isLeft(read)) throw new UsageError(read.left.join('\n'))
+
+      let stop: () => void = () => undefined
+      let signals = 0
+      const stopped = new Promise<void>((resolve) => (stop = resolve))
+      const unlisten = io.onSignal(() => {
+        // Whoever says it twice means now.
+        if (++signals > 1) process.exit(exitCodes.interrupted)
+        stop()
+      })
+      try {
+        const starting = serve(read.right, (message) => printer.note(`daybook: ${message}`))
+        const server = await Promise.race([starting, stopped.then(() => undefined)])
+        if (server === undefined) {
+          // Told to stop while the log is still being read.
+          await starting.then((late) => late.close()).catch(() => undefined)
+          return exitCodes.done
+        }
+        const { url, adminToken } = server
+        if (adminToken !== undefined && !printer.isJson) {
+          printer.note(`daybook: admin token, shown this once: ${adminToken}\ndaybook: for the other commands: export DAYBOOK_TOKEN=…`)
+        }
+        printer.answer({ url, ...(adminToken === undefined ? {} : { adminToken }) }, () => printer.line(`daybook: ready at ${url}`))
+        await stopped
+        await server.close()
+        return exitCodes.done
+      } catch (error) {
+        throw new CliError(startProblem(error, read.right.host, read.right.port))
+      } finally {
+        unlisten()
+      }
+    }))
+
+const startProblem = (error: unknown, host: string, port: number): string => {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'EADDRINUSE') return `${host}:${port} is in use, perhaps by another daybook: stop that one, or give another --port (0 takes a free one)`
+  if (code === 'EACCES') return `${host}:${port} may not be listened on: give a --port above 1023`
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return `${host} is no address of this machine: give another --host`
+  return error instanceof Error ? error.message : String(error)
+}

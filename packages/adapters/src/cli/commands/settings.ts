@@ -1,0 +1,54 @@
+import { readFile } from 'node:fs/promises'
+import { Command } from 'commander'
+import type { Json, SettingsPatch } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { readSettingsFile } from '../../config/index.js'
+import { type Cli, examples } from '../cli.js'
+import { UsageError } from '../exit-codes.js'
+import { flatten, patchOf } from '../setting-paths.js'
+
+const getting = (cli: Cli): Command =>
+  new Command('get')
+    .description('all settings of the queue, or one')
+    .argument('[key]', 'like defaults.timeout, or a part: breakers')
+    .addHelpText('after', examples('daybook settings get', 'daybook settings get breakers', 'daybook settings get defaults.timeout --json'))
+    .action(cli.connected<object, [string | undefined]>(async ({ printer, client }, _, key) => {
+      const settings = await client.settings.get()
+      const shown = flatten(settings as unknown as Json).filter(([path]) => key === undefined || path === key || path.startsWith(`${key}.`))
+      if (key !== undefined && shown.length === 0) throw new UsageError(`there is no setting ${key}: daybook settings get shows all`)
+      const part = key === undefined ? settings : shown.length === 1 && shown[0]?.[0] === key ? shown[0][1] : Object.fromEntries(shown)
+      printer.answer(part, () => printer.table(['SETTING', 'VALUE'], shown.map(([path, value]) => [path, typeof value === 'string' ? value : JSON.stringify(value)])))
+    }))
+
+const setting = (cli: Cli): Command =>
+  new Command('set')
+    .description('change settings of the queue; what is not named stays as it is')
+    .argument('[assignments...]', 'like defaults.timeout=600; a breaker override set to null is taken away')
+    .option('-f, --file <file>', 'YAML: any part of the settings, or a circuit-breakers.yaml as it is')
+    .addHelpText('after', examples(
+      'daybook settings set decisionReport=optional defaults.maxRetries=5',
+      'daybook settings set breakers.overrides.ops-security.failureThreshold=3',
+      'daybook settings set breakers.overrides.ops-security=null',
+      'daybook settings set --file .loki/config/circuit-breakers.yaml',
+    ))
+    .action(cli.connected<{ readonly file?: string }, [ReadonlyArray<string>]>(async ({ printer, client }, { file }, assignments) => {
+      if ((file === undefined) === (assignments.length === 0)) throw new UsageError('give key=value, or --file')
+      const patch: SettingsPatch = file === undefined ? patchOf(assignments) : await readPatch(file)
+      const settings = await client.settings.patch(patch)
+      printer.answer(settings, () => printer.table(['CHANGED', 'VALUE'], flatten(patch as unknown as Json).map(([path, value]) => [path, JSON.stringify(value)])))
+    }))
+
+const readPatch = async (file: string): Promise<SettingsPatch> => {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const read = readSettingsFile(text, file)
+  if (E.isLeft(read)) throw new UsageError(read.left.join('\n'))
+  return read.right
+}
+
+export const settingsCommand = (cli: Cli): Command =>
+  new Command('settings').description('what the queue is told: retries, leases, breakers, reports').addCommand(getting(cli), { isDefault: true }).addCommand(setting(cli))

@@ -1,0 +1,139 @@
+/** What the holder of a task says about it: complete, fail, release, heartbeat. */
+import { Command } from 'commander'
+import type { Json, Result } from '@daybook/core'
+import { type Cli, examples } from '../cli.js'
+import { exitCodes, UsageError } from '../exit-codes.js'
+import { paintStatus } from '../printer.js'
+import { until } from '../text.js'
+import { defined, number, positive, readJson, readJsonOrText } from '../values.js'
+import { defaultAgent } from '../who.js'
+
+interface Held {
+  readonly agent?: string
+  readonly lease: number
+}
+
+const held = (command: Command): Command =>
+  command
+    .argument('<id>', 'the task: its id, or #number')
+    .requiredOption('--lease <token>', 'the lease token that came with the claim', positive)
+    .option('--agent <name>', 'who holds it (env DAYBOOK_AGENT; default: this host and user)')
+
+interface CompleteOptions extends Held {
+  readonly result?: string
+  readonly output?: string
+  readonly report?: string
+}
+
+export const completeCommand = (cli: Cli): Command =>
+  held(new Command('complete').description('hand in the result of a task'))
+    .option('--result <json>', 'the whole result: {"output":…,"decisionReport":…}; @file, or - for standard input')
+    .option('--output <json>', 'what came of it: JSON or text, @file or -')
+    .option('--report <json>', 'the decision report: what was decided and why; JSON or text, @file or -')
+    .addHelpText('after', examples(
+      'daybook complete api --lease 7 --output done --report "chose Fastify: measured twice as fast"',
+      'run-agent | daybook complete api --lease 7 --result -',
+      '',
+      'A queue requires a decision report unless its settings say otherwise. Without one the task is incomplete:',
+      'exit code 1, the lease runs on, and the report can be handed in by completing again.',
+    ))
+    .action(cli.connected<CompleteOptions, [string]>(async ({ io, printer, client }, options, id) => {
+      if (options.result !== undefined && (options.output ?? options.report) !== undefined) throw new UsageError('give --result, or --output and --report')
+      const result = options.result === undefined ? {} : await readJson(options.result, '--result', io)
+      const parts: Record<string, Json> = {}
+      if (options.output !== undefined) parts.output = await readJsonOrText(options.output, io)
+      if (options.report !== undefined) parts.decisionReport = await readJsonOrText(options.report, io)
+      const answer = await client.complete(id, {
+        agentId: options.agent ?? defaultAgent(io.env),
+        token: options.lease,
+        result: { ...(result as Result), ...parts },
+      })
+      printer.answer({ id, ...answer }, () => printer.line(`${id} ${paintStatus(printer.colors, answer.status)}`))
+      if (answer.status !== 'incomplete') return exitCodes.done
+      printer.note(`${id} is incomplete: the queue wants a decision report. Complete it again with --report before the lease ends,\nor: daybook settings set decisionReport=optional`)
+      return exitCodes.refused
+    }))
+
+interface FailOptions extends Held {
+  readonly error: string
+  readonly code?: string
+  readonly retryAfter?: string
+  readonly permanent?: boolean
+  readonly checkpoint?: string
+}
+
+export const failCommand = (cli: Cli): Command =>
+  held(new Command('fail').description('report that an attempt has failed'))
+    .requiredOption('--error <text>', 'what went wrong')
+    .option('--code <code>', 'a short name for it')
+    .option('--retry-after <when>', 'not before so many seconds, or an HTTP date')
+    .option('--permanent', 'trying again is of no use: straight to the dead letters')
+    .option('--checkpoint <json>', 'what the next agent may go on from; @file or -')
+    .addHelpText('after', examples(
+      'daybook fail api --lease 7 --error "429 too many requests" --retry-after 120',
+      'daybook fail api --lease 7 --error "the payload has no target" --permanent',
+    ))
+    .action(cli.connected<FailOptions, [string]>(async ({ io, printer, client }, options, id) => {
+      const { retryAfter } = options
+      const answer = await client.fail(id, {
+        agentId: options.agent ?? defaultAgent(io.env),
+        token: options.lease,
+        error: {
+          message: options.error,
+          ...defined({ code: options.code, retryAfter: retryAfter !== undefined && /^\d+$/.test(retryAfter) ? Number(retryAfter) : retryAfter }),
+        },
+        retryable: options.permanent !== true,
+        ...(options.checkpoint === undefined ? {} : { checkpoint: await readJson(options.checkpoint, '--checkpoint', io) }),
+      })
+      printer.answer({ id, ...answer }, () =>
+        printer.line(`${id} ${paintStatus(printer.colors, answer.status)}${answer.availableAt === undefined ? '' : `, tried again ${until(answer.availableAt)}`}`))
+    }))
+
+export const releaseCommand = (cli: Cli): Command =>
+  held(new Command('release').description('give a task back unfinished; this agent will not get it again'))
+    .option('--reason <text>', 'why', 'released on the command line')
+    .addHelpText('after', examples('daybook release api --lease 7 --reason "needs somebody who knows Go"'))
+    .action(cli.connected<Held & { readonly reason: string }, [string]>(async ({ io, printer, client }, options, id) => {
+      const answer = await client.release(id, { agentId: options.agent ?? defaultAgent(io.env), token: options.lease, reason: options.reason })
+      printer.answer({ id, ...answer }, () => printer.line(`${id} ${paintStatus(printer.colors, answer.status)}`))
+    }))
+
+export const heartbeatCommand = (cli: Cli): Command =>
+  held(new Command('heartbeat').description('extend a lease, and say how far the work is'))
+    .option('--progress <json>', 'how far: JSON or text')
+    .option('--checkpoint <json>', 'what the next agent may go on from; @file or -')
+    .option('--every <seconds>', 'go on until interrupted, or until the lease is lost', number)
+    .addHelpText('after', examples('daybook heartbeat api --lease 7 --progress "3 of 8 files"', 'daybook heartbeat api --lease 7 --every 60 &'))
+    .action(cli.connected<Held & { readonly progress?: string; readonly checkpoint?: string; readonly every?: number }, [string]>(
+      async ({ io, printer, client }, options, id) => {
+        const report = {
+          agentId: options.agent ?? defaultAgent(io.env),
+          token: options.lease,
+          ...(options.progress === undefined ? {} : { progress: await readJsonOrText(options.progress, io) }),
+          ...(options.checkpoint === undefined ? {} : { checkpoint: await readJson(options.checkpoint, '--checkpoint', io) }),
+        }
+        let isOver = options.every === undefined
+        let wake: () => void = () => undefined
+        const unlisten = io.onSignal(() => {
+          isOver = true
+          wake()
+        })
+        try {
+          for (;;) {
+            const { lease } = await client.heartbeat(id, report)
+            printer.answer({ id, lease }, () => printer.line(`${id} is yours, the lease ends ${until(lease.expiresAt)}`))
+            if (isOver) return
+            await new Promise<void>((resolve) => {
+              const timer = setTimeout(resolve, Math.max(0.1, options.every ?? 0) * 1_000)
+              wake = () => {
+                clearTimeout(timer)
+                resolve()
+              }
+            })
+            if (isOver) return
+          }
+        } finally {
+          unlisten()
+        }
+      },
+    ))

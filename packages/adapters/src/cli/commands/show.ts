@@ -1,0 +1,42 @@
+import { Command } from 'commander'
+import type { TaskView } from '../../client/index.js'
+import { type Cli, examples } from '../cli.js'
+import { paintStatus, type Printer } from '../printer.js'
+import { clean, clock, since, until } from '../text.js'
+
+const json = (value: unknown): string | undefined => (value === undefined || value === null ? undefined : clean(JSON.stringify(value), 4_000))
+
+export const showTask = (printer: Printer, task: TaskView): void =>
+  printer.pairs([
+    ['id', `${clean(task.id)}  (#${task.number})`],
+    ['type', clean(task.type)],
+    ['status', paintStatus(printer.colors, task.status)],
+    ['priority', String(task.priority)],
+    ['description', task.description === undefined ? undefined : clean(task.description)],
+    ['payload', json(task.payload)],
+    ['depends on', task.dependencies.map((id) => clean(id)).join(', ')],
+    ['enqueued', `${clock(task.createdAt)} (${since(task.createdAt)})`],
+    ['available', task.status === 'scheduled' ? `${clock(task.availableAt)} (${until(task.availableAt)})` : undefined],
+    ['deadline', clock(task.deadlineAt)],
+    ['attempts', `${task.attempts}, retries ${task.retries} of ${task.maxRetries}`],
+    ['lease', task.leaseExpiresAt === undefined ? undefined : `${clean(task.claimedBy ?? '')} until ${clock(task.leaseExpiresAt)} (${until(task.leaseExpiresAt)})`],
+    ['finished', clock(task.finishedAt)],
+    ['last error', task.lastError === null ? undefined : printer.colors.red(clean(task.lastError))],
+    ['signature', task.signature],
+    ['ticket', task.ticketId],
+    ['phase', task.phase],
+    ['tenant', task.tenant],
+    ['key', clean(task.idempotencyKey)],
+    ['metadata', json(task.metadata)],
+    ['result', json(task.result)],
+  ])
+
+export const showCommand = (cli: Cli): Command =>
+  new Command('show')
+    .description('a task with all that is known about it')
+    .argument('<id>', 'its id, or #number')
+    .addHelpText('after', examples('daybook show M1-001', "daybook show '#42' --json | jq .result"))
+    .action(cli.connected<object, [string]>(async ({ printer, client }, _, id) => {
+      const task = await client.task(id)
+      printer.answer(task, () => showTask(printer, task))
+    }))

@@ -1,0 +1,36 @@
+/** Folds a queue's whole log once more, and tells what of it could not be read or did not fit. */
+import { evolve, headOf, initial, isUnreadable, type QueueEvent, type QueueState, skip, type Unreadable } from '@daybook/core'
+import type { Finding } from './finding.js'
+
+export class FoldCheck {
+  private state: QueueState
+  private next = 0
+  private gap: string | undefined
+
+  constructor(private readonly queue: string) {
+    this.state = initial(queue)
+  }
+
+  event(revision: number, type: string, event: QueueEvent | Unreadable): void {
+    if (revision !== this.next) this.gap ??= `revision ${this.next} is followed by ${revision}`
+    this.next = revision + 1
+    this.state = isUnreadable(event) ? skip(this.state, type, event) : evolve(this.state, event)
+  }
+
+  get events(): number {
+    return this.next
+  }
+
+  findings(): ReadonlyArray<Finding> {
+    const about = `queue ${this.queue}`
+    const { unreadable, misfits } = headOf(this.state)
+    const found: Array<Finding> = Object.entries(unreadable).map(([what, count]) => ({
+      level: 'bad',
+      about,
+      says: `${count} events cannot be read (${what}): they are kept, and passed over; was the log written by a newer Daybook?`,
+    }))
+    if (misfits > 0) found.push({ level: 'bad', about, says: `${misfits} events do not fit what was before them: another program has written to this log` })
+    if (this.gap !== undefined) found.push({ level: 'bad', about, says: `${this.gap}: events are missing` })
+    return found.length > 0 ? found : [{ level: 'good', about, says: `${this.next} events, all of them readable` }]
+  }
+}

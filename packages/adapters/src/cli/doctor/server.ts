@@ -1,0 +1,33 @@
+/** The doctor at a running server: over HTTP, with what any auditor may see. */
+import { decodeEvent, isEventType, type QueueEvent, type Unreadable, versionOf } from '@daybook/core'
+import { DaybookError, type DaybookClient, type HistoryEvent } from '../../client/index.js'
+import type { Finding, Tell } from './finding.js'
+import { FoldCheck } from './fold-check.js'
+
+export const checkServer = async (client: DaybookClient, url: string, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+  const findings: Array<Finding> = []
+  await client.health()
+  try {
+    await client.ready()
+    findings.push({ level: 'good', about: url, says: 'alive and ready' })
+  } catch (error) {
+    if (!(error instanceof DaybookError) || error.code === 'unreachable') throw error
+    findings.push({ level: 'bad', about: url, says: `alive, but not ready: ${error.detail}` })
+    return findings
+  }
+  const queues = await client.queues()
+  if (queues.length === 0) findings.push({ level: 'note', about: url, says: 'holds no queues yet' })
+  for (const { name } of queues) {
+    const check = new FoldCheck(name)
+    for await (const event of client.in(name).eachEvent()) {
+      check.event(event.revision, event.type, eventOf(event))
+      if (check.events % 1_000 === 0) tell(`${name}: ${check.events} events`)
+    }
+    findings.push(...check.findings())
+  }
+  return findings
+}
+
+/** The server shows events without their versions: taken for the newest one, older ones being lifted to it when read. */
+const eventOf = ({ type, at, data }: HistoryEvent): QueueEvent | Unreadable =>
+  decodeEvent(type, isEventType(type) ? versionOf(type) : 1, Date.parse(at), data)

@@ -1,0 +1,62 @@
+/** The doctor at the files themselves. */
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { foldVersion } from '@daybook/core'
+import { decodeRecorded, streamOf, streamPrefix } from '../../engine/index.js'
+import { openSnapshotFolder } from '../../files/index.js'
+import { checkSqliteFile, openSqliteStore } from '../../sqlite/index.js'
+import { type EventStore, type SnapshotStore, StoreError } from '../../store/index.js'
+import { CliError } from '../exit-codes.js'
+import type { Finding, Tell } from './finding.js'
+import { FoldCheck } from './fold-check.js'
+
+/** Snapshots are looked at when the data folder is given: a log alone does not say where they are. */
+export const checkStore = async (file: string, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+  if (await stat(file).then(() => false, () => true)) throw new CliError(`${file} is not there: --data names the server's data folder, --store its log`)
+  tell(`${file}: checking the file`)
+  const report = await checkSqliteFile(file)
+  if (report.problems.length > 0) return report.problems.map((says) => ({ level: 'bad', about: file, says }))
+  const findings: Array<Finding> = [{ level: 'good', about: file, says: `sound: ${report.streams} streams, ${report.events} events` }]
+
+  let store: EventStore
+  try {
+    store = await openSqliteStore({ file })
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    // The file is sound; what is in it the server that holds it can tell.
+    return [...findings, { level: 'note', about: file, says: `the events were not read: ${error.message} For those: daybook doctor --url …` }]
+  }
+  try {
+    const snapshots = dataDir === undefined ? undefined : await openSnapshotFolder(join(dataDir, 'snapshots'))
+    for (const stream of await store.streams(streamPrefix)) {
+      const queue = stream.slice(streamOf('').length)
+      const check = new FoldCheck(queue)
+      for await (const page of store.read(stream)) {
+        for (const recorded of page) check.event(recorded.revision, recorded.type, decodeRecorded(recorded))
+        tell(`${queue}: ${check.events} events`)
+      }
+      findings.push(...check.findings())
+      if (snapshots !== undefined) findings.push(...(await checkSnapshots(snapshots, stream, queue, check.events - 1)))
+    }
+    return findings
+  } finally {
+    await store.close()
+  }
+}
+
+const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: string, head: number): Promise<ReadonlyArray<Finding>> => {
+  const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
+  // A snapshot is a cache: one that cannot be used costs time at the next start, and nothing else.
+  const findings: Array<Finding> = skipped.map(({ name, reason }) => ({ level: 'note', about: `snapshot ${name}`, says: `is not used: ${reason}` }))
+  for (const { header, lines } of usable) {
+    const about = `snapshot of ${queue} at revision ${header.revision}`
+    try {
+      let count = 0
+      for await (const page of lines()) count += page.length
+      findings.push({ level: 'good', about, says: `${count} lines, checksum right` })
+    } catch (error) {
+      findings.push({ level: 'note', about, says: `is not used: ${error instanceof Error ? error.message : String(error)}` })
+    }
+  }
+  return findings
+}

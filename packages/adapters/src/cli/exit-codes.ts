@@ -1,0 +1,25 @@
+/** How a command ends, and the one place where an error becomes that. */
+import { CommanderError } from 'commander'
+import { DaybookError } from '../client/index.js'
+
+export const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 130 } as const
+
+/** Wrong usage, found after the command line was parsed. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** Something other than the queue stands in the way: a file, a store. */
+export class CliError extends Error {
+  override readonly name = 'CliError'
+}
+
+export const exitCodeOf = (error: unknown): number => {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage
+  if (error instanceof UsageError) return exitCodes.usage
+  if (error instanceof DaybookError) {
+    if (error.code === 'unreachable' || error.code === 'unexpected-answer') return exitCodes.unreachable
+    if (error.code === 'aborted' || error.code === 'closed') return exitCodes.interrupted
+  }
+  return exitCodes.refused
+}

@@ -1,0 +1,122 @@
+/**
+ * One task handed to a program: the task as JSON on its standard input, what came of it as JSON on its
+ * standard output. The program runs in a process group of its own, so that an end reaches its children too
+ * and a Ctrl-C on the terminal reaches only us.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { Result, type Json } from '@daybook/core'
+import { PermanentError, WorkerStopped } from '../worker/index.js'
+
+/** Of sysexits.h: the input is at fault, so trying again is of no use. Any other code is worth another try. */
+export const exitDataError = 65
+
+export interface AgentRun {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  /** Added to our own. */
+  readonly env: Readonly<Record<string, string>>
+  /** Written to its standard input. */
+  readonly input: string
+  /** Aborted: SIGTERM, then SIGKILL. */
+  readonly signal: AbortSignal
+  /** Whatever it writes to standard error, as it comes. */
+  readonly onStderr: (text: string) => void
+}
+
+/** Bytes of output beyond which the program is stopped: a result is no place for them. */
+const outputBytesMax = 4 * 2 ** 20
+const stderrTailMax = 4_000
+/** How long it may take to end after SIGTERM. A worker that stops cannot wait long for it. */
+const killAfterMs = 5_000
+const killAfterStopMs = 700
+
+/** Resolves to the result, or rejects with what the worker reports as a failure. */
+export const runAgent = async (run: AgentRun): Promise<Result> => {
+  const child = spawn(run.command, run.args, {
+    env: { ...process.env, ...run.env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+  })
+  const ended = new Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve({ code, signal }))
+  })
+  const output: Array<Buffer> = []
+  let bytes = 0
+  let tail = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= outputBytesMax) output.push(chunk)
+    else kill(child, 'SIGTERM')
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-stderrTailMax)
+    run.onStderr(text)
+  })
+  // A program that does not read its input is free not to.
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(run.input)
+
+  let killer: NodeJS.Timeout | undefined
+  const end = (): void => {
+    kill(child, 'SIGTERM')
+    killer = setTimeout(() => kill(child, 'SIGKILL'), run.signal.reason instanceof WorkerStopped ? killAfterStopMs : killAfterMs)
+  }
+  if (run.signal.aborted) end()
+  else run.signal.addEventListener('abort', end, { once: true })
+  try {
+    const { code, signal } = await ended
+    if (bytes > outputBytesMax) throw failure(`it printed more than ${outputBytesMax} bytes`, 'output-too-large', true)
+    const text = Buffer.concat(output).toString('utf8').trim()
+    if (code === 0) return resultOf(text)
+    const how = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`
+    throw failure(tail.trim() || `${run.command} ${how}`, code === null ? `signal-${signal ?? 'unknown'}` : `exit-${code}`, code === exitDataError)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && child.pid === undefined) throw new NoSuchProgram(`${run.command} cannot be found`)
+    if ((error as NodeJS.ErrnoException).code === 'EACCES' && child.pid === undefined) throw new NoSuchProgram(`${run.command} may not be run: chmod +x makes it a program`)
+    throw error
+  } finally {
+    clearTimeout(killer)
+    run.signal.removeEventListener('abort', end)
+  }
+}
+
+/** The program cannot be started: no fault of the task's, and no other task will fare better. */
+export class NoSuchProgram extends Error {
+  override readonly name = 'NoSuchProgram'
+}
+
+const kill = (child: ChildProcess, signal: NodeJS.Signals): void => {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  try {
+    if (process.platform === 'win32') child.kill(signal)
+    else process.kill(-child.pid, signal)
+  } catch {
+    // It has just ended by itself.
+  }
+}
+
+const failure = (message: string, code: string, isPermanent: boolean): Error => {
+  const error = Object.assign(isPermanent ? new PermanentError(message) : new Error(message), { code })
+  // Where this program made the error tells nobody anything about the agent.
+  Object.defineProperty(error, 'stack', { value: undefined })
+  return error
+}
+
+const resultFields = Object.keys(Result.props)
+
+/** JSON with the fields of a result is one; any other JSON, or text, is its output. */
+export const resultOf = (text: string): Result => {
+  if (text === '') return {}
+  let value: Json
+  try {
+    value = JSON.parse(text) as Json
+  } catch {
+    return { output: text }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { output: value }
+  const isResult = Object.keys(value).every((key) => resultFields.includes(key)) && Result.is(value)
+  if (isResult) return value as Result
+  const { decisionReport } = value as { readonly decisionReport?: Json }
+  return decisionReport === undefined ? { output: value } : { output: value, decisionReport }
+}

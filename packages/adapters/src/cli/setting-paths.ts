@@ -1,0 +1,51 @@
+/** Settings as `a.b.c=value`. */
+import { type Json, SettingsPatch, validate } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { UsageError } from './exit-codes.js'
+
+/** Every value with its path; empty objects are shown as such. */
+export const flatten = (value: Json, path = ''): ReadonlyArray<readonly [string, Json]> => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0) return [[path, value]]
+  return Object.entries(value).flatMap(([key, member]) => flatten(member as Json, path === '' ? key : `${path}.${key}`))
+}
+
+const breakerKeys = ['failureThreshold', 'cooldownSeconds', 'halfOpenAfter', 'countOn']
+const overrides = 'breakers.overrides.'
+
+/** A task type may hold dots itself: behind `breakers.overrides.` only a known last part is a part. */
+const partsOf = (path: string): ReadonlyArray<string> => {
+  if (!path.startsWith(overrides)) return path.split('.')
+  const rest = path.slice(overrides.length)
+  const dot = rest.lastIndexOf('.')
+  const last = rest.slice(dot + 1)
+  return dot > 0 && breakerKeys.includes(last) ? ['breakers', 'overrides', rest.slice(0, dot), last] : ['breakers', 'overrides', rest]
+}
+
+const valueOf = (text: string): Json => {
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+/** @throws UsageError that names each assignment that is none, and each value that does not fit. */
+export const patchOf = (assignments: ReadonlyArray<string>): SettingsPatch => {
+  const patch: Record<string, unknown> = {}
+  for (const assignment of assignments) {
+    const equals = assignment.indexOf('=')
+    if (equals < 1) throw new UsageError(`${assignment} is not key=value`)
+    const parts = partsOf(assignment.slice(0, equals))
+    let at = patch
+    for (const part of parts.slice(0, -1)) {
+      const next = Object.hasOwn(at, part) ? at[part] : undefined
+      const made: Record<string, unknown> = typeof next === 'object' && next !== null ? (next as Record<string, unknown>) : {}
+      Object.defineProperty(at, part, { value: made, enumerable: true, configurable: true, writable: true })
+      at = made
+    }
+    Object.defineProperty(at, parts[parts.length - 1] ?? '', { value: valueOf(assignment.slice(equals + 1)), enumerable: true, configurable: true, writable: true })
+  }
+  const checked = validate(SettingsPatch)(patch)
+  if (E.isLeft(checked)) throw new UsageError(checked.left.map(({ path, message }) => `${path} ${message}`).join('\n'))
+  return checked.right
+}

@@ -1,0 +1,81 @@
+/** Values as they are typed. */
+import { readFile } from 'node:fs/promises'
+import type { Json } from '@daybook/core'
+import { InvalidArgumentError } from 'commander'
+import { UsageError } from './exit-codes.js'
+import type { Io } from './io.js'
+
+export const number = (text: string): number => {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('a number is wanted')
+  return value
+}
+
+export const whole = (text: string): number => {
+  const value = number(text)
+  if (!Number.isSafeInteger(value) || value < 0) throw new InvalidArgumentError('a whole number is wanted')
+  return value
+}
+
+export const positive = (text: string): number => {
+  const value = whole(text)
+  if (value < 1) throw new InvalidArgumentError('a number of at least 1 is wanted')
+  return value
+}
+
+/** `a,b` and repeated options alike. */
+export const list = (text: string, before: ReadonlyArray<string> = []): ReadonlyArray<string> => [
+  ...before,
+  ...text.split(',').map((part) => part.trim()).filter((part) => part !== ''),
+]
+
+/** A number from 1 to 10, or a name. */
+export const priority = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text.toUpperCase())
+
+/** A time as ISO 8601, or a span from now: `+90s`, `+15m`, `+2h`, `+1d`. */
+export const time = (text: string): string => {
+  const [, amount, unit] = /^\+(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? []
+  if (amount !== undefined && unit !== undefined) {
+    const seconds = { s: 1, m: 60, h: 3_600, d: 86_400 }[unit as 's' | 'm' | 'h' | 'd']
+    return new Date(Date.now() + Number(amount) * seconds * 1_000).toISOString()
+  }
+  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z, or +15m, is wanted')
+  return new Date(ms).toISOString()
+}
+
+/** The text itself, `@file`, or `-` for standard input. */
+export const readText = async (given: string, io: Io): Promise<string> => {
+  if (given === '-') return io.input()
+  if (!given.startsWith('@')) return given
+  try {
+    return await readFile(given.slice(1), 'utf8')
+  } catch (error) {
+    throw new UsageError(`${given.slice(1)} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** JSON, wherever it is; `what` names the option. */
+export const readJson = async (given: string, what: string, io: Io): Promise<Json> => {
+  const text = await readText(given, io)
+  try {
+    return JSON.parse(text) as Json
+  } catch (error) {
+    throw new UsageError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+/** JSON where it is JSON, else the text as it is. */
+export const readJsonOrText = async (given: string, io: Io): Promise<Json> => {
+  const text = await readText(given, io)
+  try {
+    return JSON.parse(text) as Json
+  } catch {
+    return text
+  }
+}
+
+/** Without the members that are `undefined`. */
+export type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> }
+export const defined = <T extends object>(value: T): Partial<Defined<T>> =>
+  Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Partial<Defined<T>>
