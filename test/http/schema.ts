@@ -27,7 +27,7 @@ export const misfits = (schema: Schema, value: unknown, components: Readonly<Rec
   }
   if ('const' in schema) must(value === schema.const, `is not ${JSON.stringify(schema.const)}`)
   if (Array.isArray(schema.enum)) must(schema.enum.includes(value), `${JSON.stringify(value)} is not one of ${schema.enum.join()}`)
-  if (typeof schema.type === 'string' && !isOfType(schema.type, value)) return [...found, `${path}: ${JSON.stringify(value)} is not ${schema.type}`]
+  if (typeof schema.type === 'string' && !isOfType(schema.type, value)) return [...found, `${path}: ${JSON.stringify(value).slice(0, 100)} is not ${schema.type}`]
   if (typeof value === 'number') {
     if (typeof schema.minimum === 'number') must(value >= schema.minimum, `${value} is under ${schema.minimum}`)
     if (typeof schema.maximum === 'number') must(value <= schema.maximum, `${value} is over ${schema.maximum}`)

@@ -97,8 +97,10 @@ const answerOf = (route: Route, answer: t.Mixed | string, components: Map<string
       ? { 'X-Daybook-Revision': { description: 'Revision of the queue that this answer shows.', schema: { type: 'integer' } } }
       : {}),
   },
-  content:
-    typeof answer === 'string'
+  content: {
+    ...(typeof answer === 'string'
       ? { [answer]: { schema: { type: 'string' } } }
-      : { 'application/json': { schema: schemaOf(answer, components) } },
+      : { 'application/json': { schema: schemaOf(answer, components) } }),
+    ...(route.lines === true ? { 'application/x-ndjson': { schema: { type: 'string' } } } : {}),
+  },
 })

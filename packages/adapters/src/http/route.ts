@@ -67,6 +67,8 @@ interface Declared<Body, Query> {
   readonly body?: Input<Body>
   /** What comes back when it goes well: status → schema, or a media type for what is no JSON. */
   readonly answers: Readonly<Record<number, t.Mixed | string>>
+  /** Streams one JSON value a line to whoever prefers `application/x-ndjson`. */
+  readonly lines?: true
 }
 
 export interface PlainRoute<Body = unknown, Query = unknown> extends Declared<Body, Query> {

@@ -155,7 +155,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
     queueRoute({
       method: 'GET', path: `${of}/events`, role: 'auditor',
       summary: 'The log. A page of JSON, or with `Accept: application/x-ndjson` all of it, one event a line.',
-      query: input(q.eventsQuery(pageMax), { root: 'query' }), answers: { 200: a.EventsAnswer }, handle: log.events,
+      query: input(q.eventsQuery(pageMax), { root: 'query' }), answers: { 200: a.EventsAnswer }, lines: true, handle: log.events,
     }),
 
     // ------------------------------------------------------------------------------- the server
@@ -173,7 +173,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
     }),
     serverRoute({
       method: 'GET', path: '/api/openapi.json', role: 'anyone', summary: 'This contract.',
-      answers: { 200: 'application/json' }, handle: openApi,
+      answers: { 200: w.AnyObject }, handle: openApi,
     }),
   ]
 }

@@ -106,7 +106,7 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   if (E.isLeft(queue)) return queue
   meter.watch(queue.right)
   const late = await notYet(queue.right, query.right, limits)
-  if (late !== undefined) return E.left(late)
+  if (late !== undefined) return E.left({ revision: queue.right.status().revision, ...late })
   // 3. Do it. A refusal, too, tells how far the queue is.
   const handled = await route.handle({ ...call, queue: queue.right })
   return E.isRight(handled) ? handled : E.left({ revision: queue.right.status().revision, ...handled.left })

@@ -1,0 +1,92 @@
+/** The contract: sound in itself, complete, and as strict as the server. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { misfits } from './schema.js'
+import { type Body, holdToContract, startTestServer, type TestServer } from './support.js'
+
+let server: TestServer
+let contract: Body
+beforeAll(async () => {
+  server = await startTestServer()
+  contract = (await server.get('/api/openapi.json')).body
+})
+afterAll(() => server.stop())
+
+const operations = (): ReadonlyArray<readonly [path: string, method: string, operation: Body]> =>
+  Object.entries<Body>(contract.paths).flatMap(([path, item]) => Object.entries<Body>(item).map(([method, operation]) => [path, method, operation] as const))
+
+test('every route that is served is in the contract, and nothing else', () => {
+  const served = server.http.routes.filter(({ method }) => method !== 'HEAD').map(({ method, path }) => `${method} ${path}`)
+  expect(operations().map(([path, method]) => `${method.toUpperCase()} ${path}`).sort()).toEqual([...served].sort())
+  expect(served.length).toBeGreaterThan(30)
+})
+
+describe('it is sound', () => {
+  test('version, title, licence; ids of operations are unique', () => {
+    expect(contract).toMatchObject({ openapi: '3.1.0', info: { title: 'Daybook', license: { identifier: 'MIT' } } })
+    const ids = operations().map(([, , operation]) => operation.operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+    for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/)
+  })
+
+  test('every parameter of a path is declared, and only those', () => {
+    for (const [path, , { parameters }] of operations()) {
+      const declared = parameters.filter((each: Body) => each.in === 'path').map((each: Body) => each.name)
+      expect(declared, path).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
+      for (const parameter of parameters) expect(parameter.schema, `${path} ${parameter.name}`).toBeTypeOf('object')
+    }
+  })
+
+  test('every reference leads somewhere, and every component is referred to', () => {
+    const referred = new Set([...JSON.stringify(contract).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name))
+    expect([...referred].sort()).toEqual(Object.keys(contract.components.schemas).sort())
+  })
+
+  test('every operation has a role, a summary, an answer that is good, and problems for the rest', () => {
+    for (const [path, method, operation] of operations()) {
+      const where = `${method} ${path}`
+      expect(operation['x-daybook-role'], where).toMatch(/^(anyone|producer|worker|operator|auditor|admin)$/)
+      expect(operation.summary, where).toMatch(/^[A-Z].*\.$/)
+      expect(Object.keys(operation.responses).some((status) => /^2\d\d$/.test(status)), where).toBe(true)
+      expect(operation.responses.default.content, where).toHaveProperty(['application/problem+json'])
+      expect('requestBody' in operation, where).toBe(method === 'post' || method === 'patch')
+    }
+  })
+})
+
+describe('its schemas refuse what the server refuses', () => {
+  const schema = (name: string): Body => ({ $ref: `#/components/schemas/${name}` })
+  const check = (name: string, value: unknown) => misfits(schema(name), value, contract.components.schemas)
+
+  test.each<readonly [string, Body, ReadonlyArray<Body>]>([
+    ['NewTask', { type: 't', priority: 10, payload: [null], dependencies: [], availableAt: '2026-07-01T12:00:00.000Z', requires: { skills: ['ts'] } }, [
+      {}, { type: '' }, { type: 'a*' }, { type: 't', priority: 0 }, { type: 't', priority: 'URGENT' }, { type: 't', prio: 1 }, { type: 't', availableAt: 5 },
+      { type: 't', id: '#1' }, { type: 't', metadata: [] }, { type: 't', dependencies: Array.from({ length: 257 }, () => 'x') }, { type: 't', timeout: 0 },
+      { type: 't', requires: { skill: [] } }, { type: 't', phase: 'X' }, { type: 't', description: 'x'.repeat(4_001) },
+    ]],
+    ['ClaimRequest', { agentId: 'w', max: 1_000, wait: 60 }, [{}, { agentId: 'w', max: 0 }, { agentId: 'w', wait: 61 }, { agentId: 'w', types: 'x' }]],
+    ['Completion', { agentId: 'w', token: 1, result: { output: null } }, [{ agentId: 'w', token: 1 }, { agentId: 'w', token: 0, result: {} }, { agentId: 'w', token: 1, result: { errors: [1] } }]],
+    ['SettingsPatch', { breakers: { overrides: { a: null } } }, [{ policy: 'score' }, { defaults: { jitter: 2 } }, { x: 1 }, { breakers: { overrides: { a: { countOn: 'x' } } } }]],
+    ['ReviewOfMany', { reviewer: 'a', reason: 'b', filter: { type: 'eng-*' } }, [{ reviewer: 'a', reason: 'b' }, { reviewer: 'a', reason: 'b', filter: { x: 1 } }]],
+  ])('%s', (name, good, bad) => {
+    expect(check(name, good)).toEqual([])
+    for (const value of bad) expect(check(name, value), JSON.stringify(value)).not.toEqual([])
+  })
+
+  test('numbers have their ranges', () => {
+    const { properties } = contract.components.schemas.NewTask
+    expect(properties.priority).toMatchObject({ anyOf: [{ type: 'integer', minimum: 1, maximum: 10 }, { enum: ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] }] })
+    expect(properties.timeout).toMatchObject({ type: 'number', minimum: 0.001 })
+    expect(properties.availableAt).toMatchObject({ type: 'string', format: 'date-time' })
+  })
+})
+
+test('an answer that is not as promised is noticed by these tests', () => {
+  const headers = new Headers()
+  const hold = (status: number, body: Body) => () => holdToContract(contract, 'GET', '/api/queues/q/agents', { status, body, headers })
+  expect(hold(200, { agents: [{ agentId: 'a', tasks: [] }] })).not.toThrow()
+  expect(hold(200, { agents: [{ agentId: 'a' }] })).toThrow('tasks is missing')
+  expect(hold(200, { agents: [], more: 1 })).toThrow('more is not in the contract')
+  expect(hold(201, { agents: [] })).toThrow('201 is not in the contract')
+  expect(hold(404, { code: 'not-found' })).toThrow('no problem document')
+  expect(() => holdToContract(contract, 'GET', '/api/queues/q/secrets', { status: 200, body: {}, headers })).toThrow('not in the contract')
+})

@@ -1,0 +1,161 @@
+/** The server itself: ready or not, measured, and stopped in order. */
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import type { Daybook } from '@daybook/adapters/engine'
+import type { HttpServerOptions } from '@daybook/adapters/http'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { adminToken, type Body, report, startTestServer, type TestServer } from './support.js'
+
+const until = async (holds: () => boolean): Promise<void> => {
+  for (let i = 0; !holds(); i++) {
+    if (i > 500) throw new Error('waited in vain')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+const using = async (started: Promise<TestServer>, body: (server: TestServer) => Promise<void>): Promise<void> => {
+  const server = await started
+  try {
+    await body(server)
+  } finally {
+    await server.stop()
+  }
+}
+
+test('while the log is being read: alive, not ready with how far, and no guess about what is there', async () => {
+  let finish = (): void => undefined
+  const ready = new Promise<void>((resolve) => (finish = resolve))
+  let loading = [{ queue: 'big', events: 5, of: 10 }]
+  const daybook: Daybook = {
+    store: 'memory', log: openMemoryStore(), queue: () => undefined, open: () => Promise.reject(new Error('not asked for')),
+    queues: () => [], loading: () => loading, ready, close: () => Promise.resolve(),
+  }
+  await using(startTestServer({ daybook }), async (server) => {
+    expect((await server.get('/healthz')).body).toEqual({ status: 'ok' })
+    const before = await server.get('/readyz')
+    expect(before).toMatchObject({ status: 503, body: { code: 'unavailable', loading } })
+    expect(before.body.detail).toContain('big 5 of 10 events')
+    for (const answer of [await server.get('/api/queues/big/depth'), await server.post('/api/queues/big/tasks', { type: 't' })]) {
+      expect(answer).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+      expect(answer.headers.get('retry-after')).toBe('1')
+    }
+    loading = []
+    finish()
+    await ready
+    expect((await server.get('/readyz')).body).toEqual({ status: 'ready', queues: 0 })
+    expect((await server.get('/api/queues/big/depth')).status).toBe(404)
+  })
+})
+
+test('a queue that cannot append makes the server not ready', () =>
+  using(startTestServer(), async (server) => {
+    await server.post('/api/queues/q/tasks', { type: 't' })
+    const engine = server.daybook.queue('q')
+    const status = engine?.status()
+    Object.defineProperty(engine, 'status', { value: () => ({ ...status, unavailable: 'the disk is full' }) })
+    expect(await server.get('/readyz')).toMatchObject({ status: 503, body: { detail: 'q: the disk is full', queues: [{ queue: 'q', reason: 'the disk is full' }] } })
+  }))
+
+test('metrics: gauges of now, counters of what has been, and no ids', () =>
+  using(startTestServer(), async (server) => {
+    const q = '/api/queues/q'
+    await server.post(`${q}/tasks`, { tasks: [1, 2, 3].map((payload) => ({ id: `task-${payload}`, type: 'eng', payload, maxRetries: 2, backoffSeconds: 0 })) })
+    const { body } = await server.post(`${q}/claims`, { agentId: 'agent-7', max: 2 })
+    const [a, b] = body.claims
+    await server.post(`${q}/outcomes`, { outcomes: [
+      { kind: 'complete', taskId: a.task.id, agentId: 'agent-7', token: a.lease.token, result: report },
+      { kind: 'fail', taskId: b.task.id, agentId: 'agent-7', token: b.lease.token, error: 'x' },
+      { kind: 'fail', taskId: b.task.id, agentId: 'agent-7', token: 99, error: 'x' },
+    ] })
+    await server.get(`${q}/depth`, { headers: { authorization: 'Bearer wrong' } })
+    const { text, headers } = await server.get('/metrics')
+    expect(headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+    const value = (name: string): number | undefined => {
+      const line = text.split('\n').find((each) => each.startsWith(`${name} `))
+      return line === undefined ? undefined : Number(line.split(' ').at(-1))
+    }
+    expect({
+      completed: value('daybook_tasks{queue="q",status="completed"}'),
+      pending: value('daybook_pending_tasks{queue="q",type="eng"}'),
+      enqueued: value('daybook_enqueued_total{queue="q"}'),
+      claims: value('daybook_claims_total{queue="q"}'),
+      done: value('daybook_completions_total{queue="q",outcome="completed"}'),
+      failed: value('daybook_completions_total{queue="q",outcome="failed"}'),
+      retries: value('daybook_retries_total{queue="q",reason="failed"}'),
+      fenced: value('daybook_fenced_results_total'),
+      denied: value('daybook_denied_total{reason="unauthorized"}'),
+      position: value('daybook_log_position{queue="q"}'),
+      waits: value('daybook_queue_wait_seconds_count'),
+      runs: value('daybook_run_seconds_bucket{le="+Inf"}'),
+      claimRequests: value('daybook_http_requests_total{method="POST",route="/api/queues/{queue}/claims",status="200"}'),
+      build: value('daybook_build_info{version="0.1.0"}'),
+    }).toEqual({ completed: 1, pending: 2, enqueued: 3, claims: 2, done: 1, failed: 1, retries: 1, fenced: 1, denied: 1, position: (await server.eventCount('q')) - 1, waits: 2, runs: 2, claimRequests: 1, build: 1 })
+    expect(text).not.toMatch(/task-|agent-7/)
+    // A second scrape counts nothing twice.
+    expect((await server.get('/metrics')).text).toContain('daybook_enqueued_total{queue="q"} 3\n')
+    for (const name of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) expect(name[1], 'one prefix for all').toMatch(/^daybook_/)
+  }))
+
+test('metrics are for whoever has a token, unless they are opened', async () => {
+  await using(startTestServer(), async (server) => expect((await server.get('/metrics', { headers: { authorization: '' } })).status).toBe(401))
+  await using(startTestServer({ openMetrics: true }), async (server) => expect((await server.get('/metrics', { headers: { authorization: '' } })).status).toBe(200))
+})
+
+test('requests are logged when that is asked for, and tokens never', async () => {
+  const lines: Array<string> = []
+  const write = (...given: ReadonlyArray<unknown>): void => void lines.push(JSON.stringify(given, (key, value: unknown) => (key === 'err' ? String(value) : key === 'req' || key === 'res' ? key : value)))
+  const logger = { level: 'info', fatal: write, error: write, warn: write, info: write, debug: () => undefined, trace: () => undefined, silent: () => undefined, child: () => logger } as unknown as NonNullable<HttpServerOptions['logger']>
+  await using(startTestServer({ logger }), async (server) => void (await server.get('/api/queues')))
+  const quiet = lines.filter((line) => line.includes('request'))
+  await using(startTestServer({ logger, requestLog: true }), async (server) => void (await server.get('/api/queues')))
+  const loud = lines.filter((line) => line.includes('request'))
+  expect([quiet.length, loud.length > 0]).toEqual([0, true])
+  expect(lines.join()).not.toContain(adminToken)
+})
+
+test('stopping: waiting claims are answered empty, requests under way are finished, new ones not accepted', async () => {
+  const server = await startTestServer()
+  const q = '/api/queues/q'
+  await server.post(`${q}/tasks`, { type: 't' })
+  await server.post(`${q}/claims`, { agentId: 'w' })
+  const waiting = server.post(`${q}/claims`, { agentId: 'w', wait: 60 })
+  await until(() => server.daybook.queue('q')?.status().waitingClaims === 1)
+  // A request whose body is still on its way when the server stops.
+  const body = JSON.stringify({ id: 'late', type: 'late' })
+  let received = ''
+  const socket = connect(server.http.port, '127.0.0.1')
+  socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk))
+  socket.write(`POST ${q}/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const startedAt = Date.now()
+  const closing = server.http.close(5_000)
+  expect((await waiting).body).toEqual({ claims: [] })
+  await expect(fetch(`${server.http.url}/healthz`)).rejects.toThrow()
+  const answered = new Promise((resolve) => socket.once('close', resolve))
+  socket.write(body.slice(5))
+  await Promise.all([closing, answered])
+  expect(received).toMatch(/^HTTP\/1\.1 201 /)
+  expect(Date.now() - startedAt).toBeLessThan(3_000)
+  expect(await server.eventCount('q')).toBe(3)
+  await server.daybook.close()
+})
+
+test('stopping takes no longer than its grace, whatever a client does', async () => {
+  const server = await startTestServer()
+  const socket = connect(server.http.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write(`POST /api/queues/q/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  const startedAt = Date.now()
+  await server.http.close(300)
+  expect(Date.now() - startedAt).toBeGreaterThanOrEqual(280)
+  expect(Date.now() - startedAt).toBeLessThan(2_000)
+  await server.daybook.close()
+})
+
+test('many callers at once get each their own answer', () =>
+  using(startTestServer(), async (server) => {
+    const made = await Promise.all(Array.from({ length: 200 }, (_, i) => server.post('/api/queues/q/tasks', { type: 't', payload: i })))
+    expect(new Set(made.map(({ body }: Body) => body.number)).size).toBe(200)
+    const claimed = await Promise.all(Array.from({ length: 200 }, (_, i) => server.post('/api/queues/q/claims', { agentId: `w${i}` })))
+    expect(new Set(claimed.map(({ body }: Body) => body.claims[0].task.id)).size).toBe(200)
+  }))

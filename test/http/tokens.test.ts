@@ -1,0 +1,61 @@
+/** The admin token: made once, shown once, kept as a hash. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { isLoopback, openTokens, refusalOfAuthOff } from '@daybook/adapters/auth'
+
+let dir = ''
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'daybook-tokens-'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+const file = () => join(dir, 'tokens.json')
+
+test('is made at the first start, of 256 random bits, and not shown again', () => {
+  const first = openTokens({ dir })
+  expect(first.made).toMatch(/^dbk_[A-Za-z0-9_-]{43}$/)
+  expect(openTokens({ dir: 'memory' }).made).not.toBe(first.made)
+  const second = openTokens({ dir })
+  expect(second.made).toBeUndefined()
+  expect(second.tokens.check(first.made ?? '')).toEqual({ name: 'admin', role: 'admin' })
+  expect(second.tokens.check(`${first.made}x`)).toBeUndefined()
+  expect(second.tokens.check('')).toBeUndefined()
+})
+
+test('is kept as a hash, in a file for its owner alone', () => {
+  const { made = '' } = openTokens({ dir })
+  expect(readFileSync(file(), 'utf8')).not.toContain(made.slice(4))
+  expect(statSync(file()).mode & 0o777).toBe(0o600)
+})
+
+test('can be set, in place of the one before; the one before is no longer valid', () => {
+  const { made = '' } = openTokens({ dir })
+  const set = openTokens({ dir, adminToken: 'my-own-token' })
+  expect(set.made).toBeUndefined()
+  expect(set.tokens.check('my-own-token')?.name).toBe('admin')
+  expect(set.tokens.check(made)).toBeUndefined()
+  expect(openTokens({ dir }).tokens.check('my-own-token')?.name).toBe('admin')
+})
+
+test('cannot be one that no header carries', () => {
+  for (const adminToken of ['', 'two words', 'ümlaut', 'line\nbreak']) expect(() => openTokens({ dir, adminToken })).toThrow('printable ASCII')
+})
+
+test('a damaged file is an error, not an open door', () => {
+  for (const text of ['', '{', '{"version":1,"tokens":[{"name":"admin","role":"admin","sha256":"","createdAt":""}]}', '{"version":2,"tokens":[]}']) {
+    writeFileSync(file(), text)
+    expect(() => openTokens({ dir }), text).toThrow('damaged')
+  }
+})
+
+test('going without tokens is for loopback addresses', () => {
+  for (const host of ['127.0.0.1', '127.8.9.1', 'localhost', '::1', '[::1]', '::ffff:127.0.0.1']) {
+    expect(isLoopback(host), host).toBe(true)
+    expect(refusalOfAuthOff(host)).toBeUndefined()
+  }
+  for (const host of ['0.0.0.0', '::', '192.168.0.1', 'example.org', '127.0.0.1.example.org', '1271.0.0.1', '::2', '', 'localhost.example.org']) {
+    expect(isLoopback(host), host).toBe(false)
+    expect(refusalOfAuthOff(host)).toContain('loopback')
+  }
+})
