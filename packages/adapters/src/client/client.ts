@@ -142,8 +142,10 @@ export const createClient = (options: ClientOptions = {}): DaybookClient => {
   const clients = new Map<string, { readonly client: DaybookClient; readonly finish: () => Promise<void> }>()
   let closing: Promise<void> | undefined
 
-  const close = (): Promise<void> =>
-    (closing ??= Promise.all([...clients.values()].map(({ finish }) => finish())).then(() => transport.close()))
+  const close = (): Promise<void> => {
+    transport.stopWaiting()
+    return (closing ??= Promise.all([...clients.values()].map(({ finish }) => finish())).then(() => transport.close()))
+  }
   const clientOf = (queue: string): DaybookClient => {
     const known = clients.get(queue)
     if (known !== undefined) return known.client

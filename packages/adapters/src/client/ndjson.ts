@@ -10,11 +10,12 @@ export const ndjson = async function* <T>(calls: Calls, request: HttpRequest): A
     const retryAfter = headers['retry-after']
     throw errorOfAnswer(statusCode, await body.text(), typeof retryAfter === 'string' ? retryAfter : undefined)
   }
+  // Not the stream's own `setEncoding`: its first chunk may be there already.
+  const decoder = new TextDecoder()
   let rest = ''
   try {
-    body.setEncoding('utf8')
-    for await (const chunk of body as AsyncIterable<string>) {
-      const lines = (rest + chunk).split('\n')
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) if (line.trim() !== '') yield JSON.parse(line) as T
     }

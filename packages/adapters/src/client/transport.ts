@@ -36,6 +36,9 @@ export interface HttpAnswer {
 export interface Transport {
   readonly request: (request: HttpRequest) => Promise<HttpAnswer>
   readonly stream: (request: HttpRequest) => Promise<Dispatcher.ResponseData>
+  /** Gives up waiting claims and streams, and takes no more of them. */
+  readonly stopWaiting: () => void
+  /** Lets calls under way end, and disconnects. */
   readonly close: () => Promise<void>
 }
 
@@ -110,9 +113,9 @@ export const createTransport = (options: TransportOptions): Transport => {
   const request = (asked: HttpRequest): Promise<HttpAnswer> =>
     new Promise((resolve, reject) => {
       const { signal } = asked
-      if (closing.signal.aborted) return reject(closedError())
-      if (signal?.aborted === true) return reject(abortedError(signal))
       const pool = poolFor(asked)
+      if (closing.signal.aborted && pool === polls) return reject(closedError())
+      if (signal?.aborted === true) return reject(abortedError(signal))
       pool.dispatch(optionsOf(asked), new Collector(resolve, reject, base.origin, signal, pool === polls ? closing.signal : undefined))
     })
 
@@ -131,7 +134,7 @@ export const createTransport = (options: TransportOptions): Transport => {
     closing.abort()
     await Promise.all([calls.close(), polls.destroy()])
   }
-  return { request, stream, close }
+  return { request, stream, stopWaiting: () => closing.abort(), close }
 }
 
 export const closedError = (): DaybookError =>

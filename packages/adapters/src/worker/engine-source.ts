@@ -8,7 +8,7 @@ import type { Claim, Door, Outcome, QueueEngine, Refusal } from '../engine/types
 import type { ClaimedWork, Heartbeat, HeartbeatAnswer, Refused, SettleAnswer, SettleOutcome, TaskSource, WorkTask } from './source.js'
 
 /** `actor` is under which name the work appears in the log. Default: the agent's. */
-export const engineSource = (engine: QueueEngine, { actor }: { readonly actor?: string } = {}): TaskSource => {
+export const engineSource = (engine: QueueEngine, actor?: string): TaskSource => {
   const doorOf = (agentId: string): Door => ({ actor: actor ?? agentId })
 
   /** Asks for those that are commands, and puts the refusals of the others in between. */

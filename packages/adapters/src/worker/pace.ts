@@ -1,15 +1,6 @@
-/** How quickly this worker starts and finishes tasks: what it may claim ahead follows from that. */
-const forgetMs = 500
-
+/** How long handlers take of late: what may be claimed ahead follows from that. */
 export class Pace {
-  #perMs = 0
-  #started = 0
-  #since = performance.now()
   #averageMs = Number.NaN
-
-  start(): void {
-    this.#started++
-  }
 
   finish(tookMs: number): void {
     this.#averageMs = Number.isNaN(this.#averageMs) ? tookMs : this.#averageMs + (tookMs - this.#averageMs) / 16
@@ -20,16 +11,14 @@ export class Pace {
     return this.#averageMs
   }
 
-  /** Starts per millisecond. Grows at once, so that a backlog is met quickly; forgets within a second or two. */
-  measure(): number {
-    const now = performance.now()
-    const elapsed = now - this.#since
-    if (elapsed >= 1) {
-      const latest = this.#started / elapsed
-      this.#perMs = Math.max(latest, latest + (this.#perMs - latest) * Math.exp(-elapsed / forgetMs))
-      this.#started = 0
-      this.#since = now
-    }
-    return this.#perMs
+  /**
+   * How many tasks so many handlers begin within so many milliseconds, at most `max`.
+   *
+   * By Little's law, from the duration alone. Counting what begins or ends in a while would take a burst,
+   * as when all handlers begin at once, for the pace.
+   */
+  within(ms: number, concurrency: number, max: number): number {
+    const count = (ms * concurrency) / this.#averageMs
+    return Number.isNaN(count) ? 0 : Math.min(max, Math.floor(count))
   }
 }

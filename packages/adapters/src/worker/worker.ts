@@ -84,6 +84,7 @@ class Worker {
   readonly #running = new Set<Run>()
   #pumping = false
   #claimSentAt = 0
+  #isClaiming = false
   /** When the last claim was sent that came back empty. */
   #emptySentAt = 0
   #prefetch = 0
@@ -154,11 +155,14 @@ class Worker {
       }
       try {
         this.#claimSentAt = performance.now()
+        this.#isClaiming = true
         const works = await source.claim({ ...request, max, waitMs: this.#drainers > 0 ? 0 : claimWaitMs }, signal)
+        this.#isClaiming = false
         failures = 0
         if (works.length > 0) this.#accept(works)
         else await this.#foundNothing(performance.now() - this.#claimSentAt)
       } catch (error) {
+        this.#isClaiming = false
         if (signal.aborted) return
         if (codeOf(error) === 'not-found') {
           // A queue comes into being with its first task: until then it is as good as empty.
@@ -192,7 +196,7 @@ class Worker {
   #room(): number {
     const { concurrency, prefetchMax, prefetchMs, unsettledMax } = this.config
     if (this.#settler.size >= unsettledMax) return 0
-    this.#prefetch = Math.min(prefetchMax, Math.floor(this.#pace.measure() * prefetchMs))
+    this.#prefetch = this.#pace.within(prefetchMs, concurrency, prefetchMax)
     // Half of what is held ahead is claimed at a time: one by one, every task would cost a request.
     if (this.#buffered * 2 > this.#prefetch) return 0
     return Math.min(claimMax, Math.max(0, concurrency + this.#prefetch - this.#running.size - this.#buffered))
@@ -238,7 +242,6 @@ class Worker {
   #begin(run: Run): void {
     this.#buffered--
     this.#counts.started++
-    this.#pace.start()
     run.state = 'running'
     run.startedAt = performance.now()
     this.#running.add(run)
@@ -304,7 +307,7 @@ class Worker {
       while (this.#state !== 'stopped') {
         const idle = this.#running.size === 0 && this.#buffered === 0 && this.#settler.size === 0
         if (!idle) idleSince = performance.now()
-        const openForMs = performance.now() - Math.max(this.#claimSentAt, idleSince)
+        const openForMs = this.#isClaiming ? performance.now() - Math.max(this.#claimSentAt, idleSince) : 0
         if (idle && this.#state === 'running' && (this.#emptySentAt >= idleSince || openForMs >= nothingThereMs)) return
         await this.#progress.passWithin(nothingThereMs / 4)
       }

@@ -1,0 +1,264 @@
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { DaybookError } from '@daybook/adapters/client';
+import { type ClientOptions, createClient, type DaybookClient } from '@daybook/adapters/client'
+import { type FaultyServer, faultyServer, latch, refuse, until } from './faulty-server.js'
+
+let server: FaultyServer
+let client: DaybookClient
+const connect = (options: ClientOptions = {}): DaybookClient => (client = createClient({ url: server.url, ...options }))
+const task = (n: unknown) => ({ type: 'mail', payload: n as number })
+const holder = { agentId: 'a', token: 1 }
+const codeOf = (call: Promise<unknown>): Promise<string> => call.then(() => 'ok', (error: DaybookError) => error.code)
+
+beforeEach(async () => {
+  server = await faultyServer()
+})
+afterEach(async () => {
+  await client.close()
+  await server.close()
+})
+
+describe('what may be repeated is repeated', () => {
+  test.each(['drop-before', 'drop-after', 'half'] as const)('LK-05 an enqueue that ends in %s is repeated, and enqueued once', async (fault) => {
+    connect()
+    server.fault = (_, index) => (index < 2 ? fault : undefined)
+    const answer = await client.enqueue(task(1))
+    expect(answer).toMatchObject({ id: 'id-of-1', duplicate: fault !== 'drop-before' })
+    expect(server.seen.length).toBe(3)
+    expect(server.tasks.size).toBe(1)
+  })
+
+  test('an overloaded server is asked again, not before it wished', async () => {
+    connect()
+    server.fault = (_, index) => (index === 0 ? refuse(503, 'overloaded', { 'retry-after': '1' }) : undefined)
+    await client.enqueue(task(1))
+    const [first, second] = server.seen
+    expect(second!.at - first!.at).toBeGreaterThanOrEqual(990)
+  })
+
+  test('a wish beyond the time left is told at once', async () => {
+    connect({ retryForMs: 500 })
+    server.fault = () => refuse(503, 'unavailable', { 'retry-after': '60' })
+    const from = Date.now()
+    await expect(client.enqueue(task(1))).rejects.toMatchObject({ code: 'unavailable', status: 503, retryAfterSeconds: 60 })
+    expect(Date.now() - from).toBeLessThan(400)
+    expect(server.seen.length).toBe(1)
+  })
+
+  test('repeating ends when its time is over, and pauses grow', async () => {
+    connect({ retryForMs: 600 })
+    server.fault = () => 'drop-before'
+    const from = Date.now()
+    expect(await codeOf(client.enqueue(task(1)))).toBe('unreachable')
+    expect(Date.now() - from).toBeLessThan(1_500)
+    expect(server.seen.length).toBeGreaterThanOrEqual(3)
+    expect(server.seen.length).toBeLessThanOrEqual(8)
+  })
+
+  test('where nothing listens, the error says so, and that nothing was sent', async () => {
+    const { url } = server
+    await server.close()
+    client = createClient({ url, retryForMs: 0 })
+    await expect(client.enqueue(task(1))).rejects.toMatchObject({ code: 'unreachable', status: 0, unsent: true })
+    await expect(client.claim({ agentId: 'a' })).rejects.toMatchObject({ code: 'unreachable', unsent: true })
+  })
+
+  test('a proxy that speaks in the server’s place counts as no answer', async () => {
+    connect()
+    server.fault = (_, index) => (index === 0 ? { status: 502, text: '<html>Bad Gateway</html>' } : undefined)
+    await client.enqueue(task(1))
+    expect(server.seen.length).toBe(2)
+  })
+
+  test('a failure is repeated under one key, since a second one would be refused; a completion needs none', async () => {
+    connect()
+    server.fault = (_, index) => (index === 0 || index === 2 ? 'drop-after' : undefined)
+    await client.fail('t', { ...holder, error: 'no' })
+    await client.complete('t', { ...holder, result: {} })
+    const keys = server.seen.map(({ headers }) => headers['idempotency-key'])
+    expect(keys.length).toBe(4)
+    expect(keys[0]).toMatch(/./)
+    expect(keys[1]).toBe(keys[0])
+    expect(keys.slice(2)).toEqual([undefined, undefined])
+    expect(server.seen[1]!.text).toBe(server.seen[0]!.text)
+  })
+})
+
+describe('what may not be repeated is not', () => {
+  test.each(['drop-before', 'drop-after', 'half'] as const)('LK-07 a claim that ends in %s is left to the caller', async (fault) => {
+    connect()
+    server.fault = () => fault
+    expect(await codeOf(client.claim({ agentId: 'a', wait: 1 }))).toBe('unreachable')
+    server.fault = () => refuse(503, 'overloaded')
+    expect(await codeOf(client.claim({ agentId: 'a' }))).toBe('overloaded')
+    expect(server.seen.length).toBe(2)
+  })
+
+  test('a cancel of which the answer is lost is told; one refused as overloaded had no effect and is repeated', async () => {
+    connect()
+    server.fault = () => 'drop-after'
+    expect(await codeOf(client.cancel('t', 'because'))).toBe('unreachable')
+    expect(server.seen.length).toBe(1)
+    server.fault = (_, index) => (index === 1 ? refuse(503, 'overloaded') : undefined)
+    await client.cancel('t', 'because')
+    expect(server.seen.length).toBe(3)
+  })
+
+  test.each([
+    [400, 'invalid'],
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'not-found'],
+    [409, 'wrong-state'],
+    [409, 'lease-lost'],
+    [500, 'internal'],
+  ])('a refusal is final: %i %s', async (status, code) => {
+    connect()
+    server.fault = () => refuse(status, code)
+    await expect(client.task('t')).rejects.toMatchObject({ name: 'DaybookError', status, code, detail: `${code}, said the server` })
+    expect(server.seen.length).toBe(1)
+  })
+})
+
+describe('waiting has an end', () => {
+  test('a server that never answers is unreachable after timeoutMs', async () => {
+    connect({ timeoutMs: 300, retryForMs: 0 })
+    server.held = new Promise(() => undefined)
+    const from = Date.now()
+    expect(await codeOf(client.enqueue(task(1)))).toBe('unreachable')
+    expect(Date.now() - from).toBeLessThan(4_000)
+  })
+
+  test('a claim that waits longer than timeoutMs is no failure', async () => {
+    connect({ timeoutMs: 300 })
+    const gate = latch()
+    server.held = gate.opened
+    const claim = client.claim({ agentId: 'a', wait: 10 })
+    setTimeout(gate.open, 2_000)
+    expect(await claim).toEqual([])
+  })
+
+  test('an aborted claim ends at once, and its connection with it, so that the server does not serve it in vain', async () => {
+    connect()
+    server.held = new Promise(() => undefined)
+    const stop = new AbortController()
+    const claim = codeOf(client.claim({ agentId: 'a', wait: 30 }, { signal: stop.signal }))
+    await until(() => server.seen.length === 1, 'the claim is there')
+    stop.abort()
+    expect(await claim).toBe('aborted')
+    await until(() => server.seen[0]!.left, 'the server sees that the caller is gone')
+    expect(await codeOf(client.claim({ agentId: 'a' }, { signal: stop.signal }))).toBe('aborted')
+    expect(server.seen.length).toBe(1)
+  })
+
+  test('waiting claims do not keep calls waiting, and many may share a signal', async () => {
+    connect({ connectionsMax: 2 })
+    const warnings: Array<Error> = []
+    const warned = (warning: Error): number => warnings.push(warning)
+    process.on('warning', warned)
+    const gate = latch()
+    server.held = gate.opened
+    const stop = new AbortController()
+    const claims = Array.from({ length: 30 }, () => client.claim({ agentId: 'a', wait: 30 }, { signal: stop.signal }))
+    await until(() => server.seen.length === 30, 'all claims are waiting')
+    server.held = Promise.resolve()
+    await client.enqueue(task(1))
+    gate.open()
+    expect((await Promise.all(claims)).flat()).toEqual([])
+    process.off('warning', warned)
+    expect(warnings).toEqual([])
+  })
+})
+
+describe('a client', () => {
+  test('never shows its token', async () => {
+    const token = 'dbk_very-secret-token'
+    connect({ token, retryForMs: 0 })
+    await client.health()
+    expect(server.seen[0]!.headers.authorization).toBe(`Bearer ${token}`)
+    const shown: Array<string> = [inspect(client, { depth: 9, showHidden: true })]
+    for (const fault of ['drop-before', 'half', refuse(401, 'unauthorized'), { status: 200, text: 'hello' }] as const) {
+      server.fault = () => fault
+      const calls = [client.tasks(), client.claim({ agentId: 'a', wait: 1 }), client.enqueue(task(1))]
+      for (const each of await Promise.allSettled<unknown>(calls)) {
+        const { reason } = each as PromiseRejectedResult
+        shown.push(inspect(reason, { depth: 9, showHidden: true }), String(reason), JSON.stringify(reason))
+      }
+    }
+    expect(shown.length).toBeGreaterThan(30)
+    for (const text of shown) expect(text).not.toContain('secret')
+  })
+
+  test('tells what is no Daybook server', async () => {
+    connect()
+    server.fault = () => ({ status: 200, text: '<html>' })
+    expect(await codeOf(client.tasks())).toBe('unexpected-answer')
+    server.fault = () => ({ status: 404, text: 'nothing here' })
+    expect(await codeOf(client.tasks())).toBe('unexpected-answer')
+  })
+
+  test('once closed answers what was called and refuses the rest', async () => {
+    connect()
+    const gate = latch()
+    server.held = gate.opened
+    const claim = codeOf(client.claim({ agentId: 'a', wait: 30 }))
+    const enqueued = client.enqueue(task(1))
+    const listed = client.depth()
+    await until(() => server.seen.length === 3, 'all three are there')
+    const closed = client.close()
+    expect(await claim).toBe('closed')
+    gate.open()
+    expect((await enqueued).id).toBe('id-of-1')
+    expect(await listed).toEqual({ status: 'ok' })
+    await closed
+    expect(await codeOf(client.enqueue(task(2)))).toBe('closed')
+    expect(await codeOf(client.tasks())).toBe('closed')
+    expect(await codeOf(client.claim({ agentId: 'a' }))).toBe('closed')
+    expect(server.seen.length).toBe(3)
+  })
+
+  test.each([
+    [{ timeoutMs: 0 }],
+    [{ retryForMs: -1 }],
+    [{ connectionsMax: 0 }],
+    [{ gather: { itemsMax: 1_001 } }],
+    [{ gather: { inFlightMax: Number.NaN } }],
+  ])('refuses options out of their range: %j', (options) => {
+    connect()
+    expect(() => createClient(options)).toThrow(RangeError)
+  })
+
+  test('escapes what it puts into a path', async () => {
+    connect({ queue: 'q' })
+    await client.task('#42')
+    await client.task('a/b?c', { atLeast: 7 })
+    await client.tasks({ status: ['pending', 'blocked'], q: 'ä&b', limit: 5 })
+    await client.agents.terminate('host/1', 'it hangs')
+    expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      'GET /api/queues/q/tasks/%2342',
+      'GET /api/queues/q/tasks/a%2Fb%3Fc?atLeast=7',
+      'GET /api/queues/q/tasks?status=pending%2Cblocked&q=%C3%A4%26b&limit=5',
+      'DELETE /api/queues/q/agents/host%2F1?reason=it%20hangs',
+    ])
+  })
+
+  test('reads a log of any length line by line, and says so when it breaks off', async () => {
+    connect()
+    const line = (revision: number): string => JSON.stringify({ revision, type: 'Claimed', at: '2026-07-01T12:00:00.000Z', data: { ö: 'ü'.repeat(500) } })
+    const text = Array.from({ length: 2_000 }, (_, n) => line(n)).join('\n')
+    server.fault = () => ({ status: 200, text: `${text}\n` })
+    let next = 0
+    for await (const { revision, data } of client.eachEvent({ from: 3 })) {
+      expect(revision).toBe(next++)
+      expect((data as { ö: string }).ö.length).toBe(500)
+    }
+    expect(next).toBe(2_000)
+    expect(server.seen[0]!.headers.accept).toBe('application/x-ndjson')
+    server.fault = () => ({ status: 200, text, headers: { 'content-length': '9000000' } })
+    const reading = async (): Promise<void> => {
+      for await (const _ of client.eachEvent()) if (_.revision === 1_500) await server.close()
+    }
+    expect(await codeOf(reading())).toBe('unreachable')
+  })
+})

@@ -1,0 +1,169 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createClient, type DaybookClient } from '@daybook/adapters/client'
+import { createWorker, engineSource, httpSource, PermanentError, type TaskSource, type TaskWorker, type WorkerEvent, type WorkerOptions } from '@daybook/adapters/worker'
+import { sleep, until } from './memory-source.js'
+import { type RealQueue, startRealQueue } from './real-queue.js'
+
+let queue: RealQueue
+let client: DaybookClient
+let workers: Array<TaskWorker>
+let clients: Array<DaybookClient>
+let events: Array<WorkerEvent>
+
+const sources: ReadonlyArray<readonly [string, () => Promise<TaskSource>]> = [
+  ['over HTTP', async () => {
+    const own = createClient({ url: queue.url, token: queue.token })
+    clients.push(own)
+    return httpSource(own)
+  }],
+  ['in the engine’s process', async () => engineSource(await queue.engine())],
+]
+const numbers = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
+
+beforeEach(async () => {
+  queue = await startRealQueue()
+  client = queue.client
+  workers = []
+  clients = []
+  events = []
+})
+afterEach(async () => {
+  await Promise.all(workers.map((worker) => worker.stop({ graceMs: 0 })))
+  await Promise.all(clients.map((each) => each.close()))
+  await queue.stop()
+})
+
+describe.each(sources)('a worker %s', (_, sourceOf) => {
+  const work = async (options: Omit<WorkerOptions, 'source'>): Promise<TaskWorker> => {
+    const worker = createWorker({ source: await sourceOf(), onEvent: (event) => events.push(event), ...options })
+    workers.push(worker)
+    worker.start()
+    return worker
+  }
+
+  test('LK-06 LK-07 GB-05 two workers share a queue: every task is done once, with what its producer sent', async () => {
+    await client.enqueueAll(numbers(1_000).map((n) => ({ type: 'sum', payload: { a: n, b: 1 }, description: `sum ${n}`, metadata: { n } })))
+    const seen = new Map<string, number>()
+    const both = await Promise.all(
+      numbers(2).map(() =>
+        work({
+          handler: async (task) => {
+            seen.set(task.id, (seen.get(task.id) ?? 0) + 1)
+            const { a, b } = task.payload as { a: number; b: number }
+            expect([task.type, task.description, task.metadata]).toEqual(['sum', `sum ${a}`, { n: a }])
+            await Promise.resolve()
+            return { output: a + b }
+          },
+        }),
+      ),
+    )
+    await Promise.all(both.map((worker) => worker.drained()))
+    expect(seen.size).toBe(1_000)
+    expect(Math.max(...seen.values())).toBe(1)
+    expect((await client.depth()).byStatus.completed).toBe(1_000)
+    for await (const task of client.eachTask({ limit: 300 })) {
+      expect(task.result).toEqual({ output: (task.payload as { a: number }).a + 1 })
+    }
+    expect(events).toEqual([])
+  })
+
+  test('takes only what it can do, waits for more, and starts it soon', async () => {
+    const types: Array<string> = []
+    const worker = await work({ types: ['mail-*'], handler: (task) => void types.push(task.type) })
+    await worker.drained()
+    await client.enqueueAll([{ type: 'mail-send' }, { type: 'fax' }, { type: 'mail-sort' }])
+    await until(() => types.length === 2, 'both are done')
+    await worker.drained()
+    expect(types.sort()).toEqual(['mail-send', 'mail-sort'])
+    expect((await client.depth()).byStatus.pending).toBe(1)
+  })
+
+  test('LK-09 a failure is retried with what was learnt, a permanent one becomes a dead letter', async () => {
+    const { id } = await client.enqueue({ type: 'pages', payload: 'a' })
+    const { id: hopeless } = await client.enqueue({ type: 'hopeless', payload: 'b' })
+    const worker = await work({
+      handler: async (task, { checkpoint, progress, lastCheckpoint }) => {
+        if (task.type === 'hopeless') throw new PermanentError('there is no such page')
+        if (lastCheckpoint !== undefined) return { output: lastCheckpoint }
+        progress(0.5)
+        await checkpoint({ page: 7 })
+        throw Object.assign(new Error('connection reset'), { code: 'ECONNRESET' })
+      },
+    })
+    await until(() => worker.stats().completed === 1, 'the second attempt is done')
+    await worker.drained()
+    expect(await client.task(id)).toMatchObject({ status: 'completed', retries: 1, result: { output: { page: 7 } } })
+    expect(await client.task(hopeless)).toMatchObject({ status: 'dead-letter', lastError: 'there is no such page' })
+    const types = (await client.history(id)).map(({ type }) => type)
+    expect(types).toContain('Failed')
+    expect(events).toEqual([])
+  })
+
+  test('GB-04 a released task goes to another agent, never to the same again', async () => {
+    const { id } = await client.enqueue({ type: 'odd' })
+    const takers: Array<string> = []
+    for (const agentId of ['one', 'other']) {
+      const worker = await work({
+        agentId,
+        handler: (_, { release }) => {
+          takers.push(agentId)
+          return agentId === 'one' ? release('not for me') : undefined
+        },
+      })
+      await until(() => takers.length === workers.length, 'it is taken')
+      await worker.drained()
+    }
+    expect(takers).toEqual(['one', 'other'])
+    expect(await client.task(id)).toMatchObject({ status: 'completed', claimants: ['one'], attempts: 1 })
+  })
+
+  test('GB-07 a task that takes several leases is kept', async () => {
+    const { id } = await client.enqueue({ type: 'long', timeout: 0.5 })
+    const worker = await work({ handler: () => sleep(1_800) })
+    await until(() => worker.stats().completed === 1, 'it is done')
+    expect(await client.task(id)).toMatchObject({ status: 'completed', retries: 0, attempts: 0 })
+    expect((await client.history(id)).filter(({ type }) => type === 'LeaseExtended').length).toBeGreaterThanOrEqual(3)
+  })
+
+  test('GB-03 a cancelled task is learnt of by its handler, and not reported', async () => {
+    const { id } = await client.enqueue({ type: 'long', timeout: 0.6 })
+    let told = ''
+    const worker = await work({
+      handler: (_, { signal }) =>
+        new Promise<void>((resolve) => signal.addEventListener('abort', () => {
+          told = (signal.reason as Error).message
+          resolve()
+        })),
+    })
+    await until(() => worker.stats().running === 1, 'it is running')
+    await client.cancel(id, 'not needed any more')
+    await until(() => told !== '', 'the handler is told')
+    expect(told).toMatch(/cancel/)
+    expect(events).toMatchObject([{ type: 'lease-lost', taskId: id, started: true }])
+    await worker.stop()
+    expect((await client.task(id)).status).toBe('cancelled')
+  })
+
+  test('LK-02 a completion without the report that the queue requires is told as incomplete', async () => {
+    await client.settings.patch({ decisionReport: 'required' })
+    const { id } = await client.enqueue({ type: 'x', payload: 1 })
+    const { id: other } = await client.enqueue({ type: 'x', payload: 2 })
+    await work({ handler: (task) => (task.payload === 1 ? undefined : { decisionReport: { why: 'it was asked for' } }) })
+    await until(() => events.length > 0, 'it is told')
+    expect(events).toEqual([{ type: 'incomplete', taskId: id }])
+    await until(() => workers[0]!.stats().unsettled === 0, 'all is handed in')
+    expect((await client.task(id)).status).toBe('incomplete')
+    expect((await client.task(other)).status).toBe('completed')
+  })
+
+  test('a stop leaves nothing behind that nobody works on', async () => {
+    await client.enqueueAll(numbers(300).map((n) => ({ type: 'x', payload: n })))
+    const worker = await work({ concurrency: 5, handler: () => sleep(5) })
+    await until(() => worker.stats().completed > 20, 'some are done')
+    await worker.stop()
+    const { byStatus } = await client.depth()
+    expect(byStatus['in-progress']).toBe(0)
+    expect(byStatus.completed).toBe(worker.stats().completed)
+    expect(byStatus.completed + byStatus.pending).toBe(300)
+  })
+})

@@ -1,0 +1,386 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createWorker, LeaseLost, type TaskWorker, type WorkerEvent, type WorkerOptions, WorkerStopped } from '@daybook/adapters/worker'
+import { failing, MemorySource, sleep, until } from './memory-source.js'
+
+let source: MemorySource
+let worker: TaskWorker
+let events: Array<WorkerEvent>
+const work = (options: Omit<WorkerOptions, 'source'>): TaskWorker => {
+  worker = createWorker({ source, onEvent: (event) => events.push(event), ...options })
+  worker.start()
+  return worker
+}
+const aborted = (signal: AbortSignal): Promise<Error> =>
+  new Promise((resolve) => (signal.aborted ? resolve(signal.reason) : signal.addEventListener('abort', () => resolve(signal.reason), { once: true })))
+
+beforeEach(() => {
+  source = new MemorySource()
+  events = []
+})
+afterEach(() => worker.stop({ graceMs: 0 }))
+
+describe('leases are kept', () => {
+  test('GB-07 a task that takes several leases is kept by heartbeats, in batches', async () => {
+    source.leaseMs = 600
+    source.add(40)
+    work({ concurrency: 40, handler: () => sleep(2_000) })
+    await until(() => source.count('completed') === 40, 'all are done')
+    for (const task of source.tasks.values()) expect(task.outcomes.length).toBe(1)
+    expect(events).toEqual([])
+    expect(worker.stats().claimed).toBe(40)
+    expect(source.heartbeats.flat().length).toBeGreaterThanOrEqual(40 * 3)
+    expect(source.heartbeats.length).toBeLessThan(40)
+  })
+
+  test('tasks that wait for a free handler are kept as well', async () => {
+    source.leaseMs = 500
+    source.add(400)
+    let hold = false
+    work({ concurrency: 2, handler: () => (hold ? sleep(1_500) : undefined) })
+    await worker.drained()
+    hold = true
+    source.add(100)
+    await until(() => worker.stats().buffered > 5, 'some are claimed ahead')
+    await sleep(1_000)
+    expect(worker.stats().buffered).toBeGreaterThan(0)
+    expect(events.filter(({ type }) => type === 'lease-lost')).toEqual([])
+    hold = false
+    await worker.drained()
+    expect(source.count('completed')).toBe(500)
+    expect([...source.tasks.values()].every(({ outcomes }) => outcomes.length === 1)).toBe(true)
+  })
+
+  test('heartbeats that get no answer are sent again in time', async () => {
+    source.leaseMs = 1_500
+    source.add(5)
+    let lost = 0
+    source.beforeHeartbeat = () => {
+      if (lost++ % 2 === 0) throw failing('unreachable')
+    }
+    work({ handler: () => sleep(3_000) })
+    await until(() => source.count('completed') === 5, 'all are done')
+    expect(worker.stats()).toMatchObject({ claimed: 5, lost: 0 })
+  })
+})
+
+describe('a lease that is lost ends the work', () => {
+  test.each(['expired', 'cancelled', 'terminated'])('GB-03 %s: the signal is aborted, and nothing is reported', async (why) => {
+    source.leaseMs = 300
+    source.add(1)
+    let reason: Error | undefined
+    work({
+      handler: async (_, { signal }) => {
+        source.refuseHeartbeat = () => ({ ok: false, code: 'lease-lost', detail: why })
+        reason = await aborted(signal)
+        source.revoke('t1')
+        return { output: 'too late' }
+      },
+    })
+    await until(() => reason !== undefined, 'the signal is aborted')
+    expect(reason).toBeInstanceOf(LeaseLost)
+    expect(reason?.message).toBe(why)
+    await sleep(50)
+    expect(source.settles).toEqual([])
+    expect(events).toEqual([{ type: 'lease-lost', taskId: 't1', started: true, detail: why }])
+    expect(worker.stats()).toMatchObject({ lost: 1, running: 0 })
+  })
+
+  test('GB-03 GB-07 a lease that could not be extended in time is taken for lost, since somebody else may have the task', async () => {
+    source.leaseMs = 400
+    source.add(1)
+    source.beforeHeartbeat = () => {
+      throw failing('unreachable')
+    }
+    const from = performance.now()
+    let took = 0
+    work({
+      handler: async (_, { signal }) => {
+        await aborted(signal)
+        took = performance.now() - from
+        source.revoke('t1')
+      },
+    })
+    await until(() => took > 0, 'the signal is aborted')
+    expect(took).toBeGreaterThanOrEqual(390)
+    expect(took).toBeLessThan(1_500)
+    await sleep(50)
+    expect(source.settles).toEqual([])
+    expect(events.at(-1)).toMatchObject({ type: 'lease-lost', detail: 'expired: no heartbeat was answered in time' })
+  })
+
+  test('a signal first read after the loss is aborted', async () => {
+    source.leaseMs = 200
+    source.add(1)
+    source.refuseHeartbeat = () => ({ ok: false, code: 'lease-lost', detail: 'cancelled' })
+    let late: boolean | undefined
+    work({
+      handler: async (_, context) => {
+        await until(() => events.length > 0, 'the loss is told')
+        late = context.signal.aborted
+        await expect(context.checkpoint(1)).rejects.toThrow('cancelled')
+        source.revoke('t1')
+      },
+    })
+    await until(() => late !== undefined, 'it is read')
+    expect(late).toBe(true)
+  })
+
+  test('a task lost before it began never begins', async () => {
+    source.leaseMs = 400
+    source.add(300)
+    let hold = false
+    const begun = new Set<string>()
+    work({
+      concurrency: 1,
+      handler: async (task) => {
+        begun.add(task.id)
+        if (hold) await sleep(700)
+      },
+    })
+    await worker.drained()
+    hold = true
+    source.refuseHeartbeat = ({ taskId }) => (begun.has(taskId) ? undefined : { ok: false, code: 'lease-lost', detail: 'cancelled' })
+    source.add(20)
+    await until(() => worker.stats().buffered > 0, 'some are claimed ahead')
+    await until(() => events.length > 0, 'some are lost')
+    hold = false
+    const lost = events.map((event) => (event.type === 'lease-lost' && !event.started ? event.taskId : ''))
+    await until(() => worker.stats().running === 0 && worker.stats().buffered === 0, 'the rest is done')
+    expect(lost.length).toBeGreaterThan(0)
+    for (const id of lost) {
+      expect(id).not.toBe('')
+      expect(begun.has(id)).toBe(false)
+      source.revoke(id)
+    }
+  })
+
+  test('LK-07 an outcome that comes too late is refused, and that is told', async () => {
+    source.add(1)
+    work({ handler: () => source.revoke('t1') })
+    await until(() => events.length > 0, 'the refusal is told')
+    expect(events).toEqual([{ type: 'outcome-refused', taskId: 't1', kind: 'complete', code: 'lease-lost', detail: 'expired' }])
+    expect(worker.stats()).toMatchObject({ completed: 0, lost: 1 })
+  })
+})
+
+describe('outcomes are not lost', () => {
+  test('they are kept while the queue cannot be reached, and sent again as they were', async () => {
+    source.add(50)
+    let down = true
+    source.beforeSettle = () => {
+      if (down) throw failing('unreachable')
+    }
+    work({ concurrency: 50, handler: () => undefined })
+    await until(() => source.settles.length >= 4, 'it was tried several times')
+    expect(worker.stats()).toMatchObject({ completed: 0, unsettled: 50 })
+    down = false
+    await worker.drained()
+    expect(source.count('completed')).toBe(50)
+    const attempts = new Map<string, string>()
+    for (const { attempt, outcomes } of source.settles) {
+      const text = JSON.stringify(outcomes)
+      expect(attempts.get(attempt) ?? text).toBe(text)
+      attempts.set(attempt, text)
+    }
+    expect(attempts.size).toBe(1)
+    expect(events.length).toBeGreaterThanOrEqual(3)
+    for (const event of events) expect(event).toMatchObject({ type: 'settle-failed' })
+  })
+
+  test('pauses between tries grow', async () => {
+    source.add(1)
+    source.beforeSettle = () => {
+      throw failing('unreachable')
+    }
+    work({ handler: () => undefined })
+    await sleep(1_000)
+    expect(source.settles.length).toBeGreaterThanOrEqual(4)
+    expect(source.settles.length).toBeLessThanOrEqual(8)
+  })
+
+  test('only those that the queue has put off are sent again', async () => {
+    source.add(10)
+    let putOff = 0
+    source.refuseOutcome = ({ taskId }) => (taskId === 't3' && putOff++ < 2 ? { ok: false, code: 'overloaded', detail: 'later', retryAfterSeconds: 0.01 } : undefined)
+    work({ handler: () => undefined })
+    await worker.drained()
+    expect(source.count('completed')).toBe(10)
+    expect(source.settles.flatMap(({ outcomes }) => outcomes).length).toBe(12)
+    expect(events).toEqual([])
+  })
+
+  test('what cannot be handed in for too long is given up, and that is told', async () => {
+    source.add(1)
+    source.beforeSettle = () => {
+      throw failing('unreachable')
+    }
+    work({ settleForMs: 300, handler: () => undefined })
+    await until(() => events.some(({ type }) => type === 'outcome-given-up'), 'it is given up')
+    expect(events.at(-1)).toMatchObject({ type: 'outcome-given-up', taskId: 't1', kind: 'complete' })
+    expect(worker.stats()).toMatchObject({ unsettled: 0, lost: 1 })
+  })
+
+  test('with too many of them no more is claimed', async () => {
+    source.add(2_000)
+    source.beforeSettle = () => {
+      throw failing('unreachable')
+    }
+    work({ unsettledMax: 100, concurrency: 10, prefetchMax: 20, handler: () => undefined })
+    await until(() => worker.stats().unsettled >= 100, 'there are too many')
+    await sleep(200)
+    expect(worker.stats().claimed).toBeLessThanOrEqual(130)
+    source.beforeSettle = () => undefined
+    await until(() => source.count('completed') === 2_000, 'the rest is done')
+  })
+})
+
+describe('claims that fail', () => {
+  test('are made again, with pauses that grow', async () => {
+    source.add(3)
+    let tries = 0
+    let down = true
+    source.beforeClaim = () => {
+      tries++
+      if (down) throw failing('unreachable')
+    }
+    work({ handler: () => undefined })
+    await sleep(1_000)
+    expect(tries).toBeGreaterThanOrEqual(4)
+    expect(tries).toBeLessThanOrEqual(8)
+    down = false
+    await worker.drained()
+    expect(source.count('completed')).toBe(3)
+    expect(events.every(({ type }) => type === 'claim-failed')).toBe(true)
+  })
+
+  test.each(['unauthorized', 'forbidden', 'invalid'])('for good (%s) end the worker', async (code) => {
+    source.beforeClaim = () => {
+      throw failing(code)
+    }
+    work({ handler: () => undefined })
+    await expect(worker.ended).rejects.toMatchObject({ code })
+    await until(() => worker.stats().state === 'stopped', 'it has stopped')
+    expect(events).toMatchObject([{ type: 'claim-failed', fatal: true }])
+  })
+
+  test('because the queue is not there yet are as good as empty', async () => {
+    let tries = 0
+    source.beforeClaim = () => {
+      if (++tries < 3) throw failing('not-found')
+    }
+    source.add(1)
+    work({ handler: () => undefined })
+    await until(() => source.count('completed') === 1, 'it is done')
+    expect(tries).toBeGreaterThanOrEqual(3)
+    expect(events).toEqual([])
+  })
+})
+
+describe('stopping', () => {
+  test('waits for running handlers, gives the waiting claim up, and hands everything in', async () => {
+    source.add(5)
+    source.beforeSettle = () => sleep(50)
+    work({ handler: () => sleep(300) })
+    await until(() => worker.stats().running === 5 && source.waiting === 1, 'all are running and the worker waits for more')
+    const from = Date.now()
+    await worker.stop()
+    expect(Date.now() - from).toBeLessThan(2_000)
+    expect(source.count('completed')).toBe(5)
+    expect(worker.stats()).toMatchObject({ state: 'stopped', running: 0, unsettled: 0, completed: 5 })
+    source.add(1)
+    await sleep(50)
+    expect(source.count('pending')).toBe(1)
+    await worker.ended
+  })
+
+  test('works off what is claimed ahead where that is quick', async () => {
+    source.add(2_000)
+    work({ concurrency: 2, handler: () => sleep(1) })
+    await until(() => worker.stats().buffered > 10, 'some are claimed ahead')
+    const { buffered } = worker.stats()
+    expect(buffered).toBeGreaterThan(0)
+    await worker.stop()
+    expect(worker.stats()).toMatchObject({ released: 0, lost: 0 })
+    expect(worker.stats().completed).toBe(worker.stats().claimed)
+  })
+
+  test('GB-04 gives back what is claimed ahead where that is slow', async () => {
+    source.add(400)
+    let hold = false
+    work({ concurrency: 2, handler: () => (hold ? sleep(1_000) : undefined) })
+    await worker.drained()
+    hold = true
+    source.add(100)
+    await until(() => worker.stats().buffered > 5, 'some are claimed ahead')
+    await worker.stop({ graceMs: 1_500 })
+    const { claimed, completed, released, lost } = worker.stats()
+    expect({ lost, released: released > 0, sum: completed + released }).toEqual({ lost: 0, released: true, sum: claimed })
+    expect(source.count('in-progress')).toBe(0)
+    expect(source.settles.flatMap(({ outcomes }) => outcomes).filter(({ kind }) => kind === 'release').length).toBe(released)
+  })
+
+  test('aborts what does not end within the grace period, and gives it back', async () => {
+    source.add(2)
+    const reasons: Array<Error> = []
+    work({
+      handler: async (_, { signal }) => {
+        reasons.push(await aborted(signal))
+        return { output: 'not reported' }
+      },
+    })
+    await until(() => worker.stats().running === 2, 'both are running')
+    await worker.stop({ graceMs: 100 })
+    expect(reasons.every((reason) => reason instanceof WorkerStopped)).toBe(true)
+    for (const id of ['t1', 't2']) expect(source.task(id).outcomes).toMatchObject([{ kind: 'release', reason: 'the worker stopped' }])
+  })
+
+  test('abandons a handler that does not end at all, without reporting it', async () => {
+    source.add(1)
+    work({ handler: () => sleep(4_000) })
+    await until(() => worker.stats().running === 1, 'it is running')
+    const from = Date.now()
+    await worker.stop({ graceMs: 50 })
+    expect(Date.now() - from).toBeLessThan(2_500)
+    expect(events).toEqual([{ type: 'abandoned', taskId: 't1' }])
+    expect(source.settles).toEqual([])
+  })
+
+  test('has an end even where the queue cannot be reached', { timeout: 20_000 }, async () => {
+    source.add(3)
+    source.beforeSettle = () => {
+      throw failing('unreachable')
+    }
+    work({ handler: () => undefined })
+    await until(() => worker.stats().unsettled === 3, 'all are done')
+    const from = Date.now()
+    await worker.stop({ graceMs: 0 })
+    expect(Date.now() - from).toBeLessThan(8_000)
+    expect(events.filter(({ type }) => type === 'outcome-given-up').length).toBe(3)
+  })
+
+  test('has an end even where the source does not heed its signal', async () => {
+    source.beforeClaim = () => new Promise(() => undefined)
+    work({ handler: () => undefined })
+    await worker.stop({ graceMs: 0 })
+    expect(worker.stats().state).toBe('stopped')
+  })
+
+  test('may be hurried', async () => {
+    source.add(1)
+    work({ handler: async (_, { signal }) => void (await aborted(signal)) })
+    await until(() => worker.stats().running === 1, 'it is running')
+    const from = Date.now()
+    const stopped = worker.stop({ graceMs: 60_000 })
+    await sleep(50)
+    await worker.stop({ graceMs: 50 })
+    await stopped
+    expect(Date.now() - from).toBeLessThan(2_000)
+  })
+
+  test('before the start is no work at all', async () => {
+    worker = createWorker({ source, handler: () => undefined })
+    await worker.stop()
+    expect(() => worker.start()).toThrow(/stopped/)
+    expect(source.claims).toEqual([])
+  })
+})

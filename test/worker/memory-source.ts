@@ -1,0 +1,181 @@
+/** A queue in memory behind the worker's port: leases that end, tokens that grow, and whatever faults a test asks for. */
+import type { ClaimedWork, Heartbeat, HeartbeatAnswer, SettleAnswer, SettleOutcome, SourceClaim, TaskSource } from '@daybook/adapters/worker'
+
+export interface MemoryTask {
+  readonly id: string
+  readonly number: number
+  readonly payload: unknown
+  status: 'pending' | 'in-progress' | 'completed' | 'failed' | 'incomplete'
+  token: number
+  agent: string
+  leaseEndsAt: number
+  checkpoint: unknown
+  progress: unknown
+  /** Agents that released it. */
+  readonly barred: Set<string>
+  /** Everything that was said of it and accepted. */
+  readonly outcomes: Array<SettleOutcome>
+}
+
+export class MemorySource implements TaskSource {
+  readonly tasks = new Map<string, MemoryTask>()
+  readonly claims: Array<SourceClaim & { readonly got: number; readonly at: number }> = []
+  readonly settles: Array<{ readonly outcomes: ReadonlyArray<SettleOutcome>; readonly attempt: string; readonly at: number }> = []
+  readonly heartbeats: Array<ReadonlyArray<Heartbeat>> = []
+  leaseMs = 60_000
+  waiting = 0
+  /** Most tasks under lease at a time. */
+  heldMax = 0
+  #token = 0
+  #wake: Array<() => void> = []
+  /** Run before each call; what it throws is what the call rejects with. */
+  beforeClaim: () => void | Promise<void> = () => undefined
+  beforeSettle: () => void | Promise<void> = () => undefined
+  beforeHeartbeat: () => void | Promise<void> = () => undefined
+  /** Run after an accepted call: the answer is lost. */
+  afterSettle: () => void = () => undefined
+  refuseOutcome: (outcome: SettleOutcome) => SettleAnswer | undefined = () => undefined
+  refuseHeartbeat: (heartbeat: Heartbeat) => HeartbeatAnswer | undefined = () => undefined
+
+  add(count: number, payload: (n: number) => unknown = (n) => n): ReadonlyArray<string> {
+    const ids: Array<string> = []
+    for (let i = 0; i < count; i++) {
+      const number = this.tasks.size + 1
+      const id = `t${number}`
+      this.tasks.set(id, { id, number, payload: payload(i), status: 'pending', token: 0, agent: '', leaseEndsAt: 0, checkpoint: undefined, progress: undefined, barred: new Set(), outcomes: [] })
+      ids.push(id)
+    }
+    this.#wakeAll()
+    return ids
+  }
+
+  task(id: string): MemoryTask {
+    const task = this.tasks.get(id)
+    if (task === undefined) throw new Error(`no task ${id}`)
+    return task
+  }
+
+  count(status: MemoryTask['status']): number {
+    return [...this.tasks.values()].filter((task) => task.status === status).length
+  }
+
+  /** A failed task is tried again. */
+  requeue(id: string): void {
+    this.task(id).status = 'pending'
+    this.#wakeAll()
+  }
+
+  /** Somebody takes the task away: its lease is lost. */
+  revoke(id: string): void {
+    const task = this.task(id)
+    task.token = ++this.#token
+    task.leaseEndsAt = Number.POSITIVE_INFINITY
+    task.status = 'in-progress'
+    task.agent = 'another'
+  }
+
+  async claim(request: SourceClaim, signal: AbortSignal): Promise<ReadonlyArray<ClaimedWork>> {
+    await this.beforeClaim()
+    const until = Date.now() + request.waitMs
+    for (;;) {
+      const works = signal.aborted ? [] : this.#grant(request)
+      const left = until - Date.now()
+      if (works.length > 0 || left <= 0 || signal.aborted) {
+        this.claims.push({ ...request, got: works.length, at: Date.now() })
+        return works
+      }
+      await this.#sleep(left, signal)
+    }
+  }
+
+  async settle(outcomes: ReadonlyArray<SettleOutcome>, attempt: string): Promise<ReadonlyArray<SettleAnswer>> {
+    this.settles.push({ outcomes, attempt, at: Date.now() })
+    await this.beforeSettle()
+    const answers = outcomes.map((outcome): SettleAnswer => {
+      const refused = this.refuseOutcome(outcome) ?? this.#notHeld(outcome.taskId, outcome.token)
+      if (refused !== undefined) return refused
+      const task = this.task(outcome.taskId)
+      task.outcomes.push(outcome)
+      task.status = outcome.kind === 'complete' ? 'completed' : outcome.kind === 'fail' ? 'failed' : 'pending'
+      if (outcome.kind === 'release') task.barred.add(outcome.agentId)
+      return { ok: true, status: outcome.kind === 'complete' ? 'completed' : 'pending' }
+    })
+    this.afterSettle()
+    return answers
+  }
+
+  async heartbeat(heartbeats: ReadonlyArray<Heartbeat>): Promise<ReadonlyArray<HeartbeatAnswer>> {
+    this.heartbeats.push(heartbeats)
+    await this.beforeHeartbeat()
+    return heartbeats.map((heartbeat): HeartbeatAnswer => {
+      const refused = this.refuseHeartbeat(heartbeat) ?? this.#notHeld(heartbeat.taskId, heartbeat.token)
+      if (refused !== undefined && !refused.ok) return refused
+      const task = this.task(heartbeat.taskId)
+      task.leaseEndsAt = Date.now() + this.leaseMs
+      if (heartbeat.progress !== undefined) task.progress = heartbeat.progress
+      if (heartbeat.checkpoint !== undefined) task.checkpoint = heartbeat.checkpoint
+      return { ok: true }
+    })
+  }
+
+  #notHeld(id: string, token: number): { ok: false; code: string; detail: string } | undefined {
+    const task = this.task(id)
+    return task.token === token && task.status === 'in-progress' && task.leaseEndsAt > Date.now()
+      ? undefined
+      : { ok: false, code: 'lease-lost', detail: 'expired' }
+  }
+
+  #grant({ agentId, max }: SourceClaim): ReadonlyArray<ClaimedWork> {
+    const works: Array<ClaimedWork> = []
+    const now = Date.now()
+    let held = 0
+    for (const task of this.tasks.values()) {
+      if (task.status === 'in-progress' && task.leaseEndsAt > now) held++
+      else if (works.length < max && !task.barred.has(agentId) && (task.status === 'pending' || task.status === 'in-progress')) {
+        held++
+        task.status = 'in-progress'
+        task.token = ++this.#token
+        task.agent = agentId
+        task.leaseEndsAt = now + this.leaseMs
+        const { id, number, payload, token, checkpoint } = task
+        works.push({ task: { id, number, type: 'work', payload: payload as number }, token, leaseMs: this.leaseMs, checkpoint: checkpoint as undefined })
+      }
+    }
+    this.heldMax = Math.max(this.heldMax, held)
+    return works
+  }
+
+  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    this.waiting++
+    await new Promise<void>((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = setTimeout(end, ms)
+      this.#wake.push(end)
+      signal.addEventListener('abort', end)
+    })
+    this.waiting--
+  }
+
+  #wakeAll(): void {
+    const wake = this.#wake
+    this.#wake = []
+    for (const each of wake) each()
+  }
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Waits until it is so; fails after ten seconds. */
+export const until = async (isSo: () => boolean, what: string): Promise<void> => {
+  for (const end = Date.now() + 10_000; !isSo(); ) {
+    if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
+    await sleep(2)
+  }
+}
+
+/** An error as a source reports it. */
+export const failing = (code: string): Error => Object.assign(new Error(`${code}, said the source`), { code })

@@ -1,0 +1,271 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createWorker, type HandlerContext, PermanentError, RetryLater, type TaskWorker, type WorkerEvent, type WorkerOptions } from '@daybook/adapters/worker'
+import { failing, MemorySource, sleep, until } from './memory-source.js'
+
+let source: MemorySource
+let worker: TaskWorker
+let events: Array<WorkerEvent>
+const work = (options: Omit<WorkerOptions, 'source'>): TaskWorker => {
+  worker = createWorker({ source, onEvent: (event) => events.push(event), ...options })
+  worker.start()
+  return worker
+}
+const only = (id: string) => {
+  const { outcomes } = source.task(id)
+  expect(outcomes.length).toBe(1)
+  return outcomes[0]!
+}
+
+beforeEach(() => {
+  source = new MemorySource()
+  events = []
+})
+afterEach(() => worker.stop({ graceMs: 0 }))
+
+describe('a worker works', () => {
+  test.each([
+    { what: 'handlers that return at once', handler: () => undefined },
+    { what: 'handlers that await', handler: async () => void (await Promise.resolve()) },
+    { what: 'handlers that take their time', handler: () => sleep(Math.random() * 4) },
+  ])('LK-07 every task is handed to one handler, once, and completed once: $what', async ({ handler }) => {
+    source.add(1_000)
+    const seen = new Map<string, number>()
+    work({
+      concurrency: 25,
+      handler: async (task) => {
+        seen.set(task.id, (seen.get(task.id) ?? 0) + 1)
+        await handler()
+        return { output: task.payload ?? null }
+      },
+    })
+    await worker.drained()
+    expect([...seen.values()].every((times) => times === 1)).toBe(true)
+    expect(seen.size).toBe(1_000)
+    for (const task of source.tasks.values()) expect(only(task.id)).toMatchObject({ kind: 'complete', result: { output: task.payload } })
+    expect(worker.stats()).toMatchObject({ claimed: 1_000, started: 1_000, completed: 1_000, failed: 0, lost: 0, running: 0, buffered: 0, unsettled: 0 })
+    expect(events).toEqual([])
+  })
+
+  test('no more handlers run at a time than asked for, and no fewer where there is work', async () => {
+    source.add(300)
+    let running = 0
+    let most = 0
+    work({
+      concurrency: 7,
+      handler: async () => {
+        most = Math.max(most, ++running)
+        await sleep(2)
+        running--
+      },
+    })
+    await worker.drained()
+    expect(most).toBe(7)
+  })
+
+  test('quick work is claimed ahead and handed in by the batch', async () => {
+    source.add(5_000)
+    const latency = () => sleep(2)
+    source.beforeClaim = latency
+    source.beforeSettle = latency
+    work({ concurrency: 10, handler: async () => undefined })
+    await worker.drained()
+    expect(source.claims.length).toBeLessThan(100)
+    expect(source.settles.length).toBeLessThan(100)
+    expect(source.heldMax).toBeGreaterThan(100)
+  })
+
+  test('slow work is left to others: next to nothing is held that cannot start soon', async () => {
+    source.add(200)
+    work({ concurrency: 10, handler: () => sleep(200) })
+    let buffered = 0
+    for (const end = Date.now() + 1_000; Date.now() < end; await sleep(5)) buffered = Math.max(buffered, worker.stats().buffered)
+    expect(worker.stats().started).toBeGreaterThanOrEqual(40)
+    // Ten in 200 ms are 2.5 in the 50 ms that the worker looks ahead.
+    expect(buffered).toBeLessThanOrEqual(3)
+    // Ten may have ended and not be handed in while the next ten are claimed.
+    expect(source.heldMax).toBeLessThanOrEqual(10 + 10 + 3)
+  })
+
+  test('with prefetchMax 0 nothing is claimed that cannot start at once, so that priorities are strict', async () => {
+    source.add(500)
+    work({ concurrency: 5, prefetchMax: 0, handler: async () => undefined })
+    await until(() => source.count('completed') === 500, 'all is done')
+    expect(Math.max(...source.claims.map(({ max }) => max))).toBe(5)
+  })
+
+  test('a single task is handed in at once, without waiting for company', async () => {
+    let started = 0
+    work({ handler: () => void (started = performance.now()) })
+    await until(() => source.waiting === 1, 'the worker waits for work')
+    const took: Array<number> = []
+    for (let i = 0; i < 30; i++) {
+      const [id] = source.add(1)
+      while (source.task(id!).status !== 'completed') await new Promise((resolve) => setImmediate(resolve))
+      took.push(performance.now() - started)
+    }
+    expect(took.sort((a, b) => a - b)[15]).toBeLessThan(4)
+  })
+
+  test('a task that does nothing costs neither a timer nor a controller', async () => {
+    source.add(2_000)
+    const { setTimeout: timeout, AbortController: Controller } = globalThis
+    let timers = 0
+    let controllers = 0
+    Object.assign(globalThis, {
+      setTimeout: Object.assign((...given: Parameters<typeof timeout>) => (timers++, timeout(...given)), timeout),
+      AbortController: class extends Controller {
+        constructor() {
+          super()
+          controllers++
+        }
+      },
+    })
+    try {
+      work({ handler: async () => undefined })
+      await until(() => worker.stats().completed === 2_000, 'all is done')
+    } finally {
+      Object.assign(globalThis, { setTimeout: timeout, AbortController: Controller })
+    }
+    expect(controllers).toBeLessThan(10)
+    // The test's own waiting takes some.
+    expect(timers).toBeLessThan(1_000)
+  })
+
+  test('agents have names of their own', () => {
+    const [one, other] = [work({ handler: () => undefined }), createWorker({ source, handler: () => undefined })]
+    expect(one.agentId).not.toBe(other.agentId)
+  })
+
+  test.each([{ concurrency: 0 }, { prefetchMax: -1 }, { leaseRenewRatio: 1 }, { claimWaitMs: 61_000 }, { settleMax: 0 }])(
+    'refuses options out of their range: %j',
+    (options) => {
+      work({ handler: () => undefined })
+      expect(() => createWorker({ source, handler: () => undefined, ...options })).toThrow(RangeError)
+    },
+  )
+})
+
+describe('what a handler says is what the queue is told', () => {
+  const outcomeOf = async (handler: (context: HandlerContext) => unknown) => {
+    const [id] = source.add(1)
+    work({ handler: (_, context) => handler(context) as undefined })
+    await until(() => source.task(id!).outcomes.length > 0, 'the outcome is there')
+    return only(id!)
+  }
+
+  test('a result completes', async () => {
+    const result = { output: { sent: true }, decisionReport: 'why' }
+    expect(await outcomeOf(() => result)).toMatchObject({ kind: 'complete', result })
+  })
+  test('nothing completes as well', async () => {
+    expect(await outcomeOf(() => undefined)).toMatchObject({ kind: 'complete', result: {} })
+  })
+  test('success: false fails', async () => {
+    expect(await outcomeOf(() => ({ success: false, errors: ['a', 'b'] }))).toMatchObject({ kind: 'fail', retryable: true, error: { message: 'a; b' } })
+  })
+  test('an error fails, with its code and stack', async () => {
+    const error = Object.assign(new Error('no route'), { code: 'EHOSTUNREACH' })
+    const outcome = await outcomeOf(() => Promise.reject(error))
+    expect(outcome).toMatchObject({ kind: 'fail', retryable: true, error: { message: 'no route', code: 'EHOSTUNREACH' } })
+    expect(outcome.kind === 'fail' && outcome.error.stack).toContain('working.test')
+  })
+  test('an error thrown before the first await is no different', async () => {
+    const thrower = (): never => {
+      throw new TypeError('early')
+    }
+    expect(await outcomeOf(thrower)).toMatchObject({ kind: 'fail', error: { message: 'early' } })
+  })
+  test('what is no error is told as text', async () => {
+    expect(await outcomeOf(() => Promise.reject(42))).toMatchObject({ kind: 'fail', error: { message: '42' } })
+  })
+  test('a PermanentError is not to be retried', async () => {
+    expect(await outcomeOf(() => Promise.reject(new PermanentError('gone for good')))).toMatchObject({ kind: 'fail', retryable: false })
+  })
+  test('a RetryLater passes its wish on', async () => {
+    expect(await outcomeOf(() => Promise.reject(new RetryLater('slow down', 120)))).toMatchObject({ kind: 'fail', retryable: true, error: { retryAfter: 120 } })
+  })
+  test('GB-04 release gives back', async () => {
+    expect(await outcomeOf(({ release }) => release('not for me'))).toMatchObject({ kind: 'release', reason: 'not for me' })
+  })
+  test('huge errors are cut', async () => {
+    const outcome = await outcomeOf(() => Promise.reject(new Error('x'.repeat(1_000_000))))
+    expect(JSON.stringify(outcome).length).toBeLessThan(20_000)
+  })
+  test('a result that the queue refuses fails the task, instead of holding it until its lease ends', async () => {
+    source.refuseOutcome = ({ kind }) => (kind === 'complete' ? { ok: false, code: 'too-large', detail: 'over 262144 bytes' } : undefined)
+    const outcome = await outcomeOf(() => ({ output: 'x' }))
+    expect(outcome).toMatchObject({ kind: 'fail', retryable: false, error: { message: 'the result was refused (too-large): over 262144 bytes' } })
+    expect(events).toMatchObject([{ type: 'outcome-refused', kind: 'complete', code: 'too-large' }])
+  })
+  test('LK-02 a completion without the report that the queue wants is told', async () => {
+    const [id] = source.add(1)
+    source.refuseOutcome = () => ({ ok: true, status: 'incomplete' })
+    work({ handler: () => undefined })
+    await until(() => events.length > 0, 'the event is there')
+    expect(events).toEqual([{ type: 'incomplete', taskId: id }])
+  })
+})
+
+describe('progress and checkpoints', () => {
+  test('of many progress reports the last arrives, in few heartbeats', async () => {
+    const [id] = source.add(1)
+    source.beforeHeartbeat = () => sleep(5)
+    work({
+      handler: async (_, { progress }) => {
+        for (let n = 1; n <= 1_000; n++) {
+          progress(n)
+          if (n % 100 === 0) await sleep(2)
+        }
+        await until(() => source.task(id!).progress === 1_000, 'the last one is there')
+      },
+    })
+    await until(() => source.count('completed') === 1, 'it is done')
+    expect(source.heartbeats.length).toBeLessThan(30)
+  })
+
+  test('a checkpoint resolves once it is accepted, survives a lost heartbeat, and is what the next holder gets', async () => {
+    const [id] = source.add(1)
+    let lost = 2
+    source.beforeHeartbeat = () => {
+      if (lost-- > 0) throw failing('unreachable')
+    }
+    source.leaseMs = 2_000
+    let kept: unknown
+    work({
+      handler: async (_, { checkpoint, lastCheckpoint }) => {
+        if (lastCheckpoint !== undefined) return { output: lastCheckpoint }
+        await checkpoint({ page: 7 })
+        kept = source.task(id!).checkpoint
+        throw new Error('the next one goes on')
+      },
+    })
+    await until(() => source.count('failed') === 1, 'the first holder has failed')
+    source.requeue(id!)
+    await until(() => source.count('completed') === 1, 'the second holder is done')
+    expect(kept).toEqual({ page: 7 })
+    expect(source.task(id!).outcomes.at(-1)).toMatchObject({ result: { output: { page: 7 } } })
+    expect(events.map(({ type }) => type)).toEqual(['heartbeat-failed', 'heartbeat-failed'])
+  })
+
+  test('a checkpoint not sent yet goes with the failure', async () => {
+    const [id] = source.add(1)
+    work({
+      handler: (_, { checkpoint }) => {
+        void checkpoint({ page: 9 })
+        throw new Error('soon after')
+      },
+    })
+    await until(() => source.task(id!).outcomes.length > 0, 'the outcome is there')
+    expect(only(id!)).toMatchObject({ kind: 'fail', checkpoint: { page: 9 } })
+  })
+
+  test('a checkpoint that is refused rejects, and the lease is kept all the same', async () => {
+    source.add(1)
+    source.refuseHeartbeat = ({ checkpoint }) => (checkpoint === undefined ? undefined : { ok: false, code: 'too-large', detail: 'too large' })
+    work({
+      handler: async (_, { checkpoint, signal }) => ({ output: [await checkpoint('x').catch((error: Error) => error.message), signal.aborted] as [string, boolean] }),
+    })
+    await until(() => source.count('completed') === 1, 'it is done')
+    expect(only('t1')).toMatchObject({ result: { output: ['too-large: too large', false] } })
+  })
+})
