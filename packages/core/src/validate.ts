@@ -10,7 +10,7 @@ import type { FieldError } from './rejections.js'
  * Well-formed input takes the quick way, `codec.is`, and is returned as it is.
  */
 export const validate =
-  <A>(codec: t.Type<A>, root = '') =>
+  <A>(codec: t.Type<A, unknown>, root = '') =>
   (input: unknown): E.Either<ReadonlyArray<FieldError>, A> => {
     if (!codec.is(input)) {
       const decoded = codec.decode(input)
@@ -60,7 +60,9 @@ const show = (value: unknown): string => {
 const distinct = (errors: ReadonlyArray<FieldError>): ReadonlyArray<FieldError> => {
   const seen = new Map<string, FieldError>()
   for (const error of errors) if (!seen.has(error.path)) seen.set(error.path, error)
-  return [...seen.values()]
+  // Of a union's members the one that the value was meant for says what is wrong inside; "is not null" helps nobody.
+  const isOutside = (path: string): boolean => errors.some((other) => other.path.startsWith(`${path}.`) || other.path.startsWith(`${path}[`))
+  return [...seen.values()].filter(({ path }) => !isOutside(path))
 }
 
 /** The part of io-ts's type classes that is walked here. */

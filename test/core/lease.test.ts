@@ -1,0 +1,144 @@
+import { nextDue, reviewMax, statuses, tickMax } from '@daybook/core'
+import { expect, test } from 'vitest'
+import { names, Queue, start, task } from './queue.js'
+
+test('LK-08: a lease lasts for the timeout, and each heartbeat begins it anew', () => {
+  const q = new Queue().enqueue(task('a', { timeout: 60 }))
+  const { token } = q.claim()
+  q.at += 40_000
+  expect(q.ask({ type: 'Heartbeat', task: 'a', agent: 'ann', token })).toEqual({ token, expiresAt: start + 100_000 })
+  expect(q.wait(59)).toEqual([])
+  expect(nextDue(q.state)).toBe(start + 100_000)
+  expect(q.wait(1)).toEqual(['ClaimExpired'])
+})
+
+test('LK-08: an expired claim counts as an attempt and a retry, and can be claimed again at once', () => {
+  const q = new Queue().enqueue(task('a', { timeout: 60 }))
+  q.claim()
+  q.wait(60)
+  expect(q.task('a')).toMatchObject({ status: 'pending', attempts: 1, retries: 1, lastError: 'lease expired without a heartbeat', claimants: [] })
+  expect(q.claim('ann').ids).toEqual(['a'])
+})
+
+test('LK-08: a heartbeat never shortens a lease', () => {
+  const q = new Queue().enqueue(task('a', { timeout: 60 }))
+  const { token } = q.claim()
+  q.at -= 30_000
+  expect(q.ask({ type: 'Heartbeat', task: 'a', agent: 'ann', token })).toMatchObject({ expiresAt: start + 60_000 })
+})
+
+test('GB-07: an expiry happens by itself, and at the last retry it is a dead letter', () => {
+  const q = new Queue().enqueue(task('a', { timeout: 60, maxRetries: 2 }))
+  q.claim()
+  expect(q.wait(60)).toEqual(['ClaimExpired'])
+  q.claim()
+  expect(q.wait(60)).toEqual(['ClaimExpired', 'DeadLettered'])
+})
+
+test('GB-07: an agent that is ended loses all it holds at once', () => {
+  const q = new Queue().enqueue(task('a'), task('b'), task('c'))
+  q.claim('ann', { max: 2 })
+  q.claim('bob')
+  expect(q.ask({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' })).toEqual({ reassigned: ['a', 'b'] })
+  expect([q.status('a'), q.status('b'), q.status('c')]).toEqual(['pending', 'pending', 'in-progress'])
+  expect(q.refuse({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' }).code).toBe('not-found')
+})
+
+test(`GB-07: one tick settles ${tickMax} at most, and the rest is due at once`, () => {
+  const q = new Queue().enqueue(...Array.from({ length: tickMax + 5 }, (_, i) => task(`t${i}`, { availableAt: start + 1_000 })))
+  expect(q.wait(1).length).toBe(tickMax)
+  expect(nextDue(q.state)).toBe(start + 1_000)
+  expect(q.wait(0).length).toBe(5)
+  expect(reviewMax).toBeGreaterThan(0)
+})
+
+test('LK-02: a completion without a decision report leaves the task incomplete, and what depends on it blocked', () => {
+  const q = new Queue().enqueue(task('a'), task('b', { dependencies: ['a'] }))
+  const { token } = q.claim()
+  expect(q.complete('a', token, false)).toEqual(['MarkedIncomplete'])
+  expect([q.status('a'), q.status('b')]).toEqual(['incomplete', 'blocked'])
+  expect(q.task('a')).toMatchObject({ claimedBy: 'ann', leaseExpiresAt: start + 3_600_000 })
+  expect(q.complete('a', token, true)).toEqual(['Completed'])
+  expect(q.status('b')).toBe('pending')
+})
+
+test('LK-02: a report that does not come in time is a failed attempt', () => {
+  const q = new Queue().enqueue(task('a', { timeout: 60 }))
+  q.complete('a', q.claim().token, false)
+  expect(q.wait(60)).toEqual(['ClaimExpired'])
+  expect(q.task('a')).toMatchObject({ status: 'pending', retries: 1, lastError: 'decision report missing' })
+})
+
+test('LK-02: where the report is optional, a completion without one completes', () => {
+  const q = new Queue().configure({ decisionReport: 'optional' }).enqueue(task('a'))
+  expect(q.complete('a', q.claim().token, false)).toEqual(['Completed'])
+})
+
+test('LK-03: a task goes through the states that there are', () => {
+  const q = new Queue().enqueue(task('first'), task('a', { dependencies: ['first'], maxRetries: 2, availableAt: start + 1_000 }))
+  const seen = [q.status('a')]
+  const look = (): void => void seen.push(q.status('a'))
+  q.complete('first', q.claim().token)
+  look()
+  q.wait(1)
+  look()
+  const claimed = q.claim()
+  look()
+  q.complete('a', claimed.token, false)
+  look()
+  q.fail('a', claimed.token)
+  look()
+  q.wait(60)
+  q.fail('a', q.claim().token)
+  look()
+  q.do({ type: 'Discard', task: 'a', reviewer: 'r', reason: 'r' })
+  look()
+  expect(seen).toEqual(['blocked', 'scheduled', 'pending', 'in-progress', 'incomplete', 'scheduled', 'dead-letter', 'discarded'])
+  expect(statuses).toEqual(['scheduled', 'blocked', 'pending', 'queued', 'in-progress', 'incomplete', 'completed', 'dead-letter', 'cancelled', 'discarded'])
+})
+
+test('LK-09: a failed task waits 60, 120, 240 seconds, then is dead-lettered', () => {
+  const q = new Queue().configure({ defaults: { jitter: 0 } }).enqueue(task('a', { maxRetries: 4 }))
+  for (const delay of [60, 120, 240]) {
+    expect(q.fail('a', q.claim().token)).toEqual(['Failed', 'RetryScheduled'])
+    expect(q.task('a').availableAt).toBe(q.at + delay * 1_000)
+    expect(q.wait(delay - 1)).toEqual([])
+    expect(q.wait(1)).toEqual(['TaskDue'])
+  }
+  expect(q.fail('a', q.claim().token)).toEqual(['Failed', 'DeadLettered'])
+  expect(q.task('a')).toMatchObject({ retries: 4, attempts: 4, deadLetterReason: 'retries-exhausted', lastError: 'boom' })
+})
+
+test('LK-09: not retryable is a dead letter at once; without backoff a retry is ready at once', () => {
+  const q = new Queue().enqueue(task('a', { backoffSeconds: 0 }))
+  expect(q.fail('a', q.claim().token)).toEqual(['Failed'])
+  expect(q.status('a')).toBe('pending')
+  expect(q.fail('a', q.claim().token, false)).toEqual(['Failed', 'DeadLettered'])
+  expect(q.task('a').deadLetterReason).toBe('not-retryable')
+})
+
+test('LK-09: the reply to a failure says when the task comes back', () => {
+  const q = new Queue().configure({ defaults: { jitter: 0 } }).enqueue(task('a'))
+  const { token } = q.claim()
+  expect(q.ask({ type: 'Fail', task: 'a', agent: 'ann', token, error: { message: 'm' }, retryable: true })).toEqual({
+    status: 'scheduled',
+    availableAt: start + 60_000,
+  })
+})
+
+test('LK-16: the checkpoint goes with the task to whoever claims it next', () => {
+  const q = new Queue().enqueue(task('a', { backoffSeconds: 0 }))
+  const { token } = q.claim()
+  q.do({ type: 'Heartbeat', task: 'a', agent: 'ann', token, checkpoint: { page: 3 } })
+  q.fail('a', token)
+  const [claimed] = q.ask({ type: 'Claim', agent: 'bob', max: 1 })
+  expect(q.log[claimed?.checkpointRevision ?? -1]).toMatchObject({ type: 'LeaseExtended', data: { checkpoint: { page: 3 } } })
+  expect(q.log[claimed?.enqueuedRevision ?? -1]).toMatchObject({ type: 'TaskEnqueued', content: '{"payload":1}' })
+})
+
+test('INV-14: a clock that goes backward does not take the queue with it', () => {
+  const q = new Queue().enqueue(task('a', { timeout: 60 }))
+  q.at -= 3_600_000
+  expect(q.do({ type: 'Claim', agent: 'ann', max: 1 })[0]).toMatchObject({ at: start, data: { expiresAt: start + 60_000 } })
+  expect(names(q.log)).toEqual(['TaskEnqueued', 'Claimed'])
+})

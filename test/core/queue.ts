@@ -1,0 +1,112 @@
+/** A queue in a test's hands: commands go in, event names come out, and time is what the test says. */
+import {
+  type Command,
+  type CommandOf,
+  type CommandType,
+  decide,
+  evolve,
+  initial,
+  poisonConsumedStates,
+  type PreparedTask,
+  type QueueEvent,
+  type QueueState,
+  type Rejection,
+  type Replies,
+  replyTo,
+  type TaskView,
+  taskOf,
+} from '@daybook/core'
+
+poisonConsumedStates(true)
+
+export const start = Date.UTC(2026, 0, 5, 9)
+export const task = (id: string, more: Partial<PreparedTask> = {}): PreparedTask => ({
+  id,
+  type: 'work',
+  idempotencyKey: `key of ${id}`,
+  content: '{"payload":1}',
+  ...more,
+})
+
+export class Queue {
+  state: QueueState = initial('q')
+  at = start
+  readonly log: Array<QueueEvent> = []
+
+  /** The events of an accepted command. */
+  do(command: Command, random = 0): ReadonlyArray<QueueEvent> {
+    const decision = decide(command, { at: this.at, random })(this.state)
+    if (decision._tag === 'Left') throw new Error(`${command.type} refused: ${decision.left.code}: ${decision.left.detail}`)
+    for (const event of decision.right) this.fold(event)
+    return decision.right
+  }
+
+  fold(event: QueueEvent): void {
+    this.log.push(event)
+    this.state = evolve(this.state, event)
+  }
+
+  /** The reply to an accepted command. */
+  ask<T extends CommandType>(command: CommandOf<T> & { readonly type: T }): Replies[T] {
+    return replyTo(command, this.do(command as unknown as Command), this.state)
+  }
+
+  refuse(command: Command): Rejection {
+    const decision = decide(command, { at: this.at, random: 0 })(this.state)
+    if (decision._tag === 'Right') throw new Error(`${command.type} accepted: ${decision.right.map(({ type }) => type).join()}`)
+    return decision.left
+  }
+
+  /** Time passes, and the engine's timer goes off. */
+  wait(seconds: number): ReadonlyArray<string> {
+    this.at += seconds * 1_000
+    return names(this.do({ type: 'Tick' }))
+  }
+
+  enqueue(...tasks: ReadonlyArray<PreparedTask>): this {
+    this.do({ type: 'Enqueue', tasks })
+    return this
+  }
+
+  configure(patch: CommandOf<'Configure'>['patch']): this {
+    this.do({ type: 'Configure', patch })
+    return this
+  }
+
+  /** Ids in the order given, and the newest token. */
+  claim(agent = 'ann', more: Partial<CommandOf<'Claim'>> = {}): { readonly ids: ReadonlyArray<string>; readonly token: number } {
+    const claimed = this.ask({ type: 'Claim', agent, max: 1, ...more })
+    return { ids: claimed.map((each) => each.task), token: claimed[claimed.length - 1]?.token ?? 0 }
+  }
+
+  complete(id: string, token: number, hasReport = true, agent = 'ann'): ReadonlyArray<string> {
+    return names(this.do({ type: 'Complete', task: id, agent, token, content: '{}', hasReport }))
+  }
+
+  fail(id: string, token: number, retryable = true, agent = 'ann', message = 'boom'): ReadonlyArray<string> {
+    return names(this.do({ type: 'Fail', task: id, agent, token, error: { message }, retryable }))
+  }
+
+  giveBack(id: string, token: number, agent = 'ann'): ReadonlyArray<string> {
+    return names(this.do({ type: 'Release', task: id, agent, token, reason: 'not mine' }))
+  }
+
+  /** Claimed and failed for good: a dead letter. */
+  kill(id: string, type = 'work'): ReadonlyArray<string> {
+    const { ids, token } = this.claim('ann', { types: [type] })
+    if (ids[0] !== id) throw new Error(`claimed ${ids[0]} instead of ${id}`)
+    return this.fail(id, token, false)
+  }
+
+  task(id: string): TaskView {
+    const found = taskOf(this.state, id)
+    if (found === undefined) throw new Error(`no task ${id}`)
+    return found
+  }
+
+  status(id: string): string | undefined {
+    return taskOf(this.state, id)?.status
+  }
+}
+
+export const names = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<string> => events.map(({ type }) => type)

@@ -1,0 +1,130 @@
+import { deadLetterPatterns, deadLetters, failureSignature, reviewMax } from '@daybook/core'
+import { expect, test } from 'vitest'
+import { Queue, task } from './queue.js'
+
+const review = { reviewer: 'rev', reason: 'looked at it' }
+
+test('LK-12: cancelling a task cancels what waits for it, recursively, with the reason of each', () => {
+  const q = new Queue().enqueue(
+    task('a'),
+    task('b', { dependencies: ['a'] }),
+    task('c', { dependencies: ['b'] }),
+    task('d', { dependencies: ['a', 'c'] }),
+    task('e'),
+  )
+  expect(q.do({ type: 'Cancel', task: 'a', reason: 'not needed' }).map(({ data }) => data)).toEqual([
+    { task: 'a', reason: 'not needed' },
+    { task: 'b', reason: 'Parent a cancelled' },
+    { task: 'd', reason: 'Parent a cancelled' },
+    { task: 'c', reason: 'Parent b cancelled' },
+  ])
+  expect(['a', 'b', 'c', 'd', 'e'].map((id) => q.status(id))).toEqual(['cancelled', 'cancelled', 'cancelled', 'cancelled', 'pending'])
+})
+
+test('LK-12: a running task can be cancelled, and its agent hears of it', () => {
+  const q = new Queue().enqueue(task('a'))
+  const { token } = q.claim()
+  expect(q.ask({ type: 'Cancel', task: '#1', reason: 'r' })).toEqual({ cancelled: ['a'] })
+  expect(q.refuse({ type: 'Complete', task: 'a', agent: 'ann', token, content: '{}', hasReport: true })).toMatchObject({ code: 'lease-lost', detail: expect.stringContaining('cancelled') })
+})
+
+test('LK-12: a dead letter that waits for a cancelled task goes with it', () => {
+  const q = new Queue().enqueue(task('a', { backoffSeconds: 0 }), task('b', { dependencies: ['a'] }))
+  q.do({ type: 'Import', tasks: [{ ...task('c', { dependencies: ['b'] }), status: 'dead-letter' }] })
+  expect(q.ask({ type: 'Cancel', task: 'a', reason: 'r' }).cancelled).toEqual(['a', 'b', 'c'])
+})
+
+test.each(['completed', 'dead-letter', 'discarded'])('LK-12, INV-17: a task that is %s cannot be cancelled', (status) => {
+  const q = new Queue().enqueue(task('a'))
+  if (status === 'completed') q.complete('a', q.claim().token)
+  else q.kill('a')
+  if (status === 'discarded') q.do({ type: 'Discard', task: 'a', ...review })
+  expect(q.refuse({ type: 'Cancel', task: 'a', reason: 'r' }).code).toBe('wrong-state')
+})
+
+test('LK-12: cancelling twice is no second event', () => {
+  const q = new Queue().enqueue(task('a'))
+  q.do({ type: 'Cancel', task: 'a', reason: 'r' })
+  expect(q.do({ type: 'Cancel', task: 'a', reason: 'r' })).toEqual([])
+  expect(q.refuse({ type: 'Cancel', task: 'nowhere', reason: 'r' }).code).toBe('not-found')
+})
+
+test('LK-11: a reviewer sends a dead letter back, its retries and attempts reset', () => {
+  const q = new Queue().enqueue(task('a'))
+  q.kill('a')
+  expect(q.ask({ type: 'Retry', task: 'a', ...review })).toEqual({ retried: ['a'] })
+  expect(q.task('a')).toMatchObject({ status: 'pending', retries: 0, attempts: 0, lastError: 'boom' })
+  expect(q.log[q.log.length - 1]).toMatchObject({ type: 'Requeued', data: { reviewer: 'rev', reason: 'looked at it' } })
+  expect(q.refuse({ type: 'Retry', task: 'a', ...review })).toMatchObject({ code: 'wrong-state' })
+})
+
+test('LK-11: a discarded dead letter takes those with it that wait for it', () => {
+  const q = new Queue().enqueue(task('a'), task('b', { dependencies: ['a'] }))
+  q.kill('a')
+  expect(q.status('b')).toBe('blocked')
+  expect(q.ask({ type: 'Discard', task: 'a', ...review })).toEqual({ discarded: ['a'], cancelled: ['b'] })
+  expect(q.log[q.log.length - 1]).toMatchObject({ data: { reason: 'Parent a discarded' } })
+})
+
+test('LK-11: dead letters that depend on each other are discarded in one go, each once', () => {
+  const q = new Queue()
+  q.do({
+    type: 'Import',
+    tasks: [
+      { ...task('a'), status: 'dead-letter' },
+      { ...task('b', { dependencies: ['a'] }), status: 'dead-letter' },
+      { ...task('c', { dependencies: ['b'] }), status: 'pending' },
+    ],
+  })
+  expect(q.ask({ type: 'Discard', filter: {}, ...review })).toEqual({ discarded: ['a', 'b'], cancelled: ['c'] })
+})
+
+test('LK-11: a dead letter whose key was taken since is a conflict; in bulk it is left out', () => {
+  const q = new Queue().enqueue(task('a', { idempotencyKey: 'k' }))
+  q.kill('a')
+  q.enqueue(task('b', { idempotencyKey: 'k' }))
+  expect(q.refuse({ type: 'Retry', task: 'a', ...review })).toMatchObject({ code: 'conflict', detail: expect.stringContaining('b was enqueued since') })
+  expect(q.do({ type: 'Retry', filter: {}, ...review })).toEqual([])
+})
+
+const failedTwice = (): Queue => {
+  const q = new Queue().enqueue(task('a', { type: 'eng-a' }), task('b', { type: 'eng-b' }), task('c', { type: 'ops' }))
+  const messages = { a: 'ENOENT /tmp/1', b: 'ENOENT /tmp/2', c: 'timeout after 5 s' }
+  const { token } = q.claim('ann', { max: 3 })
+  for (const [i, id] of (['a', 'b', 'c'] as const).entries()) q.fail(id, token - 2 + i, false, 'ann', messages[id])
+  return q
+}
+test.each([
+  [{}, ['a', 'b', 'c']],
+  [{ type: 'eng-*' }, ['a', 'b']],
+  [{ type: 'eng-b' }, ['b']],
+  [{ error: 'enoent' }, ['a', 'b']],
+  [{ error: 'enoent', type: 'eng-b' }, ['b']],
+  [{ signature: failureSignature('ops', undefined, 'timeout after 99 s') }, ['c']],
+  [{ signature: 'none' }, []],
+])('LK-11: in bulk, by filter %j', (filter, ids) => {
+  const q = failedTwice()
+  expect(deadLetters(q.state, filter, 99).map(({ id }) => id)).toEqual(ids)
+  expect(q.ask({ type: 'Retry', filter, ...review })).toEqual({ retried: ids })
+})
+
+test('LK-11: failure patterns, most frequent first', () => {
+  const q = new Queue().enqueue(task('a'), task('b'), task('c'))
+  for (const [i, message] of ['timeout after 1 ms', 'no space', 'timeout after 22 ms'].entries()) {
+    q.at += 1_000
+    const { ids, token } = q.claim()
+    q.fail(ids[0] ?? '', token, false, 'ann', message)
+    expect(i).toBeLessThan(3)
+  }
+  expect(deadLetterPatterns(q.state)).toEqual([
+    { signature: failureSignature('work', undefined, 'timeout after 7 ms'), type: 'work', count: 2, sample: 'timeout after 1 ms', firstAt: q.at - 2_000, lastAt: q.at, tasks: ['a', 'c'] },
+    { signature: failureSignature('work', undefined, 'no space'), type: 'work', count: 1, sample: 'no space', firstAt: q.at - 1_000, lastAt: q.at - 1_000, tasks: ['b'] },
+  ])
+})
+
+test(`LK-11: one review moves ${reviewMax} at most`, () => {
+  const q = new Queue()
+  q.do({ type: 'Import', tasks: Array.from({ length: reviewMax + 1 }, (_, i) => ({ ...task(`t${i}`), status: 'dead-letter' as const })) })
+  expect(q.ask({ type: 'Retry', filter: {}, ...review }).retried.length).toBe(reviewMax)
+  expect(q.ask({ type: 'Retry', filter: {}, ...review }).retried).toEqual([`t${reviewMax}`])
+})

@@ -1,0 +1,66 @@
+import { commandCodecs, NewTask, SettingsPatch, validate } from '@daybook/core'
+import * as t from 'io-ts'
+import { expect, test } from 'vitest'
+
+const tasks = t.type({ tasks: t.readonlyArray(NewTask) })
+const paths = (codec: t.Mixed, input: unknown): unknown => {
+  const result = validate(codec)(input)
+  return result._tag === 'Left' ? result.left.map(({ path }) => path) : 'valid'
+}
+
+test.each<readonly [string, unknown, unknown]>([
+  ['all that is needed', { tasks: [{ type: 'work' }] }, 'valid'],
+  ['a priority by name', { tasks: [{ type: 'work', priority: 'HIGH' }] }, 'valid'],
+  ['no type', { tasks: [{ type: 'work' }, {}] }, ['tasks[1].type']],
+  ['two mistakes', { tasks: [{ type: 7, timeout: 'long' }] }, ['tasks[0].type', 'tasks[0].timeout']],
+  ['a priority out of range', { tasks: [{ type: 'work', priority: 11 }] }, ['tasks[0].priority']],
+  ['half a priority', { tasks: [{ type: 'work', priority: 2.5 }] }, ['tasks[0].priority']],
+  ['NaN', { tasks: [{ type: 'work', timeout: Number.NaN }] }, ['tasks[0].timeout']],
+  ['infinity', { tasks: [{ type: 'work', backoffSeconds: Number.POSITIVE_INFINITY }] }, ['tasks[0].backoffSeconds']],
+  ['NaN in a payload', { tasks: [{ type: 'work', payload: { a: Number.NaN } }] }, ['tasks[0].payload']],
+  ['no time at all', { tasks: [{ type: 'work', timeout: 0 }] }, ['tasks[0].timeout']],
+  ['a time beyond year 9999', { tasks: [{ type: 'work', availableAt: 253_402_300_800_000 }] }, ['tasks[0].availableAt']],
+  ['a type with a star', { tasks: [{ type: 'eng-*' }] }, ['tasks[0].type']],
+  ['a list that is none', { tasks: {} }, ['tasks']],
+  ['no object', 7, ['(body)']],
+  ['null', null, ['(body)']],
+  ['an unknown field', { tasks: [{ type: 'work', prioritty: 1 }] }, ['tasks[0].prioritty']],
+  ['an unknown field at the top', { tasks: [], task: 1 }, ['task']],
+  ['an unknown field deep down', { tasks: [{ type: 'work', requires: { skils: [] } }] }, ['tasks[0].requires.skils']],
+  ['any field within a payload', { tasks: [{ type: 'work', payload: { prioritty: 1 } }] }, 'valid'],
+  ['an own __proto__', JSON.parse('{"tasks":[{"type":"work","__proto__":{"priority":99}}]}'), ['tasks[0].__proto__']],
+  ['an own constructor', { tasks: [{ type: 'work', constructor: 1 }] }, ['tasks[0].constructor']],
+  ['257 dependencies', { tasks: [{ type: 'work', dependencies: Array.from({ length: 257 }, (_, i) => `t${i}`) }] }, ['tasks[0].dependencies']],
+  ['a dependency that is no id', { tasks: [{ type: 'work', dependencies: ['a', '#1'] }] }, ['tasks[0].dependencies[1]']],
+])('LK-01: %s', (_, input, want) => {
+  expect(paths(tasks, input)).toEqual(want)
+})
+
+test.each<readonly [string, unknown, unknown]>([
+  ['nothing', {}, 'valid'],
+  ['an override', { breakers: { overrides: { work: { failureThreshold: 1 }, x: null } } }, 'valid'],
+  ['an override that is too low', { breakers: { overrides: { work: { failureThreshold: 0 } } } }, ['breakers.overrides.work.failureThreshold']],
+  ['an override with an unknown field', { breakers: { overrides: { work: { threshold: 1 } } } }, ['breakers.overrides.work.threshold']],
+  ['an unknown policy', { policy: 'random' }, ['policy']],
+  ['jitter above one', { defaults: { jitter: 1.1 } }, ['defaults.jitter']],
+])('TQM-CFG: a settings patch with %s', (_, input, want) => {
+  expect(paths(SettingsPatch, input)).toEqual(want)
+})
+
+test('what is wrong is said with what was given, and with what is known', () => {
+  const [priority] = leftOf(validate(tasks)({ tasks: [{ type: 'work', timeout: -1 }] }))
+  expect(priority?.message).toContain('-1 is not a')
+  const [unknown] = leftOf(validate(tasks)({ tasks: [{ type: 'work', prio: 1 }] }))
+  expect(unknown?.message).toContain('known: availableAt, backoffSeconds')
+  const [missing] = leftOf(validate(tasks, 'body')({}))
+  expect(missing).toEqual({ path: 'body.tasks', message: expect.stringContaining('is required') as string })
+})
+
+test('well-formed input is returned as it is, not copied', () => {
+  const input = { type: 'Pause', reason: 'lunch' }
+  const result = validate(commandCodecs.Pause)(input)
+  expect(result._tag === 'Right' && result.right).toBe(input)
+})
+
+const leftOf = <A>(result: { readonly _tag: 'Left'; readonly left: ReadonlyArray<A> } | { readonly _tag: 'Right' }): ReadonlyArray<A> =>
+  result._tag === 'Left' ? result.left : []

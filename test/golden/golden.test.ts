@@ -1,0 +1,140 @@
+/**
+ * What was recorded once can be read for ever (EV-11). `events/` has one file for each version of each type of
+ * event, `histories/` whole logs with the views they led to. They are only ever added to, never changed:
+ * `GOLDEN=write` writes those that are missing, and `sums.json` tells of any that was touched.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  breakersOf,
+  decodeEvent,
+  depthOf,
+  eventTypes,
+  evolve,
+  headOf,
+  initial,
+  isUnreadable,
+  listTasks,
+  type QueueEvent,
+  type QueueState,
+  skip,
+  versionOf,
+} from '@daybook/core'
+import { expect, test } from 'vitest'
+import { everyEvent } from './history.js'
+
+interface Recorded {
+  readonly type: string
+  readonly data: Readonly<Record<string, unknown>>
+  readonly metadata: { readonly schemaVersion: number; readonly at: string; readonly [key: string]: unknown }
+}
+interface History {
+  readonly events: ReadonlyArray<Recorded>
+  readonly views: unknown
+}
+
+const record = ({ type, at, data, content }: QueueEvent): Recorded => ({
+  type,
+  data: content === undefined ? data : { ...data, content: JSON.parse(content) as unknown },
+  metadata: {
+    schemaVersion: versionOf(type),
+    at: new Date(at).toISOString(),
+    actor: 'ann',
+    $correlationId: '0190f3a2-7b1c-7def-8abc-000000000001',
+    $causationId: '0190f3a2-7b1c-7def-8abc-000000000002',
+  },
+})
+const read = ({ type, data, metadata }: Recorded) => {
+  const { content: _, ...facts } = data
+  return decodeEvent(type, metadata.schemaVersion, Date.parse(metadata.at), facts)
+}
+const fold = (events: ReadonlyArray<Recorded>): QueueState =>
+  events.reduce((state, recorded) => {
+    const event = read(recorded)
+    return isUnreadable(event) ? skip(state, recorded.type, event) : evolve(state, event)
+  }, initial('golden'))
+const viewsOf = (state: QueueState): unknown => ({
+  head: headOf(state),
+  tasks: listTasks(state, {}, 1_000).tasks,
+  depth: depthOf(state),
+  breakers: breakersOf(state),
+})
+
+/** Every place in a value, with the kind of what stands there. Names of overrides are data, not shape. */
+const shapeOf = (value: unknown, path = ''): ReadonlyArray<string> => {
+  if (Array.isArray(value)) return [...new Set(value.flatMap((item) => shapeOf(item, `${path}[]`)))]
+  if (typeof value !== 'object' || value === null) return [`${path}: ${value === null ? 'null' : typeof value}`]
+  if (path.endsWith('.content') || path.endsWith('.checkpoint') || path.endsWith('.progress')) return [`${path}: JSON`]
+  return Object.entries(value).flatMap(([key, member]) => shapeOf(member, `${path}.${key}`)).sort()
+}
+const width = (recorded: Recorded): number => shapeOf(recorded.data).length
+
+/** Of each type the fullest and the barest, as they would be recorded today. */
+const examplesOfToday = (): ReadonlyMap<string, ReadonlyArray<Recorded>> => {
+  const all = everyEvent().map(record)
+  return new Map(
+    eventTypes.map((type) => {
+      const some = all.filter((recorded) => recorded.type === type).sort((a, b) => width(b) - width(a))
+      const [fullest, barest] = [some[0] as Recorded, some[some.length - 1] as Recorded]
+      return [type, width(fullest) === width(barest) ? [fullest] : [fullest, barest]]
+    }),
+  )
+}
+
+const folder = new URL('./', import.meta.url)
+const at = (file: string): URL => new URL(file, folder)
+const load = <T>(file: string): T => JSON.parse(readFileSync(at(file), 'utf8')) as T
+const pretty = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
+const listed = (kind: string): ReadonlyArray<string> =>
+  readdirSync(at(`${kind}/`)).filter((file) => file.endsWith('.json')).map((file) => `${kind}/${file}`).sort()
+const nameOf = (type: string): string => `events/${type}.${versionOf(type as (typeof eventTypes)[number])}.json`
+
+if (process.env['GOLDEN'] === 'write') {
+  const write = (file: string, value: unknown): void => {
+    if (!existsSync(at(file))) writeFileSync(at(file), pretty(value))
+  }
+  for (const [type, examples] of examplesOfToday()) write(nameOf(type), examples)
+  const events = everyEvent().map(record)
+  write('histories/every-event.1.json', { events, views: viewsOf(fold(events)) })
+  const sums = load<Record<string, string>>('sums.json')
+  for (const file of [...listed('events'), ...listed('histories')]) sums[file] ??= sumOf(file)
+  writeFileSync(at('sums.json'), pretty(sums))
+}
+function sumOf(file: string): string {
+  return createHash('sha256').update(readFileSync(at(file))).digest('hex')
+}
+
+const files = listed('events')
+const histories = listed('histories')
+
+test('EV-11: golden files are as they were when they were recorded, and none is missing', () => {
+  expect(Object.fromEntries([...files, ...histories].map((file) => [file, sumOf(file)]))).toEqual(load('sums.json'))
+})
+
+test.each(files)('EV-11: %s decodes', (file) => {
+  for (const recorded of load<ReadonlyArray<Recorded>>(file)) {
+    expect(read(recorded)).toMatchObject({ type: recorded.type, at: Date.parse(recorded.metadata.at) })
+    expect(file).toBe(`events/${recorded.type}.${recorded.metadata.schemaVersion}.json`)
+  }
+})
+
+test.each(eventTypes)('EV-11: %s has a golden file for its current version', (type) => {
+  expect(files).toContain(nameOf(type))
+})
+
+const today = examplesOfToday()
+test.each(eventTypes)('EV-11: what is recorded of a %s today has the shape of its golden file', (type) => {
+  const shapes = (list: ReadonlyArray<Recorded>): unknown => list.map(({ data }) => shapeOf(data))
+  expect(shapes(today.get(type) ?? [])).toEqual(shapes(load<ReadonlyArray<Recorded>>(nameOf(type))))
+})
+
+test.each(histories)('EV-11: %s folds to the views that it led to, with nothing unread and nothing that does not fit', (file) => {
+  const { events, views } = load<History>(file)
+  const state = fold(events)
+  expect(headOf(state)).toMatchObject({ unreadable: {}, misfits: 0, revision: events.length - 1 })
+  expect(JSON.parse(JSON.stringify(viewsOf(state)))).toMatchObject(views as object)
+})
+
+test('EV-11: a history in which every type of event happens', () => {
+  expect(new Set(everyEvent().map(({ type }) => type))).toEqual(new Set(eventTypes))
+})

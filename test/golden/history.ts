@@ -1,0 +1,103 @@
+/** One short history in which every type of event happens, with all of its fields and with as few as it can have. */
+import type { QueueEvent } from '@daybook/core'
+import { Queue, start, task } from '../core/queue.js'
+
+const review = { reviewer: 'rev', reason: 'looked at it' }
+const content = '{"payload":{"action":"build","target":"api"},"description":"Build the API","metadata":{"source":"plan"}}'
+
+export const everyEvent = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  q.configure({
+    policy: 'priority',
+    decisionReport: 'required',
+    retentionSeconds: 86_400,
+    maxAttempts: 3,
+    defaults: { timeout: 600, maxRetries: 3, backoffSeconds: 60, maxBackoffSeconds: 3_600, jitter: 0.1 },
+    assignment: { maxQueueScanBatch: 200 },
+    breakers: {
+      defaults: { failureThreshold: 2, cooldownSeconds: 300, halfOpenAfter: 60, countOn: 'dead-letter' },
+      overrides: { 'eng-web': { failureThreshold: 9, cooldownSeconds: 60, halfOpenAfter: 5, countOn: 'attempt' }, 'eng-old': null },
+    },
+  }).configure({ maxAttempts: 4 })
+  q.enqueue(task('M1-001'))
+  q.enqueue({
+    ...task('M1-002'),
+    content,
+    type: 'eng-web',
+    priority: 8,
+    dependencies: ['M1-001'],
+    timeout: 30,
+    maxRetries: 2,
+    backoffSeconds: 1,
+    availableAt: start + 1_000,
+    deadlineAt: start + 90_000,
+    ticketId: 'T-1',
+    phase: 'IMPLEMENTATION',
+    tenant: 'acme',
+    skills: ['go', 'sql'],
+    parentTaskId: 'M1-001',
+  })
+  q.do({
+    type: 'Import',
+    tasks: [
+      { ...task('old-1'), status: 'completed' },
+      {
+        ...task('old-2'),
+        content,
+        type: 'eng-web',
+        priority: 3,
+        dependencies: ['old-1'],
+        availableAt: start,
+        deadlineAt: start + 1,
+        ticketId: 'T-1',
+        phase: 'TESTING',
+        tenant: 'acme',
+        skills: ['go'],
+        parentTaskId: 'old-1',
+        status: 'dead-letter',
+        createdAt: start - 9_000,
+        finishedAt: start - 1_000,
+        retries: 3,
+        lastError: 'ENOENT /tmp/7',
+      },
+    ],
+  })
+  // Complete, by way of incomplete, with heartbeats on the way.
+  let { token } = q.claim()
+  const held = { task: 'M1-001', agent: 'ann' }
+  q.do({ type: 'Heartbeat', ...held, token })
+  q.do({ type: 'Heartbeat', ...held, token, progress: { done: 3 }, checkpoint: { page: 3 } })
+  q.complete('M1-001', token, false)
+  q.complete('M1-001', token)
+  q.wait(1)
+  // A release, a failure, an expiry.
+  const web = { agent: 'bob', tenant: 'acme', skills: ['go', 'sql'] }
+  token = q.claim('ann', web).token
+  q.giveBack('M1-002', token, 'bob')
+  token = q.claim('cy', { ...web, agent: 'cy' }).token
+  const error = { message: 'ENOENT /tmp/7', code: 'ENOENT', retryAfter: 7, stack: 'at build' }
+  q.do({ type: 'Fail', task: 'M1-002', agent: 'cy', token, error, retryable: true, checkpoint: { page: 4 } })
+  q.wait(2)
+  q.claim('dot', { ...web, agent: 'dot' })
+  q.wait(30)
+  // The breaker: by threshold, by its probe, by hand.
+  q.enqueue(...['a', 'b', 'c', 'd', 'e'].map((id) => task(id)))
+  q.kill('a')
+  q.kill('b')
+  q.wait(60)
+  q.kill('c')
+  q.wait(60)
+  q.complete('d', q.claim().token)
+  q.do({ type: 'OpenBreaker', taskType: 'work', reason: 'by hand' })
+  q.do({ type: 'CloseBreaker', taskType: 'work', reason: 'by hand' })
+  // Reviews, the end of an agent, a cancel with its cascade, a pause.
+  q.do({ type: 'Retry', task: 'a', ...review })
+  q.do({ type: 'Discard', task: 'b', ...review })
+  q.claim('ann')
+  q.do({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' })
+  q.enqueue(task('f', { dependencies: ['e'] }))
+  q.do({ type: 'Cancel', task: 'e', reason: 'not needed' })
+  q.do({ type: 'Pause', reason: 'lunch' })
+  q.do({ type: 'Resume', reason: 'back' })
+  return q.log
+}
