@@ -652,7 +652,11 @@ class Engine implements QueueEngine {
       }
       this.takeBack(isStray ? [first] : failed, error)
       if (error._tag === 'Unavailable' && !isStray) return
+      const before = this.durable
       await this.catchUp()
+      if (error._tag === 'WrongExpectedRevision' && this.durable === before) {
+        throw new Error(`the log has lost revision ${before}, which was there: was its file replaced? Restart to read it anew`)
+      }
       if (error._tag !== 'Unavailable') this.unavailable = undefined
     } catch (cause) {
       this.unavailable = describe(cause)
