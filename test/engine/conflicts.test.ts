@@ -137,3 +137,21 @@ test('both write all the time: every command has its one place in the log, and b
     expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
   }
 })
+
+test('a log that is shorter than what was read of it: said so, and tried at leisure', async () => {
+  const first = openMemoryStore()
+  const second = openMemoryStore()
+  let current = first
+  const swapped = { ...first, append: (...args: Parameters<typeof first.append>) => current.append(...args), read: (...args: Parameters<typeof first.read>) => current.read(...args) }
+  const { engine, store, warnings } = await openQueue({ store: swapped })
+  await engine.submit(enqueue('a', 'b', 'c'), door)
+  await (await openQueue({ store: second })).engine.submit(enqueue('old'), door)
+  current = second
+  const answer = engine.submit(enqueue('d'), door)
+  await new Promise((resolve) => setTimeout(resolve, 350))
+  expect(store.appends.length).toBeLessThan(8)
+  expect(engine.status().unavailable).toContain('was its file replaced?')
+  expect(warnings.length).toBeGreaterThan(0)
+  await engine.close()
+  expect(codeOf(await answer)).toBe('unavailable')
+})

@@ -1,0 +1,173 @@
+/** The end: everybody is answered, nothing is left behind but a log and a snapshot, and it does not take for ever. */
+import { createDaybook, openEngine, streamOf } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { revisionOf } from '@daybook/core'
+import { expect, test } from 'vitest'
+import { faultyStore } from '../support/faulty-store.js'
+import { memorySnapshots } from '../support/memory-snapshots.js'
+import { claim, codeOf, door, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, sleep, stateText, task, textOf } from '../support/queue.js'
+
+test('what was submitted is answered, and a snapshot of all of it is left', async () => {
+  const snapshots = memorySnapshots()
+  const { engine, store } = await openQueue({ snapshots, batchEventsMax: 5 })
+  const release = store.hold()
+  const answers = []
+  for (let i = 0; i < 40; i++) {
+    answers.push(engine.submit(enqueue(`t${i}`), door))
+    if (i % 10 === 0) await settle()
+  }
+  const read = engine.read(revisionOf)
+  let completed = false
+  engine.committed.subscribe({ complete: () => (completed = true) })
+  const closed = engine.close()
+  expect(engine.close()).toBe(closed)
+  expect(await isSettled(closed)).toBe(false)
+  release()
+  await closed
+  expect((await Promise.all(answers)).map(codeOf)).toEqual(Array(40).fill('success'))
+  expect(ok(await read)).toBe(39)
+  expect(completed).toBe(true)
+  expect(snapshots.kept.map(({ header }) => header.revision)).toEqual([39])
+  const { engine: again } = await openQueue({ store, snapshots })
+  expect(again.status()).toMatchObject({ revision: 39, snapshotRevision: 39 })
+  expect(await stateText(again)).toBe(textOf(foldAll(await logOf(store))))
+})
+
+test('commands, claims and reads that come later are refused, and write nothing', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(enqueue('a'), door)
+  await engine.close()
+  const outcomes = [
+    await engine.submit(enqueue('b'), door),
+    await engine.claim(claim(), door, { waitMs: 60_000 }),
+    await engine.read(() => 1),
+    ...(await engine.submitAll([enqueue('c'), enqueue('d')], door)),
+  ]
+  expect(outcomes.map(codeOf)).toEqual(Array(5).fill('unavailable'))
+  expect(outcomes[0]).toMatchObject({ left: { retryAfterSeconds: 1, detail: expect.stringContaining('stopping') } })
+  expect(store.appends).toEqual([1])
+})
+
+test('waiting claims are answered empty at once: those in line, in the mailbox, and in an append that fails', async () => {
+  for (const fault of ['none', 'unavailable'] as const) {
+    const { engine, store } = await openQueue()
+    const wait = (agent: string) => engine.claim(claim(agent), door, { waitMs: 60_000 })
+    const inLine = [wait('a'), wait('b')]
+    await settle()
+    const release = store.hold()
+    store.script.push({ kind: fault })
+    const enqueued = engine.submit(enqueue('x'), door)
+    await settle()
+    const inMailbox = wait('c')
+    const closed = engine.close()
+    release()
+    await closed
+    const [a, b, c] = await Promise.all([...inLine, inMailbox])
+    if (fault === 'none') expect([a, b, c].map((outcome) => ok(outcome!).length)).toEqual([1, 0, 0])
+    else expect([codeOf(a!), codeOf(b!), codeOf(c!)]).toEqual(['unavailable', 'success', 'success'])
+    expect(codeOf(await enqueued)).toBe(fault === 'none' ? 'success' : 'unavailable')
+  }
+})
+
+test('while the store cannot write: everybody is refused, and the end comes', async () => {
+  const snapshots = memorySnapshots()
+  const { engine, store } = await openQueue({ snapshots })
+  await engine.submit(enqueue('a'), door)
+  store.script.push(...Array.from({ length: 99 }, () => ({ kind: 'unavailable' }) as const))
+  const answers = Array.from({ length: 5 }, (_, i) => engine.submit(enqueue(`t${i}`), door))
+  const read = engine.read(revisionOf)
+  const started = performance.now()
+  await engine.close()
+  expect(performance.now() - started).toBeLessThan(1_000)
+  expect((await Promise.all(answers)).map(codeOf)).toEqual(Array(5).fill('unavailable'))
+  expect(ok(await read)).toBe(0)
+  expect(snapshots.kept.map(({ header }) => header.revision)).toEqual([0])
+})
+
+test('while an outcome stays unknown: within bounds, everybody is told, and the snapshot holds only what is in the log', async () => {
+  const snapshots = memorySnapshots()
+  const inner = openMemoryStore()
+  const { engine, store } = await openQueue({ store: inner, snapshots })
+  await engine.submit(enqueue('a'), door)
+  store.script.push({ kind: 'unknown, lost' }, ...Array.from({ length: 99 }, () => ({ kind: 'unavailable' }) as const))
+  const unsettled = engine.submit(enqueue(task('b', { type: 'never' })), door)
+  await settle()
+  const behind = [engine.submit(enqueue('c'), door), engine.claim(claim(), door, { waitMs: 60_000 })]
+  const started = performance.now()
+  await engine.close()
+  expect(performance.now() - started).toBeLessThan(10_000)
+  expect([codeOf(await unsettled), ...(await Promise.all(behind)).map(codeOf)]).toEqual(Array(3).fill('unavailable'))
+  expect(await unsettled).toMatchObject({ left: { detail: expect.stringContaining('in the log or it is not') } })
+  expect(snapshots.kept.map(({ header }) => header.revision)).toEqual([0])
+  // Others write where it would have been: the snapshot must not bring it back.
+  const { engine: next } = await openQueue({ store: inner })
+  await next.submit(enqueue('d', 'e', 'f'), door)
+  const { engine: again } = await openQueue({ store: inner, snapshots })
+  expect(await stateText(again)).toBe(textOf(foldAll(await logOf(inner))))
+}, 20_000)
+
+test('while the outcome becomes known: it is acknowledged', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(enqueue('a'), door)
+  store.script.push({ kind: 'unknown, written late', ms: 150 }, { kind: 'unavailable' }, { kind: 'unavailable' })
+  const unsettled = engine.submit(enqueue('b'), door)
+  await settle()
+  await engine.close()
+  expect(codeOf(await unsettled)).toBe('success')
+  expect(await logOf(store)).toHaveLength(2)
+})
+
+test('a lease that runs out during the end is left to the next start', async () => {
+  const store = openMemoryStore()
+  const { engine } = await openQueue({ store })
+  await engine.submit(enqueue(task('a', { timeout: 0.02 })), door)
+  await engine.claim(claim(), door)
+  await engine.close()
+  await sleep(40)
+  expect((await logOf(store)).length).toBe(2)
+  const { engine: again } = await openQueue({ store })
+  expect(await again.reached(2, 2_000)).toBe(true)
+})
+
+// ------------------------------------------------------------------ all queues of a store
+
+test('a store of several queues: all replayed, then ready; closed together with the store', async () => {
+  const store = openMemoryStore()
+  const first = createDaybook({ store })
+  await first.ready
+  expect(first.queues()).toEqual([])
+  expect(first.queue('one')).toBeUndefined()
+  for (const name of ['one', 'two', 'three']) await (await first.open(name)).submit(enqueue(`in ${name}`), door)
+  const idle = await first.open('idle')
+  expect(await first.open('idle')).toBe(idle)
+  expect(first.queue('idle')).toBeUndefined()
+  expect(first.queues().map(({ name }) => name)).toEqual(['one', 'two', 'three'])
+  const kept: typeof store = { ...store, close: async () => undefined }
+  const again = createDaybook({ store: kept })
+  await again.ready
+  expect(again.queues().map(({ name }) => name)).toEqual(['one', 'two', 'three'])
+  expect(again.loading()).toEqual([])
+  expect(again.store).toBe('memory')
+  await again.close()
+  await expect(again.open('four')).rejects.toThrow('stopping')
+  await first.close()
+  await expect(store.head(streamOf('one'))).rejects.toThrow('closed')
+})
+
+test('opened twice at once, a queue has one engine', async () => {
+  const daybook = createDaybook({ store: openMemoryStore() })
+  const [a, b] = await Promise.all([daybook.open('q'), daybook.open('q')])
+  expect(a).toBe(b)
+  await daybook.close()
+})
+
+test('a store that cannot be read: ready rejects, and close comes to an end', async () => {
+  const store = faultyStore(openMemoryStore())
+  const before = await openEngine(store, 'q', undefined, { skipped: () => undefined, progress: () => undefined })
+  await before.submit(enqueue('a'), door)
+  store.failReads = 1
+  const daybook = createDaybook({ store })
+  await expect(daybook.ready).rejects.toThrow('reading fails now')
+  expect((await daybook.open('q')).status().revision).toBe(0)
+  await daybook.close()
+})

@@ -1,0 +1,187 @@
+/** Snapshots: caches of the fold, taken while the queue goes on, and never the truth (EV-01, INV-15). */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openSnapshotFolder } from '@daybook/adapters/files'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import type { EventStore, SnapshotStore } from '@daybook/adapters/store'
+import { foldVersion } from '@daybook/core'
+import { expect, test } from 'vitest'
+import { memorySnapshots } from '../support/memory-snapshots.js'
+import { below, randomOf } from '../support/random.js'
+import { claim, codeOf, complete, door, enqueue, fail, foldAll, logOf, ok, openQueue, stateText, task, textOf, until } from '../support/queue.js'
+
+/** Work of all kinds, so that most tasks change while a snapshot is under way. */
+const work = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'], seed: number, rounds = 100): Promise<void> => {
+  const random = randomOf(seed)
+  for (let round = 0; round < rounds; round++) {
+    const id = `${seed}-${round}`
+    await engine.submitAll([enqueue(task(id, { backoffSeconds: 0 })), enqueue(task(`${id}b`, { dependencies: [id], type: `type ${round % 5}` }))], door)
+    const [held] = ok(await engine.claim(claim(), door))
+    if (held === undefined) continue
+    if (random() < 0.6) await engine.submit(complete(held), door)
+    else if (random() < 0.5) await engine.submit(fail(held), door)
+    else await engine.submit({ type: 'Cancel', task: `${seed}-${below(random, round + 1)}`, reason: 'no' }, door)
+  }
+}
+
+const startsAsFromZero = async (store: EventStore, snapshots: SnapshotStore): Promise<void> => {
+  const { engine } = await openQueue({ store, snapshots })
+  const [text, zero] = [await stateText(engine), textOf(foldAll(await logOf(store)))]
+  if (text !== zero) throw new Error(`INV-15: the start from a snapshot differs from the fold from zero:\n${text}\n${zero}`)
+}
+
+test('taken at intervals, under load, and not more often', async () => {
+  const snapshots = memorySnapshots()
+  const { engine, store, warnings } = await openQueue({ snapshots, snapshotEvery: 100 })
+  await work(engine, 1, 200)
+  const { revision, snapshotRevision } = engine.status()
+  expect(snapshots.kept.length).toBeGreaterThan(4)
+  expect(snapshots.kept.length).toBeLessThanOrEqual(revision / 100)
+  expect(snapshotRevision).toBe(snapshots.kept.at(-1)!.header.revision)
+  expect(warnings).toEqual([])
+  await startsAsFromZero(store, snapshots)
+})
+
+test('EV-01, INV-15: each snapshot plus the rest of the log is the fold from zero, though it took its time', async () => {
+  for (const seed of [1, 2, 3]) {
+    const snapshots = memorySnapshots()
+    snapshots.lineMs = 3
+    const store = openMemoryStore()
+    const { engine } = await openQueue({ store, snapshots, snapshotEvery: 60 })
+    await work(engine, seed)
+    await until(() => snapshots.kept.length > 1)
+    for (const kept of snapshots.kept) await startsAsFromZero(store, { ...memorySnapshots(), list: onlyThat(kept) })
+    await engine.close()
+    await startsAsFromZero(openCopy(await logOf(store)), snapshots)
+  }
+})
+
+const onlyThat = (kept: ReturnType<typeof memorySnapshots>['kept'][number]): SnapshotStore['list'] => {
+  const one = memorySnapshots()
+  one.kept.push(kept)
+  return one.list
+}
+/** Another store with the same log, as after a restart. */
+const openCopy = (log: Awaited<ReturnType<typeof logOf>>): EventStore => {
+  const store = openMemoryStore()
+  void store.append(log[0]!.stream, log, 'no_stream')()
+  return store
+}
+
+test('INV-15: through refused, conflicting and unknown appends no snapshot holds what is not in the log', async () => {
+  for (const seed of [1, 2, 3, 4]) {
+    const random = randomOf(seed)
+    const inner = openMemoryStore()
+    const snapshots = memorySnapshots()
+    snapshots.lineMs = 1
+    const { engine, store } = await openQueue({ store: inner, snapshots, snapshotEvery: 20, inFlightMax: 1 })
+    const { engine: other } = await openQueue({ store: inner, inFlightMax: 1 })
+    for (let i = 0; i < 30; i++) {
+      const fault = below(random, 5)
+      if (fault === 0) store.script.push({ kind: 'unavailable' })
+      if (fault === 1) store.script.push({ kind: 'after', run: () => other.submit(enqueue(`other ${i}`), door) })
+      if (fault === 2) store.script.push({ kind: 'unknown, lost' })
+      await Promise.all([
+        engine.submitAll(Array.from({ length: 5 }, (_, n) => enqueue(task(`${i}-${n}`, { type: `type ${below(random, 9)}` }))), door),
+        engine.claim(claim('ann', 3), door).then(async (held) => {
+          if (held._tag === 'Right') await engine.submitAll(held.right.value.map((each) => complete(each)), door)
+        }),
+      ])
+    }
+    await until(() => snapshots.kept.length > 2)
+    for (const kept of snapshots.kept) await startsAsFromZero(inner, { ...memorySnapshots(), list: onlyThat(kept) })
+  }
+})
+
+test('teeth: a snapshot that holds what is not in the log, or not what is, is caught', async () => {
+  const snapshots = memorySnapshots()
+  const { engine, store } = await openQueue({ snapshots, snapshotEvery: 50 })
+  await work(engine, 1, 60)
+  await engine.close()
+  const [head, ...lines] = snapshots.kept.at(-1)!.lines
+  const damaged = lines.map((line) => line.replaceAll('no luck', 'bad luck'))
+  snapshots.kept.at(-1)!.lines = [head!, ...damaged]
+  await expect(startsAsFromZero(store, snapshots)).rejects.toThrow('INV-15')
+})
+
+test('a snapshot that cannot be written costs a warning; the next one is tried when it is due', async () => {
+  for (const failing of ['create', 'line', 'commit'] as const) {
+    const snapshots = memorySnapshots()
+    snapshots.failing = failing
+    const { engine, warnings } = await openQueue({ snapshots, snapshotEvery: 100 })
+    await work(engine, 1, 60)
+    await until(() => warnings.length > 0)
+    expect(warnings.join()).toContain(`no ${failing} now`)
+    expect(warnings.length).toBeLessThanOrEqual(2)
+    expect(engine.status().snapshotRevision).toBe(-1)
+    snapshots.failing = undefined
+    await work(engine, 2, 60)
+    await until(() => snapshots.kept.length > 0)
+    await engine.close()
+    expect(snapshots.kept.at(-1)!.header.revision).toBe(engine.status().revision)
+  }
+})
+
+test('one of another version, from the future, or that does not read as a snapshot is left aside, with a warning', async () => {
+  const snapshots = memorySnapshots()
+  const inner = openMemoryStore()
+  const { engine, store } = await openQueue({ store: inner, snapshots })
+  await work(engine, 1, 30)
+  await engine.close()
+  const [good] = snapshots.kept
+  const log = await logOf(store)
+  const bad: ReadonlyArray<readonly [string, typeof good]> = [
+    ['another version', { ...good!, header: { ...good!.header, foldVersion: foldVersion + 1 } }],
+    ['beyond the log', { ...good!, header: { ...good!.header, revision: log.length + 5 } }],
+    ['no JSON', { ...good!, lines: ['{', ...good!.lines] }],
+    ['empty', { ...good!, lines: [] }],
+    ['cut short', { ...good!, lines: good!.lines.map((line) => line.slice(0, -9)) }],
+    ['misnamed', { ...good!, header: { ...good!.header, revision: good!.header.revision - 1 } }],
+  ]
+  for (const [what, snapshot] of bad) {
+    const folder = memorySnapshots()
+    folder.kept.push(good!, snapshot!)
+    const copy = openCopy(log)
+    const { engine: again, warnings } = await openQueue({ store: copy, snapshots: folder })
+    expect(warnings.length, what).toBe(1)
+    expect(again.status().snapshotRevision, what).toBe(good!.header.revision)
+    expect(await stateText(again), what).toBe(textOf(foldAll(log)))
+    folder.kept.shift()
+    const zero = await openQueue({ store: copy, snapshots: folder })
+    expect(zero.engine.status().snapshotRevision, what).toBe(-1)
+    expect(await stateText(zero.engine), what).toBe(textOf(foldAll(log)))
+  }
+})
+
+test('with files: damaged and unfinished ones are left aside, the older one serves', async () => {
+  const dir = await mkdtemp(join(tmpdir(), 'daybook-snapshots-'))
+  const store = openMemoryStore()
+  const { engine } = await openQueue({ store, snapshots: await openSnapshotFolder(dir), snapshotEvery: 50 })
+  for (let seed = 1; !(await readdir(dir)).some((name) => name.endsWith('.snapshot')); seed++) await work(engine, seed, 30)
+  await work(engine, 99, 5)
+  await engine.close()
+  const [newest] = (await readdir(dir)).sort((a, b) => Number(/\.(\d+)\./.exec(b)![1]) - Number(/\.(\d+)\./.exec(a)![1]))
+  const bytes = await readFile(join(dir, newest!))
+  bytes[Math.floor(bytes.length / 2)]! ^= 1
+  await writeFile(join(dir, newest!), bytes)
+  await writeFile(join(dir, `${newest}.unfinished-1-1`), 'half')
+  const copy = openCopy(await logOf(store))
+  const { engine: again, warnings } = await openQueue({ store: copy, snapshots: await openSnapshotFolder(dir) })
+  expect(warnings).toHaveLength(1)
+  expect(again.status().snapshotRevision).toBeGreaterThan(0)
+  expect(await stateText(again)).toBe(textOf(foldAll(await logOf(copy))))
+  await rm(dir, { recursive: true })
+})
+
+test('commands are answered while a slow snapshot is under way', async () => {
+  const snapshots = memorySnapshots()
+  const { engine } = await openQueue({ snapshots, snapshotEvery: 500 })
+  snapshots.lineMs = 20
+  await engine.submit(enqueue(...Array.from({ length: 3_000 }, (_, i) => `t${i}`)), door)
+  await engine.submit(enqueue('next'), door)
+  expect(snapshots.kept).toHaveLength(0)
+  for (let i = 0; i < 20; i++) expect(codeOf(await engine.submit(enqueue(`u${i}`), door))).toBe('success')
+  expect(snapshots.kept).toHaveLength(0)
+  await until(() => snapshots.kept.length === 1)
+})

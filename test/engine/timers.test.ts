@@ -1,0 +1,139 @@
+/** What happens because time passes: by the engine's own timer, whatever the clock does. */
+import { nextDue, taskOf } from '@daybook/core'
+import { expect, test } from 'vitest'
+import { claim, codeOf, complete, configure, door, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, sleep, stateText, task, textOf, typesIn, until } from '../support/queue.js'
+
+const short = (id: string, timeout = 0.04) => task(id, { timeout, maxRetries: 5, backoffSeconds: 0 })
+
+test('GB-07: a lease that runs out is ended without anyone asking, in the name of the system', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(enqueue(short('a')), door)
+  const [held] = ok(await engine.claim(claim(), door))
+  expect(await engine.reached(2, 3_000)).toBe(true)
+  const expired = (await logOf(store))[2]!
+  expect(expired).toMatchObject({ type: 'ClaimExpired' })
+  expect(JSON.parse(expired.data)).toMatchObject({ task: 'a', agent: 'ann', token: held!.token, cause: 'lease-expired' })
+  expect(JSON.parse(expired.metadata)).toMatchObject({ actor: 'daybook' })
+  expect(Date.parse((JSON.parse(expired.metadata) as { at: string }).at)).toBeGreaterThanOrEqual(held!.expiresAt)
+  expect(await engine.submit(heartbeat(held!), door)).toMatchObject({ left: { code: 'lease-lost', detail: expect.stringContaining('no heartbeat') } })
+})
+
+test('LK-08: an expired claim can be claimed again at once, one retry and one attempt later', async () => {
+  const { engine } = await openQueue()
+  await engine.submit(enqueue(short('a')), door)
+  const [first] = ok(await engine.claim(claim(), door))
+  const [second] = ok(await engine.claim(claim('bob'), door, { waitMs: 3_000 }))
+  expect(second).toMatchObject({ task: 'a', retries: 1, attempts: 1, content: '{"payload":"of a"}' })
+  expect(second!.token).toBeGreaterThan(first!.token)
+  expect(codeOf(await engine.submit(complete(first!), door))).toBe('lease-lost')
+  expect(codeOf(await engine.submit(complete(second!, 'bob'), door))).toBe('success')
+})
+
+test('LK-08: a heartbeat puts the end off', async () => {
+  const { engine } = await openQueue()
+  await engine.submit(enqueue(short('a', 0.15)), door)
+  const [held] = ok(await engine.claim(claim(), door))
+  for (let i = 0; i < 5; i++) {
+    await sleep(50)
+    expect(codeOf(await engine.submit(heartbeat(held!), door))).toBe('success')
+  }
+  expect(codeOf(await engine.submit(complete(held!), door))).toBe('success')
+})
+
+test('delays, retries and half-open breakers end by themselves', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(configure({ breakers: { defaults: { failureThreshold: 1, halfOpenAfter: 0.05 } }, defaults: { jitter: 0 } }), door)
+  const later = task('later', { availableAt: Date.now() + 40 })
+  const retried = task('retried', { backoffSeconds: 0.05, maxRetries: 3 })
+  await engine.submit(enqueue(later, retried, task('dead', { type: 'other', maxRetries: 1 })), door)
+  const [one, two] = ok(await engine.claim(claim('ann', 2), door))
+  await engine.submitAll([fail(one!), fail(two!)], door)
+  await until(async () => (await typesIn(store)).filter((type) => type === 'TaskDue').length === 2)
+  await until(async () => (await typesIn(store)).includes('BreakerHalfOpened'))
+  expect(ok(await engine.read(nextDue))).toBeUndefined()
+})
+
+test('hundreds of leases end on time while commands go on', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submitAll(Array.from({ length: 300 }, (_, i) => enqueue(short(`t${i}`, 0.05 + (i % 10) / 200))), door)
+  await engine.claim(claim('ann', 300), door)
+  let busy = true
+  const load = (async () => {
+    for (let i = 0; busy; i++) {
+      await engine.submit(enqueue(task(`load ${i}`, { type: 'load' })), door)
+      await sleep(1)
+    }
+  })()
+  await until(async () => (await typesIn(store)).filter((type) => type === 'ClaimExpired').length === 300)
+  busy = false
+  await load
+  const late = (await logOf(store)).flatMap(({ type, metadata }) =>
+    type === 'ClaimExpired' ? [Date.parse((JSON.parse(metadata) as { at: string }).at)] : [],
+  )
+  expect(late.length).toBe(300)
+})
+
+/** A clock that the test sets. */
+const openAt = async (start = 1_700_000_000_000, ...[options]: Parameters<typeof openQueue>) => {
+  const time = { now: start }
+  return { time, ...(await openQueue({ ...options, clock: () => time.now })) }
+}
+
+test('a clock that is set forward ends what has run out, with the next command at the latest', async () => {
+  const { time, engine, store } = await openAt()
+  await engine.submit(enqueue(task('a', { timeout: 3_600 })), door)
+  await engine.claim(claim(), door)
+  time.now += 2 * 3_600_000
+  await engine.submit(enqueue('b'), door)
+  expect(await typesIn(store)).toEqual(['TaskEnqueued', 'Claimed', 'ClaimExpired', 'TaskEnqueued'])
+})
+
+test('a read after the time is up shows the tasks as they are by then', async () => {
+  const { time, engine } = await openAt()
+  await engine.submit(enqueue(task('a', { timeout: 10, maxRetries: 5 })), door)
+  await engine.claim(claim(), door)
+  time.now += 9_999
+  expect(ok(await engine.read((state) => taskOf(state, 'a')?.status))).toBe('in-progress')
+  time.now += 1
+  expect(ok(await engine.read((state) => taskOf(state, 'a')?.status))).toBe('pending')
+})
+
+test('INV-14: `at` never decreases, though the clock goes back, and leases still end', async () => {
+  const { time, engine, store } = await openAt()
+  for (let i = 0; i < 40; i++) {
+    time.now += i % 4 === 3 ? -86_400_000 : 90_000
+    await engine.submit(enqueue(task(`t${i}`, { maxRetries: 9 })), door)
+    await engine.claim(claim(`agent ${i}`), door)
+    if (i === 20) time.now += 40 * 86_400_000
+  }
+  time.now += 40 * 86_400_000
+  await engine.read(() => 0)
+  const times = (await logOf(store)).map(({ metadata }) => Date.parse((JSON.parse(metadata) as { at: string }).at))
+  expect(times).toEqual([...times].sort((a, b) => a - b))
+  const types = await typesIn(store)
+  expect(types.filter((type) => type === 'Claimed').length).toBe(types.filter((type) => type === 'ClaimExpired').length)
+  expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(store))))
+})
+
+test('a clock that was wrongly ahead while the store refused does not put the timers off', async () => {
+  const { time, engine, store } = await openAt()
+  const right = time.now
+  await engine.submit(enqueue(task('a', { timeout: 30 })), door)
+  await engine.claim(claim(), door)
+  time.now = right + 365 * 86_400_000
+  store.script.push({ kind: 'unavailable' })
+  expect(codeOf(await engine.submit(enqueue('b'), door))).toBe('unavailable')
+  time.now = right + 31_000
+  await engine.read(() => 0)
+  expect(await typesIn(store)).toEqual(['TaskEnqueued', 'Claimed', 'ClaimExpired'])
+})
+
+test('no timer keeps running for a queue that has nothing to wait for', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(enqueue('a'), door)
+  const [held] = ok(await engine.claim(claim(), door))
+  await engine.submit(complete(held!), door)
+  await sleep(30)
+  expect(store.appends).toHaveLength(3)
+  expect(ok(await engine.read(nextDue))).toBeUndefined()
+})

@@ -1,0 +1,197 @@
+/** Events as they are in the log: whole, linked, and readable for ever. */
+import { decodeRecorded, historyOf, parseObject, showEvent, taskOfEvent } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import type { EventStore, EventToAppend, RecordedEvent } from '@daybook/adapters/store'
+import { headOf, isUnreadable } from '@daybook/core'
+import { expect, test } from 'vitest'
+import { below, oneOf, randomOf } from '../support/random.js'
+import { claim, codeOf, complete, configure, door, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, stateText, stream, task, textOf } from '../support/queue.js'
+
+const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+
+/** A queue with all kinds of events in it, at random. */
+const lively = async (seed: number, store: EventStore = openMemoryStore()) => {
+  const random = randomOf(seed)
+  const opened = await openQueue({ store, random, inFlightMax: 1 })
+  const { engine } = opened
+  const held = new Map<string, { task: string; token: number; agent: string }>()
+  await engine.submit(configure({ decisionReport: 'required', maxAttempts: 4, breakers: { defaults: { failureThreshold: 8 } } }), door)
+  for (let i = 0; i < 150; i++) {
+    const agent = `agent ${below(random, 4)}`
+    const [some] = [...held.values()].slice(below(random, Math.max(1, held.size)))
+    switch (below(random, 9)) {
+      case 0:
+      case 1:
+      case 2: {
+        const earlier = i > 5 && random() < 0.3 ? { dependencies: [`t${below(random, i - 2)}`] } : {}
+        await engine.submit(enqueue(task(`t${i}`, { ...earlier, maxRetries: 2, backoffSeconds: 0 })), { actor: agent, correlationId: `request ${i}` })
+        break
+      }
+      case 3:
+      case 4:
+        for (const { task: id, token } of ok(await engine.claim(claim(agent, 3), { actor: agent }))) held.set(id, { task: id, token, agent })
+        break
+      case 5:
+        if (some !== undefined) await engine.submit(random() < 0.7 ? complete(some, some.agent) : { ...complete(some, some.agent), hasReport: false }, door)
+        break
+      case 6:
+        if (some !== undefined) await engine.submit(fail(some, some.agent, random() < 0.7), door)
+        break
+      case 7:
+        await engine.submit(oneOf(random, [
+          { type: 'Cancel', task: `t${below(random, i + 1)}`, reason: 'no' } as const,
+          { type: 'TerminateAgent', agent, reason: 'gone' } as const,
+          { type: 'Retry', reviewer: 'r', reason: 'again', filter: {} } as const,
+          { type: 'CloseBreaker', taskType: 'work', reason: 'fine' } as const,
+        ]), door)
+        break
+      default:
+        if (some !== undefined) await engine.submit({ ...heartbeat(some, some.agent), progress: { n: i, content: ['x'] } }, door)
+    }
+  }
+  return { ...opened, log: await logOf(store) }
+}
+
+test('each event says when, who, why and in which version; ids are unique; a command is one causation', async () => {
+  const { log } = await lively(1)
+  expect(new Set(log.map(({ id }) => id)).size).toBe(log.length)
+  for (const { id, metadata } of log) {
+    const { at, actor, schemaVersion, $correlationId, $causationId } = parseObject(metadata)!
+    expect(id).toMatch(uuid)
+    expect(at).toMatch(isoTime)
+    expect(actor).toMatch(/^(tester|daybook|agent \d)$/)
+    expect(schemaVersion).toBe(1)
+    expect($causationId).toMatch(uuid)
+    expect(id.slice(0, 30)).toBe(String($causationId).slice(0, 30))
+    expect(typeof $correlationId).toBe('string')
+  }
+})
+
+test('the correlation is the caller’s, or else the command itself; commands keep theirs apart in one append', async () => {
+  const { engine, store } = await openQueue()
+  await Promise.all([
+    engine.submit(enqueue('a', 'b'), { actor: 'ann "the" ann', correlationId: 'request\n"7"' }),
+    engine.submit(enqueue('c'), { actor: 'bob' }),
+  ])
+  expect(store.appends).toEqual([3])
+  const [a, b, c] = (await logOf(store)).map(({ metadata }) => parseObject(metadata)!)
+  expect(a).toMatchObject({ actor: 'ann "the" ann', $correlationId: 'request\n"7"' })
+  expect(b).toEqual(a)
+  expect(c).toMatchObject({ actor: 'bob', $correlationId: c!.$causationId })
+  expect(c!.$causationId).not.toBe(a!.$causationId)
+})
+
+/** Throws unless each event of a task names the event of that task before it. */
+const isChained = (log: ReadonlyArray<RecordedEvent>): number => {
+  const last = new Map<string, number>()
+  for (const event of log) {
+    const id = taskOfEvent(event)
+    if (id === undefined) continue
+    const prev = parseObject(event.metadata)?.prev
+    if (prev !== last.get(id)) throw new Error(`${event.revision} ${event.type}: prev is ${String(prev)}, not ${last.get(id)}`)
+    last.set(id, event.revision)
+  }
+  return last.size
+}
+
+test('history: each event of a task names the one before; the way back is what a filter over the log finds', async () => {
+  for (const seed of [1, 2, 3]) {
+    const { engine, store, log } = await lively(seed)
+    expect(isChained(log)).toBeGreaterThan(20)
+    const tasks = new Set(log.flatMap((event) => taskOfEvent(event) ?? []))
+    for (const id of tasks) {
+      const told = ok(await historyOf(engine, store, id))
+      expect(told).toEqual(log.filter((event) => taskOfEvent(event) === id))
+    }
+    expect(ok(await historyOf(engine, store, 'nobody'))).toBeUndefined()
+  }
+})
+
+test('history: teeth: a link left out or wrong is found', async () => {
+  const { log } = await lively(1)
+  const at = log.findIndex(({ type }) => type === 'Completed')
+  const without = log.map((event, i) => (i === at ? { ...event, metadata: event.metadata.replace(/,"prev":\d+/, '') } : event))
+  expect(() => isChained(without)).toThrow('Completed')
+  const wrong = log.map((event, i) => (i === at ? { ...event, metadata: event.metadata.replace(/"prev":\d+/, '"prev":0') } : event))
+  expect(() => isChained(wrong)).toThrow('Completed')
+})
+
+test('EV-01: what is folded from the log is what was folded as it was decided', async () => {
+  for (const seed of [4, 5, 6]) {
+    const { engine, log } = await lively(seed)
+    expect(await stateText(engine)).toBe(textOf(foldAll(log)))
+    expect(headOf(foldAll(log))).toMatchObject({ misfits: 0, unreadable: {} })
+  }
+})
+
+test('EV-01: members named content, of a checkpoint, a progress or a setting, are read back as they were', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(configure({ breakers: { overrides: { a: { failureThreshold: 2 }, content: { failureThreshold: 3 } } } }), door)
+  await engine.submit(enqueue(task('a', { backoffSeconds: 0 })), door)
+  const [held] = ok(await engine.claim(claim(), door))
+  const value = { before: 1, content: { text: ',"content":' }, after: 2 }
+  await engine.submit({ ...heartbeat(held!), progress: value, checkpoint: value }, door)
+  await engine.submit({ ...fail(held!), checkpoint: value }, door)
+  const again = foldAll(await logOf(store))
+  expect(headOf(again).unreadable).toEqual({})
+  expect(textOf(again)).toBe(await stateText(engine))
+})
+
+// ------------------------------------------------------------------ EV-11
+
+const foreign = (id: number, type: string, data: string, metadata = '{}'): EventToAppend => ({
+  id: `00000000-0000-4000-8000-${String(id).padStart(12, '0')}`,
+  type,
+  data,
+  metadata,
+})
+
+test('EV-11: what cannot be read is kept and counted, and the start goes on', async () => {
+  const store = openMemoryStore()
+  const { engine: before } = await openQueue({ store })
+  await before.submit(enqueue('a'), door)
+  await before.close()
+  const odd = [
+    foreign(1, 'TaskPainted', '{"task":"a","colour":"red"}'),
+    foreign(2, 'Completed', '{"task":'),
+    foreign(3, 'Completed', '[]'),
+    foreign(4, 'Completed', '{"task":"a"}'),
+    foreign(5, 'TaskEnqueued', '{"task":"z"}', '{"schemaVersion":77}'),
+    foreign(6, 'TaskPainted', 'no json', 'none here either'),
+    foreign(7, 'Claimed', '{"task":"nobody","agent":"x","token":1,"expiresAt":5}', '{"at":"yesterday"}'),
+  ]
+  await store.append(stream, odd, 0)()
+  const { engine } = await openQueue({ store })
+  const head = ok(await engine.read(headOf))
+  expect(head).toMatchObject({ revision: 7, misfits: 1, lastNumber: 1 })
+  expect(Object.values(head.unreadable).reduce((sum, count) => sum + count, 0)).toBe(6)
+  expect(head.unreadable).toMatchObject({ 'unknown type: TaskPainted': 2, 'unknown version: TaskEnqueued': 1, 'malformed data: Completed': 3 })
+  expect((await logOf(store)).slice(1).map(({ data }) => data)).toEqual(odd.map(({ data }) => data))
+  const [held] = ok(await engine.claim(claim(), door))
+  expect(codeOf(await engine.submit(complete(held!), door))).toBe('success')
+  expect(isChained((await logOf(store)).filter((event) => !odd.some(({ id }) => id === event.id)))).toBe(1)
+})
+
+test('EV-11: any text in the log is either an event or unreadable, never a crash', () => {
+  const random = randomOf(7)
+  const types = ['TaskEnqueued', 'Claimed', 'Completed', 'QueueConfigured', 'Nonsense', '', '__proto__', 'constructor']
+  const parts = ['{', '}', '"task":"a"', ',', '"content":', ',"content":', 'null', '1e999', '[', ']', '\u0000', '"', '\ud800', '"at":"x"', '"schemaVersion":']
+  for (let i = 0; i < 5_000; i++) {
+    const text = (): string => Array.from({ length: below(random, 8) }, () => oneOf(random, parts)).join('')
+    const created = random() < 0.5 ? 'never' : '2026-01-01T00:00:00.000Z'
+    const event = decodeRecorded({ type: oneOf(random, types), data: text(), metadata: text(), created })
+    if (!isUnreadable(event)) expect(Number.isFinite(event.at)).toBe(true)
+  }
+})
+
+test('showEvent says it in words for people; what is no JSON is shown as text', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(enqueue('a'), { actor: 'ann', correlationId: 'r1' })
+  const [event] = await logOf(store)
+  const shown = showEvent(event!)
+  expect(shown).toMatchObject({ revision: 0, type: 'TaskEnqueued', actor: 'ann', correlationId: 'r1' })
+  expect(shown.data).toMatchObject({ task: 'a', content: { payload: 'of a' } })
+  expect(shown.at).toMatch(isoTime)
+  expect(showEvent({ ...event!, data: 'no json', metadata: '' })).toMatchObject({ data: 'no json', actor: undefined, at: event!.created })
+})

@@ -1,0 +1,240 @@
+/**
+ * Many callers, a store in a storm, then calm. Everything is drawn from one seed but the interleaving, which is
+ * the event loop's; what is checked holds under any.
+ */
+import { openEngine, type Outcome, type QueueEngine } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import type { EventStore, RecordedEvent } from '@daybook/adapters/store'
+import { type Claimed, type Command, type CommandOf, depthOf, isFinal, listTasks } from '@daybook/core'
+import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type Told } from './audit.js'
+import { faultyStore, swarm } from './faulty-store.js'
+import { memorySnapshots } from './memory-snapshots.js'
+import { complete, configure, enqueue, fail, foldAll, heartbeat, logOf, ok, sleep, stateText, task, textOf } from './queue.js'
+import { below, oneOf, type Random, randomOf } from './random.js'
+
+export interface SimulationOptions {
+  /** Engines on the one queue. */
+  readonly engines: 1 | 2
+  /** Planted defects. */
+  readonly breakStore?: (store: EventStore) => EventStore
+  readonly breakEngine?: (engine: QueueEngine) => QueueEngine
+  readonly msMax?: number
+}
+
+export interface SimulationReport {
+  readonly events: number
+  readonly told: ReadonlyArray<Told>
+}
+
+const callers = 14
+const commandsEach = 20
+
+export const simulate = async (seed: number, options: SimulationOptions): Promise<SimulationReport> => {
+  const random = randomOf(seed)
+  const inner = openMemoryStore()
+  const time = { offset: 0 }
+  const snapshots = memorySnapshots()
+  const opened = await Promise.all(
+    Array.from({ length: options.engines }, async (_, index) => {
+      const broken = options.breakStore?.(inner) ?? inner
+      const store = faultyStore(broken, swarm(randomOf(seed * 7 + index)))
+      const engine = await openEngine(store, 'q', snapshots, { skipped: () => undefined, progress: () => undefined }, {
+        random,
+        clock: () => Date.now() + time.offset,
+        snapshotEvery: oneOf(random, [30, 100, 1_000]),
+        batchEventsMax: oneOf(random, [5, 50, 4_000]),
+        inFlightMax: options.engines === 1 ? oneOf(random, [1, 2]) : 1,
+      })
+      return { store, engine: options.breakEngine?.(engine) ?? engine }
+    }),
+  )
+  const engines = opened.map(({ engine }) => engine)
+  const committed: Array<string> = []
+  engines[0]?.committed.subscribe(({ from, events }) => events.forEach((event, i) => committed.push(`${from + i} ${event.type}`)))
+  const run = new Callers(random, engines, time)
+
+  // 1. The storm.
+  await run.send({
+    ...configure({ maxAttempts: 6, defaults: { jitter: 0 }, breakers: { defaults: { failureThreshold: 4, halfOpenAfter: 0.03 } } }),
+  })
+  await within(options.msMax ?? 20_000, 'the storm', Promise.all(Array.from({ length: callers }, (_, i) => run.caller(i, opened))))
+
+  // 2. Calm: all leases end and every task comes to its end.
+  for (const { store } of opened) store.heal()
+  await within(options.msMax ?? 20_000, 'every task ends', run.drain())
+
+  // 3. The books.
+  const log = readLog(await logOf(inner))
+  answersMatchLog(run.told, log)
+  leasesAreUnique(log)
+  nothingIsLost(log)
+  const recorded = log.map((entry) => entry.recorded)
+  for (const engine of engines) await stateIsFold(engine, recorded, engines.length > 1 ? inner : undefined)
+  if (engines.length === 1) {
+    const types = recorded.map(({ revision, type }) => `${revision} ${type}`)
+    holds(committed.join() === types.join(), 'committed events differ from the log')
+  }
+  await within(5_000, 'the close', Promise.all(engines.map((engine) => engine.close())))
+  const again = await openEngine(inner, 'q', snapshots, { skipped: () => undefined, progress: () => undefined })
+  await stateIsFold(again, await logOf(inner), undefined)
+  return { events: log.length, told: run.told }
+}
+
+/** Says who is late when it is. */
+const within = async (msMax: number, what: string, work: Promise<unknown>): Promise<void> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`liveness: ${what} took longer than ${msMax} ms`)), msMax)
+  })
+  try {
+    await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+const stateIsFold = async (engine: QueueEngine, log: ReadonlyArray<RecordedEvent>, shared: EventStore | undefined): Promise<void> => {
+  let all = log
+  if (shared !== undefined) {
+    // A command of its own brings an engine up to what the other has appended.
+    ok(await engine.submit({ type: 'OpenBreaker', taskType: 'none', reason: 'to catch up' }, { actor: 'auditor' }))
+    all = await logOf(shared)
+  }
+  const [text, fold] = [await stateText(engine), textOf(foldAll(all))]
+  holds(text === fold, () => `INV-15: the engine's state is not the fold of its log:\n${text}\n${fold}`)
+}
+
+class Callers {
+  readonly told: Array<Told> = []
+  private lastId = 0
+
+  constructor(
+    private readonly random: Random,
+    private readonly engines: ReadonlyArray<QueueEngine>,
+    private readonly time: { offset: number },
+  ) {}
+
+  private get engine(): QueueEngine {
+    return oneOf(this.random, this.engines)
+  }
+
+  async send<C extends Command>(command: C, engine = this.engine): Promise<Outcome<unknown>> {
+    const id = `c${++this.lastId}`
+    const outcome = await engine.submit(command, { actor: 'caller', correlationId: id })
+    this.told.push({ id, command, outcome })
+    return outcome
+  }
+
+  async claim(command: CommandOf<'Claim'>, waitMs: number, leaveMs: number): Promise<ReadonlyArray<Claimed>> {
+    const id = `c${++this.lastId}`
+    const leaving = new AbortController()
+    const timer = setTimeout(() => leaving.abort(), leaveMs)
+    const outcome = await this.engine.claim(command, { actor: command.agent, correlationId: id }, { waitMs, signal: leaving.signal })
+    clearTimeout(timer)
+    this.told.push({ id, command, outcome })
+    if (outcome._tag === 'Left') return []
+    for (const { task: name, content } of outcome.right.value) {
+      holds(content === `{"payload":"of ${name}"}`, `${name} was handed out with the content of another: ${content}`)
+    }
+    return outcome.right.value
+  }
+
+  /** One caller: whatever comes to its mind, one thing after the other. */
+  async caller(index: number, opened: ReadonlyArray<{ store: { failReads: number } }>): Promise<void> {
+    const { random, time } = this
+    const agent = `agent ${index}`
+    for (let step = 0; step < commandsEach; step++) {
+      const name = `t${index}-${step}`
+      switch (below(random, 12)) {
+        case 0:
+        case 1:
+        case 2: {
+          const tasks = Array.from({ length: 1 + below(random, 4) }, (_, i) => this.newTask(`${name}-${i}`, index, step))
+          await this.send(enqueue(...tasks))
+          if (random() < 0.2) await this.send(enqueue(...tasks))
+          break
+        }
+        case 3:
+          await Promise.all(Array.from({ length: 6 }, (_, i) => this.send(enqueue(this.newTask(`${name}-${i}`, index, step)))))
+          break
+        case 4:
+          await this.send({ type: 'Cancel', task: `t${below(random, callers)}-${below(random, commandsEach)}-0`, reason: 'no' })
+          break
+        case 5:
+          if (random() < 0.5) await this.send({ type: 'TerminateAgent', agent: `agent ${below(random, callers)}`, reason: 'gone' })
+          else time.offset = below(random, 400) - 200
+          break
+        case 6: {
+          const read = await this.engine.read((state) => depthOf(state).total)
+          holds(read._tag === 'Right' || read.left.code === 'overloaded', 'a read was refused')
+          if (random() < 0.2) oneOf(random, opened).store.failReads = 1
+          break
+        }
+        default:
+          for (const held of await this.claim({ type: 'Claim', agent, max: 1 + below(random, 3) }, below(random, 15), random() < 0.2 ? 3 : 1_000)) {
+            await this.work(held, agent)
+          }
+      }
+      if (random() < 0.3) await sleep(below(random, 4))
+    }
+  }
+
+  private newTask(name: string, index: number, step: number) {
+    const { random } = this
+    const earlier = step > 0 && random() < 0.15 ? { dependencies: [`t${index}-${below(random, step)}-0`] } : {}
+    const delay = random() < 0.1 ? { availableAt: Date.now() + below(random, 50) } : {}
+    return task(name, {
+      ...earlier,
+      ...delay,
+      type: oneOf(random, ['work', 'toil', 'play']),
+      timeout: oneOf(random, [0.02, 0.2, 2]),
+      maxRetries: below(random, 4),
+      backoffSeconds: oneOf(random, [0, 0.01]),
+      priority: 1 + below(random, 10),
+    })
+  }
+
+  private async work(held: Claimed, agent: string): Promise<void> {
+    const { random } = this
+    const claim = { task: held.task, token: held.token }
+    if (random() < 0.2) await sleep(below(random, 40))
+    if (random() < 0.2) await this.send(heartbeat(claim, agent))
+    if (random() < 0.1) return
+    const report: Command = random() < 0.7 ? complete(claim, agent)
+      : random() < 0.7 ? fail(claim, agent, random() < 0.8)
+      : { type: 'Release', ...claim, agent, reason: 'not mine' }
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const outcome = await this.send(report)
+      if (outcome._tag === 'Right' || outcome.left.code !== 'unavailable') return
+    }
+  }
+
+  /** Works until nothing is left to do; what cannot be done is thrown away by a reviewer. */
+  async drain(): Promise<void> {
+    this.time.offset = 1_000
+    for (let round = 0; ; round++) {
+      for (const engine of this.engines) {
+        const agent = `fresh ${round}`
+        const id = `c${++this.lastId}`
+        const command: CommandOf<'Claim'> = { type: 'Claim', agent, max: 50 }
+        const outcome = await engine.claim(command, { actor: agent, correlationId: id }, { waitMs: 10 })
+        this.told.push({ id, command, outcome })
+        const claims = ok(outcome)
+        await Promise.all(claims.map((held) => this.send(complete(held, agent), engine)))
+        await this.send({ type: 'Discard', reviewer: 'r', reason: 'give up', filter: {} }, engine)
+        const open = ok(await engine.read((state) => listTasks(state, {}, 10_000).tasks.filter(({ status }) => !isFinal(status)).length))
+        if (open === 0 && this.engines.length === 1) return
+        // Of two engines, one may not know what the other has done: only the log does.
+        if (open === 0 && (await this.allEnded())) return
+      }
+    }
+  }
+
+  private async allEnded(): Promise<boolean> {
+    for (const engine of this.engines) {
+      const open = ok(await engine.read((state) => listTasks(state, {}, 10_000).tasks.filter(({ status }) => !isFinal(status)).length))
+      if (open > 0) return false
+    }
+    return true
+  }
+}
