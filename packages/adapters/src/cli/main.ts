@@ -2,4 +2,8 @@
 import { processIo } from './io.js'
 import { run } from './program.js'
 
-process.exitCode = await run(process.argv.slice(2), processIo())
+const code = await run(process.argv.slice(2), processIo())
+// Into a pipe, output is written in the background: leave when it has arrived, and not later. A forgotten timer
+// must not keep anybody waiting for an answer that has been given.
+await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))))
+process.exit(code)

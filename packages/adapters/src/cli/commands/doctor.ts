@@ -4,7 +4,6 @@ import { dataDirDefault, readStore } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
 import { connect, readConnection, type ConnectionOptions } from '../connection.js'
 import { checkServer } from '../doctor/server.js'
-import { checkStore } from '../doctor/store.js'
 import type { Finding } from '../doctor/finding.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
@@ -37,6 +36,7 @@ export const doctorCommand = (cli: Cli): Command =>
         const store = readStore(text, dataDir)
         if (E.isLeft(store)) throw new UsageError(store.left)
         if (store.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to look at')
+        const { checkStore } = await import('../doctor/store.js')
         findings = await checkStore(store.right.file, options.data, (what) => progress.show(what))
       } else {
         const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), io.env)

@@ -19,6 +19,9 @@ interface Options {
   readonly all?: boolean
 }
 
+/** What somebody who looks at a queue wants to see first. */
+const order: ReadonlyArray<Status> = ['in-progress', 'incomplete', 'pending', 'queued', 'scheduled', 'blocked', 'dead-letter', 'completed', 'cancelled', 'discarded']
+
 /** With --all, so many are held in memory at most before they are printed. */
 const pageMax = 1_000
 
@@ -44,7 +47,6 @@ export const listCommand = (cli: Cli): Command =>
       const wrong = options.status?.find((status) => !(statuses as ReadonlyArray<string>).includes(status))
       if (wrong !== undefined) throw new UsageError(`--status ${wrong} is not known: ${statuses.join(', ')}`)
       const filter = defined({
-        status: options.status as ReadonlyArray<Status> | undefined,
         type: options.type,
         phase: options.phase?.toUpperCase() as Phase | undefined,
         priority: options.priority,
@@ -56,12 +58,15 @@ export const listCommand = (cli: Cli): Command =>
       const max = options.all === true ? Number.POSITIVE_INFINITY : options.limit
       const tasks: Array<TaskView> = []
       let isMore = false
-      for await (const task of client.eachTask({ ...filter, limit: Math.min(max + 1, pageMax) })) {
-        if (tasks.length === max) {
-          isMore = true
-          break
+      for (const status of order) {
+        if (isMore || (options.status !== undefined && !options.status.includes(status))) continue
+        for await (const task of client.eachTask({ ...filter, status, limit: Math.min(max + 1 - tasks.length, pageMax) })) {
+          if (tasks.length === max) {
+            isMore = true
+            break
+          }
+          tasks.push(task)
         }
-        tasks.push(task)
       }
       printer.answer({ tasks, more: isMore }, () => {
         taskTable(printer, tasks, 'no such tasks')

@@ -1,7 +1,7 @@
 /** A worker whose handler is any program. */
 import { Command } from 'commander'
 import type { Phase, Status } from '@daybook/core'
-import type { DaybookClient } from '../../client/index.js'
+import { type DaybookClient, DaybookError } from '../../client/index.js'
 import { createWorker, httpSource, type TaskWorker, type WorkerEvent, type WorkTask } from '../../worker/index.js'
 import { type Cli, examples, type Session } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
@@ -133,10 +133,20 @@ const stopWhenEmpty = async (worker: TaskWorker, client: DaybookClient, types: R
     let isEmpty = true
     for (const type of types) {
       if (!isEmpty) break
-      isEmpty = (await client.tasks({ status: stillToCome, type, limit: 1 })).tasks.length === 0
+      isEmpty = (await tasksOrNone(client, type)) === 0
     }
     if (isEmpty) return worker.stop()
     await new Promise((resolve) => setTimeout(resolve, lookMs))
+  }
+}
+
+const tasksOrNone = async (client: DaybookClient, type: string): Promise<number> => {
+  try {
+    return (await client.tasks({ status: stillToCome, type, limit: 1 })).tasks.length
+  } catch (error) {
+    // A queue comes into being with its first task.
+    if (error instanceof DaybookError && error.code === 'not-found') return 0
+    throw error
   }
 }
 

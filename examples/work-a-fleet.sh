@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# A fleet at work: starts a server, imports a real queue folder (twice: the
+# second time must change nothing), lets two workers with two agents each work
+# it off, and checks what they did against the queue's own log: every claim
+# took the most urgent task whose dependencies were completed, and the queue
+# files say the same as the views. Exits non-zero on any disagreement.
+#
+#   bash examples/work-a-fleet.sh [FOLDER WITH QUEUE FILES]
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+daybook() { node packages/adapters/bin/daybook.js "$@"; }
+say() { printf '\n== %s\n' "$*"; }
+fail() {
+  printf '\nFAILED: %s\n' "$*" >&2
+  [ -s "$work/server.err" ] && sed 's/^/  server: /' "$work/server.err" >&2
+  exit 1
+}
+
+folder=${1:-../shared/data/loki/sentinel/queue}
+if [ ! -d "$folder" ]; then
+  echo "$folder is not here: using the small sample in examples/data."
+  folder=examples/data/queue
+fi
+
+work=$(mktemp -d)
+server=
+finish() {
+  local code=$?
+  if [ -n "$server" ] && kill -0 "$server" 2>/dev/null; then
+    kill -TERM "$server"
+    wait "$server" || true
+  fi
+  rm -rf "$work"
+  exit "$code"
+}
+trap finish EXIT
+
+say 'a server on a free port, with queue files'
+DAYBOOK_TOKEN=$(node -p 'require("node:crypto").randomBytes(24).toString("base64url")')
+export DAYBOOK_TOKEN DAYBOOK_QUEUE=fleet
+node packages/adapters/bin/daybook.js serve --port 0 --data "$work/data" --queue-files "$work/files" \
+  >"$work/server.out" 2>"$work/server.err" &
+server=$!
+for _ in $(seq 300); do
+  DAYBOOK_URL=$(sed -n 's/.*ready at \(http[^ ]*\).*/\1/p' "$work/server.out")
+  [ -n "$DAYBOOK_URL" ] && break
+  kill -0 "$server" 2>/dev/null || fail 'the server did not start'
+  sleep 0.1
+done
+[ -n "$DAYBOOK_URL" ] || fail 'the server was not ready within 30 s'
+export DAYBOOK_URL
+echo "ready at $DAYBOOK_URL"
+
+say "import $folder"
+daybook import "$folder"
+
+say 'import it again: nothing may change'
+again=$(daybook import "$folder")
+echo "$again" | head -3
+echo "$again" | grep -q '^nothing has changed$' || fail 'a second import changed something'
+before=$(daybook depth)
+echo "$before"
+
+say 'two workers, two agents each'
+daybook work --types 'eng-*' --until-empty --concurrency 2 --agent one -- ./examples/agent.sh &
+one=$!
+daybook work --types 'eng-*' --until-empty --concurrency 2 --agent two -- ./examples/agent.sh &
+two=$!
+wait "$one" || fail 'worker one ended with an error'
+wait "$two" || fail 'worker two ended with an error'
+daybook depth
+
+say 'check the log, the views and the files'
+node examples/check-fleet.mjs "$work/files/fleet" || fail 'see above'
+
+say 'stop the server'
+kill -TERM "$server"
+code=0
+wait "$server" || code=$?
+server=
+[ "$code" -eq 0 ] || fail "the server ended with exit code $code"
+echo 'The order of claims, the views and the queue files agree.'
