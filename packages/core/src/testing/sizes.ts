@@ -9,6 +9,8 @@ export interface Sizes {
   readonly groups: number
   readonly emptyGroups: number
   readonly breakers: number
+  /** Places that the index of numbers holds, in use or not. */
+  readonly numberSlots: number
   /** Entries of all indexes over tasks, by index. */
   readonly entries: Readonly<Record<string, number>>
   /** Tasks that some record still points to though they have left the state. */
@@ -33,6 +35,7 @@ export const sizesOf = (state: QueueState): Sizes => {
     groups: tables.groups.size,
     emptyGroups: lists.filter((size) => size === 0).length,
     breakers: tables.breakers.size,
+    numberSlots: tables.byNumber.capacity,
     entries: {
       byId: tables.byId.size,
       byNumber: tables.byNumber.size,
