@@ -11,12 +11,6 @@ interface Item {
 const byName = (a: Item, b: Item): number => a.name - b.name
 const inOrder = (items: ReadonlyArray<Item>): ReadonlyArray<Item> => [...items].sort((a, b) => a.key - b.key || byName(a, b))
 
-type Doing =
-  | { readonly do: 'add'; readonly key: number }
-  | { readonly do: 'append'; readonly count: number }
-  | { readonly do: 'remove'; readonly pick: number }
-  | { readonly do: 'take'; readonly count: number }
-
 const doings = fc.array(
   fc.oneof(
     { weight: 6, arbitrary: fc.record({ do: fc.constant('add' as const), key: fc.nat({ max: 2_000 }) }) },

@@ -1,0 +1,295 @@
+/** Checkers of the queue as a whole: order, keys, cascades, views, size. Events and views only. */
+import {
+  agentsOf,
+  breakersOf,
+  deadLetterPatterns,
+  depthOf,
+  duplicateOf,
+  headOf,
+  isFinal,
+  listTasks,
+  nextDue,
+  statuses,
+  type TaskFilter,
+  taskOf,
+} from '@daybook/core'
+import {
+  agentsInShadow,
+  breakersInShadow,
+  depthInShadow,
+  listInShadow,
+  patternsInShadow,
+  type ShadowTask,
+  sizesOf,
+} from '@daybook/core/testing'
+import { all, allTasks, json, same, taskIn } from './look.js'
+import { taskTypes } from './steps.js'
+import { type Checker, holds, textOf } from './world.js'
+
+const blocks = (task: ShadowTask): boolean => !['dead-letter', 'cancelled', 'discarded'].includes(task.stage)
+
+/** INV-7: each key once, duplicates silent. */
+export const keysOnce = (): Checker => ({
+  command: ({ shadow }, command, decision) => {
+    if (command.type !== 'Enqueue' || decision._tag === 'Left') return
+    const taken = new Map(shadow.tasks.filter(blocks).map((task) => [task.facts.idempotencyKey, task]))
+    for (const task of command.tasks) {
+      const events = decision.right.filter((event) => event.type === 'TaskEnqueued' && event.data.idempotencyKey === task.idempotencyKey)
+      const isKnown = taken.has(task.idempotencyKey)
+      same(events.length, isKnown ? 0 : 1, `events for key ${task.idempotencyKey}`)
+    }
+  },
+  step: ({ shadow, state }) => {
+    const blocking = shadow.tasks.filter(blocks)
+    const keys = blocking.map((task) => task.facts.idempotencyKey)
+    holds(new Set(keys).size === keys.length, () => `keys twice: ${json([...keys].sort())}`)
+    for (const task of shadow.tasks) {
+      const key = task.facts.idempotencyKey
+      same(duplicateOf(state, key)?.id, blocking.find((other) => other.facts.idempotencyKey === key)?.facts.task, `whom ${key} duplicates`)
+    }
+  },
+})
+
+/** INV-8: nothing waits for what will never complete. */
+export const cascades = (): Checker => ({
+  command: ({ shadow }, command, decision) => {
+    if (command.type !== 'Cancel' || decision._tag === 'Left') return
+    const told = decision.right.flatMap((event) => (event.type === 'Cancelled' ? [event.data.task] : []))
+    const doomed = new Set([command.task])
+    for (let size = 0; size !== doomed.size; ) {
+      size = doomed.size
+      for (const task of shadow.tasks) {
+        if (!shadow.isEnded(task) && task.facts.dependencies?.some((id) => doomed.has(id)) === true) doomed.add(task.facts.task)
+      }
+    }
+    if (shadow.task(command.task)?.stage !== 'cancelled') same([...told].sort(), [...doomed].sort(), `cancelled with ${command.task}`)
+  },
+  step: (world) => {
+    const status = new Map(allTasks(world).map((task) => [task.id, task.status]))
+    for (const task of allTasks(world)) {
+      if (isFinal(task.status)) continue
+      for (const id of task.dependencies) {
+        const fate = status.get(id)
+        holds(fate !== 'cancelled' && fate !== 'discarded', `${task.id} is ${task.status} and waits for ${id}, which is ${fate}`)
+      }
+    }
+  },
+})
+
+/** INV-9: every task in exactly one status, and all counts add up. */
+export const conservation = (): Checker => {
+  let entered = 0
+  return {
+    note: (event) => {
+      if (event.type === 'TaskEnqueued' || event.type === 'TaskImported') entered++
+    },
+    step: ({ shadow, state }) => {
+      const lists = statuses.map((status) => listTasks(state, { statuses: [status] }, all).tasks)
+      const ids = lists.flat().map((task) => task.id)
+      const depth = depthOf(state)
+      holds(new Set(ids).size === ids.length, 'a task in two statuses')
+      same(ids.length, entered - shadow.gone.length, 'tasks in the state')
+      same(depth.total, ids.length, 'total')
+      statuses.forEach((status, s) => same(depth.byStatus[status], lists[s]?.length, status))
+      const pending = depth.byStatus.pending
+      const sum = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0)
+      same([sum(depth.byPriority), sum(depth.byType)], [pending, pending], 'pending by priority, by type')
+    },
+  }
+}
+
+/** INV-11: claims are the brute-force choice. */
+export const bestFirst = (): Checker => ({
+  command: ({ shadow }, command, decision) => {
+    if (command.type !== 'Claim' || decision._tag === 'Left') return
+    const { type: _, max, ...request } = command
+    const got = decision.right.map((event) => (event.type === 'Claimed' ? [event.data.task, event.data.probe === true] : event.type))
+    same(got, shadow.pick(request, max).map(({ task, probe }) => [task.facts.task, probe]), `given to ${command.agent}`)
+  },
+})
+
+/** INV-14: time does not run backward. */
+export const monotoneTime = (): Checker => {
+  let last = 0
+  return {
+    event: (_, event, __, index) => holds(event.at >= last, `event ${index} at ${event.at}, after ${last}`),
+    note: (event) => {
+      last = event.at
+    },
+    step: ({ state }) => same(headOf(state).at, last, 'the time of the state'),
+  }
+}
+
+/** INV-16: refused is refused as a whole, accepted is accepted as a whole. */
+export const allOrNone = (): Checker => ({
+  command: ({ shadow, state }, command, decision) => {
+    if (command.type !== 'Enqueue') return
+    const given = new Map(command.tasks.map((task) => [task.id, task]))
+    const isKnown = (id: string): boolean => shadow.task(id) !== undefined
+    const fresh = command.tasks.filter(
+      ({ id, idempotencyKey: key }, i) =>
+        !isKnown(id) &&
+        duplicateOf(state, key) === undefined &&
+        !command.tasks.slice(0, i).some((earlier) => earlier.id === id || earlier.idempotencyKey === key),
+    )
+    const hopeless = fresh.find((task) =>
+      task.dependencies?.some((id) => {
+        const stage = shadow.task(id)?.stage
+        return (!isKnown(id) && !given.has(id)) || (stage !== undefined && ['cancelled', 'discarded'].includes(stage))
+      }),
+    )
+    const clash = command.tasks.find(({ id, idempotencyKey }) => {
+      const known = shadow.task(id)
+      return known !== undefined && known.facts.idempotencyKey !== idempotencyKey
+    })
+    if (hopeless !== undefined || clash !== undefined) {
+      holds(decision._tag === 'Left', `a part was taken in, though ${(hopeless ?? clash)?.id} cannot be`)
+    }
+  },
+  step: ({ state, shadow }, command, decided) => {
+    same(headOf(state).revision, shadow.revision, 'revision')
+    same(headOf(state).misfits, 0, 'misfits')
+    if (command?.type !== 'Enqueue' || decided.length === 0) return
+    for (const task of command.tasks) {
+      const isGone = shadow.gone.some(({ facts }) => facts.task === task.id || facts.idempotencyKey === task.idempotencyKey)
+      const isThere = isGone || taskOf(state, task.id) !== undefined || duplicateOf(state, task.idempotencyKey) !== undefined
+      holds(isThere, `${task.id} was accepted and is not there`)
+    }
+  },
+})
+
+/** INV-17: final is final. */
+export const finalIsFinal = (): Checker => {
+  const final = new Map<string, string>()
+  return {
+    event: ({ shadow }, event) => {
+      const id = taskIn(event) ?? ''
+      const task = shadow.task(id)
+      holds(task === undefined || !shadow.isEnded(task) || task.finishedAt === 0, `${event.type} of ${id}, which is ${task?.stage}`)
+    },
+    note: (event) => {
+      const id = taskIn(event) ?? ''
+      if (event.type === 'Completed') final.set(id, 'completed')
+      else if (event.type === 'Cancelled') final.set(id, 'cancelled')
+      else if (event.type === 'Discarded') final.set(id, 'discarded')
+      else if (event.type === 'TaskEnqueued' || event.type === 'TaskImported') final.delete(id)
+    },
+    step: ({ state }) => {
+      for (const [id, status] of final) same(taskOf(state, id)?.status ?? status, status, id)
+    },
+  }
+}
+
+/** INV-18: who gave a task back does not get it again. */
+export const barred = (): Checker => {
+  const given = new Map<string, Set<string>>()
+  return {
+    event: (_, event) => {
+      if (event.type !== 'Claimed') return
+      const { task, agent } = event.data
+      holds(given.get(task)?.has(agent) !== true, `${agent} gets ${task} again, which it released`)
+    },
+    note: (event) => {
+      const id = taskIn(event) ?? ''
+      if (event.type === 'Released') given.set(id, new Set([...(given.get(id) ?? []), event.data.agent]))
+      if (event.type === 'Requeued' || event.type === 'TaskEnqueued') given.delete(id)
+    },
+  }
+}
+
+const filters: ReadonlyArray<TaskFilter> = [
+  {},
+  { statuses: ['pending', 'dead-letter'], priorityMin: 3, priorityMax: 8 },
+  { type: 'eng-*', phase: 'REQUIREMENTS' },
+  { ticketId: 'T-1', priorityMax: 9 },
+  { agent: 'ann' },
+  { agent: 'bob', statuses: ['in-progress', 'completed'] },
+  { tenant: 'acme', text: 'ENOENT' },
+  { text: 'T1' },
+]
+
+/** INV-20, TQM-DM-003: what is shown is what a scan from scratch finds. */
+export const viewsAreScans = (): Checker => {
+  let turn = 0
+  return {
+    step: ({ state, shadow }) => {
+      const filter = filters[turn++ % filters.length] as TaskFilter
+      const shown = []
+      for (let after: string | undefined, more = true; more; more = after !== undefined) {
+        const page = listTasks(state, filter, 3, after)
+        shown.push(...page.tasks)
+        after = page.next
+      }
+      same(shown, listInShadow(shadow, filter), `tasks by ${json(filter)}`)
+      same(depthOf(state), depthInShadow(shadow), 'depth')
+      same(breakersOf(state), breakersInShadow(shadow), 'breakers')
+      same(agentsOf(state), agentsInShadow(shadow), 'agents')
+      const patterns = deadLetterPatterns(state)
+      const plain = patterns.map(({ sample: _, tasks: __, ...pattern }) => pattern)
+      const order = (list: ReadonlyArray<unknown>): ReadonlyArray<string> => list.map(json).sort()
+      same(order(plain), order(patternsInShadow(shadow)), 'dead letter patterns')
+      holds(patterns.every((pattern, i) => i === 0 || pattern.count <= (patterns[i - 1]?.count ?? 0)), 'most frequent first')
+      const dues = shadow.tasks.flatMap((task) => {
+        const status = shadow.statusOf(task)
+        return status === 'scheduled' ? [task.delayedUntil] : shadow.isHeld(task) ? [task.lease?.expiresAt ?? 0] : []
+      })
+      const cooling = [...shadow.breakers.values()].flatMap((b) => (b.state === 'open' && b.halfOpenAt !== 0 ? [b.halfOpenAt] : []))
+      const due = [...dues, ...cooling]
+      same(nextDue(state), due.length === 0 ? undefined : Math.min(...due), 'next due')
+    },
+  }
+}
+
+/** INV-22: nothing is kept but what the live and the retained tasks need. */
+export const boundedSize = (): Checker => {
+  const typesEver = new Set<string>()
+  const entered = { count: 0 }
+  let finished: ReadonlyArray<number> = []
+  return {
+    note: (event) => {
+      if (event.type !== 'TaskEnqueued' && event.type !== 'TaskImported') return
+      entered.count++
+      typesEver.add(event.data.type)
+    },
+    step: (world, command, decided) => {
+      const sizes = sizesOf(world.state)
+      const { live, retained, entries } = sizes
+      const known = live + retained
+      same(
+        { byId: entries['byId'], byNumber: entries['byNumber'], groups: entries['groups'], finished: entries['finished'] },
+        { byId: known, byNumber: known, groups: known, finished: retained },
+        'index entries',
+      )
+      for (const index of ['byKey', 'byTicket']) holds((entries[index] ?? 0) <= known, `${index}: ${entries[index]} of ${known}`)
+      for (const index of ['leases', 'timers']) holds((entries[index] ?? 0) <= live, `${index}: ${entries[index]} of ${live}`)
+      same({ emptyGroups: sizes.emptyGroups, ghosts: sizes.ghosts }, { emptyGroups: 0, ghosts: 0 }, 'left over')
+      holds(sizes.numberSlots <= 4 * known + 2_048, `${sizes.numberSlots} slots for ${known} numbers`)
+      holds(sizes.breakers <= Math.max(taskTypes.length, typesEver.size), 'a breaker of a type never seen')
+      // Each event takes out up to 16 tasks whose retention is over.
+      const horizon = headOf(world.state).at - world.shadow.settings.retentionSeconds * 1_000
+      const now = allTasks(world).flatMap((task) => (isFinal(task.status) ? [task.finishedAt ?? 0] : []))
+      const overdue = (list: ReadonlyArray<number>): number => list.filter((time) => time <= horizon).length
+      const ends = decided.filter((event) => ['Completed', 'Cancelled', 'Discarded', 'TaskImported'].includes(event.type)).length
+      if (command !== undefined && command.type !== 'Configure' && decided.length > 0) {
+        const bound = Math.max(0, overdue(finished) - 16 * decided.length) + ends
+        holds(overdue(now) <= bound, `${overdue(now)} tasks beyond their retention, not ${bound}`)
+      }
+      finished = now
+      holds(known <= entered.count, 'more tasks than were enqueued')
+    },
+  }
+}
+
+/** INV-15, its second part: deciding, and being asked, changes nothing; the same question has the same answer. */
+export const decideChangesNothing = (): Checker => {
+  let text: string | undefined
+  return {
+    command: (world, command, decision, envelope) => {
+      same(world.system.decide(command, envelope)(world.state), decision, 'decided again')
+      if (text !== undefined) holds(textOf(world.state) === text, 'decide changed the state')
+    },
+    step: (world) => {
+      text = textOf(world.state)
+    },
+  }
+}
