@@ -10,6 +10,8 @@ import {
   type QueueState,
   rollback,
   skip,
+  snapshotLines,
+  snapshotReader,
   taskOf,
 } from '@daybook/core'
 import type { Invariant } from './checkers.js'
@@ -205,6 +207,18 @@ export const defects: ReadonlyArray<Defect> = [
     system: () => ({
       ...daybook,
       rollback: (state, point) => evolve(rollback(state, point), { type: 'AgentTerminated', at: 0, data: { agent: 'x', reason: '' } }),
+    }),
+  },
+  {
+    breaks: 'INV-15',
+    by: 'a snapshot that loses a page',
+    system: () => ({
+      ...daybook,
+      fork: (state) => {
+        const reader = snapshotReader()
+        for (const line of snapshotLines(state).slice(0, 1)) reader.line(line)
+        return reader.finish()
+      },
     }),
   },
   {
