@@ -1,0 +1,86 @@
+/** The README's examples are run as they stand there, against a server as it says to start one. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const token = 'token-of-the-readme-test'
+let folder: string
+let server: ChildProcess
+let url: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'daybook-readme-'))
+  server = spawn(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), 'serve', '--port', '0', '--data', folder], {
+    env: { ...process.env, DAYBOOK_TOKEN: token },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  if (server.stdout === null) throw new Error('no output of the server to read')
+  for await (const line of createInterface({ input: server.stdout })) {
+    const found = /http:\/\/\S+/.exec(line)?.[0]
+    if (found === undefined) continue
+    url = found.replace(/\/$/, '')
+    break
+  }
+})
+
+afterAll(async () => {
+  server.kill('SIGTERM')
+  if (server.exitCode === null) await once(server, 'exit')
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** The blocks marked to be run, in order. */
+const blocks = async (): Promise<ReadonlyArray<{ readonly language: string; readonly code: string }>> => {
+  const text = await readFile(join(root, 'README.md'), 'utf8')
+  return [...text.matchAll(/<!-- run -->\n```(\w+)\n([\s\S]*?)```/g)].map(([, language = '', code = '']) => ({ language, code }))
+}
+
+const run = async (program: string, args: ReadonlyArray<string>): Promise<{ code: number; output: string }> => {
+  const child = spawn(program, args, { cwd: root, env: { ...process.env, DAYBOOK_URL: url, DAYBOOK_TOKEN: token, NO_COLOR: '1' } })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  const [code] = (await once(child, 'exit')) as [number]
+  return { code, output }
+}
+
+const runBlock = async ({ language, code }: { readonly language: string; readonly code: string }) => {
+  if (language === 'sh') return run('bash', ['-euo', 'pipefail', '-c', code])
+  // Beside this file, so that the packages are found as a service in the workspace would find them.
+  const file = fileURLToPath(new URL(`./.example-${process.pid}.mjs`, import.meta.url))
+  await writeFile(file, code)
+  try {
+    return await run(process.execPath, [file])
+  } finally {
+    await rm(file, { force: true })
+  }
+}
+
+describe('README', () => {
+  test('every example that it marks as runnable runs', async () => {
+    const examples = await blocks()
+    expect(examples.map(({ language }) => language)).toEqual(['sh', 'ts', 'ts'])
+    const outputs: Array<string> = []
+    for (const example of examples) {
+      const { code, output } = await runBlock(example)
+      expect(code, `${example.code}\n${output}`).toBe(0)
+      outputs.push(output)
+    }
+    // What the examples are there to show has happened.
+    expect(outputs[0]).toContain('write-docs')
+    expect(outputs[0]).toContain('Completed')
+    expect(outputs[1]).toContain('false')
+    expect(outputs[2]).toContain('ada@example.org')
+  })
+
+  test('teeth: an example that does not run is seen', async () => {
+    expect((await runBlock({ language: 'ts', code: `import { noSuchThing } from '@daybook/adapters/client'` })).code).not.toBe(0)
+    expect((await runBlock({ language: 'sh', code: 'npx daybook show no-such-task' })).code).not.toBe(0)
+  })
+})
