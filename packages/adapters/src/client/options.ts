@@ -14,7 +14,7 @@ export interface GatherOptions {
    * while this process works and vice versa; many make small batches. Default 3; 1–16.
    */
   readonly inFlightMax?: number
-  /** Calls that are waiting together are split over several requests only into parts of at least so many. Default 64; 1–1,000. */
+  /** Calls that are waiting together are split over several requests only into parts of at least so many. Default 128; 1–1,000. */
   readonly splitMin?: number
   /** More unanswered single calls than this are refused (`overloaded`): the bound on memory. Default 100,000. */
   readonly waitingMax?: number
@@ -86,7 +86,7 @@ export const configure = (options: ClientOptions): Configured => {
       itemsMax: inRange('gather.itemsMax', gather.itemsMax ?? 500, 1, 1_000),
       bytesMax: inRange('gather.bytesMax', gather.bytesMax ?? 3_000_000, 1, Number.MAX_SAFE_INTEGER),
       inFlightMax: inRange('gather.inFlightMax', gather.inFlightMax ?? 3, 1, 16),
-      splitMin: inRange('gather.splitMin', gather.splitMin ?? 64, 1, 1_000),
+      splitMin: inRange('gather.splitMin', gather.splitMin ?? 128, 1, 1_000),
       waitingMax: inRange('gather.waitingMax', gather.waitingMax ?? 100_000, 1, Number.MAX_SAFE_INTEGER),
     },
   }

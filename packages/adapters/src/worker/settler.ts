@@ -43,7 +43,7 @@ export class Settler {
         itemsMax: config.settleMax,
         bytesMax: Number.POSITIVE_INFINITY,
         inFlightMax: config.settleInFlightMax,
-        splitMin: Math.min(64, config.settleMax),
+        splitMin: Math.min(128, config.settleMax),
       },
       (batch) => this.#send(batch),
     )
