@@ -3,7 +3,7 @@
 /** One line, without what a terminal would obey: task texts come from strangers. */
 export const clean = (text: string, max = 2_000): string => {
   // eslint-disable-next-line no-control-regex -- these are the characters to be removed
-  const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ').trim()
+  const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ').replace(/\s+/g, ' ').trim()
   return flat.length > max ? `${flat.slice(0, max - 1)}…` : flat
 }
 

@@ -71,6 +71,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     onEvent: (event) => told.event(event),
     handler: async (task, { signal, lease, lastCheckpoint }) => {
       const began = performance.now()
+      // Those that have ended; this one has not.
       const attempts = (task as WorkTask & { readonly attempts?: number }).attempts ?? 0
       try {
         const result = await runAgent({
@@ -83,7 +84,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
             DAYBOOK_TASK_TYPE: task.type,
             DAYBOOK_QUEUE: connection.queue,
             DAYBOOK_URL: connection.url,
-            DAYBOOK_ATTEMPT: String(Math.max(1, attempts)),
+            DAYBOOK_ATTEMPT: String(attempts + 1),
             DAYBOOK_AGENT: worker.agentId,
             DAYBOOK_LEASE: String(lease.token),
           },

@@ -1,0 +1,255 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { folder, hasRealSamples, samplesUsed } from '../import/samples.js'
+import { run, type Server, startServer } from './program.js'
+
+let server: Server
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(async () => {
+  await server?.stop()
+  server?.remove()
+})
+
+interface Task { readonly id: string; readonly status: string; readonly type: string; readonly priority: number }
+interface Claims { readonly claims: ReadonlyArray<{ readonly task: Task; readonly lease: { readonly token: number } }> }
+
+/** A queue for each test, so that none sees another's tasks. */
+let last = 0
+const queue = (): string => `q${++last}`
+const enqueue = (q: string, ...args: ReadonlyArray<string>) => server.json<Task & { readonly duplicate: boolean }>('enqueue', '--queue', q, ...args)
+const claim = async (q: string, ...args: ReadonlyArray<string>) => {
+  const { claims } = await server.json<Claims>('claim', '--queue', q, ...args)
+  return claims.map(({ task, lease }) => ({ id: task.id, lease: String(lease.token) }))
+}
+const list = async (q: string, ...args: ReadonlyArray<string>) =>
+  (await server.json<{ readonly tasks: ReadonlyArray<Task> }>('list', '--queue', q, ...args)).tasks
+const in_ = async (q: string, ...args: ReadonlyArray<string>) => server.daybook([...args, '--queue', q])
+
+describe('a task from the command line', () => {
+  test('enqueue, list, show, claim, heartbeat, complete, history', async () => {
+    const q = queue()
+    const added = await enqueue(q, 'eng-backend', '--id', 'a', '--priority', 'high', '--payload', '{"action":"test"}', '--metadata', '{"m":1}', '-d', 'text')
+    expect(added).toMatchObject({ id: 'a', status: 'pending', duplicate: false })
+    expect(await enqueue(q, 'eng-backend', '--id', 'a', '--payload', '{"action":"test"}')).toMatchObject({ id: 'a', duplicate: true })
+    expect((await in_(q, 'list')).out).toMatch(/a\s+eng-backend\s+8\s+pending/)
+    expect(await server.json('show', 'a', '--queue', q)).toMatchObject({ id: 'a', payload: { action: 'test' }, metadata: { m: 1 }, description: 'text' })
+    const [held] = await claim(q, '--types', 'eng-*')
+    expect(held?.id).toBe('a')
+    expect((await in_(q, 'heartbeat', 'a', '--lease', held?.lease ?? '', '--progress', 'half')).out).toContain('a is yours')
+    const bare = await in_(q, 'complete', 'a', '--lease', held?.lease ?? '', '--output', 'done')
+    expect([bare.code, bare.out]).toEqual([1, 'a incomplete\n'])
+    expect(bare.err).toContain('the queue wants a decision report')
+    const full = await in_(q, 'complete', 'a', '--lease', held?.lease ?? '', '--output', 'done', '--report', 'because')
+    expect([full.code, full.out]).toEqual([0, 'a completed\n'])
+    expect(await server.json('show', '#1', '--queue', q)).toMatchObject({ status: 'completed', result: { output: 'done', decisionReport: 'because' } })
+    const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string }> }>('history', 'a', '--queue', q)
+    expect(events.map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', 'LeaseExtended', 'MarkedIncomplete', 'Completed'])
+  })
+
+  test('many from standard input, in any order; cancelled with what depends on them', async () => {
+    const q = queue()
+    const tasks = [{ id: 'b', type: 'x', payload: 1, dependencies: ['a'] }, { id: 'a', type: 'x', payload: 2 }]
+    const { code } = await server.daybook(['enqueue', '--file', '-', '--queue', q], JSON.stringify({ tasks }))
+    expect(code).toBe(0)
+    expect((await list(q)).map(({ id, status }) => `${id} ${status}`)).toEqual(['a pending', 'b blocked'])
+    expect((await in_(q, 'cancel', 'a', '--reason', 'not wanted')).out).toBe('2 tasks cancelled: a, b\n')
+  })
+
+  test('fail and release', async () => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'a')
+    const [first] = await claim(q, '--agent', 'one')
+    expect((await in_(q, 'release', 'a', '--lease', first?.lease ?? '', '--agent', 'one')).out).toBe('a pending\n')
+    const [second] = await claim(q, '--agent', 'two')
+    expect((await in_(q, 'fail', 'a', '--lease', second?.lease ?? '', '--agent', 'two', '--error', 'no')).out).toMatch(/^a scheduled, tried again in \d+s\n$/)
+    expect((await in_(q, 'claim', '--agent', 'two')).out).toBe('nothing to claim\n')
+  })
+})
+
+describe('exit code 1: refused by the queue, the problem on stderr', () => {
+  test.each<[string, ReadonlyArray<string>, string]>([
+    ['an unknown task', ['show', 'nobody'], 'not-found'],
+    ['a lease that is not one', ['complete', 'a', '--lease', '99', '--output', '1'], 'lease-lost'],
+    ['a dependency that is nowhere', ['enqueue', 'y', '--depends-on', 'ghost'], 'unknown-dependency'],
+    ['a field that is wrong', ['enqueue', 'y', '--priority', '11'], 'priority'],
+  ])('%s', async (_, args, message) => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'a')
+    const { code, out, err } = await in_(q, ...args)
+    expect(err).toContain(message)
+    expect([code, out]).toEqual([1, ''])
+    const json = await in_(q, ...args, '--json')
+    expect(JSON.parse(json.err)).toHaveProperty('error.code')
+  })
+
+  test('a wrong token says where to find the right one, and is not repeated', async () => {
+    const { code, err } = await server.daybook(['list', '--token', 'wrong-token'])
+    expect(code).toBe(1)
+    expect(err).toContain('DAYBOOK_TOKEN')
+    expect(err).not.toContain('wrong-token')
+  })
+})
+
+describe('operating a queue', () => {
+  const deadLetter = async (q: string, ids: ReadonlyArray<string>): Promise<void> => {
+    for (const id of ids) {
+      await enqueue(q, 'ops', '--id', id, '--payload', `"${id}"`)
+      const [held] = await claim(q)
+      await in_(q, 'fail', id, '--lease', held?.lease ?? '', '--error', `disk ${id} is full`, '--permanent')
+    }
+  }
+
+  test('LK-11: dead letters: list, patterns, show, retry one, discard by filter', async () => {
+    const q = queue()
+    await deadLetter(q, ['a', 'b', 'c'])
+    expect((await server.json<{ readonly tasks: ReadonlyArray<Task> }>('dlq', '--queue', q)).tasks).toHaveLength(3)
+    const { patterns } = await server.json<{ readonly patterns: ReadonlyArray<{ readonly count: number; readonly signature: string }> }>('dlq', 'patterns', '--queue', q)
+    expect(patterns.reduce((sum, { count }) => sum + count, 0)).toBe(3)
+    const shown = await in_(q, 'dlq', 'show', 'a')
+    expect(shown.out).toContain('disk a is full')
+    expect(shown.out).toContain('DeadLettered')
+    expect((await in_(q, 'dlq', 'retry', 'a', '--reason', 'made room')).out).toBe('1 dead letter sent back: a\n')
+    expect((await in_(q, 'dlq', 'discard', '--error', 'disk b', '--reason', 'old')).out).toBe('1 dead letter thrown away: b\n')
+    expect((await in_(q, 'dlq', 'discard', '--all', '--reason', 'old')).out).toBe('1 dead letter thrown away: c\n')
+    expect((await in_(q, 'dlq')).out).toBe('no dead letters\n')
+  })
+
+  test('LK-13: breakers: opened and closed by hand', async () => {
+    const q = queue()
+    await enqueue(q, 'ops')
+    await in_(q, 'breakers', 'open', 'ops', '--reason', 'the API is down')
+    expect((await in_(q, 'breakers')).out).toMatch(/ops\s+open/)
+    expect(await claim(q)).toEqual([])
+    expect((await in_(q, 'breakers', 'close', 'ops')).code).toBe(0)
+    expect(await claim(q)).toHaveLength(1)
+  })
+
+  test('agents: who holds what, and an end to it', async () => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'a')
+    await claim(q, '--agent', 'worker-3')
+    expect((await in_(q, 'agents')).out).toMatch(/worker-3\s+1\s+a/)
+    expect((await in_(q, 'agents', 'terminate', 'worker-3')).out).toBe('worker-3 terminated; 1 task back in the queue: a\n')
+    expect((await list(q)).map(({ status }) => status)).toEqual(['pending'])
+  })
+
+  test('LK-14: settings: get, set, and a circuit-breakers.yaml as it is', async () => {
+    const q = queue()
+    await in_(q, 'settings', 'set', 'decisionReport=optional', 'breakers.overrides.a.b.failureThreshold=2')
+    expect(await server.json('settings', 'get', 'decisionReport', '--queue', q)).toBe('optional')
+    const file = join(server.dir, 'circuit-breakers.yaml')
+    writeFileSync(file, 'defaults:\n  failureThreshold: 7\noverrides:\n  ops-security:\n    failureThreshold: 3\n')
+    expect((await in_(q, 'settings', 'set', '--file', file)).code).toBe(0)
+    expect(await server.json('settings', 'get', '--queue', q)).toMatchObject({
+      breakers: { defaults: { failureThreshold: 7 }, overrides: { 'a.b': { failureThreshold: 2 }, 'ops-security': { failureThreshold: 3 } } },
+    })
+    await in_(q, 'settings', 'set', 'breakers.overrides.a.b=null')
+    expect(await server.json('settings', 'get', '--queue', q)).not.toHaveProperty('breakers.overrides.a.b')
+  })
+
+  test('pause and resume; depth', async () => {
+    const q = queue()
+    await enqueue(q, 'x', '--priority', 'CRITICAL')
+    await in_(q, 'pause', '--reason', 'deploying')
+    expect(await claim(q)).toEqual([])
+    await in_(q, 'resume')
+    expect(await server.json('depth', '--queue', q)).toMatchObject({ byStatus: { pending: 1 }, byPriority: { CRITICAL: 1 } })
+    expect((await in_(q, 'depth')).out).toMatch(/pending\s+1/)
+    expect(await claim(q)).toHaveLength(1)
+  })
+
+  test('output that is no terminal has no colours, and nothing a terminal would obey', async () => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'a', '-d', 'red\u001b[31m\u0007 alert\nsecond line')
+    const { out } = await in_(q, 'list')
+    expect(out).toContain('red [31m alert second line')
+    // eslint-disable-next-line no-control-regex -- these are looked for
+    expect(out.replaceAll('\n', '')).not.toMatch(/[\u0000-\u001f]/)
+    // eslint-disable-next-line no-control-regex -- these are looked for
+    expect((await run(['list', '--queue', q], { ...server.env, FORCE_COLOR: '1' })).out).toMatch(/\u001b\[36mpending/)
+    // eslint-disable-next-line no-control-regex -- these are looked for
+    expect((await run(['list', '--queue', q], { ...server.env, FORCE_COLOR: '1', NO_COLOR: '1' })).out).not.toMatch(/\u001b/)
+  })
+})
+
+describe(`EV-09: import and export: ${samplesUsed}`, () => {
+  const counts = hasRealSamples ? { sentinel: 31, bhengu: 5, ralph2: 12 } : { sentinel: 5 }
+
+  test.each(Object.entries(counts))('%s: %i tasks taken; a second import changes nothing and says so; exported and imported elsewhere, the same', async (name, count) => {
+    const q = queue()
+    const first = await server.json<{ readonly took: number; readonly refused: ReadonlyArray<unknown> }>('import', folder(name), '--queue', q)
+    expect(first).toMatchObject({ took: count, refused: [] })
+    const before = await server.json('depth', '--queue', q)
+    const again = await in_(q, 'import', folder(name))
+    expect(again.out).toContain(`0 tasks taken into ${q}, ${count} already there\nnothing has changed`)
+    expect(again.code).toBe(0)
+    expect(await server.json('depth', '--queue', q)).toMatchObject({ revision: (before as { readonly revision: number }).revision })
+    const out = join(server.dir, `export-${q}`)
+    expect((await in_(q, 'export', '--out', out)).code).toBe(0)
+    const other = queue()
+    expect(await server.json('import', out, '--queue', other)).toMatchObject({ took: count, refused: [] })
+    const shape = (tasks: ReadonlyArray<Task>) => tasks.map(({ id, type, priority, status }) => ({ id, type, priority, status })).sort((a, b) => (a.id < b.id ? -1 : 1))
+    expect(shape(await list(other, '--all'))).toEqual(shape(await list(q, '--all')))
+  })
+
+  test('what is refused is named, the rest is taken, and the exit code says so', async () => {
+    const q = queue()
+    const dir = join(server.dir, 'broken')
+    mkdirSync(dir)
+    writeFileSync(join(dir, 'pending.json'), '[{"id":"a","type":"x"},{"id":"b","type":"x","dependencies":["ghost"]},{"id":"big","type":"x","payload":"' + 'x'.repeat(300_000) + '"}]')
+    writeFileSync(join(dir, 'completed.json'), '{"tasks":[{"id":')
+    const { code, out } = await in_(q, 'import', dir)
+    expect(code).toBe(1)
+    expect(out).toContain('1 task taken')
+    expect(out).toContain('refused (3)')
+    expect(out).toMatch(/completed\.json: breaks off/)
+    expect(out).toMatch(/pending\.json b: depends on ghost/)
+    expect(out).toMatch(/pending\.json big: .*bytes/)
+    expect((await list(q)).map(({ id }) => id)).toEqual(['a'])
+  })
+
+  test('export without a folder is one JSON document', async () => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'a')
+    const { out } = await in_(q, 'export')
+    expect(JSON.parse(out)).toMatchObject({ tasks: [{ id: 'a', type: 'x', status: 'pending' }] })
+  })
+
+  test('a folder that is not there is an error', async () => {
+    const { code, err } = await server.daybook(['import', join(server.dir, 'nowhere')])
+    expect(code).toBe(1)
+    expect(err).toContain('nowhere')
+  })
+})
+
+test('doctor: a sound server', async () => {
+  const q = queue()
+  await enqueue(q, 'x')
+  const report = await server.json<{ readonly ok: boolean; readonly findings: ReadonlyArray<{ readonly about: string }> }>('doctor')
+  expect(report.ok).toBe(true)
+  expect(report.findings.map(({ about }) => about)).toContain(`queue ${q}`)
+})
+
+test('every command that only asks takes --json and prints one document', async () => {
+  const q = queue()
+  await enqueue(q, 'x', '--id', 'a')
+  for (const args of ['list', 'show a', 'history a', 'depth', 'dlq', 'dlq list', 'dlq patterns', 'breakers', 'agents', 'settings', 'export', 'doctor', 'claim']) {
+    const { code, out } = await in_(q, ...args.split(' '), '--json')
+    expect([args, code]).toEqual([args, 0])
+    expect(() => JSON.parse(out) as unknown).not.toThrow()
+  }
+})
+
+test('the queue comes from the environment too', async () => {
+  const q = queue()
+  const env = { ...server.env, DAYBOOK_QUEUE: q }
+  expect((await run(['enqueue', 'x', '--id', 'here'], env)).code).toBe(0)
+  expect((await list(q)).map(({ id }) => id)).toEqual(['here'])
+})
+
+test('the files of this test are where they should be', () => {
+  expect(readFileSync(join(server.dir, 'data', 'tokens.json'), 'utf8')).not.toContain(server.env.DAYBOOK_TOKEN)
+})

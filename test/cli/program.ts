@@ -1,0 +1,113 @@
+/** The program: as a real process, or in this one, which is ten times as quick; always against a real server. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable, Writable } from 'node:stream'
+import { fileURLToPath } from 'node:url'
+import { run as runProgram } from '@daybook/adapters/cli'
+
+export const root = fileURLToPath(new URL('../../', import.meta.url))
+const bin = join(root, 'packages/adapters/bin/daybook.js')
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>
+
+export interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+const variables = ['DAYBOOK_URL', 'DAYBOOK_TOKEN', 'DAYBOOK_QUEUE', 'DAYBOOK_HOST', 'DAYBOOK_PORT', 'DAYBOOK_DATA', 'DAYBOOK_STORE', 'DAYBOOK_AGENT', 'NO_COLOR', 'FORCE_COLOR']
+
+/** Starts `daybook ARGS`, with none of the variables of whoever runs the tests. */
+export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root): Child => {
+  const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !variables.includes(name)))
+  return spawn(process.execPath, [bin, ...args], { cwd, env: { ...own, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+}
+
+export const ended = (child: Child): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    let out = ''
+    let err = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, out, err }))
+  })
+
+export const run = (args: ReadonlyArray<string>, env: Record<string, string> = {}, input = ''): Promise<Ended> => {
+  const child = start(args, env)
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(input)
+  return ended(child)
+}
+
+/** The same without a process. Nothing of it is a terminal. */
+export const runHere = async (args: ReadonlyArray<string>, env: Record<string, string> = {}, input = ''): Promise<Ended> => {
+  let out = ''
+  let err = ''
+  const code = await runProgram(args, {
+    env,
+    out: (text) => void (out += text),
+    err: (text) => void (err += text),
+    outIsTerminal: false,
+    errIsTerminal: false,
+    input: async () => input,
+    onSignal: () => () => undefined,
+  })
+  return { code, out, err }
+}
+
+export interface Server {
+  readonly url: string
+  readonly dir: string
+  readonly env: Record<string, string>
+  /** What it said on stderr until it was ready. */
+  readonly said: string
+  /** Runs a command against it, in this process. */
+  readonly daybook: (args: ReadonlyArray<string>, input?: string) => Promise<Ended>
+  /** The same with --json, its answer parsed; throws when the exit code is not 0. */
+  readonly json: <T>(...args: ReadonlyArray<string>) => Promise<T>
+  /** SIGTERM; resolves to how it ended. */
+  readonly stop: () => Promise<Ended>
+  readonly remove: () => void
+}
+
+const token = 'a-token-of-the-tests'
+
+/** A server on a free port with a folder of its own; waits for its line on stdout. */
+export const startServer = async (flags: ReadonlyArray<string> = [], env: Record<string, string> = { DAYBOOK_TOKEN: token }, dir = mkdtempSync(join(tmpdir(), 'daybook-cli-'))): Promise<Server> => {
+  const child = start(['serve', '--port', '0', '--data', join(dir, 'data'), ...flags], env)
+  const end = ended(child)
+  let out = ''
+  let said = ''
+  child.stderr.on('data', (text: string) => (said += text))
+  const url = await new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (text: string) => {
+      out += text
+      const found = /http:\/\/[^\s"]+/.exec(out)
+      if (found !== null) resolve(found[0])
+    })
+    void end.then(({ code, err }) => reject(new Error(`the server ended with ${code}: ${err}`)), reject)
+  })
+  const own = { ...env, DAYBOOK_URL: url }
+  const daybook = (args: ReadonlyArray<string>, input?: string): Promise<Ended> => runHere(args, own, input)
+  return {
+    url,
+    dir,
+    env: own,
+    said,
+    daybook,
+    json: async <T>(...args: ReadonlyArray<string>): Promise<T> => {
+      const { code, out: text, err } = await daybook([...args, '--json'])
+      if (code !== 0) throw new Error(`daybook ${args.join(' ')}: exit code ${code}: ${err}`)
+      return JSON.parse(text) as T
+    },
+    stop: async () => {
+      child.kill('SIGTERM')
+      return end
+    },
+    remove: () => rmSync(dir, { recursive: true, force: true }),
+  }
+}

@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ended, run, runHere, type Server, start, startServer } from './program.js'
+
+let dir = ''
+const servers: Array<Server> = []
+const serving = async (...args: Parameters<typeof startServer>): Promise<Server> => {
+  const server = await startServer(args[0], args[1], args[2] ?? dir)
+  servers.push(server)
+  return server
+}
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'daybook-serve-'))
+})
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+describe('daybook serve', () => {
+  test('ready is one line on stdout; SIGTERM ends it with exit code 0', async () => {
+    const server = await serving()
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200)
+    servers.pop()
+    expect(await server.stop()).toMatchObject({ code: 0, out: `daybook: ready at ${server.url}\n` })
+  })
+
+  test('the first start shows an admin token once; it opens the door, and later starts do not show it', async () => {
+    const first = await serving([], {})
+    const [, token] = /shown this once: (\S+)/.exec(first.said) ?? []
+    expect(token).toMatch(/^dbk_/)
+    expect((await runHere(['enqueue', 'x'], { DAYBOOK_URL: first.url, DAYBOOK_TOKEN: token ?? '' })).code).toBe(0)
+    expect((await runHere(['enqueue', 'x'], { DAYBOOK_URL: first.url })).code).toBe(1)
+    servers.pop()
+    await first.stop()
+    const second = await serving([], {})
+    expect(second.said).not.toContain('token')
+    expect((await runHere(['list'], { DAYBOOK_URL: second.url, DAYBOOK_TOKEN: token ?? '' })).code).toBe(0)
+  })
+
+  test('what was enqueued is there after a restart', async () => {
+    const first = await serving()
+    await first.daybook(['enqueue', 'x', '--id', 'a'])
+    servers.pop()
+    await first.stop()
+    expect(await (await serving()).json('show', 'a')).toMatchObject({ id: 'a', status: 'pending' })
+  })
+
+  test('LK-14: new queues begin with the settings of --config', async () => {
+    const config = join(dir, 'config.yaml')
+    writeFileSync(config, 'defaults: { decisionReport: optional }\nbreakers:\n  overrides:\n    ops-security: { failureThreshold: 3 }\n')
+    const server = await serving(['--config', config])
+    await server.daybook(['enqueue', 'x'])
+    expect(await server.json('settings', 'get')).toMatchObject({ decisionReport: 'optional', breakers: { overrides: { 'ops-security': { failureThreshold: 3 } } } })
+  })
+
+  test('--auth off: no token needed on loopback, refused elsewhere', async () => {
+    const server = await serving(['--auth', 'off', '--store', 'memory:'], {})
+    expect((await server.daybook(['enqueue', 'x'])).code).toBe(0)
+    const { code, err } = await run(['serve', '--auth', 'off', '--host', '0.0.0.0', '--port', '0', '--store', 'memory:'])
+    expect([code, err]).toEqual([1, expect.stringContaining('loopback')])
+  })
+
+  test('a second server on the same data folder, or the same port, says what is in the way', async () => {
+    const server = await serving()
+    const data = await run(['serve', '--port', '0', '--data', join(dir, 'data')])
+    expect([data.code, data.err]).toEqual([1, expect.stringContaining('Another Daybook server')])
+    const port = await run(['serve', '--port', new URL(server.url).port, '--store', 'memory:'])
+    expect([port.code, port.err]).toEqual([1, expect.stringContaining('is in use')])
+  })
+})
+
+describe('daybook doctor on files', () => {
+  const doctor = async (...args: ReadonlyArray<string>) => {
+    const { code, out } = await runHere(['doctor', ...args, '--json'])
+    return { code, ...(JSON.parse(out) as { readonly ok: boolean; readonly findings: ReadonlyArray<{ readonly level: string; readonly says: string }> }) }
+  }
+  const filled = async (): Promise<string> => {
+    const server = await serving()
+    await server.daybook(['enqueue', 'x', '--id', 'a'])
+    servers.pop()
+    await server.stop()
+    return join(dir, 'data')
+  }
+
+  test('a sound one; also while a server has it open', async () => {
+    const data = await filled()
+    expect(await doctor('--data', data)).toMatchObject({ code: 0, ok: true })
+    expect(await doctor('--store', join(data, 'daybook.sqlite'))).toMatchObject({ code: 0, ok: true })
+    await serving()
+    const open = await run(['doctor', '--data', data])
+    expect([open.code, open.out]).toEqual([0, expect.stringContaining('the events were not read')])
+  })
+
+  test('EV-11: events of unknown type or version, malformed ones and misfits are counted', async () => {
+    const data = await filled()
+    const { appendForeign } = await import('./foreign.js')
+    await appendForeign(join(data, 'daybook.sqlite'))
+    const { code, ok, findings } = await doctor('--data', data)
+    expect([code, ok]).toEqual([1, false])
+    const says = findings.filter(({ level }) => level === 'bad').map((finding) => finding.says).join('\n')
+    expect(says).toMatch(/unknown type: Tickled/)
+    expect(says).toMatch(/unknown version: Claimed/)
+    expect(says).toMatch(/malformed data: Completed/)
+    expect(says).toMatch(/1 events do not fit/)
+    const server = await serving()
+    const online = await server.daybook(['doctor'])
+    expect(online.code).toBe(1)
+    expect(online.out).toMatch(/unknown type: Tickled/)
+    expect((await server.daybook(['show', 'a'])).code).toBe(0)
+  })
+
+  test('a damaged file is found out', async () => {
+    const data = await filled()
+    const db = new Database(join(data, 'daybook.sqlite'))
+    db.prepare("UPDATE events SET data = 'not json'").run()
+    db.close()
+    expect(await doctor('--data', data)).toMatchObject({ code: 1, ok: false })
+  })
+
+  test('snapshots that cannot be used are named; they harm nothing', async () => {
+    const data = await filled()
+    const { readdirSync } = await import('node:fs')
+    const [snapshot = ''] = readdirSync(join(data, 'snapshots'))
+    writeFileSync(join(data, 'snapshots', snapshot), 'damaged')
+    const { code, findings } = await doctor('--data', data)
+    expect(code).toBe(0)
+    expect(findings.filter(({ level }) => level === 'note')).toHaveLength(1)
+  })
+
+  test('a folder without a log is an error', async () => {
+    expect(await run(['doctor', '--data', join(dir, 'nowhere')])).toMatchObject({ code: 1, err: expect.stringContaining('is not there') as string })
+  })
+})
+
+test('a server told to stop while it starts stops', async () => {
+  const child = start(['serve', '--port', '0', '--data', join(dir, 'data')])
+  const end = ended(child)
+  await new Promise((resolve) => setTimeout(resolve, 700))
+  child.kill('SIGTERM')
+  const { code } = await end
+  // Before its handlers are there, the signal itself is the end.
+  expect([0, null]).toContain(code)
+})

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest'
+import { run, runHere } from './program.js'
+
+const cli = (...args: ReadonlyArray<string>) => runHere(args)
+
+const commands = [
+  'serve', 'enqueue', 'claim', 'complete', 'fail', 'release', 'heartbeat', 'work', 'list', 'show', 'history', 'cancel', 'depth',
+  'dlq', 'dlq list', 'dlq patterns', 'dlq show', 'dlq retry', 'dlq discard', 'breakers', 'breakers list', 'breakers open', 'breakers close',
+  'agents', 'agents list', 'agents terminate', 'settings', 'settings get', 'settings set', 'pause', 'resume', 'import', 'export', 'doctor',
+]
+const groups = ['dlq', 'breakers', 'agents', 'settings']
+
+describe('--help', () => {
+  test('daybook --help names every command and every exit code', async () => {
+    const { code, out } = await cli('--help')
+    expect(code).toBe(0)
+    for (const command of commands) expect(out).toContain(command.split(' ')[0])
+    expect(out).toContain('0 done, 1 refused by the queue, 2 wrong usage, 3 server not reachable')
+  })
+
+  test.each(commands)('daybook %s --help teaches with examples, and names the connection', async (command) => {
+    const { code, out, err } = await cli(...command.split(' '), '--help')
+    expect([code, err]).toEqual([0, ''])
+    expect(out).toContain(`Usage: daybook ${command}`)
+    if (!groups.includes(command)) expect(out).toMatch(/Examples:\n {2}.*daybook /)
+    if (command !== 'serve') expect(out).toContain('--token')
+    else expect(out).toContain('--queue-files')
+  })
+
+  test('no command of the root is left out here', async () => {
+    const { out } = await cli('--help')
+    const listed = [...(out.split('Commands:')[1]?.split('Exit codes')[0] ?? '').matchAll(/^ {2}(\w+)/gm)].map((match) => match[1])
+    expect(listed.filter((name) => !commands.includes(name ?? ''))).toEqual([])
+  })
+})
+
+describe('exit code 2: wrong usage', () => {
+  test.each<[ReadonlyArray<string>, string]>([
+    [['frobnicate'], 'unknown command'],
+    [['list', '--frob'], 'unknown option'],
+    [['list', '--limit', 'many'], 'a number is wanted'],
+    [['list', '--status', 'odd'], '--status odd is not known'],
+    [['show'], "missing required argument 'id'"],
+    [['complete', 'x'], "required option '--lease"],
+    [['dlq', 'retry'], "required option '--reason"],
+    [['dlq', 'retry', '--reason', 'r'], 'name one dead letter, or say which'],
+    [['dlq', 'discard', 'x', '--all', '--reason', 'r'], 'an id or a filter, not both'],
+    [['enqueue'], 'give the type of the task'],
+    [['enqueue', 'x', '--file', 'y'], 'not both'],
+    [['enqueue', 'x', '--at', '120'], 'a time like'],
+    [['enqueue', 'x', '--metadata', '{'], '--metadata is not JSON'],
+    [['settings', 'set'], 'give key=value, or --file'],
+    [['settings', 'set', 'nonsense'], 'is not key=value'],
+    [['settings', 'set', 'defaults.timout=3'], 'defaults.timout is not a field here'],
+    [['work'], "missing required argument 'command'"],
+    [['list', '--url', 'nowhere'], 'is not an address'],
+    [['list', '--queue', 'a b'], 'is not a queue name'],
+    [['serve', '--port', '123456'], 'port "123456"'],
+    [['doctor', '--store', 'memory:'], 'leaves nothing to look at'],
+  ])('daybook %j', async (args, message) => {
+    const { code, out, err } = await cli(...args)
+    expect(err).toContain(message)
+    expect([code, out]).toEqual([2, ''])
+  })
+})
+
+describe('exit code 3: nobody there', () => {
+  test('the message says what to do', async () => {
+    const { code, out, err } = await run(['list', '--url', 'http://127.0.0.1:1'])
+    expect([code, out]).toEqual([3, ''])
+    expect(err).toContain('daybook serve starts one')
+  })
+
+  test('with --json the problem is JSON, on stderr', async () => {
+    const { code, err } = await run(['depth', '--json'], { DAYBOOK_URL: 'http://127.0.0.1:1' })
+    expect(code).toBe(3)
+    expect(JSON.parse(err)).toMatchObject({ error: { code: 'unreachable' } })
+  })
+
+  test('a token is never printed back', async () => {
+    for (const args of [['list', '--token', 'sesame'], ['list', '--token', 'ses ame'], ['frob', '--token', 'sesame'], ['--token', 'sesame', '--help']]) {
+      const { out, err } = await run([...args, '--url', 'http://127.0.0.1:1'])
+      expect(out + err).not.toMatch(/ses ?ame/)
+    }
+  })
+})

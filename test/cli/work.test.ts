@@ -1,0 +1,125 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { ended, root, run, type Server, start, startServer } from './program.js'
+
+let server: Server
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(async () => {
+  await server?.stop()
+  server?.remove()
+})
+
+let last = 0
+const queueOf = async (...tasks: ReadonlyArray<object>): Promise<string> => {
+  const q = `w${++last}`
+  await server.daybook(['settings', 'set', 'defaults.backoffSeconds=0.1', 'defaults.jitter=0', '--queue', q])
+  const { code, err } = await server.daybook(['enqueue', '--file', '-', '--queue', q], JSON.stringify(tasks))
+  if (code !== 0) throw new Error(err)
+  return q
+}
+/** Runs a Node program on each task. */
+const program = (name: string, source: string): ReadonlyArray<string> => {
+  const file = join(server.dir, `${name}.cjs`)
+  writeFileSync(file, `const task = JSON.parse(require('node:fs').readFileSync(0, 'utf8')); const { env } = process;\n${source}`)
+  return [process.execPath, file]
+}
+const work = (q: string, command: ReadonlyArray<string>, ...flags: ReadonlyArray<string>) =>
+  run(['work', '--queue', q, '--until-empty', ...flags, '--', ...command], server.env)
+interface Shown { readonly status: string; readonly result?: unknown; readonly lastError?: string; readonly attempts: number; readonly deadLetter?: { readonly reason: string } }
+const show = (q: string, id: string) => server.json<Shown>('show', id, '--queue', q)
+const until = async (holds: () => Promise<boolean>): Promise<void> => {
+  for (let i = 0; i < 200; i++) {
+    if (await holds()) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  throw new Error('it did not come to that')
+}
+
+describe('daybook work -- COMMAND', () => {
+  test('the task comes as JSON and in the environment; what is printed is the result', async () => {
+    const q = await queueOf({ id: 'a', type: 'eng-x', payload: { n: 1 } }, { id: 'b', type: 'eng-y', payload: { n: 2 }, dependencies: ['a'] })
+    const command = program('echo', `
+      const { DAYBOOK_TASK_ID: id, DAYBOOK_TASK_TYPE: type, DAYBOOK_QUEUE: queue, DAYBOOK_ATTEMPT: attempt } = env
+      console.log(JSON.stringify({ output: { id, type, queue, attempt, payload: task.payload }, decisionReport: 'echoed' }))`)
+    const { code, err } = await work(q, command, '--types', 'eng-*')
+    expect([code, err]).toEqual([0, expect.stringContaining('2 tasks completed')])
+    expect(await show(q, 'a')).toMatchObject({ status: 'completed', result: { output: { id: 'a', type: 'eng-x', queue: q, attempt: '1', payload: { n: 1 } } } })
+    expect(await show(q, 'b')).toMatchObject({ status: 'completed' })
+  })
+
+  test('text becomes the output; without a report the task is incomplete, which is said, with exit code 1', async () => {
+    const q = await queueOf({ id: 'a', type: 'x' })
+    const command = program('text', "console.log('just text')")
+    const { code, err } = await work(q, command)
+    expect([code, err]).toEqual([1, expect.stringContaining('incomplete')])
+    expect(err).toContain('decisionReport')
+    expect(await show(q, 'a')).toMatchObject({ status: 'incomplete' })
+    const free = await queueOf({ id: 'a', type: 'x' })
+    await server.daybook(['settings', 'set', 'decisionReport=optional', '--queue', free])
+    expect((await work(free, command)).code).toBe(0)
+    expect(await show(free, 'a')).toMatchObject({ status: 'completed', result: { output: 'just text' } })
+  })
+
+  test('exit codes: 75 is tried again, 65 is not, others are; the end of stderr is the message', async () => {
+    const q = await queueOf({ id: 'temporary', type: 'x', payload: 75 }, { id: 'permanent', type: 'x', payload: 65 }, { id: 'flaky', type: 'x', payload: 1, maxRetries: 2 })
+    const command = program('codes', `
+      if (task.payload !== 65 && env.DAYBOOK_ATTEMPT === '2') console.log('{"decisionReport":"second time"}')
+      else { console.error('the reason for ' + task.payload); process.exitCode = task.payload }`)
+    const { code, err } = await work(q, command)
+    expect(code).toBe(0)
+    expect(err).toContain('the reason for 75')
+    expect(await show(q, 'temporary')).toMatchObject({ status: 'completed', attempts: 1 })
+    expect(await show(q, 'flaky')).toMatchObject({ status: 'completed', attempts: 1 })
+    expect(await show(q, 'permanent')).toMatchObject({ status: 'dead-letter', lastError: 'the reason for 65', deadLetter: { reason: 'not-retryable' } })
+  })
+
+  test('lease lost: the program, with its children, is ended', async () => {
+    const q = await queueOf({ id: 'a', type: 'x', timeout: 3 })
+    const mark = join(server.dir, 'ended')
+    const script = join(server.dir, 'stubborn.sh')
+    // Heeds SIGTERM itself; its child does not know of it.
+    writeFileSync(script, `trap 'echo term > ${mark}; exit 1' TERM\nsleep 60 & wait\n`)
+    const child = start(['work', '--queue', q, '--', 'bash', script], server.env)
+    const end = ended(child)
+    await until(async () => (await show(q, 'a')).status === 'in-progress')
+    await server.daybook(['cancel', 'a', '--queue', q])
+    const { existsSync } = await import('node:fs')
+    await until(async () => existsSync(mark))
+    child.kill('SIGINT')
+    const { err } = await end
+    expect(err).toContain('lost')
+    expect(await show(q, 'a')).toMatchObject({ status: 'cancelled' })
+  })
+
+  test('SIGTERM: what runs may finish, nothing new is begun, exit code 0', async () => {
+    const q = await queueOf({ id: 'a', type: 'x', priority: 9 }, { id: 'b', type: 'x', payload: 2 })
+    const child = start(['work', '--queue', q, '--', ...program('slow', "setTimeout(() => console.log('{\"decisionReport\":\"slow\"}'), 1000)")], server.env)
+    const end = ended(child)
+    await until(async () => (await show(q, 'a')).status === 'in-progress')
+    child.kill('SIGTERM')
+    expect((await end).code).toBe(0)
+    expect([(await show(q, 'a')).status, (await show(q, 'b')).status]).toEqual(['completed', 'pending'])
+  })
+
+  test('a program that cannot be found is no fault of the task', async () => {
+    const q = await queueOf({ id: 'a', type: 'x' })
+    const { code, err } = await work(q, ['no-such-program-anywhere'])
+    expect([code, err]).toEqual([1, expect.stringContaining('cannot be found')])
+    expect((await show(q, 'a')).status).not.toBe('dead-letter')
+  })
+
+  test('--until-empty on a queue that is not there yet ends at once; --json is one JSON a line', async () => {
+    const { code, out } = await work('never-seen', ['true'], '--json')
+    expect(code).toBe(0)
+    expect(out.trim().split('\n').map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(['end'])
+  })
+
+  test('the agent of the examples does what the README says', async () => {
+    const q = await queueOf({ id: 'a', type: 'eng-x', payload: { action: 'implement', target: 'apps/api' } })
+    expect((await work(q, [join(root, 'examples/agent.sh')])).code).toBe(0)
+    expect(await show(q, 'a')).toMatchObject({ status: 'completed', result: { success: true, output: 'implement apps/api' } })
+  })
+})
