@@ -332,7 +332,12 @@ class Worker {
     this.#claims.abort()
     this.#wakeClaims.open()
     // A source that does not heed the signal must not keep the worker from stopping.
-    if (started) await Promise.race([this.#claiming, pause(Math.max(abortedMs, this.#deadline - Date.now()))])
+    if (started) {
+      const ended = new AbortController()
+      await Promise.race([this.#claiming, pause(Math.max(abortedMs, this.#deadline - Date.now()), ended.signal)])
+      // A timer that is left behind would keep the process from ending.
+      ended.abort()
+    }
     // 2. What is claimed ahead: worked off, or given back.
     const left = this.#deadline - Date.now()
     const needed = (this.#buffered * this.#pace.averageMs) / this.config.concurrency
