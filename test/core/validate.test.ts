@@ -39,7 +39,7 @@ test.each<readonly [string, unknown, unknown]>([
 test.each<readonly [string, unknown, unknown]>([
   ['nothing', {}, 'valid'],
   ['an override', { breakers: { overrides: { work: { failureThreshold: 1 }, x: null } } }, 'valid'],
-  ['an override that is too low', { breakers: { overrides: { work: { failureThreshold: 0 } } } }, ['breakers.overrides.work.failureThreshold']],
+  ['an override that is too low', { breakers: { overrides: { work: { failureThreshold: 0 } } } }, ['breakers.overrides.work.failureThreshold', 'breakers.overrides.work']],
   ['an override with an unknown field', { breakers: { overrides: { work: { threshold: 1 } } } }, ['breakers.overrides.work.threshold']],
   ['an unknown policy', { policy: 'random' }, ['policy']],
   ['jitter above one', { defaults: { jitter: 1.1 } }, ['defaults.jitter']],

@@ -60,9 +60,7 @@ const show = (value: unknown): string => {
 const distinct = (errors: ReadonlyArray<FieldError>): ReadonlyArray<FieldError> => {
   const seen = new Map<string, FieldError>()
   for (const error of errors) if (!seen.has(error.path)) seen.set(error.path, error)
-  // Of a union's members the one that the value was meant for says what is wrong inside; "is not null" helps nobody.
-  const isOutside = (path: string): boolean => errors.some((other) => other.path.startsWith(`${path}.`) || other.path.startsWith(`${path}[`))
-  return [...seen.values()].filter(({ path }) => !isOutside(path))
+  return [...seen.values()]
 }
 
 /** The part of io-ts's type classes that is walked here. */
