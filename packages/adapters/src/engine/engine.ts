@@ -523,16 +523,17 @@ class Engine implements QueueEngine {
       this.atText = new Date(at).toISOString()
     }
     const metadata = metadataOf(this.atText, door, ids.command)
+    const [first] = events
+    if (first?.type === 'TaskEnqueued') return events.map((event, index) => encodeEvent(event, ids.event(index), metadata, undefined))
     // Two events of one command about one task: the second follows the first, which is not folded yet.
-    const earlier = new Map<string, number>()
-    const several = events.length > 1 && events[0]?.type !== 'Claimed' && events[0]?.type !== 'TaskEnqueued'
+    const earlier = events.length > 1 && first?.type !== 'Claimed' ? new Map<string, number>() : undefined
     const from = revisionOf(this.state) + 1
     return events.map((event, index) => {
       let prev: number | undefined
-      if (event.type !== 'TaskEnqueued' && 'task' in event.data) {
+      if ('task' in event.data) {
         const { task } = event.data
-        prev = earlier.get(task) ?? lastRevisionOf(this.state, task)
-        if (several) earlier.set(task, from + index)
+        prev = earlier?.get(task) ?? lastRevisionOf(this.state, task)
+        earlier?.set(task, from + index)
       }
       return encodeEvent(event, ids.event(index), metadata, prev)
     })

@@ -51,9 +51,23 @@ export const contentOf = (data: string): string | undefined => {
 
 const versions = new Map<EventType, number>(eventTypes.map((type) => [type, versionOf(type)]))
 
+let lastDoor: Door | undefined
+let lastDoorText = ''
+
+/** Who, and in which correlation if not the command's own; the same for all commands that came through one door together. */
+const doorText = (door: Door): string => {
+  if (door !== lastDoor) {
+    lastDoor = door
+    lastDoorText = `"actor":${quote(door.actor)},"$correlationId":${door.correlationId === undefined ? '' : quote(door.correlationId)}`
+  }
+  return lastDoorText
+}
+
 /** All metadata of a command's events but each one's version and predecessor. */
-export const metadataOf = (atText: string, door: Door, causationId: string): string =>
-  `"at":"${atText}","actor":${quote(door.actor)},"$correlationId":${quote(door.correlationId ?? causationId)},"$causationId":"${causationId}"`
+export const metadataOf = (atText: string, door: Door, causationId: string): string => {
+  const own = door.correlationId === undefined ? `"${causationId}"` : ''
+  return `"at":"${atText}",${doorText(door)}${own},"$causationId":"${causationId}"`
+}
 
 export const encodeEvent = (event: QueueEvent, id: string, metadata: string, prev: number | undefined): EventToAppend => ({
   id,

@@ -1,10 +1,10 @@
 import type { EventToAppend } from './event-store.js'
 
-/** UTF-8 bytes of an append: ids, types, data and metadata. */
+/** UTF-8 bytes of an append: ids (UUIDs, so ASCII), types, data and metadata. */
 export const appendBytes = (events: ReadonlyArray<EventToAppend>): number => {
   let bytes = 0
   for (const { id, type, data, metadata } of events) {
-    bytes += Buffer.byteLength(id) + Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata)
+    bytes += id.length + Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata)
   }
   return bytes
 }
