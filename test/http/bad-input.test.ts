@@ -21,7 +21,11 @@ afterEach(async () => {
   expect(await server.eventCount('bad'), 'something was appended').toBe(before)
 })
 
-const paths = ({ body }: Answer): ReadonlyArray<string> => body.errors.map(({ path }: Body) => path)
+/** Places that are wrong; not those around them, which a union may name as well. */
+const paths = ({ body }: Answer): ReadonlyArray<string> => {
+  const all: ReadonlyArray<string> = body.errors.map(({ path }: Body) => path)
+  return all.filter((path) => !all.some((other) => other.startsWith(`${path}.`)))
+}
 const valid = { type: 't', payload: { some: 'thing' } }
 
 test('the count of events, which proves that nothing is appended, does see an append', async () => {
@@ -145,7 +149,7 @@ describe('every wrong field is named', () => {
     ['POST', '/tasks/held/complete', { agentId: 'w', token: 1, result: { errors: 'x', metrics: [] } }, ['result.errors', 'result.metrics']],
     ['POST', '/tasks/held/complete', { agentId: 'w', token: 1, result: { sucess: true } }, ['result.sucess']],
     ['POST', '/tasks/held/fail', { agentId: 'w', token: 1 }, ['error']],
-    ['POST', '/tasks/held/fail', { agentId: 'w', token: 1, error: { code: 'E' } }, ['error', 'error.message']],
+    ['POST', '/tasks/held/fail', { agentId: 'w', token: 1, error: { code: 'E' } }, ['error.message']],
     ['POST', '/tasks/held/release', { agentId: 'w', token: 0, reason: 'x' }, ['token']],
     ['POST', '/tasks/free/cancel', {}, ['reason']],
     ['POST', '/outcomes', { outcomes: 'x' }, ['outcomes']],
@@ -157,7 +161,7 @@ describe('every wrong field is named', () => {
     ['POST', '/breakers/a%2Ab/open', { reason: 'x' }, ['type']],
     ['PATCH', '/settings', { polcy: 'priority' }, ['polcy']],
     ['PATCH', '/settings', { policy: 'score', defaults: { jitter: 2, x: 1 } }, ['policy', 'defaults.jitter']],
-    ['PATCH', '/settings', { breakers: { overrides: { t: { failureThreshold: 0 } } } }, ['breakers.overrides.t.failureThreshold', 'breakers.overrides.t']],
+    ['PATCH', '/settings', { breakers: { overrides: { t: { failureThreshold: 0 } } } }, ['breakers.overrides.t.failureThreshold']],
     ['POST', '/pause', { reason: 5 }, ['reason']],
     ['POST', '/imports', { tasks: [{ type: 't', status: 'running', completedAt: 'x', retries: -1 }] }, ['tasks[0].status', 'tasks[0].completedAt', 'tasks[0].retries']],
     ['GET', '/tasks?status=pending,done&limit=0&cursor=x&priority=11&colour=red', undefined, ['query.status', 'query.priority', 'query.limit', 'query.cursor']],

@@ -12,12 +12,12 @@ export class Histogram {
     this.counts = bounds.map(() => 0)
   }
 
-  observe(value: number): void {
-    this.sum += value
-    this.count++
+  observe(value: number, times = 1): void {
+    this.sum += value * times
+    this.count += times
     for (let i = 0; i < this.bounds.length; i++) {
       if (value <= (this.bounds[i] as number)) {
-        this.counts[i] = (this.counts[i] as number) + 1
+        this.counts[i] = (this.counts[i] as number) + times
         return
       }
     }
@@ -100,9 +100,19 @@ export class Meter {
   /** First claims only: what a retried task waited says nothing about the queue. */
   claimed(claims: ReadonlyArray<Claim>): void {
     const now = Date.now()
+    // Tasks that came together are mostly claimed together: one observation for a run of them.
+    let since = 0
+    let times = 0
     for (const { createdAt, retries, attempts } of claims) {
-      if (retries === 0 && attempts === 0) this.waitSeconds.observe(Math.max(0, now - createdAt) / 1_000)
+      if (retries > 0 || attempts > 0) continue
+      if (createdAt !== since && times > 0) {
+        this.waitSeconds.observe(Math.max(0, now - since) / 1_000, times)
+        times = 0
+      }
+      since = createdAt
+      times++
     }
+    if (times > 0) this.waitSeconds.observe(Math.max(0, now - since) / 1_000, times)
   }
 
   refusedBy(code: string): void {

@@ -83,7 +83,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   })
   document = JSON.stringify(openApi(routes, version))
 
-  const app = assemble(options, limits)
+  const app = assemble(options, limits, meter)
   const served: Array<{ method: string; path: string }> = []
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) served.push({ method: each, path: url.replace(/:(\w+)/g, '{$1}') })
@@ -119,7 +119,7 @@ const urlOf = (host: string, port: number): string => {
 const correlationId = /^[\x21-\x7e]{1,128}$/
 
 /** Fastify with every bound set: its own defaults wait for ever, and its ids end at 100 characters. */
-const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: HttpLimits): FastifyInstance => {
+const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: HttpLimits, meter: Meter): FastifyInstance => {
   const { requestTimeoutMs, keepAliveMs, bodyBytesMax, claimWaitSecondsMax } = limits
   return fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
@@ -145,7 +145,7 @@ const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: Htt
       return typeof given === 'string' && correlationId.test(given) ? given : randomUUID()
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket),
-    frameworkErrors: (error, request, reply) => void refuse(reply, request, problem('invalid', error.message), new Meter()),
+    frameworkErrors: (error, request, reply) => void refuse(reply, request, problem('invalid', error.message), meter),
   })
 }
 
@@ -239,7 +239,8 @@ const send = (
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', Math.max(1, Math.ceil(retryAfterSeconds)))
   if (status === 401) void reply.header('www-authenticate', 'Bearer')
   if (isLast) void reply.header('connection', 'close')
-  return reply.send(text)
+  // Encoded in one go; Node would first measure a text, then encode it with room for three bytes a character.
+  return reply.send(typeof text === 'string' && text.length > 4_096 ? Buffer.from(text) : text)
 }
 
 const refuse = (reply: FastifyReply, request: FastifyRequest, what: Problem, meter: Meter): FastifyReply =>

@@ -1,5 +1,5 @@
 /** Claims, and what becomes of them. */
-import { between, canonicalJson, type Command, type CommandType, type Failure, type Json, type Replies, type Result, validate } from '@daybook/core'
+import { between, canonicalJson, type Command, type CommandType, type Failure, type FieldError, type Json, type Replies, type Result, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { type Outcome, prepareResult } from '../../engine/index.js'
@@ -65,7 +65,8 @@ const completeCommand = (task: string, body: CompleteBody, { taskBytesMax }: Htt
   const result = prepareResult(body.result as Result)
   if (E.isLeft(result)) return E.left(problemOf(result.left))
   if (isOver(result.right.content, taskBytesMax)) return E.left(tooLarge('result', taskBytesMax))
-  return E.right({ type: 'Complete', ...holder(task, body), ...result.right })
+  const { content, hasReport } = result.right
+  return E.right({ type: 'Complete', task, agent: body.agentId, token: body.token, content, hasReport })
 }
 
 /** The log keeps this much of a message and of a stack: enough to understand a failure. */
@@ -151,17 +152,31 @@ export type OutcomesBody = t.TypeOf<typeof Around>
 export const outcomesInput: Input<OutcomesBody> = { schema: Outcomes, check: validate(Around), mayBeAbsent: false }
 
 const Kind = t.keyof({ heartbeat: null, complete: null, fail: null, release: null }, 'kind: heartbeat, complete, fail or release')
+type Check = (input: unknown) => E.Either<ReadonlyArray<FieldError>, OutcomeBody>
+const checkOf = (kind: Kind, path = ''): Check => {
+  // A codec of one of four bodies is none of their union, yet what it lets through is in it.
+  const codec = outcomeBodies[kind] as t.Type<OutcomeBody, unknown>
+  return validate(codec as t.Type<OutcomeBody>, path)
+}
+const checks: Readonly<Record<Kind, Check>> = {
+  heartbeat: checkOf('heartbeat'),
+  complete: checkOf('complete'),
+  fail: checkOf('fail'),
+  release: checkOf('release'),
+}
+
 /** By its kind first, then with that codec alone: a union's errors would speak of all four. */
 const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeBody> => {
-  const path = `outcomes[${index}]`
   const kind: unknown = typeof input === 'object' && input !== null && 'kind' in input ? input.kind : undefined
   if (!Kind.is(kind)) {
+    const path = `outcomes[${index}].kind`
     const message = `${kind === undefined ? 'is required' : `${JSON.stringify(kind)} is unknown`}: heartbeat, complete, fail or release`
-    return E.left(invalid([{ path: `${path}.kind`, message }]))
+    return E.left(invalid([{ path, message }]))
   }
-  // The union of four codecs is none of their union; one of them it is.
-  const codec = outcomeBodies[kind] as t.Type<OutcomeBody, unknown>
-  return E.mapLeft(invalid)(validate(codec as t.Type<OutcomeBody>, path)(input))
+  const checked = checks[kind](input)
+  if (E.isRight(checked)) return checked
+  // Again, for paths that begin with the item's: good ones are not to pay for that.
+  return E.mapLeft(invalid)(checkOf(kind, `outcomes[${index}]`)(input))
 }
 
 export const outcomes = async ({ body, queue, door, limits, meter }: QueueCall<OutcomesBody>): Promise<Handled> => {
