@@ -64,7 +64,7 @@ export const newestFinished = (state: QueueState, statuses: ReadonlyArray<Status
   const newest = finished.last()
   if (newest === undefined) return []
   // How far back the wanted number lies is not known: look back ten times as far until it is enough.
-  for (let backMs = 1_000; ; backMs *= 10) {
+  for (let backMs = 10; ; backMs *= 10) {
     const since = newest.finishedAt - backMs
     const ids: Array<string> = []
     for (const cursor = finished.seek(since); cursor.item !== undefined; cursor.advance()) {

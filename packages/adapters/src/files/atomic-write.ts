@@ -1,9 +1,10 @@
 import { open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { syncFolder } from './sync-folder.js'
 
 /**
  * Replaces a file as a whole: whoever reads it sees the former text or the new one, also after a power cut.
- * The folder entry is not synced here; see {@link syncFolder}.
+ * The folder entry is not synced here; see `syncFolder`.
  *
  * *Gotchas*: one writer per file at a time; the temporary name is fixed, so that a crash leaves at most one.
  */
@@ -20,19 +21,6 @@ export const writeWhole = async (file: string, chunks: Iterable<string>): Promis
   }
   await handle.close()
   await rename(temporary, file)
-}
-
-/** Makes renames in this folder durable. */
-export const syncFolder = async (folder: string): Promise<void> => {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } catch (error) {
-    // Some file systems cannot sync a folder; the files themselves are synced.
-    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error
-  } finally {
-    await handle.close()
-  }
 }
 
 /** Appends to a file and syncs it; a last line that a crash cut short is ended first. */

@@ -3,3 +3,5 @@ export { type QueueFolders, type QueueFoldersOptions, startQueueFiles } from './
 export { type QueueFiles, type QueueFilesOfOptions, startQueueFilesOf } from './queue-files.js'
 export { listedMax } from './queue-file-set.js'
 export { recordText } from './queue-record.js'
+export { fileCheckpoints } from './checkpoints.js'
+export { eventSourceOf } from './event-source.js'

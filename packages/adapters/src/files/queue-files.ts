@@ -16,11 +16,12 @@ import { isUnreadable, revisionOf, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subscription } from 'rxjs'
 import { type Daybook, decodeRecorded, type QueueEngine, streamOf } from '../engine/index.js'
-import { syncFolder, writeWhole } from './atomic-write.js'
+import { writeWhole } from './atomic-write.js'
 import { ContentMemory } from './content-memory.js'
 import { type FileList, fileLists, fileRules } from './queue-file-set.js'
 import { recordText, resultRevisionOf } from './queue-record.js'
 import { appendReviews, decisionOf, loggedRevisions, type ReviewDecision, type ReviewedTask } from './review-log.js'
+import { syncFolder } from './sync-folder.js'
 
 /** How long commits are gathered before they are shown. */
 const gatherMs = 25

@@ -1,0 +1,33 @@
+/** Checkpoints of projections, one small file each. Deletable at any time: what is lost is folded again. */
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Checkpoint, CheckpointStore } from '@daybook/projections'
+import { writeWhole } from './atomic-write.js'
+import { syncFolder } from './sync-folder.js'
+
+/** For one queue: `folder` is its own. Created with the first checkpoint. */
+export const fileCheckpoints = (folder: string): CheckpointStore => {
+  const fileOf = (projection: string): string => join(folder, `${projection.replace(/[^a-z0-9-]/gi, '_')}.json`)
+  return {
+    load: async (projection) => {
+      try {
+        const read: unknown = JSON.parse(await readFile(fileOf(projection), 'utf8'))
+        return isCheckpoint(read) && read.projection === projection ? read : undefined
+      } catch {
+        // Missing, unreadable, damaged: all the same, it is a cache.
+        return undefined
+      }
+    },
+    save: async (checkpoint) => {
+      await mkdir(folder, { recursive: true })
+      await writeWhole(fileOf(checkpoint.projection), [JSON.stringify(checkpoint)])
+      await syncFolder(folder)
+    },
+  }
+}
+
+const isCheckpoint = (value: unknown): value is Checkpoint => {
+  if (typeof value !== 'object' || value === null) return false
+  const { projection, version, revision, state } = value as Partial<Checkpoint>
+  return typeof projection === 'string' && Number.isInteger(version) && Number.isInteger(revision) && typeof state === 'string'
+}
