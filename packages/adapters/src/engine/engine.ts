@@ -611,19 +611,22 @@ class Engine implements QueueEngine {
 
   private async join(claimed: Replies['Claim']): Promise<ReadonlyArray<Claim>> {
     const missing: Array<number> = []
-    for (const { enqueuedRevision, checkpointRevision } of claimed) {
-      if (this.cache.get(enqueuedRevision) === undefined) missing.push(enqueuedRevision)
+    // Taken at once: while the log is read, these tasks may have been claimed anew and have left the cache.
+    const cached = claimed.map(({ enqueuedRevision, checkpointRevision }) => {
+      const text = this.cache.get(enqueuedRevision)
+      if (text === undefined) missing.push(enqueuedRevision)
+      else this.cache.drop(enqueuedRevision)
       if (checkpointRevision !== undefined) missing.push(checkpointRevision)
-    }
+      return text
+    })
     const read = new Map<number, string>()
     if (missing.length > 0) {
       const texts = await this.contents(missing)
       missing.forEach((revision, index) => read.set(revision, texts[index] ?? '{}'))
     }
-    return claimed.map((claim) => {
+    return claimed.map((claim, index) => {
       const { enqueuedRevision, checkpointRevision } = claim
-      const content = this.cache.get(enqueuedRevision) ?? contentOf(read.get(enqueuedRevision) ?? '') ?? '{}'
-      this.cache.drop(enqueuedRevision)
+      const content = cached[index] ?? contentOf(read.get(enqueuedRevision) ?? '') ?? '{}'
       const checkpoint = checkpointRevision === undefined ? undefined : checkpointOf(read.get(checkpointRevision))
       return { ...claim, content, checkpoint }
     })
