@@ -197,6 +197,16 @@ test('each gets up to max tasks, with their contents, from memory or from the lo
   }
 })
 
+test('contents stay right when a task is claimed anew while they are being read', async () => {
+  const { engine } = await openIdle({ contentCacheMax: 20 })
+  await engine.submit(enqueue('a', 'b'), door)
+  const both = engine.claim(claim('ann', 2), door)
+  void engine.submit({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' }, door)
+  const again = engine.claim(claim('bob', 1), door)
+  expect(ok(await both).map(({ content }) => content)).toEqual(['{"payload":"of a"}', '{"payload":"of b"}'])
+  expect(ok(await again).map(({ content }) => content)).toEqual(['{"payload":"of a"}'])
+})
+
 test('a checkpoint that a former holder left comes with the task', async () => {
   const { engine } = await openIdle()
   await engine.submit(enqueue(task('a', { backoffSeconds: 0 })), door)

@@ -10,6 +10,7 @@ import {
   poisonConsumedStates,
   type PreparedTask,
   type QueueState,
+  revisionOf,
   type SettingsPatch,
   skip,
   snapshotLines,
@@ -114,17 +115,18 @@ export const textOf = (state: QueueState): string => {
   return [rest, byType, ...tasks].map((part) => JSON.stringify(part)).join('\n')
 }
 
-/** The engine's own state as text; waits for a snapshot under way. */
-export const stateText = async (engine: QueueEngine): Promise<string> => {
+/** The engine's own state as text, and the revision that it shows; waits for a snapshot under way. */
+export const stateAt = async (engine: QueueEngine): Promise<{ readonly text: string; readonly revision: number }> => {
   for (;;) {
     try {
-      return ok(await engine.read(textOf))
+      return ok(await engine.read((state) => ({ text: textOf(state), revision: revisionOf(state) })))
     } catch (error) {
       if (!String(error).includes('snapshot is under way')) throw error
       await sleep(2)
     }
   }
 }
+export const stateText = async (engine: QueueEngine): Promise<string> => (await stateAt(engine)).text
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 

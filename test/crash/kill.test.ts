@@ -1,0 +1,60 @@
+/** Acknowledged means durable, to the letter: `kill -9`, again and again, over one database file (EV-03). */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { seeds } from '../support/random.js'
+import { KilledQueue } from './killed-queue.js'
+
+const [seed = 1] = seeds(1)
+const underLoad = 100
+let queue: KilledQueue
+
+beforeAll(async () => {
+  queue = await KilledQueue.create(seed)
+})
+afterAll(() => queue.end())
+
+test(`INV-9, INV-15, INV-19: ${underLoad} kills under load: what was acknowledged is there, once, and every start succeeds`, async () => {
+  for (let i = 1; i <= underLoad; i++) {
+    await queue.runAndKill({ after: 'ready', msMin: 5, msMax: i % 10 === 0 ? 300 : 120 })
+    if (i % 20 === 0) await queue.check()
+  }
+  const log = await queue.check()
+  expect(queue.kills).toBe(underLoad)
+  expect(queue.starts).toBe(underLoad)
+  // That all of it was really put to the test:
+  expect(queue.told.length).toBeGreaterThan(1_500)
+  expect(queue.fromSnapshot).toBeGreaterThan(20)
+  expect(queue.carried).toBeGreaterThan(20)
+  expect(queue.retried).toBeGreaterThan(5)
+  expect(queue.warnings).toEqual([])
+  const types = new Set(log.map(({ event }) => event.type))
+  for (const type of ['TaskEnqueued', 'Claimed', 'Completed', 'Failed', 'Released', 'Cancelled', 'RetryScheduled', 'DeadLettered', 'ClaimExpired']) {
+    expect(types).toContain(type)
+  }
+}, 240_000)
+
+test('INV-15, INV-19: kills while it starts: opening the file, loading the snapshot, replaying, first commands', async () => {
+  const before = queue.kills
+  for (let i = 0; i < 20; i++) await queue.runAndKill({ after: 'go', msMax: 120 })
+  await queue.check()
+  expect(queue.kills - before).toBe(20)
+}, 60_000)
+
+test('INV-15, INV-19: kills in the middle of a snapshot', async () => {
+  for (let i = 0; i < 12; i++) await queue.runAndKill({ after: 'snapshot', msMax: 12 })
+  await queue.check()
+  await queue.runAndKill({ after: 'ready', msMax: 50 })
+  await queue.check()
+  expect(queue.warnings).toEqual([])
+}, 120_000)
+
+test('teeth: a process that acknowledges before it is durable is caught', async () => {
+  const hasty = await KilledQueue.create(seed, 'early')
+  const caught = async (): Promise<void> => {
+    for (let i = 0; i < 10; i++) {
+      await hasty.runAndKill({ after: 'ready', msMin: 60, msMax: 120 })
+      await hasty.check()
+    }
+  }
+  await expect(caught()).rejects.toThrow('INV-19')
+  await hasty.end()
+}, 60_000)
