@@ -17,8 +17,11 @@ export class ContentCache {
     this.bytes += text.length
   }
 
-  get(revision: number): string | undefined {
-    return this.texts.get(revision)
+  /** The content, which is no longer kept then. */
+  take(revision: number): string | undefined {
+    const text = this.texts.get(revision)
+    if (text !== undefined) this.drop(revision)
+    return text
   }
 
   drop(revision: number): void {

@@ -610,19 +610,21 @@ class Engine implements QueueEngine {
   }
 
   private async join(claimed: Replies['Claim']): Promise<ReadonlyArray<Claim>> {
+    // What the cache has is taken out before anything is awaited: it may be gone after that.
+    const cached = claimed.map(({ enqueuedRevision }) => this.cache.take(enqueuedRevision))
     const missing: Array<number> = []
-    // Taken at once: while the log is read, these tasks may have been claimed anew and have left the cache.
-    const cached = claimed.map(({ enqueuedRevision, checkpointRevision }) => {
-      const text = this.cache.get(enqueuedRevision)
-      if (text === undefined) missing.push(enqueuedRevision)
-      else this.cache.drop(enqueuedRevision)
+    claimed.forEach(({ enqueuedRevision, checkpointRevision }, index) => {
+      if (cached[index] === undefined) missing.push(enqueuedRevision)
       if (checkpointRevision !== undefined) missing.push(checkpointRevision)
-      return text
     })
     const read = new Map<number, string>()
     if (missing.length > 0) {
       const texts = await this.contents(missing)
-      missing.forEach((revision, index) => read.set(revision, texts[index] ?? '{}'))
+      missing.forEach((revision, index) => {
+        const text = texts[index]
+        if (text === undefined) throw new Error(`revision ${revision} of queue ${this.name} is not there`)
+        read.set(revision, text)
+      })
     }
     return claimed.map((claim, index) => {
       const { enqueuedRevision, checkpointRevision } = claim
