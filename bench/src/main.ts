@@ -44,7 +44,7 @@ const child = async (name: string, scale: number): Promise<void> => {
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-  process.disconnect()
+  process.disconnect?.()
 }
 
 const shown = (value: number): string =>

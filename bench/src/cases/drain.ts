@@ -38,8 +38,8 @@ const drain = async (source: TaskSource, count: number, mark = count): Promise<D
 
 /** A short drain first: the peers' workers are warm as well. */
 const warm = async (engine: QueueEngine): Promise<void> => {
-  await fill(engine, 5_000)
-  await drain(engineSource(engine), 5_000)
+  await fill(engine, 20_000)
+  await drain(engineSource(engine), 20_000)
 }
 
 const drainInProcess = (name: string, count: number, goal: number, peer: string): Case => ({
@@ -74,8 +74,8 @@ export const drainHttp: Case = {
         await client.enqueueAll(Array.from({ length: Math.min(500, left) }, newTask))
       }
     }
-    await fillOver(5_000)
-    await drain(httpSource(client), 5_000)
+    await fillOver(20_000)
+    await drain(httpSource(client), 20_000)
     const tasks = scaled(50_000, scale)
     await fillOver(tasks)
     const { ms } = await drain(httpSource(client), tasks)

@@ -3,7 +3,7 @@ import type { Command, CommandOf, CommandType } from './commands.js'
 import type { EventOf, QueueEvent } from './events.js'
 import { QueueState } from './queue-state.js'
 import type { Settings } from './settings.js'
-import type { Tables } from './state.js'
+import type { Tables, TaskRecord } from './state.js'
 import type { Phase, Status } from './task.js'
 import { findTask } from './decide/lookup.js'
 
@@ -14,28 +14,71 @@ export interface Enqueued {
   readonly duplicate: boolean
 }
 
-export interface Claimed {
-  readonly task: string
-  readonly number: number
-  readonly type: string
-  readonly token: number
-  readonly expiresAt: number
-  readonly priority: number
-  readonly timeout: number
-  readonly maxRetries: number
-  readonly retries: number
+/** A task that was just handed out. What cannot change is read off the record; the rest is as it was at the claim. */
+export class Claimed {
   /** Claims before this one that ended without success. */
   readonly attempts: number
-  readonly createdAt: number
-  readonly dependencies: ReadonlyArray<string>
-  readonly phase: Phase | undefined
-  readonly tenant: string | undefined
-  readonly ticketId: string | undefined
-  readonly parentTaskId: string | undefined
-  readonly deadlineAt: number | undefined
-  /** Where the task's content is in the log, and its checkpoint if a former holder left one. */
-  readonly enqueuedRevision: number
+  readonly retries: number
+  /** Where the checkpoint that a former holder left is in the log. */
   readonly checkpointRevision: number | undefined
+  /** JSON text of `{payload?, description?, metadata?}`: joined from the log by whoever can read it. */
+  content = ''
+  /** JSON text of what a former holder left: joined likewise. */
+  checkpoint: string | undefined = undefined
+
+  constructor(
+    private readonly record: TaskRecord,
+    readonly token: number,
+    readonly expiresAt: number,
+  ) {
+    this.attempts = record.attempts
+    this.retries = record.retries
+    this.checkpointRevision = record.rare.checkpointRevision
+  }
+
+  get task(): string {
+    return this.record.id
+  }
+  get number(): number {
+    return this.record.number
+  }
+  get type(): string {
+    return this.record.group.type
+  }
+  get priority(): number {
+    return this.record.priority
+  }
+  get timeout(): number {
+    return this.record.timeout
+  }
+  get maxRetries(): number {
+    return this.record.maxRetries
+  }
+  get createdAt(): number {
+    return this.record.enqueuedAt
+  }
+  get dependencies(): ReadonlyArray<string> {
+    return this.record.dependencies
+  }
+  get phase(): Phase | undefined {
+    return this.record.group.phase
+  }
+  get tenant(): string | undefined {
+    return this.record.group.tenant
+  }
+  get ticketId(): string | undefined {
+    return this.record.rare.ticketId
+  }
+  get parentTaskId(): string | undefined {
+    return this.record.rare.parentTaskId
+  }
+  get deadlineAt(): number | undefined {
+    return this.record.rare.deadlineAt
+  }
+  /** Where the task's content is in the log. */
+  get enqueuedRevision(): number {
+    return this.record.enqueuedRevision
+  }
 }
 
 export interface Replies {
@@ -125,32 +168,9 @@ const enqueued = (
   })
 }
 
-const claimed = (event: EventOf<'Claimed'>, tables: Tables): Claimed => {
-  const { at } = event
-  const { task: id, token, expiresAt } = event.data
-  const task = tables.byId.get(id)
-  return {
-    task: id,
-    number: task?.number ?? 0,
-    type: task?.group.type ?? '',
-    token,
-    expiresAt,
-    priority: task?.priority ?? 0,
-    timeout: task?.timeout ?? 0,
-    maxRetries: task?.maxRetries ?? 0,
-    retries: task?.retries ?? 0,
-    attempts: task?.attempts ?? 0,
-    createdAt: task?.enqueuedAt ?? at,
-    dependencies: task?.dependencies ?? [],
-    phase: task?.group.phase,
-    tenant: task?.group.tenant,
-    ticketId: task?.rare.ticketId,
-    parentTaskId: task?.rare.parentTaskId,
-    deadlineAt: task?.rare.deadlineAt,
-    enqueuedRevision: task?.enqueuedRevision ?? -1,
-    checkpointRevision: task?.rare.checkpointRevision,
-  }
-}
+const claimed = ({ data }: EventOf<'Claimed'>, tables: Tables): Claimed =>
+  // It was claimed a moment ago, so it is there.
+  new Claimed(tables.byId.get(data.task) as TaskRecord, data.token, data.expiresAt)
 
 const statusOf = (tables: Tables, id: string): Status => findTask(tables, id)?.status ?? 'completed'
 

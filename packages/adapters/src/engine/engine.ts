@@ -626,12 +626,12 @@ class Engine implements QueueEngine {
         read.set(revision, text)
       })
     }
-    return claimed.map((claim, index) => {
+    claimed.forEach((claim, index) => {
       const { enqueuedRevision, checkpointRevision } = claim
-      const content = cached[index] ?? contentOf(read.get(enqueuedRevision) ?? '') ?? '{}'
-      const checkpoint = checkpointRevision === undefined ? undefined : checkpointOf(read.get(checkpointRevision))
-      return { ...claim, content, checkpoint }
+      claim.content = cached[index] ?? contentOf(read.get(enqueuedRevision) ?? '') ?? '{}'
+      if (checkpointRevision !== undefined) claim.checkpoint = checkpointOf(read.get(checkpointRevision))
     })
+    return claimed
   }
 
   // ------------------------------------------------------------------ when an append fails

@@ -36,13 +36,8 @@ export interface Answer<T> {
 
 export type Outcome<T> = Either<Refusal, Answer<T>>
 
-/** A claimed task with the texts joined from the log. */
-export interface Claim extends Claimed {
-  /** JSON text of `{payload?, description?, metadata?}`. */
-  readonly content: string
-  /** JSON text of what a former holder left, if any. */
-  readonly checkpoint: string | undefined
-}
+/** A claimed task, its content and checkpoint joined. */
+export type Claim = Claimed
 
 /** Events that have become durable, in order; `from` is the revision of the first. */
 export interface Committed {
