@@ -212,9 +212,11 @@ const files = (path) => {
     .flatMap((entry) => files(join(path, entry.name)));
 };
 const packages = ['packages/core', 'packages/projections', 'packages/adapters'];
+const testServer = 'test/support/eventstoredb';
 const targets = {
   server: { project: 'packages/adapters', folders: packages },
   bench: { project: 'bench', folders: [...packages, 'bench'] },
+  eventstoredb: { project: testServer, folders: [testServer] },
   all: { project: '.', folders: [...packages, 'bench', 'test'] },
 };
 const buildStamp = (name) => at('.tools', `build-${name}`);
@@ -230,7 +232,7 @@ const build = (name) => {
     if (built(name)) return;
     say(name === 'all' ? 'building …' : `building (${name}) …`);
     // Taken before the build: a source saved while it runs must count as changed.
-    const covered = (name === 'all' ? Object.keys(targets) : [name]).map((each) => [each, buildState(each)]);
+    const covered = (name === 'all' ? Object.keys(targets).filter((target) => target !== 'eventstoredb') : [name]).map((each) => [each, buildState(each)]);
     const code = node(at('node_modules', 'typescript', 'bin', 'tsc'), ['-b', targets[name].project]);
     if (code !== 0) fail('the build failed; the errors are above.', code);
     for (const [each, state] of covered) writeFileSync(buildStamp(each), state);
@@ -238,7 +240,7 @@ const build = (name) => {
 };
 
 const clean = (args) => {
-  for (const folder of workspaces()) rmSync(at(folder, 'dist'), { recursive: true, force: true });
+  for (const folder of [...workspaces(), testServer]) rmSync(at(folder, 'dist'), { recursive: true, force: true });
   for (const name of Object.keys(targets)) rmSync(buildStamp(name), { force: true });
   if (!args.includes('--all')) return;
   for (const folder of ['.', ...workspaces()]) rmSync(at(folder, 'node_modules'), { recursive: true, force: true });
@@ -286,6 +288,11 @@ const commands = {
     install();
     build('bench');
     await become(at('bench', 'dist', 'main.js'), args);
+  },
+  eventstoredb: async (args) => {
+    install();
+    build('eventstoredb');
+    await become(at(testServer, 'dist', 'eventstoredb', 'cli.js'), args);
   },
   clean: (args) => clean(args),
   pnpm: (args) => {

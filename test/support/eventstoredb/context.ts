@@ -1,0 +1,36 @@
+/** What every service needs of the server it belongs to. */
+import type { Metadata } from '@grpc/grpc-js'
+import type { Cluster, Member } from './cluster.js'
+import type { Faults } from './faults.js'
+import type { Store } from './store.js'
+import { notLeader, notReady, type RpcError } from './rpc-errors.js'
+
+export interface Limits {
+  /** One append: bytes of data. */
+  readonly appendBytesMax: number
+  /** From the first message of a batch append to its last. */
+  readonly writeTimeoutMs: number
+  /** Live events that a subscriber may leave unread. */
+  readonly unreadEventsMax: number
+}
+
+export interface Context {
+  readonly store: Store
+  readonly faults: Faults
+  readonly cluster: Cluster
+  readonly self: () => Member
+  readonly limits: Limits
+  readonly features: () => Features
+  /** Cuts the connection of the peer, given as `address:port`. */
+  readonly drop: (peer: string) => void
+}
+
+/** `no-batch` and `unimplemented` are what older servers are like. */
+export type Features = 'all' | 'no-batch' | 'unimplemented'
+
+/** Why this node does not serve the call, if it does not. */
+export const refusal = ({ cluster, self }: Context, headers: Metadata): RpcError | undefined => {
+  if (cluster.leader === undefined) return notReady()
+  const needsLeader = headers.get('requires-leader')[0] === 'true'
+  return needsLeader && cluster.leader !== self() ? notLeader(cluster.leader.host, cluster.leader.port) : undefined
+}

@@ -1,0 +1,127 @@
+/**
+ * What is to go wrong, and when: rules that a test writes down, or a seed that picks from them.
+ * Rules are plain data, so that they can also be sent to a server in another process.
+ */
+import { oneOf, randomOf, type Random } from '../random.js'
+
+export type FaultPoint = 'append' | 'delete' | 'read' | 'subscribe' | 'features' | 'gossip'
+
+export type FaultKind =
+  /** The connection is cut: before the write takes effect, or after it (`commit`), with no reply. */
+  | 'drop'
+  /** Nothing is ever answered; the write takes effect if `commit`. */
+  | 'no-reply'
+  /** The server says that it timed out; with `commit` the write takes effect all the same, after `afterMs`. */
+  | 'timeout'
+  /** The reply comes twice, the second after `afterMs` (batch appends). */
+  | 'duplicate-reply'
+  /** The write takes effect at once, the reply comes after `afterMs`. */
+  | 'late-reply'
+  /** Everything is done `afterMs` later. */
+  | 'slow'
+  /** "Server Is Not Ready": electing, starting, stopping. */
+  | 'not-ready'
+  | 'too-busy'
+  /** Only the leader does this; who that is, if `leader` is given. */
+  | 'not-leader'
+  /** The call ends with OK, and no (further) reply. */
+  | 'close-call'
+  /** The call fails: UNAVAILABLE. */
+  | 'unavailable'
+  /** The call fails: INTERNAL. */
+  | 'internal'
+  /** A subscription ends because its reader did not keep up. */
+  | 'too-slow'
+
+export interface Fault {
+  readonly kind: FaultKind
+  /** Whether the write takes effect. Default: no. */
+  readonly commit?: boolean
+  readonly afterMs?: number
+  /** Reads and subscriptions: so many events go out first. */
+  readonly afterEvents?: number
+  readonly leader?: { readonly host: string; readonly port: number }
+}
+
+export interface FaultRule {
+  readonly on: FaultPoint
+  readonly fault: Fault
+  /** Only for this stream; a trailing `*` stands for any rest. */
+  readonly stream?: string
+  /** So many calls pass before. */
+  readonly skip?: number
+  /** For so many calls, then no more. Default: 1. */
+  readonly times?: number
+}
+
+export interface RandomFaults {
+  readonly seed: number
+  /** Share of the calls that fail, from 0 to 1. */
+  readonly rate: number
+  readonly choices: ReadonlyArray<{ readonly on: FaultPoint; readonly fault: Fault }>
+}
+
+export interface FiredFault {
+  readonly on: FaultPoint
+  readonly stream: string
+  readonly fault: Fault
+}
+
+interface ActiveRule {
+  readonly rule: FaultRule
+  skip: number
+  times: number
+}
+
+const concerns = (rule: FaultRule, on: FaultPoint, stream: string): boolean => {
+  if (rule.on !== on) return false
+  if (rule.stream === undefined) return true
+  return rule.stream.endsWith('*') ? stream.startsWith(rule.stream.slice(0, -1)) : stream === rule.stream
+}
+
+export class Faults {
+  #rules: Array<ActiveRule> = []
+  #random: (RandomFaults & { readonly next: Random }) | undefined
+  readonly fired: Array<FiredFault> = []
+
+  /** Adds rules. The first that concerns a call counts. */
+  readonly script = (...rules: ReadonlyArray<FaultRule>): void => {
+    this.#rules.push(...rules.map((rule) => ({ rule, skip: rule.skip ?? 0, times: rule.times ?? 1 })))
+  }
+
+  /** From now on, until {@link clear}: the same seed and the same order of calls fail in the same way. */
+  readonly random = (faults: RandomFaults): void => {
+    this.#random = { ...faults, next: randomOf(faults.seed) }
+  }
+
+  readonly clear = (): void => {
+    this.#rules = []
+    this.#random = undefined
+  }
+
+  /** What is to go wrong with this call. */
+  readonly take = (on: FaultPoint, stream: string): Fault | undefined => {
+    const fault = this.#scripted(on, stream) ?? this.#drawn(on)
+    if (fault !== undefined) this.fired.push({ on, stream, fault })
+    return fault
+  }
+
+  #scripted(on: FaultPoint, stream: string): Fault | undefined {
+    const active = this.#rules.find(({ rule }) => concerns(rule, on, stream))
+    if (active === undefined) return undefined
+    if (active.skip > 0) {
+      active.skip -= 1
+      return undefined
+    }
+    active.times -= 1
+    if (active.times <= 0) this.#rules = this.#rules.filter((other) => other !== active)
+    return active.rule.fault
+  }
+
+  #drawn(on: FaultPoint): Fault | undefined {
+    if (this.#random === undefined) return undefined
+    const { next, rate, choices } = this.#random
+    const fitting = choices.filter((choice) => choice.on === on)
+    return fitting.length > 0 && next() < rate ? oneOf(next, fitting).fault : undefined
+  }
+}

@@ -1,0 +1,20 @@
+/** Events of type `$>` point to another event: `revision@stream`. */
+import type { Log } from './log.js'
+import { linkResponse, linkType, readResponse, type LogEvent } from './log-event.js'
+
+type Encode = (event: LogEvent) => Buffer
+
+/** How an event is sent to a reader that asked for links to be followed, or did not. */
+export const encoding = (log: Log, resolveLinks: boolean): Encode => {
+  if (!resolveLinks) return readResponse
+  return (event) => {
+    if (event.type !== linkType) return readResponse(event)
+    const payload = Buffer.from(event.data).toString('utf8')
+    const [revision = '', ...rest] = payload.split('@')
+    if (!/^\s*[+-]?\d+\s*$/.test(revision)) return readResponse(event)
+    const target = rest.length === 0 || Number(revision) < -1
+      ? undefined
+      : log.readable(rest.join('@'), Number(revision), Date.now())
+    return linkResponse(event, target)
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * One log of all streams. The writer sees everything; readers see what has reached the disk
+ * (`publish`), in the order in which it was written.
+ */
+import { RecentIds } from './recent-ids.js'
+import {
+  firstReadable, isMetastream, metadataOf, metadataOfMetastreams, metastreamOf, noMetadata, originalOf, type StreamMetadata,
+} from './metadata.js'
+import { recorded, streamIdentifier, tombstoneRevision, type LogEvent, type NewEvent } from './log-event.js'
+import type { StreamFacts } from './decision.js'
+
+/** What one write leaves in the log: its events, or nothing but a gap when it had none. */
+export interface LogWrite {
+  readonly stream: string
+  readonly position: number
+  readonly end: number
+  readonly events: ReadonlyArray<LogEvent>
+}
+
+export interface Stream {
+  readonly name: string
+  readonly identifier: Buffer
+  readonly events: Array<LogEvent>
+  visible: number
+  tombstone: LogEvent | undefined
+  tombstoneVisible: boolean
+  metadata: StreamMetadata
+  visibleMetadata: StreamMetadata
+}
+
+interface Entry {
+  readonly position: number
+  readonly event: LogEvent | undefined
+}
+
+/** A real log starts with records of the server's own. */
+const firstPosition = 1024
+/** Header, lengths and checksums of a log record, about. */
+const recordBytes = 90
+
+export class Log {
+  readonly #streams = new Map<string, Stream>()
+  readonly #entries: Array<Entry> = []
+  readonly recentIds: RecentIds
+  readonly #listeners = new Set<(event: LogEvent) => void>()
+  #visible = 0
+  #end = firstPosition
+  #visibleEnd = firstPosition
+
+  constructor(recentIdsBytesMax?: number) {
+    this.recentIds = new RecentIds(recentIdsBytesMax)
+  }
+
+  readonly stream = (name: string): Stream | undefined => this.#streams.get(name)
+
+  readonly #open = (name: string): Stream => {
+    const known = this.#streams.get(name)
+    if (known !== undefined) return known
+    const made: Stream = {
+      name, identifier: streamIdentifier(2, name), events: [], visible: -1,
+      tombstone: undefined, tombstoneVisible: false, metadata: noMetadata, visibleMetadata: noMetadata,
+    }
+    this.#streams.set(name, made)
+    return made
+  }
+
+  // ------------------------------------------------------------------ the writer's view
+
+  readonly head = (name: string): number => (this.#streams.get(name)?.events.length ?? 0) - 1
+
+  readonly tombstoned = (name: string): boolean =>
+    this.#streams.get(name)?.tombstone !== undefined || (isMetastream(name) && this.tombstoned(originalOf(name)))
+
+  readonly softDeleted = (name: string): boolean => !isMetastream(name) && this.#streams.get(name)?.metadata.softDeleted === true
+
+  readonly facts = (name: string): StreamFacts => {
+    const stream = this.#streams.get(name)
+    return {
+      head: this.head(name),
+      visible: stream?.visible ?? -1,
+      tombstoned: this.tombstoned(name),
+      softDeleted: this.softDeleted(name),
+      hasMetadata: this.head(metastreamOf(name)) >= 0,
+      idAt: (revision) => stream?.events[revision]?.id,
+      recent: (id) => this.recentIds.find(id, name),
+    }
+  }
+
+  /** Adds a write. Readers see it after {@link publish}. */
+  readonly add = (name: string, events: ReadonlyArray<NewEvent>, createdMs: number, tombstone = false): LogWrite => {
+    const stream = this.#open(name)
+    const start = this.#end
+    const added = events.map((event): LogEvent => {
+      const revision = tombstone ? tombstoneRevision : stream.events.length
+      const placed = { ...event, stream: name, revision, position: this.#end, createdMs }
+      const whole = { ...placed, recorded: recorded(placed, stream.identifier) }
+      this.#place(stream, whole)
+      return whole
+    })
+    if (added.length === 0) this.#skip(recordBytes + name.length)
+    return { stream: name, position: added.at(-1)?.position ?? start, end: this.#end, events: added }
+  }
+
+  /** Puts a write back that was read from disk. */
+  readonly restore = (write: Omit<LogWrite, 'events'> & { readonly events: ReadonlyArray<Omit<LogEvent, 'recorded'>> }): void => {
+    const stream = this.#open(write.stream)
+    for (const event of write.events) {
+      this.#end = event.position
+      this.#place(stream, { ...event, recorded: recorded(event, stream.identifier) })
+    }
+    if (write.events.length === 0) {
+      this.#end = write.position
+      this.#skip(0)
+    }
+    this.#end = write.end
+    this.publish(write.end)
+  }
+
+  #skip(size: number): void {
+    this.#entries.push({ position: this.#end, event: undefined })
+    this.#end += size
+  }
+
+  #place(stream: Stream, event: LogEvent): void {
+    this.#entries.push({ position: event.position, event })
+    this.#end += recordBytes + event.recorded.length
+    this.recentIds.put(event.id, stream.name, event.revision)
+    if (event.revision === tombstoneRevision) stream.tombstone = event
+    else stream.events.push(event)
+    if (isMetastream(stream.name)) this.#open(originalOf(stream.name)).metadata = metadataOf(event.data, event.isJson)
+  }
+
+  // ------------------------------------------------------------------ the readers' view
+
+  /** Shows readers everything before `end`. */
+  readonly publish = (end: number): void => {
+    while (this.#visible < this.#entries.length) {
+      const { position, event } = this.#entries[this.#visible] as Entry
+      if (position >= end) break
+      this.#visible += 1
+      if (event === undefined) continue
+      const stream = this.#open(event.stream)
+      if (event.revision === tombstoneRevision) stream.tombstoneVisible = true
+      else stream.visible = event.revision
+      if (isMetastream(event.stream)) this.#open(originalOf(event.stream)).visibleMetadata = metadataOf(event.data, event.isJson)
+    }
+    const before = this.#visibleEnd
+    this.#visibleEnd = end
+    if (this.#listeners.size > 0) this.#tell(before)
+  }
+
+  #tell(from: number): void {
+    for (let index = this.indexOf(from) ?? this.#visible; index < this.#visible; index++) {
+      const event = this.#entries[index]?.event
+      if (event !== undefined) for (const listener of this.#listeners) listener(event)
+    }
+  }
+
+  /** Calls back with every event that is published from now on. */
+  readonly listen = (listener: (event: LogEvent) => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  readonly metadata = (name: string): StreamMetadata =>
+    isMetastream(name) ? metadataOfMetastreams : (this.#streams.get(name)?.visibleMetadata ?? noMetadata)
+
+  readonly tombstoneVisible = (name: string): boolean =>
+    this.#streams.get(name)?.tombstoneVisible === true || (isMetastream(name) && this.tombstoneVisible(originalOf(name)))
+
+  /** The event, if a reader of the stream may see it. -1 asks for the last one. */
+  readonly readable = (name: string, revision: number, nowMs: number): LogEvent | undefined => {
+    const stream = this.#streams.get(name)
+    const metadata = this.metadata(name)
+    if (stream === undefined || this.tombstoneVisible(name) || metadata.softDeleted) return undefined
+    const wanted = revision === -1 ? stream.visible : revision
+    if (wanted < firstReadable(metadata, stream.visible) || wanted > stream.visible) return undefined
+    const event = stream.events[wanted]
+    const expired = event !== undefined && metadata.maxAgeMs !== undefined && event.createdMs < nowMs - metadata.maxAgeMs
+    return expired ? undefined : event
+  }
+
+  /** Where the log ends for readers: the position of the next write, if nothing is on its way. */
+  get end(): number {
+    return this.#visibleEnd
+  }
+
+  /** Number of log entries that readers see. */
+  get count(): number {
+    return this.#visible
+  }
+
+  readonly at = (index: number): Entry | undefined => (index < this.#visible ? this.#entries[index] : undefined)
+
+  /** Index of the entry that starts exactly there; the number of entries for the end; undefined between entries. */
+  readonly indexOf = (position: number): number | undefined => {
+    if (position === 0) return 0
+    let low = 0
+    let high = this.#visible
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#entries[middle] as Entry).position < position) low = middle + 1
+      else high = middle
+    }
+    if (low === this.#visible) return position === this.#visibleEnd ? low : undefined
+    return (this.#entries[low] as Entry).position === position ? low : undefined
+  }
+}

@@ -1,0 +1,121 @@
+/** Messages on their way to a reader, no faster than it takes them; and what a fault makes of them. */
+import type { ServerWritableStream } from '@grpc/grpc-js'
+import type { Context } from './context.js'
+import type { Fault } from './faults.js'
+import { internal, noLeaderInfo, notLeader, notReady, timedOut, tooBusy, unavailable, type RpcError } from './rpc-errors.js'
+import type { ReadReq } from './stubs.js'
+
+export type ReadCall = ServerWritableStream<ReadReq, Buffer>
+
+export class Outbox {
+  readonly #waiting: Array<Buffer> = []
+  #blockedSinceMs: number | undefined
+  #eventsLeft: number
+  #resume: (() => void) | undefined
+  /** No more messages: the call has ended, or was cancelled, or has fallen silent. */
+  over = false
+  onOver: () => void = () => {}
+
+  constructor(readonly context: Context, readonly call: ReadCall, readonly fault: Fault | undefined) {
+    this.#eventsLeft = fault === undefined ? Infinity : (fault.afterEvents ?? 0)
+    call.on('cancelled', () => this.#finish())
+    call.on('error', () => this.#finish())
+    call.on('drain', () => this.#drain())
+    if (fault?.afterEvents === undefined) this.#misfire()
+  }
+
+  /** Messages that the transport has not taken yet. */
+  get unsent(): number {
+    return this.#waiting.length
+  }
+
+  /** For how long it has taken none. */
+  readonly blockedMs = (): number => (this.#blockedSinceMs === undefined ? 0 : Date.now() - this.#blockedSinceMs)
+
+  readonly event = (message: Buffer): void => {
+    if (this.#eventsLeft <= 0) this.#misfire()
+    this.#eventsLeft -= 1
+    this.push(message)
+  }
+
+  readonly push = (message: Buffer): void => {
+    if (this.over) return
+    if (this.#blockedSinceMs !== undefined) this.#waiting.push(message)
+    else if (!this.call.write(message)) this.#blockedSinceMs = Date.now()
+  }
+
+  /** Resolves when there is room. */
+  readonly room = (): Promise<void> | undefined =>
+    this.over || this.#blockedSinceMs === undefined ? undefined : new Promise((resolve) => (this.#resume = resolve))
+
+  readonly end = (): void => {
+    if (this.over) return
+    this.#flush()
+    this.#finish()
+    this.call.end()
+  }
+
+  readonly fail = (error: RpcError): void => {
+    if (this.over) return
+    this.#flush()
+    this.#finish()
+    this.call.emit('error', error)
+  }
+
+  /** What is queued goes out before the end does. */
+  #flush(): void {
+    for (const message of this.#waiting.splice(0)) this.call.write(message)
+  }
+
+  #drain(): void {
+    this.#blockedSinceMs = undefined
+    const waiting = this.#waiting.splice(0)
+    for (const message of waiting) this.push(message)
+    if (this.#blockedSinceMs === undefined) this.#wake()
+  }
+
+  #wake(): void {
+    const resume = this.#resume
+    this.#resume = undefined
+    resume?.()
+  }
+
+  #finish(): void {
+    if (this.over) return
+    this.over = true
+    this.onOver()
+    this.#wake()
+  }
+
+  #misfire(): void {
+    const { fault } = this
+    switch (fault?.kind) {
+      case undefined:
+      case 'duplicate-reply':
+      case 'slow':
+      case 'late-reply':
+        return
+      case 'drop':
+        this.#finish()
+        return this.context.drop(this.call.getPeer())
+      case 'no-reply':
+        return this.#finish()
+      case 'close-call':
+        return this.end()
+      case 'timeout':
+        return this.fail(timedOut('Commit phase timeout.'))
+      case 'too-slow':
+        return this.fail(timedOut('Consumer too slow to handle event while live. Client resubscription required.'))
+      case 'not-ready':
+        return this.fail(notReady())
+      case 'too-busy':
+        return this.fail(tooBusy())
+      case 'not-leader':
+        return this.fail(fault.leader === undefined ? noLeaderInfo() : notLeader(fault.leader.host, fault.leader.port))
+      case 'unavailable':
+        return this.fail(unavailable())
+      case 'internal':
+        return this.fail(internal('Internal error.'))
+    }
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * A server that speaks EventStoreDB's protocol to the unmodified client, for tests: it keeps the
+ * rules of a real 23.10 node for streams, and fails in whatever way it is told to.
+ */
+import { createServer, type AddressInfo, type Server as Listener, type Socket } from 'node:net'
+import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import { append } from './append-service.js'
+import { batchAppend } from './batch-service.js'
+import { Cluster, type Member } from './cluster.js'
+import type { Context, Features, Limits } from './context.js'
+import { remove } from './delete-service.js'
+import { Faults } from './faults.js'
+import { getSupportedMethods } from './features-service.js'
+import { gossip } from './gossip-service.js'
+import { read } from './read-service.js'
+import { openStore, type Store } from './store.js'
+import { featuresService, gossipService, streamsService } from './stubs.js'
+
+export interface ServerOptions {
+  readonly host?: string
+  /** 0, the default: any free one, kept over restarts. */
+  readonly port?: number
+  /** Keeps the log in this folder; in memory without. */
+  readonly dir?: string
+  /** A store that other nodes of the same pretended cluster share. */
+  readonly store?: Store
+  readonly cluster?: Cluster
+  readonly faults?: Faults
+  readonly features?: Features
+  readonly limits?: Partial<Limits>
+}
+
+const limitsOf23: Limits = { appendBytesMax: 1_048_576, writeTimeoutMs: 2_000, unreadEventsMax: 64 }
+
+/** 16 MiB less what a log record needs besides. */
+const messageBytesMax = 16 * 1024 * 1024 - 10_000
+
+export class EventStoreServer {
+  readonly faults: Faults
+  readonly cluster: Cluster
+  readonly #limits: Limits
+  readonly #sockets = new Map<string, Socket>()
+  readonly #held = new Set<Socket>()
+  #store: Store
+  #listener: Listener | undefined
+  #grpc: Server | undefined
+  #halfOpen = false
+  #self: Member | undefined
+  /** What ServerFeatures tells of; a change counts for clients that ask anew. */
+  features: Features
+  port: number
+
+  private constructor(readonly options: ServerOptions, store: Store) {
+    this.#store = store
+    this.faults = options.faults ?? new Faults()
+    this.cluster = options.cluster ?? new Cluster()
+    this.features = options.features ?? 'all'
+    this.port = options.port ?? 0
+    this.#limits = { ...limitsOf23, ...options.limits }
+  }
+
+  static readonly start = async (options: ServerOptions = {}): Promise<EventStoreServer> => {
+    const store = options.store ?? await openStore(options.dir === undefined ? {} : { dir: options.dir })
+    const server = new EventStoreServer(options, store)
+    await server.start()
+    return server
+  }
+
+  get host(): string {
+    return this.options.host ?? '127.0.0.1'
+  }
+
+  get store(): Store {
+    return this.#store
+  }
+
+  get member(): Member {
+    if (this.#self === undefined) throw new Error('the server has not been started')
+    return this.#self
+  }
+
+  /** Connection string of this node alone. */
+  get url(): string {
+    return `esdb://${this.host}:${this.port}?tls=false`
+  }
+
+  /** Listens, again if it was stopped: same port, same data. */
+  readonly start = async (): Promise<void> => {
+    if (this.#listener !== undefined) return
+    const grpc = new Server({ 'grpc.max_receive_message_length': messageBytesMax, 'grpc.max_send_message_length': -1 })
+    this.#serve(grpc)
+    const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
+    const listener = createServer({ noDelay: true }, (socket) => {
+      const peer = `${socket.remoteAddress ?? ''}:${socket.remotePort ?? 0}`
+      this.#sockets.set(peer, socket)
+      socket.on('error', () => {})
+      socket.once('close', () => this.#sockets.delete(peer))
+      if (this.#halfOpen) this.#held.add(socket)
+      else injector.injectConnection(socket)
+    })
+    await new Promise<void>((resolve, reject) => {
+      listener.once('error', reject)
+      listener.listen(this.port, this.host, resolve)
+    })
+    this.port = (listener.address() as AddressInfo).port
+    this.#self = this.cluster.join(this.host, this.port)
+    this.#store.onFatal = () => void this.stop()
+    this.#listener = listener
+    this.#grpc = grpc
+  }
+
+  #serve(grpc: Server): void {
+    const context: Context = {
+      store: this.#store, faults: this.faults, cluster: this.cluster, limits: this.#limits,
+      self: () => this.member,
+      features: () => this.features,
+      drop: (peer) => this.#sockets.get(peer)?.resetAndDestroy(),
+    }
+    const implementation = (handlers: object): UntypedServiceImplementation => handlers as UntypedServiceImplementation
+    grpc.addService(streamsService, implementation({
+      read: read(context),
+      append: append.bind(undefined, context),
+      batchAppend: batchAppend.bind(undefined, context),
+      delete: remove(context, 'delete'),
+      tombstone: remove(context, 'tombstone'),
+    }))
+    grpc.addService(featuresService, implementation({ getSupportedMethods: getSupportedMethods(context) }))
+    grpc.addService(gossipService, implementation({ read: gossip(context) }))
+  }
+
+  /** Cuts every connection and listens no more: connection refused. The data stays. */
+  readonly stop = async (): Promise<void> => {
+    const listener = this.#listener
+    if (listener === undefined) return
+    this.#listener = undefined
+    if (this.#self !== undefined) this.#self.alive = false
+    const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
+    this.dropConnections()
+    this.#grpc?.forceShutdown()
+    await closed
+  }
+
+  /** Stops and starts; as after any restart, ids written before are found only where revisions say so. */
+  readonly restart = async (): Promise<void> => {
+    await this.stop()
+    if (this.options.dir === undefined || this.options.store !== undefined) this.#store.log.recentIds.clear()
+    else {
+      await this.#store.close()
+      this.#store = await openStore({ dir: this.options.dir })
+    }
+    await this.start()
+  }
+
+  readonly dropConnections = (): void => {
+    for (const socket of [...this.#sockets.values()]) socket.resetAndDestroy()
+    this.#held.clear()
+  }
+
+  /** Accepts connections and never answers on them; those that are open are cut. */
+  readonly halfOpen = (on: boolean): void => {
+    this.#halfOpen = on
+    this.dropConnections()
+  }
+
+  readonly close = async (): Promise<void> => {
+    await this.stop()
+    await this.#store.close()
+  }
+}

@@ -1,0 +1,45 @@
+/** Subscription to one stream: what is there after the checkpoint, caught-up, what comes. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Context } from './context.js'
+import { encoding } from './links.js'
+import { tombstoneRevision, tombstoneType, type LogEvent } from './log-event.js'
+import type { Outbox } from './outbox.js'
+import type { ReadRequest } from './read-request.js'
+import { streamDeleted } from './rpc-errors.js'
+import { pageEvents, pageForwards } from './stream-reads.js'
+import { Subscription } from './subscription.js'
+
+type Request = Extract<ReadRequest, { readonly kind: 'subscribe-stream' }>
+
+/** A stream that is not there is looked for again and again. */
+const pollMs = 50
+
+export const subscribeToStream = async (context: Context, { stream, from, resolveLinks }: Request, out: Outbox): Promise<void> => {
+  const { log } = context.store
+  const subscription = new Subscription(out, encoding(log, resolveLinks))
+  let seen = typeof from === 'number' ? from : -1
+  const send = (event: LogEvent): void => {
+    if (event.revision <= seen) return
+    seen = event.revision
+    subscription.send(event)
+    if (event.type === tombstoneType) out.fail(streamDeleted(stream))
+  }
+  for (let next = seen + 1; from !== 'end' && !out.over;) {
+    const page = pageForwards(log, stream, next, pageEvents, Date.now())
+    if (page.kind === 'deleted') return out.fail(streamDeleted(stream))
+    subscription.confirm()
+    if (page.kind === 'no_stream') {
+      await sleep(pollMs)
+      continue
+    }
+    page.events.forEach(send)
+    await out.room()
+    next = page.next
+    // Something may have come while there was no room.
+    if (page.end && next > (log.stream(stream)?.visible ?? -1)) break
+  }
+  const before = log.tombstoneVisible(stream) ? tombstoneRevision : (log.stream(stream)?.visible ?? -1)
+  subscription.goLive(log.listen, context.limits.unreadEventsMax, (event) => {
+    if (event.stream === stream && event.revision > before) send(event)
+  })
+}
