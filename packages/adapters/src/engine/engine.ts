@@ -59,7 +59,10 @@ import { contentOf, encodeEvent, metadataOf } from './wire.js'
 export interface EngineOptions {
   /** Commands that may wait to be decided; beyond, they are refused with `overloaded`. Default 100,000. */
   readonly mailboxMax?: number
-  /** Events of one append, unless a single command has more. Default 4,000. */
+  /**
+   * Events of one append, unless a single command has more. Default 1,000: small enough that the next is decided
+   * while one is written, large enough that the write is worth its fsync.
+   */
   readonly batchEventsMax?: number
   /**
    * Appends under way at once: one is written while the next is decided. Default 2, for a queue that no other
@@ -143,7 +146,7 @@ class Engine implements QueueEngine {
     this.snapshotTried = snapshotRevision
     this.cache = new ContentCache(options.contentCacheMax ?? 2 ** 27)
     this.mailboxMax = options.mailboxMax ?? 100_000
-    this.batchEventsMax = Math.min(options.batchEventsMax ?? 4_000, store.limits.appendEventsMax)
+    this.batchEventsMax = Math.min(options.batchEventsMax ?? 1_000, store.limits.appendEventsMax)
     this.inFlightMax = options.inFlightMax ?? 2
     this.snapshotEvery = options.snapshotEvery ?? 500_000
     this.defaults = options.defaults
