@@ -108,25 +108,47 @@ const enqueueAll = async ({ queue, door, limits }: QueueCall, bodies: ReadonlyAr
   return replyWith(outcome, (all, revision) => resultsText(all.map(enqueuedText), revision), 201)
 }
 
-const enqueueEach = async ({ queue, door, limits, meter }: QueueCall, bodies: ReadonlyArray<unknown>): Promise<Handled> => {
+/** A task among others; its place is spelt out only when something is wrong with it. */
+const checkAmong = (body: unknown, index: number): ReturnType<typeof checkOne> => {
+  const quick = checkOne(body)
+  return E.isRight(quick) ? quick : validate(TaskBody, `tasks[${index}]`)(body)
+}
+
+const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Promise<Handled> => {
+  const { queue, limits, meter } = call
   const prepared = bodies.map((body, index): E.Either<Problem, PreparedTask> => {
-    const checked = validate(TaskBody, `tasks[${index}]`)(body)
+    const checked = checkAmong(body, index)
     if (E.isLeft(checked)) return E.left(invalid(checked.left))
-    return E.mapLeft((refusal: Rejection) => inTask(refusal, index))(prepareTask(newTaskOf(checked.right), limits.taskBytesMax))
+    const task = prepareTask(newTaskOf(checked.right), limits.taskBytesMax)
+    return E.isRight(task) ? task : E.left(inTask(task.left, index))
   })
-  const commands = prepared.flatMap((task) => (E.isRight(task) ? [{ type: 'Enqueue' as const, tasks: [task.right] }] : []))
-  const outcomes = await queue.submitAll(commands, door)
+  const outcomes = await enqueuedEach(call, prepared.flatMap((task) => (E.isRight(task) ? [task.right] : [])))
   let next = 0
   let revision = queue.status().revision
   const results = prepared.map((task) => {
     if (E.isLeft(task)) return refusedText(task.left, meter)
-    // `submitAll` answers in the order of its commands, and these are all of one kind.
-    const outcome = outcomes[next++] as Outcome<ReadonlyArray<Enqueued>>
+    const outcome = outcomes[next++] as Outcome<Enqueued>
     if (E.isLeft(outcome)) return refusedText(problemOf(outcome.left), meter)
     revision = Math.max(revision, outcome.right.revision)
-    return enqueuedText(outcome.right.value[0] as Enqueued)
+    return enqueuedText(outcome.right.value)
   })
   return E.right({ status: 200, text: resultsText(results, revision), revision })
+}
+
+/** Mostly all are taken, and one command for all costs half of one for each: only if it is refused does each stand for itself. */
+const enqueuedEach = async ({ queue, door }: QueueCall, tasks: ReadonlyArray<PreparedTask>): Promise<ReadonlyArray<Outcome<Enqueued>>> => {
+  const together = await queue.submit({ type: 'Enqueue', tasks }, door)
+  if (E.isRight(together)) {
+    const { value, revision } = together.right
+    return value.map((enqueued) => E.right({ value: enqueued, revision }))
+  }
+  // Nothing is wrong with the tasks, but with the queue: asking for each would not help.
+  if (together.left.code === 'unavailable' || together.left.code === 'overloaded') return tasks.map(() => together)
+  const outcomes = await queue.submitAll(tasks.map((task) => ({ type: 'Enqueue' as const, tasks: [task] })), door)
+  return outcomes.map((outcome) =>
+    // `submitAll` answers in the order of its commands, and these are all of one kind and one task.
+    E.isLeft(outcome) ? outcome : E.right({ value: (outcome.right.value as ReadonlyArray<Enqueued>)[0] as Enqueued, revision: outcome.right.revision }),
+  )
 }
 
 // ------------------------------------------------------------------------------------------- import
