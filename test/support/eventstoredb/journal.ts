@@ -82,7 +82,7 @@ export const openJournal = async (dir: string, each: (write: StoredWrite) => voi
     while (waiting.length > 0) {
       const batch = waiting
       waiting = []
-      await file.writev(batch.map(({ bytes }) => bytes))
+      await file.appendFile(Buffer.concat(batch.map(({ bytes }) => bytes)))
       await file.datasync()
       for (const { kept } of batch) kept()
     }

@@ -92,8 +92,12 @@ export class Log {
     const start = this.#end
     const added = events.map((event): LogEvent => {
       const revision = tombstone ? tombstoneRevision : stream.events.length
-      const placed = { ...event, stream: name, revision, position: this.#end, createdMs }
-      const whole = { ...placed, recorded: recorded(placed, stream.identifier) }
+      // Spelt out, not spread: this is the server's hottest line.
+      const placed = {
+        id: event.id, type: event.type, isJson: event.isJson, data: event.data, metadata: event.metadata,
+        stream: name, revision, position: this.#end, createdMs,
+      }
+      const whole: LogEvent = Object.assign(placed, { recorded: recorded(placed, stream.identifier) })
       this.#place(stream, whole)
       return whole
     })

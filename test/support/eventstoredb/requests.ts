@@ -9,8 +9,12 @@ export class BadRequest extends Error {}
 export const streamName = (identifier: StreamIdentifier | undefined): string =>
   identifier === undefined ? '' : Buffer.from(identifier.getStreamName_asU8()).toString('utf8')
 
+const usual = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+/** As .NET reads them: with braces, without dashes, in capitals. */
 export const idOf = (uuid: UUID | undefined): string => {
   const text = uuid?.getString() ?? ''
+  if (usual.test(text)) return text
   const digits = text.replace(/^[{(]|[)}]$/g, '').replaceAll('-', '').toLowerCase()
   const dashed = /^[({]?[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}[)}]?$/i
   if (!dashed.test(text) && !/^[0-9a-f]{32}$/i.test(text)) throw new BadRequest('Unrecognized Guid format.')

@@ -32,6 +32,8 @@ export interface ServerOptions {
 
 const limitsOf23: Limits = { appendBytesMax: 1_048_576, writeTimeoutMs: 2_000, unreadEventsMax: 64 }
 
+type Handler = (...call: ReadonlyArray<never>) => void
+
 /** 16 MiB less what a log record needs besides. */
 const messageBytesMax = 16 * 1024 * 1024 - 10_000
 
@@ -46,6 +48,8 @@ export class EventStoreServer {
   #grpc: Server | undefined
   #halfOpen = false
   #self: Member | undefined
+  /** Calls that came in, by the name of the RPC. */
+  readonly calls = new Map<string, number>()
   /** What ServerFeatures tells of; a change counts for clients that ask anew. */
   features: Features
   port: number
@@ -116,7 +120,11 @@ export class EventStoreServer {
       features: () => this.features,
       drop: (peer) => this.#sockets.get(peer)?.resetAndDestroy(),
     }
-    const implementation = (handlers: object): UntypedServiceImplementation => handlers as UntypedServiceImplementation
+    const implementation = (handlers: Readonly<Record<string, Handler>>): UntypedServiceImplementation =>
+      Object.fromEntries(Object.entries(handlers).map(([rpc, handle]) => [rpc, (...call: ReadonlyArray<never>) => {
+        this.calls.set(rpc, (this.calls.get(rpc) ?? 0) + 1)
+        handle(...call)
+      }])) as object as UntypedServiceImplementation
     grpc.addService(streamsService, implementation({
       read: read(context),
       append: append.bind(undefined, context),
