@@ -11,7 +11,8 @@ import type { DeadLetterReason } from './events.js'
 import { QueueState } from './queue-state.js'
 import type { Settings } from './settings.js'
 import type { Cursor } from './sorted-list.js'
-import { type Breaker, type BreakerState, firstRankOf, type Group, isHeld, type Lease, type Tables, type TaskRecord } from './state.js'
+import { type Breaker, type BreakerState, firstRankOf, type Group, isHeld, type Lease, type TaskRecord } from './state.js'
+import type { Tables } from './tables.js'
 import { type Band, bandOf, bands, type Phase, type Status, statuses } from './task.js'
 
 /** What the queue knows of a task, besides its content. Times are milliseconds since 1970. */

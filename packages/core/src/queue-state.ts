@@ -7,7 +7,7 @@
 import { apply, applyUnreadable } from './evolve.js'
 import type { QueueEvent } from './events.js'
 import type { Mark } from './journal.js'
-import { Tables } from './state.js'
+import { Tables } from './tables.js'
 import type { Unreadable } from './upcast.js'
 
 export class QueueState {

@@ -5,7 +5,8 @@
  * `cutSnapshot` takes its lines bit by bit while the state goes on changing: what is about to change is
  * written down first, so all lines show the moment of the cut.
  */
-import { type Breaker, type Head, type Lease, newTaskRecord, noRare, type Rare, Tables, type TaskRecord } from './state.js'
+import { type Breaker, type Head, type Lease, newTaskRecord, noRare, type Rare, type TaskRecord } from './state.js'
+import { Tables } from './tables.js'
 import { isFinal, type Phase, type Status, statuses } from './task.js'
 import { QueueState } from './queue-state.js'
 

@@ -8,7 +8,8 @@ import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import type { Rejection } from '../rejections.js'
 import type { Cursor } from '../sorted-list.js'
-import type { Group, Tables, TaskRecord } from '../state.js'
+import type { Group, TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
 
 export type ClaimRequest = Pick<CommandOf<'Claim'>, 'agent' | 'types' | 'phases' | 'skills' | 'tenant'>
 

@@ -6,9 +6,10 @@ import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../events.js'
 import type { Envelope } from '../commands.js'
 import { retryDelayMs } from '../retry.js'
 import { breakerSettings } from '../settings.js'
-import { failuresAt, type Lease, type Tables, type TaskRecord } from '../state.js'
+import { failuresAt, type Lease, type TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
 import { failureSignature } from '../signature.js'
-import { expiryMessage } from '../evolve.js'
+import { expiryMessage } from '../last-error.js'
 
 export class Draft {
   readonly events: Array<QueueEvent> = []

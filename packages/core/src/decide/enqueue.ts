@@ -3,7 +3,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope, ImportedTask, PreparedTask } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { reject, type Rejection } from '../rejections.js'
-import { blocksDuplicates, type Tables, type TaskRecord } from '../state.js'
+import { blocksDuplicates, type TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
 import { isFinal, priorityDefault, type Status, type TaskFacts } from '../task.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>

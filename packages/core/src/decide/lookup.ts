@@ -1,6 +1,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { reject, type Rejection } from '../rejections.js'
-import { isHeld, type Lease, type Tables, type TaskRecord } from '../state.js'
+import { isHeld, type Lease, type TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
 
 /** A task by its id, or by its number as `#42`. */
 export const findTask = (tables: Tables, id: string): TaskRecord | undefined =>

@@ -5,7 +5,7 @@ import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import type { Rejection } from '../rejections.js'
 import { failureSignature } from '../signature.js'
-import type { Tables } from '../state.js'
+import type { Tables } from '../tables.js'
 import { Draft } from './draft.js'
 import { findTask, heldBy } from './lookup.js'
 

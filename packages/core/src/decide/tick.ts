@@ -3,7 +3,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { reject, type Rejection } from '../rejections.js'
-import { isHeld, type Tables } from '../state.js'
+import { isHeld } from '../state.js'
+import type { Tables } from '../tables.js'
 import { Draft } from './draft.js'
 
 /** One tick settles at most so many tasks; what is left is due at once again. */

@@ -1,0 +1,92 @@
+/** How a task comes into the state. */
+import type { EventOf } from '../events.js'
+import { lastErrorMax } from '../last-error.js'
+import { newTaskRecord, noRare, type Rare } from '../state.js'
+import type { Tables } from '../tables.js'
+import { isFinal, type Status, type TaskFacts } from '../task.js'
+import { rest } from './change.js'
+
+export const enqueued = (tables: Tables, event: EventOf<'TaskEnqueued'>): void =>
+  arrive(tables, event.data, event.at, 'pending', 0, noRare, 0)
+
+export const imported = (tables: Tables, event: EventOf<'TaskImported'>): void => {
+  const { status, createdAt, finishedAt, retries, lastError } = event.data
+  const history: Rare = {
+    ...(lastError === undefined ? {} : { lastError: lastError.slice(0, lastErrorMax) }),
+    ...(status === 'dead-letter' ? { deadLetter: { at: event.at, reason: 'imported' } as const } : {}),
+  }
+  // Retention runs from the import: what was just taken in should be there to be seen.
+  const finished = isFinal(status) ? Math.max(finishedAt ?? event.at, event.at) : 0
+  arrive(tables, event.data, createdAt, status, retries, history, finished)
+}
+
+const arrive = (
+  tables: Tables,
+  facts: TaskFacts,
+  createdAt: number,
+  status: Status,
+  retries: number,
+  history: Rare,
+  finishedAt: number,
+): void => {
+  const { head } = tables
+  // Each number was used up by an event, so none can be beyond their count.
+  if (tables.byId.has(facts.task) || facts.number <= head.lastNumber || facts.number > head.revision + 1) {
+    head.misfits++
+    return
+  }
+  head.lastNumber = facts.number
+  const dependencies = facts.dependencies ?? noIds
+  let missing = 0
+  for (const id of dependencies) {
+    const dependency = tables.byId.get(id)
+    if (dependency !== undefined && dependency.status !== 'completed') missing++
+  }
+  const task = newTaskRecord({
+    number: facts.number,
+    id: facts.task,
+    key: facts.idempotencyKey,
+    group: tables.group(facts.type, facts.phase, facts.skills ?? noIds, facts.tenant),
+    priority: facts.priority,
+    timeout: facts.timeout,
+    maxRetries: facts.maxRetries,
+    backoffSeconds: facts.backoffSeconds,
+    enqueuedAt: createdAt,
+    enqueuedRevision: head.revision,
+    dependencies,
+    status,
+    retries,
+    missing: isFinal(status) ? 0 : missing,
+    dueAt: 0,
+    finishedAt,
+    rare: rareOf(facts, history),
+  })
+  if (status === 'pending') rest(task, facts.availableAt ?? 0, head.at)
+  tables.insert(task)
+  if (missing > 0 && !isFinal(status)) {
+    for (const id of dependencies) {
+      const dependency = tables.byId.get(id)
+      if (dependency !== undefined && dependency.status !== 'completed') tables.addDependent(dependency, task)
+    }
+  }
+}
+const noIds: ReadonlyArray<string> = []
+
+const rareOf = (facts: TaskFacts, history: Rare): Rare => {
+  const { deadlineAt, ticketId, parentTaskId, availableAt } = facts
+  if (
+    deadlineAt === undefined &&
+    ticketId === undefined &&
+    parentTaskId === undefined &&
+    availableAt === undefined
+  ) {
+    return history
+  }
+  return {
+    ...history,
+    ...(deadlineAt === undefined ? {} : { deadlineAt }),
+    ...(ticketId === undefined ? {} : { ticketId }),
+    ...(parentTaskId === undefined ? {} : { parentTaskId }),
+    ...(availableAt === undefined ? {} : { availableAt }),
+  }
+}

@@ -1,0 +1,83 @@
+/** What a claim's end does to the breaker of its type, and how a breaker moves (LK-13 to LK-15). */
+import type { EventOf } from '../events.js'
+import { breakerSettings } from '../settings.js'
+import { type Breaker, type BreakerState, failuresAt, type Lease, type TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
+
+/** Whatever ended the test task's claim, its place in the half-open breaker is free again (LK-15). */
+export const freeProbe = (tables: Tables, task: TaskRecord): void => {
+  const breaker = tables.breakers.get(task.group.type)
+  if (breaker?.probe === task) tables.updateBreaker(breaker, (b) => (b.probe = null))
+}
+
+/** Failed attempts count, or only tasks given up. */
+export const countsAttempts = (tables: Tables, task: TaskRecord): boolean =>
+  breakerSettings(tables.head.settings, task.group.type).countOn === 'attempt'
+
+/** One more failure on a closed breaker, if the claim was made since it last opened. */
+export const countFailure = (tables: Tables, task: TaskRecord, lease: Lease): void => {
+  const { head } = tables
+  const breaker = tables.breaker(task.group.type)
+  if (breaker.state !== 'closed' || lease.epoch !== breaker.epoch) return
+  const failures = failuresAt(breaker, breakerSettings(head.settings, breaker.type), head.at) + 1
+  tables.updateBreaker(breaker, (b) => {
+    b.failures = failures
+    b.lastFailure = head.at
+  })
+}
+
+export const succeeded = (tables: Tables, breaker: Breaker, task: TaskRecord, lease: Lease): void => {
+  const resets = breaker.state === 'closed' && lease.epoch === breaker.epoch && breaker.failures > 0
+  if (!resets && breaker.probe !== task) return
+  tables.updateBreaker(breaker, (b) => {
+    if (resets) b.failures = 0
+    if (b.probe === task) b.probe = null
+  })
+}
+
+type BreakerMove = EventOf<'BreakerOpened'> | EventOf<'BreakerHalfOpened'> | EventOf<'BreakerClosed'>
+
+/** The edges of a breaker (LK-13, LK-15); an operator may open it at any time, and close it unless it is closed. */
+const isLegalMove = (from: BreakerState, event: BreakerMove): boolean => {
+  if (event.type === 'BreakerHalfOpened') return from === 'open'
+  switch (event.data.cause) {
+    case 'threshold':
+      return from === 'closed'
+    case 'probe-failed':
+    case 'probe-succeeded':
+      return from === 'half-open'
+    case 'manual':
+      return event.type === 'BreakerOpened' || from !== 'closed'
+  }
+}
+
+export const breakerMoved = (tables: Tables, event: BreakerMove): void => {
+  const type = event.data.taskType
+  if (!isLegalMove(tables.breakers.get(type)?.state ?? 'closed', event)) {
+    tables.head.misfits++
+    return
+  }
+  const { halfOpenAfter } = breakerSettings(tables.head.settings, type)
+  tables.updateBreaker(tables.breaker(type), (breaker) => {
+    breaker.probe = null
+    switch (event.type) {
+      case 'BreakerOpened':
+        breaker.state = 'open'
+        breaker.openedAt = event.at
+        breaker.halfOpenAt = event.data.cause === 'manual' ? 0 : event.at + Math.ceil(halfOpenAfter * 1_000)
+        breaker.epoch++
+        breaker.reason = event.data.reason ?? event.data.cause
+        return
+      case 'BreakerHalfOpened':
+        breaker.state = 'half-open'
+        breaker.halfOpenAt = event.at
+        return
+      case 'BreakerClosed':
+        breaker.state = 'closed'
+        breaker.failures = 0
+        breaker.halfOpenAt = 0
+        breaker.reason = event.data.reason ?? event.data.cause
+        return
+    }
+  })
+}

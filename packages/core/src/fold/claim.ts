@@ -1,0 +1,109 @@
+/** How a claim of a task begins, goes on and ends. */
+import type { EventOf } from '../events.js'
+import { expiryMessage, lastErrorMax } from '../last-error.js'
+import { type LeaseEnd, noRare, noTasks, type Rare } from '../state.js'
+import type { Tables } from '../tables.js'
+import { isFinal } from '../task.js'
+import { countFailure, countsAttempts, freeProbe, succeeded } from './breaker.js'
+import { onHeld, rest } from './change.js'
+
+export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
+  const { task: id, agent, token, expiresAt, probe } = event.data
+  const task = tables.byId.get(id)
+  if (task === undefined || task.status !== 'pending') {
+    tables.head.misfits++
+    return
+  }
+  const breaker = tables.breakers.get(task.group.type)
+  const { head } = tables
+  head.lastToken = Math.max(head.lastToken, token)
+  tables.update(task, (record) => {
+    record.lastRevision = head.revision
+    record.status = 'in-progress'
+    record.lease = {
+      agent,
+      token,
+      claimedAt: event.at,
+      expiresAt,
+      epoch: breaker?.epoch ?? 0,
+      probe: probe === true,
+      end: null,
+    }
+    record.dueAt = expiresAt
+  })
+  if (probe === true) tables.updateBreaker(tables.breaker(task.group.type), (b) => (b.probe = task))
+}
+
+export const leaseExtended = (tables: Tables, event: EventOf<'LeaseExtended'>): void => {
+  const { expiresAt, checkpoint } = event.data
+  onHeld(tables, event.data, (task, lease) => {
+    task.lease = { ...lease, expiresAt }
+    task.dueAt = expiresAt
+    if (checkpoint !== undefined) task.rare = { ...task.rare, checkpointRevision: tables.head.revision }
+  })
+}
+
+export const markedIncomplete = (tables: Tables, event: EventOf<'MarkedIncomplete'>): void =>
+  onHeld(tables, event.data, (task) => {
+    task.status = 'incomplete'
+  })
+
+export const released = (tables: Tables, event: EventOf<'Released'>): void =>
+  endAttempt(tables, event.data, 'released', 0, noRare)
+
+export const claimExpired = (tables: Tables, event: EventOf<'ClaimExpired'>): void => {
+  const { cause, signature } = event.data
+  endAttempt(tables, event.data, cause, 1, { lastError: expiryMessage[cause], signature })
+}
+
+export const failed = (tables: Tables, event: EventOf<'Failed'>): void => {
+  const { error, signature, checkpoint } = event.data
+  const said = { lastError: error.message.slice(0, lastErrorMax), signature }
+  endAttempt(
+    tables,
+    event.data,
+    'failed',
+    1,
+    checkpoint === undefined ? said : { ...said, checkpointRevision: tables.head.revision },
+  )
+}
+
+/** A claim ended without success: an attempt, and a retry unless the agent gave the task back (INV-3). */
+const endAttempt = (
+  tables: Tables,
+  held: { readonly task: string; readonly agent: string; readonly token: number },
+  end: LeaseEnd,
+  retries: 0 | 1,
+  said: Rare,
+): void =>
+  onHeld(tables, held, (task, lease) => {
+    task.lease = { ...lease, end }
+    task.attempts++
+    task.retries += retries
+    if (end === 'released') {
+      task.rare = { ...task.rare, claimants: [...(task.rare.claimants ?? []), held.agent] }
+    } else task.rare = { ...task.rare, ...said }
+    rest(task, 0, tables.head.at)
+    freeProbe(tables, task)
+    if (retries === 1 && countsAttempts(tables, task)) countFailure(tables, task, lease)
+  })
+
+export const completed = (tables: Tables, event: EventOf<'Completed'>): void =>
+  onHeld(tables, event.data, (task, lease) => {
+    task.status = 'completed'
+    task.finishedAt = event.at
+    task.dueAt = 0
+    const { dependents } = task
+    if (dependents.length > 0) {
+      task.dependents = noTasks
+      for (const dependent of dependents) {
+        if (isFinal(dependent.status)) continue
+        tables.update(dependent, (waiting) => {
+          waiting.missing--
+          if (waiting.status === 'blocked') rest(waiting, waiting.rare.availableAt ?? 0, event.at)
+        })
+      }
+    }
+    const breaker = tables.breakers.get(task.group.type)
+    if (breaker !== undefined) succeeded(tables, breaker, task, lease)
+  })
