@@ -1,5 +1,5 @@
-import { evolve, initial, type QueueEvent, type QueueState } from '@daybook/core'
-import { listViews, newestFinished, otherViews } from '@daybook/projections'
+import { evolve, initial, newestFinished, type QueueEvent, type QueueState } from '@daybook/core'
+import { listViews, otherViews } from '@daybook/projections'
 import { describe, expect, test } from 'vitest'
 
 const enqueued = (number: number, priority: number, more: object = {}): QueueEvent => ({

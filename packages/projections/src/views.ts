@@ -10,12 +10,10 @@ import {
   deadLetterPatterns,
   depthOf,
   listTasks,
-  QueueState,
+  type QueueState,
   type Status,
   type TaskFilter,
-  taskOf,
   type TaskPage,
-  type TaskView,
 } from '@daybook/core'
 
 /** A list of tasks. */
@@ -53,24 +51,3 @@ export const otherViews = {
   agents: agentsOf,
   patterns: (state: QueueState, filter: DeadLetterFilter = {}) => deadLetterPatterns(state, filter),
 } as const
-
-/**
- * The tasks that finished last with one of these statuses, newest first.
- *
- * Cost: O(log n) to find the time, O(1) per finished task since then.
- */
-export const newestFinished = (state: QueueState, statuses: ReadonlyArray<Status>, max: number): ReadonlyArray<TaskView> => {
-  const { finished } = QueueState.tablesOf(state)
-  const newest = finished.last()
-  if (newest === undefined) return []
-  // How far back the wanted number lies is not known: look back ten times as far until it is enough.
-  for (let backMs = 10; ; backMs *= 10) {
-    const since = newest.finishedAt - backMs
-    const ids: Array<string> = []
-    for (const cursor = finished.seek(since); cursor.item !== undefined; cursor.advance()) {
-      if (statuses.includes(cursor.item.status)) ids.push(cursor.item.id)
-    }
-    if (ids.length < max && since > 0) continue
-    return ids.slice(-max).reverse().flatMap((id) => taskOf(state, id) ?? [])
-  }
-}

@@ -1,6 +1,6 @@
 /** Which tasks stand in which queue file: one question to the state, so that the files agree with each other. */
-import { depthOf, type QueueState, type Status, type TaskView } from '@daybook/core'
-import { listViews, newestFinished } from '@daybook/projections'
+import { depthOf, newestFinished, type QueueState, type Status, type TaskView } from '@daybook/core'
+import { listViews } from '@daybook/projections'
 
 /**
  * A file lists at most so many tasks, so that writing it costs the same with a hundred thousand as with a

@@ -1,6 +1,8 @@
 /** The views as a scan over a {@link Shadow} shows them, in the shapes that `query.ts` answers with (INV-20). */
-import type { BreakerView, Depth, FailurePattern, TaskFilter, TaskView } from '../query.js'
+import type { BreakerView, Depth, FailurePattern } from '../query.js'
 import { bandOf, type Status, statuses } from '../task.js'
+import type { TaskFilter } from '../task-lists.js'
+import type { TaskView } from '../task-view.js'
 import { byPriorityThenAge, type Shadow, type ShadowTask } from './shadow.js'
 
 const given = <T extends object>(fields: T): T =>

@@ -1,0 +1,148 @@
+/** Lists of tasks, a page at a time. What is returned is a copy. */
+import { matchesType } from './decide/claim.js'
+import { QueueState } from './queue-state.js'
+import type { Cursor } from './sorted-list.js'
+import { firstRankOf, type Group, type TaskRecord } from './state.js'
+import type { Tables } from './tables.js'
+import { type Phase, type Status, statuses } from './task.js'
+import { holderOf, type TaskView, viewOf } from './task-view.js'
+
+export interface TaskFilter {
+  readonly statuses?: ReadonlyArray<Status>
+  /** A type pattern: exact, `eng-*` or `*`. */
+  readonly type?: string
+  readonly phase?: Phase
+  readonly priorityMin?: number
+  readonly priorityMax?: number
+  readonly ticketId?: string
+  readonly tenant?: string
+  /** Holds, or completed, the task. */
+  readonly agent?: string
+  /** Part of the id, type, ticket or last error, in any case. */
+  readonly text?: string
+  /** Failed with exactly this signature. */
+  readonly signature?: string
+  /** Part of the last error, in any case. */
+  readonly error?: string
+}
+
+export interface TaskPage {
+  readonly tasks: ReadonlyArray<TaskView>
+  /** Where the next page starts; `undefined` at the end. */
+  readonly next: string | undefined
+}
+
+/**
+ * Tasks by status in the order of {@link statuses}, then by priority, then by number: pending ones stand in
+ * the order in which an agent that takes all of them would be given them.
+ *
+ * Cost: O(groups · log n) to find the page and O(1) per task on it; filters by ticket and agent have indexes;
+ * only `text`, and `agent` among finished tasks, look at tasks that do not match.
+ */
+export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, after?: string): TaskPage => {
+  const tables = QueueState.tablesOf(state)
+  const wanted = filter.statuses ?? statuses
+  const start = after === undefined ? undefined : parseCursor(after)
+  const tasks: Array<TaskView> = []
+  for (let s = 0; s < statuses.length; s++) {
+    const status = statuses[s] as Status
+    if (!wanted.includes(status) || (start !== undefined && s < start.status)) continue
+    const from = start !== undefined && s === start.status ? start.rank : -1
+    for (const task of walk(tables, filter, status, from)) {
+      if (!matches(task, filter)) continue
+      if (tasks.length === limit) {
+        const last = tasks[tasks.length - 1] as TaskView
+        return { tasks, next: cursorAfter(last) }
+      }
+      tasks.push(viewOf(task))
+    }
+  }
+  return { tasks, next: undefined }
+}
+
+/** Where a page begins that goes on behind this task, as the view shows it. */
+export const cursorAfter = ({ status, priority, number }: TaskView): string =>
+  `${statuses.indexOf(status)}.${(firstRankOf(priority) + number).toString(36)}`
+
+const parseCursor = (cursor: string): { readonly status: number; readonly rank: number } | undefined => {
+  const [status, rank] = cursor.split('.')
+  const parsed = { status: Number(status), rank: Number.parseInt(rank ?? '', 36) }
+  return Number.isInteger(parsed.status) && Number.isSafeInteger(parsed.rank) ? parsed : undefined
+}
+
+export const isCursor = (text: string): boolean => parseCursor(text) !== undefined
+
+const matches = (task: TaskRecord, filter: TaskFilter): boolean => {
+  const { priorityMin = 1, priorityMax = 10, ticketId, agent, text, signature, error } = filter
+  if (task.priority < priorityMin || task.priority > priorityMax) return false
+  if (ticketId !== undefined && task.rare.ticketId !== ticketId) return false
+  if (agent !== undefined && holderOf(task)?.agent !== agent) return false
+  if (signature !== undefined && task.rare.signature !== signature) return false
+  if (error !== undefined && task.rare.lastError?.toLowerCase().includes(error.toLowerCase()) !== true) return false
+  if (text === undefined) return true
+  const needle = text.toLowerCase()
+  return [task.id, task.group.type, task.rare.ticketId, task.rare.lastError].some(
+    (part) => part?.toLowerCase().includes(needle) === true,
+  )
+}
+
+/** The tasks of one status whose rank is beyond `from`, over all groups that fit, by rank. */
+const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from: number): Generator<TaskRecord> {
+  const few = filter.ticketId !== undefined ? (tables.byTicket.get(filter.ticketId) ?? noTasks) : heldByAgent(tables, filter, status)
+  if (few !== undefined) {
+    const found = [...few].filter((task) => task.status === status && task.rank > from && fits(filter, task.group))
+    yield* found.sort((a, b) => a.rank - b.rank)
+    return
+  }
+  // The highest priority comes first, so ranks between these two bounds are those of the priorities asked for.
+  const lowest = Math.max(from, firstRankOf(filter.priorityMax ?? 10) - 1)
+  const beyond = firstRankOf((filter.priorityMin ?? 1) - 1)
+  const cursors: Array<Cursor<TaskRecord>> = []
+  for (const group of tables.groups.values()) {
+    const list = group.byStatus[status]
+    if (list.size > 0 && fits(filter, group)) cursors.push(list.seek(lowest + 1))
+  }
+  for (;;) {
+    let best: Cursor<TaskRecord> | undefined
+    for (const cursor of cursors) {
+      const { item } = cursor
+      if (item !== undefined && item.rank < beyond && (best?.item === undefined || item.rank < best.item.rank)) best = cursor
+    }
+    const task = best?.item
+    if (best === undefined || task === undefined) return
+    best.advance()
+    yield task
+  }
+}
+const noTasks: ReadonlySet<TaskRecord> = new Set()
+
+const heldByAgent = (tables: Tables, filter: TaskFilter, status: Status): ReadonlySet<TaskRecord> | undefined =>
+  filter.agent !== undefined && (status === 'in-progress' || status === 'incomplete')
+    ? (tables.leases.get(filter.agent) ?? noTasks)
+    : undefined
+
+const fits = (filter: TaskFilter, group: Group): boolean =>
+  (filter.type === undefined || matchesType(filter.type, group.type)) &&
+  (filter.phase === undefined || filter.phase === group.phase) &&
+  (filter.tenant === undefined || filter.tenant === group.tenant)
+
+/**
+ * The tasks that finished last with one of these statuses, newest first.
+ *
+ * Cost: O(log n) to find the time, O(1) per finished task since then.
+ */
+export const newestFinished = (state: QueueState, among: ReadonlyArray<Status>, max: number): ReadonlyArray<TaskView> => {
+  const { finished } = QueueState.tablesOf(state)
+  const newest = finished.last()
+  if (newest === undefined) return []
+  // How far back the wanted number lies is not known: look back ten times as far until it is enough.
+  for (let backMs = 10; ; backMs *= 10) {
+    const since = newest.finishedAt - backMs
+    const found: Array<TaskRecord> = []
+    for (const cursor = finished.seek(since); cursor.item !== undefined; cursor.advance()) {
+      if (among.includes(cursor.item.status)) found.push(cursor.item)
+    }
+    if (found.length < max && since > 0) continue
+    return found.slice(-max).reverse().map(viewOf)
+  }
+}

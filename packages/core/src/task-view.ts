@@ -1,0 +1,83 @@
+/** A task as it is shown: a copy, which does not change with the state. */
+import type { DeadLetterReason } from './events.js'
+import { isHeld, type Lease, type TaskRecord } from './state.js'
+import type { Phase, Status } from './task.js'
+
+/** What the queue knows of a task, besides its content. Times are milliseconds since 1970. */
+export interface TaskView {
+  readonly id: string
+  readonly number: number
+  readonly type: string
+  readonly priority: number
+  readonly status: Status
+  readonly idempotencyKey: string
+  readonly dependencies: ReadonlyArray<string>
+  readonly timeout: number
+  readonly maxRetries: number
+  readonly backoffSeconds: number
+  readonly retries: number
+  readonly attempts: number
+  readonly createdAt: number
+  readonly phase?: Phase
+  readonly tenant?: string
+  readonly skills: ReadonlyArray<string>
+  readonly ticketId?: string
+  readonly parentTaskId?: string
+  readonly deadlineAt?: number
+  /** When a scheduled task becomes ready. */
+  readonly availableAt?: number
+  readonly claimedBy?: string
+  readonly claimedAt?: number
+  readonly leaseExpiresAt?: number
+  readonly claimants: ReadonlyArray<string>
+  readonly finishedAt?: number
+  readonly lastError?: string
+  readonly signature?: string
+  readonly deadLetteredAt?: number
+  readonly deadLetterReason?: DeadLetterReason
+  readonly enqueuedRevision: number
+  readonly lastRevision: number
+  readonly checkpointRevision?: number
+}
+
+/** The claim of whoever holds the task, or completed it. */
+export const holderOf = (task: TaskRecord): Lease | null => (isHeld(task) || task.status === 'completed' ? task.lease : null)
+
+export const viewOf = (task: TaskRecord): TaskView => {
+  const { group, rare, lease } = task
+  const held = holderOf(task)
+  return {
+    id: task.id,
+    number: task.number,
+    type: group.type,
+    priority: task.priority,
+    status: task.status,
+    idempotencyKey: task.key,
+    dependencies: task.dependencies,
+    timeout: task.timeout,
+    maxRetries: task.maxRetries,
+    backoffSeconds: task.backoffSeconds,
+    retries: task.retries,
+    attempts: task.attempts,
+    createdAt: task.enqueuedAt,
+    skills: group.skills,
+    claimants: rare.claimants ?? [],
+    enqueuedRevision: task.enqueuedRevision,
+    lastRevision: task.lastRevision,
+    ...(group.phase === undefined ? {} : { phase: group.phase }),
+    ...(group.tenant === undefined ? {} : { tenant: group.tenant }),
+    ...(rare.ticketId === undefined ? {} : { ticketId: rare.ticketId }),
+    ...(rare.parentTaskId === undefined ? {} : { parentTaskId: rare.parentTaskId }),
+    ...(rare.deadlineAt === undefined ? {} : { deadlineAt: rare.deadlineAt }),
+    ...(task.status === 'scheduled' ? { availableAt: task.dueAt } : {}),
+    ...(held === null ? {} : { claimedBy: held.agent, claimedAt: held.claimedAt }),
+    ...(lease !== null && isHeld(task) ? { leaseExpiresAt: lease.expiresAt } : {}),
+    ...(task.finishedAt === 0 ? {} : { finishedAt: task.finishedAt }),
+    ...(rare.lastError === undefined ? {} : { lastError: rare.lastError }),
+    ...(rare.signature === undefined ? {} : { signature: rare.signature }),
+    ...(task.status === 'dead-letter' && rare.deadLetter !== undefined
+      ? { deadLetteredAt: rare.deadLetter.at, deadLetterReason: rare.deadLetter.reason }
+      : {}),
+    ...(rare.checkpointRevision === undefined ? {} : { checkpointRevision: rare.checkpointRevision }),
+  }
+}
