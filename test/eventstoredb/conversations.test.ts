@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EventStoreServer } from '../support/eventstoredb/server.js'
+import { EventStoreServer, type ServerOptions } from '../support/eventstoredb/server.js'
 import { runProgram } from '../stores/child.js'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
@@ -40,8 +40,8 @@ describe('conversations recorded with a real EventStoreDB', () => {
   })
 
   /** Plays these scenarios, with a server of their own: some look at the whole log. */
-  const play = async (names: ReadonlyArray<string>): Promise<void> => {
-    const server = await EventStoreServer.start()
+  const play = async (names: ReadonlyArray<string>, options: ServerOptions = {}): Promise<void> => {
+    const server = await EventStoreServer.start(options)
     servers.push(server)
     const scenarios = join(folder, `scenarios-of-${String(names[0])}.mjs`)
     writeFileSync(scenarios, [
@@ -66,5 +66,11 @@ describe('conversations recorded with a real EventStoreDB', () => {
       steps += expected.length
     }
     expect(steps).toBeGreaterThanOrEqual(268)
+  })
+
+  test('teeth: a server with another limit is told apart', async () => {
+    await play(['append-sizes'], { limits: { appendBytesMax: 2_000_000 } })
+    const played = lines(join(folder, 'out', 'append-sizes.jsonl'))
+    expect(played).not.toEqual(lines(join(recordings, 'append-sizes.jsonl')))
   })
 })
