@@ -37,6 +37,18 @@ export class Claimed {
     this.checkpointRevision = record.rare.checkpointRevision
   }
 
+  /** What prints is what there is to know: the record has the whole queue behind it. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    const { task, number, type, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt } = this
+    const { dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt } = this
+    const { enqueuedRevision, checkpointRevision, content, checkpoint } = this
+    return {
+      ...{ task, number, type, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt },
+      ...{ dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt },
+      ...{ enqueuedRevision, checkpointRevision, content, checkpoint },
+    }
+  }
+
   get task(): string {
     return this.record.id
   }
