@@ -55,4 +55,19 @@ export interface Batch {
   told: Promise<void> | undefined
 }
 
+export const newBatch = (mark: Mark, expected: number): Batch => ({
+  mark,
+  expected,
+  events: [],
+  texts: [],
+  bytes: 0,
+  decided: [],
+  result: undefined,
+  told: undefined,
+})
+
+export const answer = (decided: ReadonlyArray<Decided>): void => {
+  for (const { answer } of decided) answer()
+}
+
 export const refuse = (item: Item, refusal: Refusal): void => item.settle({ _tag: 'Left', left: refusal })

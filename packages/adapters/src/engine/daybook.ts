@@ -1,7 +1,8 @@
 /** All queues of one store, replayed at start and opened when first named. */
 import type { EventStore, SnapshotStore } from '../store/index.js'
 import type { Daybook, Loading } from './daybook-types.js'
-import { type EngineOptions, openEngine } from './engine.js'
+import { openEngine } from './engine.js'
+import type { EngineOptions } from './engine-options.js'
 import { streamOf, streamPrefix } from './replay.js'
 import type { QueueEngine } from './types.js'
 

@@ -1,6 +1,7 @@
 export { createDaybook, type DaybookOptions } from './daybook.js'
 export type * from './daybook-types.js'
-export { type EngineOptions, openEngine } from './engine.js'
+export { openEngine } from './engine.js'
+export type { EngineOptions } from './engine-options.js'
 export { historyOf, type ShownEvent, showEvent, taskOfEvent } from './history.js'
 export * from './prepare.js'
 export { foldRecorded, replay, type ReplayReport, streamOf, streamPrefix } from './replay.js'

@@ -3,9 +3,20 @@ import type { ClaimItem } from './batch.js'
 
 export class WaitingClaims {
   private items: Array<ClaimItem> = []
+  private hungry = false
 
   get size(): number {
     return this.items.length
+  }
+
+  /** There may be work for those in line, and no command that would have it handed out. */
+  get isHungry(): boolean {
+    return this.hungry
+  }
+
+  /** What there is will be offered to them now. */
+  calm(): void {
+    this.hungry = false
   }
 
   add(item: ClaimItem): void {
@@ -15,12 +26,20 @@ export class WaitingClaims {
   /** Puts back what was served by a batch that did not come to be. */
   putBack(items: ReadonlyArray<ClaimItem>): void {
     this.items = [...items, ...this.items]
+    this.hungry = this.items.length > 0
   }
 
-  /** Offers work to each in turn; those that `serve` takes leave the line, as do those that are over. */
-  offer(serve: (item: ClaimItem) => boolean): void {
+  /** Offers work to each in turn; those that are served leave the line, as do those that are over. */
+  offer(serve: (item: ClaimItem) => 'served' | 'empty' | 'full'): void {
     if (this.items.length === 0) return
-    this.items = this.items.filter((item) => !item.isOver() && !serve(item))
+    this.items = this.items.filter((item) => {
+      if (item.isOver()) return false
+      // Those behind wait for the next batch, so that nobody is served before who came first.
+      if (this.hungry) return true
+      const verdict = serve(item)
+      if (verdict === 'full') this.hungry = true
+      return verdict !== 'served'
+    })
   }
 
   sweep(): void {

@@ -1,0 +1,67 @@
+/** A claim on its way through the engine: the promise of its caller, how long that is patient, and how it gives up. */
+import type { CommandOf } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import type { ClaimItem } from './batch.js'
+import type { Claim, ClaimOptions, Door, Outcome } from './types.js'
+
+export interface ClaimHost {
+  readonly answer: (outcome: Outcome<ReadonlyArray<Claim>>) => void
+  /** The last durable revision. */
+  readonly revision: () => number
+  /** The claim is over, and may stand in line still. */
+  readonly leaveLine: () => void
+}
+
+export class PatientClaim implements ClaimItem {
+  readonly kind = 'claim'
+  readonly mayWait: boolean
+  private over = false
+  private taken = false
+  private gaveUp = false
+  private timer: NodeJS.Timeout | undefined
+  private readonly signal: AbortSignal | undefined
+
+  /** Over at once when the signal is aborted already. */
+  constructor(
+    readonly command: CommandOf<'Claim'>,
+    readonly door: Door,
+    { waitMs = 0, signal }: ClaimOptions,
+    private readonly host: ClaimHost,
+  ) {
+    this.mayWait = waitMs > 0
+    this.signal = signal
+    if (signal?.aborted === true) this.settleEmpty()
+    else {
+      if (this.mayWait) this.timer = setTimeout(this.giveUp, waitMs)
+      signal?.addEventListener('abort', this.giveUp, { once: true })
+    }
+  }
+
+  isOver(): boolean {
+    return this.over
+  }
+
+  take(isTaken: boolean): void {
+    this.taken = isTaken
+    if (!isTaken && this.gaveUp) this.giveUp()
+  }
+
+  settle(outcome: Outcome<ReadonlyArray<Claim>>): void {
+    this.over = true
+    clearTimeout(this.timer)
+    this.signal?.removeEventListener('abort', this.giveUp)
+    this.host.answer(outcome)
+  }
+
+  private readonly giveUp = (): void => {
+    this.gaveUp = true
+    // Once work was found for it, a claim is answered with that work, whatever its patience.
+    if (this.over || this.taken) return
+    this.settleEmpty()
+    this.host.leaveLine()
+  }
+
+  private settleEmpty(): void {
+    this.settle(E.right({ value: [], revision: this.host.revision() }))
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * Decides what is in the mailbox, and what time has made due, into the next batch. Every event is folded as
+ * soon as it is decided, so that the next command sees it; the batch's mark is the way back.
+ */
+import {
+  type Command,
+  decide,
+  type Decision,
+  nextDue,
+  pendingCount,
+  type QueueEvent,
+  replyTo,
+  type SettingsPatch,
+  timeOf,
+} from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { appendBytes } from '../store/append-bytes.js'
+import type { EventToAppend, StoreLimits } from '../store/index.js'
+import type { Availability } from './availability.js'
+import { type Batch, type ClaimItem, type CommandItem, type Item, newBatch, type ReadItem } from './batch.js'
+import type { Contents } from './contents.js'
+import { Encoder } from './encoder.js'
+import type { LiveState } from './live-state.js'
+import type { Mailbox } from './mailbox.js'
+import { tooLarge } from './refusals.js'
+import type { Door } from './types.js'
+import type { WaitingClaims } from './waiting.js'
+
+const system: Door = { actor: 'daybook' }
+
+export interface DeciderParts {
+  readonly live: LiveState
+  readonly mailbox: Mailbox
+  readonly waiting: WaitingClaims
+  readonly contents: Contents
+  readonly availability: Availability
+  readonly limits: StoreLimits
+  /** Events of one batch, unless a single command has more. */
+  readonly batchEventsMax: number
+  /** What a new queue begins with. */
+  readonly defaults: SettingsPatch | undefined
+  readonly clock: () => number
+  readonly random: () => number
+  readonly isClosing: () => boolean
+}
+
+export class Decider {
+  private readonly encoder = new Encoder()
+
+  constructor(private readonly parts: DeciderParts) {}
+
+  /** Whether there is anything to decide that nobody asks for now. */
+  isDue(): boolean {
+    return this.isTickDue() || this.isLineDue()
+  }
+
+  /** When there will be, infinity for never. */
+  dueAt(): number {
+    const { live, waiting, availability } = this.parts
+    const due = waiting.isHungry && waiting.size > 0 ? 0 : nextDue(live.current)
+    return due === undefined ? Number.POSITIVE_INFINITY : Math.max(due, availability.resumeAt())
+  }
+
+  /** Decides as much as one batch holds. What it has decided without events is in the batch as well. */
+  nextBatch(): Batch {
+    const { live, mailbox, waiting, batchEventsMax } = this.parts
+    const batch = newBatch(live.mark(), live.revision)
+    if (this.isTickDue()) this.tick(batch)
+    if (waiting.isHungry) {
+      waiting.calm()
+      this.serveWaiting(batch)
+    }
+    let taken = 0
+    for (; taken < mailbox.size; taken++) {
+      if (batch.texts.length >= batchEventsMax) break
+      if (!this.handle(batch, mailbox.at(taken))) break
+    }
+    mailbox.remove(taken)
+    this.serveWaiting(batch)
+    return batch
+  }
+
+  private isTickDue(): boolean {
+    const { live, availability, clock, isClosing } = this.parts
+    const due = nextDue(live.current)
+    const now = clock()
+    return due !== undefined && due <= now && now >= availability.resumeAt() && !isClosing()
+  }
+
+  private isLineDue(): boolean {
+    const { waiting, availability, clock, isClosing } = this.parts
+    return waiting.isHungry && waiting.size > 0 && !isClosing() && clock() >= availability.resumeAt()
+  }
+
+  /** False when the item's events have no room in this batch. */
+  private handle(batch: Batch, item: Item): boolean {
+    switch (item.kind) {
+      case 'read':
+        return this.handleRead(batch, item)
+      case 'claim':
+        return this.handleClaim(batch, item)
+      case 'command':
+        return this.handleCommand(batch, item)
+    }
+  }
+
+  private handleRead(batch: Batch, item: ReadItem): boolean {
+    const { live } = this.parts
+    const { revision } = live
+    let value: unknown
+    try {
+      value = item.query(live.current)
+    } catch (error) {
+      // A question that cannot be answered is its asker's trouble alone.
+      item.fail(error)
+      return true
+    }
+    batch.decided.push({ item, answer: () => item.settle(E.right({ value, revision })) })
+    return true
+  }
+
+  private handleClaim(batch: Batch, item: ClaimItem): boolean {
+    const { live, waiting, isClosing } = this.parts
+    if (item.isOver()) return true
+    // Whoever has waited longer is first.
+    this.serveWaiting(batch)
+    if (waiting.isHungry) return false
+    const verdict = this.tryClaim(batch, item)
+    if (verdict === 'empty') {
+      if (item.mayWait && !isClosing()) waiting.add(item)
+      else {
+        const { revision } = live
+        batch.decided.push({ item, answer: () => item.settle(E.right({ value: [], revision })) })
+      }
+    }
+    return verdict !== 'full'
+  }
+
+  private handleCommand(batch: Batch, item: CommandItem): boolean {
+    const { live, limits, defaults } = this.parts
+    let events = this.decideCommand(item.command)
+    if (defaults !== undefined && live.revision < 0 && E.isRight(events) && events.right.length > 0) {
+      this.configure(batch, defaults)
+      events = this.decideCommand(item.command)
+    }
+    if (E.isLeft(events)) {
+      const rejection = events.left
+      batch.decided.push({ item, answer: () => item.settle(E.left(rejection)) })
+      return true
+    }
+    const verdict = this.accept(batch, item.door, events.right)
+    if (verdict === 'full') return false
+    if (verdict === 'too-large') {
+      batch.decided.push({ item, answer: () => item.settle(E.left(tooLarge(limits))) })
+      return true
+    }
+    const value = replyTo(item.command, events.right, live.current)
+    const { revision } = live
+    batch.decided.push({ item, answer: () => item.settle(E.right({ value, revision })) })
+    return true
+  }
+
+  private tryClaim(batch: Batch, item: ClaimItem): 'served' | 'empty' | 'full' {
+    const { live, contents } = this.parts
+    if (pendingCount(live.current) === 0) return 'empty'
+    const decision = this.decideCommand(item.command)
+    if (E.isLeft(decision) || decision.right.length === 0) return 'empty'
+    let events = decision.right
+    for (;;) {
+      const verdict = this.accept(batch, item.door, events)
+      if (verdict === 'accepted') break
+      if (verdict === 'full') return 'full'
+      if (events.length === 1) return 'empty'
+      // `max` is what the agent takes at most: fewer is an answer, too.
+      events = events.slice(0, Math.ceil(events.length / 2))
+    }
+    item.take(true)
+    const claimed = replyTo(item.command, events, live.current)
+    const { revision } = live
+    batch.decided.push({ item, answer: () => void contents.handOut(item, claimed, revision) })
+    return 'served'
+  }
+
+  private serveWaiting(batch: Batch): void {
+    const { live, waiting, batchEventsMax } = this.parts
+    if (waiting.size === 0 || pendingCount(live.current) === 0) return
+    waiting.offer((item) => (batch.texts.length < batchEventsMax ? this.tryClaim(batch, item) : 'full'))
+  }
+
+  private tick(batch: Batch): void {
+    const decision = this.decideCommand({ type: 'Tick' })
+    let events = E.isRight(decision) ? decision.right : []
+    // What one append cannot hold is due again in the next.
+    while (this.accept(batch, system, events) === 'too-large') events = firstHalf(events)
+  }
+
+  /** The queue comes into being, with the settings that new queues begin with here. */
+  private configure(batch: Batch, patch: SettingsPatch): void {
+    const events = this.decideCommand({ type: 'Configure', patch })
+    if (E.isRight(events)) this.accept(batch, system, events.right)
+  }
+
+  private decideCommand(command: Command): Decision {
+    const { live, clock, random } = this.parts
+    return decide(command, { at: Math.max(clock(), timeOf(live.current)), random: random() })(live.current)
+  }
+
+  /** Serialises and folds a command's events, all of them or none. */
+  private accept(batch: Batch, door: Door, events: ReadonlyArray<QueueEvent>): 'accepted' | 'full' | 'too-large' {
+    const first = events[0]
+    if (first === undefined) return 'accepted'
+    const { live, contents, limits } = this.parts
+    const texts = this.encoder.encode(live.current, door, first.at, events)
+    const bytes = appendBytes(texts)
+    if (batch.bytes + bytes > limits.appendBytesMax || batch.texts.length + texts.length > limits.appendEventsMax) {
+      return batch.texts.length > 0 ? 'full' : 'too-large'
+    }
+    batch.bytes += bytes
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as QueueEvent
+      live.evolve(event)
+      batch.events.push(event)
+      batch.texts.push(texts[i] as EventToAppend)
+      if (event.type === 'TaskEnqueued') contents.put(live.revision, event.content ?? '{}')
+    }
+    return 'accepted'
+  }
+}
+
+/** The first half of a tick's events, none of them without what follows from it: each timer that ran out opens a part. */
+const firstHalf = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<QueueEvent> => {
+  const starts = events.flatMap(({ type }, index) =>
+    type === 'ClaimExpired' || type === 'TaskDue' || type === 'BreakerHalfOpened' ? [index] : [],
+  )
+  return starts.length > 1 ? events.slice(0, starts[Math.ceil(starts.length / 2)]) : []
+}

@@ -1,0 +1,44 @@
+/** How far the log is known to reach, and who is told when it reaches further. */
+import type { QueueEvent } from '@daybook/core'
+import { Subject } from 'rxjs'
+import type { Committed } from './types.js'
+
+export class Durable {
+  readonly committed = new Subject<Committed>()
+  private readonly watchers = new Set<() => void>()
+
+  constructor(private last: number) {}
+
+  /** Of the last event, -1 for none. */
+  get revision(): number {
+    return this.last
+  }
+
+  /** `events` are those since, or none when they were written elsewhere: read the log for them. */
+  advance(revision: number, events: ReadonlyArray<QueueEvent>): void {
+    const from = this.last + 1
+    this.last = revision
+    this.committed.next({ from, events })
+  }
+
+  /** Lets those go who wait for a revision that is there now. Apart from `advance`: first come the callers whose commands these are. */
+  wake(): void {
+    for (const check of this.watchers) check()
+  }
+
+  reached(revision: number, waitMs: number): Promise<boolean> {
+    if (this.last >= revision) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => end(false), waitMs)
+      const check = (): void => {
+        if (this.last >= revision) end(true)
+      }
+      const end = (reached: boolean): void => {
+        clearTimeout(timer)
+        this.watchers.delete(check)
+        resolve(reached)
+      }
+      this.watchers.add(check)
+    })
+  }
+}

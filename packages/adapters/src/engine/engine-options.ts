@@ -1,0 +1,40 @@
+/** How an engine is set up. */
+import type { SettingsPatch } from '@daybook/core'
+
+export interface EngineOptions {
+  /** Commands that may wait to be decided; beyond, they are refused with `overloaded`. Default 100,000. */
+  readonly mailboxMax?: number
+  /**
+   * Events of one append, unless a single command has more. Default 1,000: small enough that the next is decided
+   * while one is written, large enough that the write is worth its fsync.
+   */
+  readonly batchEventsMax?: number
+  /**
+   * Appends under way at once: one is written while the next is decided. Default 2, for a queue that no other
+   * process writes to. Take 1 where another may (see `settleStray` in `recovery.ts`).
+   */
+  readonly inFlightMax?: 1 | 2
+  /** Contents kept in memory for claims, in characters. Default 134,217,728. */
+  readonly contentCacheMax?: number
+  /** Events between two snapshots. Default 500,000. */
+  readonly snapshotEvery?: number
+  /** Settings that a new queue begins with, where they differ from the defaults: its first event. */
+  readonly defaults?: SettingsPatch
+  readonly clock?: () => number
+  readonly random?: () => number
+  readonly warn?: (message: string) => void
+}
+
+export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults'>> & { readonly defaults: SettingsPatch | undefined }
+
+export const withDefaults = (options: EngineOptions): ResolvedOptions => ({
+  mailboxMax: options.mailboxMax ?? 100_000,
+  batchEventsMax: options.batchEventsMax ?? 1_000,
+  inFlightMax: options.inFlightMax ?? 2,
+  contentCacheMax: options.contentCacheMax ?? 2 ** 27,
+  snapshotEvery: options.snapshotEvery ?? 500_000,
+  defaults: options.defaults,
+  clock: options.clock ?? Date.now,
+  random: options.random ?? Math.random,
+  warn: options.warn ?? (() => undefined),
+})

@@ -1,0 +1,40 @@
+/** Batches on their way to the log, in the order in which they settle. */
+import type { Batch } from './batch.js'
+
+export class InFlight {
+  private batches: Array<Batch> = []
+
+  get size(): number {
+    return this.batches.length
+  }
+
+  get first(): Batch | undefined {
+    return this.batches[0]
+  }
+
+  get last(): Batch | undefined {
+    return this.batches[this.batches.length - 1]
+  }
+
+  get all(): ReadonlyArray<Batch> {
+    return this.batches
+  }
+
+  add(batch: Batch): void {
+    this.batches.push(batch)
+  }
+
+  removeFirst(): void {
+    this.batches.shift()
+  }
+
+  /** What `all` returned before stays as it was. */
+  clear(): void {
+    this.batches = []
+  }
+
+  /** Resolves when each has its result. */
+  told(): Promise<unknown> {
+    return Promise.all(this.batches.map((batch) => batch.told))
+  }
+}

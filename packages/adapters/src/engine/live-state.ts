@@ -1,0 +1,39 @@
+/**
+ * The state of the queue, ahead of the log: what is decided is folded at once, under a mark, and rolled back if
+ * the log does not take it. A step consumes the state, so it has one holder: ask for `current` each time.
+ */
+import { evolve, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback } from '@daybook/core'
+import type { RecordedEvent } from '../store/index.js'
+import { foldRecorded } from './replay.js'
+
+export class LiveState {
+  constructor(private state: QueueState) {}
+
+  get current(): QueueState {
+    return this.state
+  }
+
+  get revision(): number {
+    return revisionOf(this.state)
+  }
+
+  evolve(event: QueueEvent): void {
+    this.state = evolve(this.state, event)
+  }
+
+  foldRecorded(events: ReadonlyArray<RecordedEvent>): void {
+    this.state = foldRecorded(this.state, events)
+  }
+
+  mark(): Mark {
+    return mark(this.state)
+  }
+
+  release(point: Mark): void {
+    release(this.state, point)
+  }
+
+  rollback(point: Mark): void {
+    this.state = rollback(this.state, point)
+  }
+}

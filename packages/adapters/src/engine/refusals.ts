@@ -1,0 +1,18 @@
+/** What the engine itself refuses, and why. */
+import { reject } from '@daybook/core'
+import type { StoreLimits } from '../store/index.js'
+import type { Refusal } from './types.js'
+
+export const unavailable = (detail: string): Refusal => ({ code: 'unavailable', detail, retryAfterSeconds: 1 })
+
+export const overloaded = (mailboxMax: number): Refusal => ({
+  code: 'overloaded',
+  detail: `${mailboxMax} commands are waiting already: slow down and try again`,
+  retryAfterSeconds: 1,
+})
+
+export const tooLarge = ({ appendBytesMax, appendEventsMax }: StoreLimits): Refusal =>
+  reject('too-large', `what this command makes happen is over ${appendBytesMax} bytes or ${appendEventsMax} events, and one append holds no more: split it`)
+
+/** What an error says, for people. */
+export const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,70 @@
+/** When snapshots are taken, and how: in small steps, while the queue works on. */
+import { cutSnapshot, foldVersion, type QueueState } from '@daybook/core'
+import type { SnapshotStore } from '../store/index.js'
+import { describe } from './refusals.js'
+
+/** Tasks written before others get their turn. */
+const tasksPerTurn = 512
+
+export interface SnapshotterOptions {
+  readonly stream: string
+  /** Events between two snapshots. */
+  readonly every: number
+  readonly warn: (message: string) => void
+}
+
+export class Snapshotter {
+  private tried: number
+  private isUnderWay = false
+
+  /** `last` is the revision of the newest snapshot, -1 for none. Without a store, none is ever taken. */
+  constructor(
+    private readonly store: SnapshotStore | undefined,
+    private last: number,
+    private readonly options: SnapshotterOptions,
+  ) {
+    this.tried = last
+  }
+
+  /** Of the newest snapshot, -1 for none. */
+  get revision(): number {
+    return this.last
+  }
+
+  isDue(revision: number): boolean {
+    return this.store !== undefined && !this.isUnderWay && revision - this.tried >= this.options.every
+  }
+
+  /** Resolves when no snapshot is under way. */
+  async idle(): Promise<void> {
+    while (this.isUnderWay) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+
+  /** Call with nothing in flight: a snapshot never holds what is not durable. */
+  async take(state: QueueState): Promise<void> {
+    if (this.store === undefined) return
+    this.isUnderWay = true
+    const cut = cutSnapshot(state)
+    this.tried = cut.revision
+    try {
+      const writer = await this.store.create({ stream: this.options.stream, revision: cut.revision, foldVersion })
+      try {
+        for (let lines = cut.next(tasksPerTurn); lines !== undefined; lines = cut.next(tasksPerTurn)) {
+          for (const line of lines) await writer.line(line)
+          await new Promise((resolve) => setImmediate(resolve))
+        }
+        await writer.commit()
+        this.last = cut.revision
+      } catch (error) {
+        await writer.abort()
+        throw error
+      }
+    } catch (error) {
+      // Only the next start is slower; the next snapshot is tried when it is due.
+      this.options.warn(`no snapshot at revision ${cut.revision}: ${describe(error)}`)
+      cut.abandon()
+    } finally {
+      this.isUnderWay = false
+    }
+  }
+}
