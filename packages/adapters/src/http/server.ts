@@ -5,6 +5,7 @@ import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type F
 import * as E from 'fp-ts/lib/Either.js'
 import type { Tokens } from '../auth/index.js'
 import type { Daybook } from '../engine/index.js'
+import { StoreError } from '../store/index.js'
 import { bytesOf, readJsonBodies, Refused } from './body.js'
 import { answerClientError } from './client-error.js'
 import { guard } from './guard.js'
@@ -27,7 +28,7 @@ export interface HttpServerOptions {
   /** 0 for any free port. Default 7878. */
   readonly port?: number
   readonly limits?: Partial<HttpLimits>
-  /** Default: none. */
+  /** Hears of every 500, with its stack and correlation id. Default: none. */
   readonly logger?: FastifyBaseLogger
   /** One line for each request and each answer; costs a tenth of the throughput of small requests. Default false. */
   readonly requestLog?: boolean
@@ -266,6 +267,7 @@ const methodsByPath = (routes: ReadonlyArray<Route>): ((path: string) => Readonl
 
 const problemOfError = (error: FastifyError, { bodyBytesMax }: HttpLimits): Problem => {
   if (error instanceof Refused) return error.problem
+  if ((error as Error) instanceof StoreError) return problemOfStore(error as Error as StoreError)
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return problem('too-large', `the body is over ${bodyBytesMax} bytes: send less at a time`)
@@ -279,4 +281,13 @@ const problemOfError = (error: FastifyError, { bodyBytesMax }: HttpLimits): Prob
         : problem('internal', 'something went wrong in the server; its log has more under this correlation id')
     }
   }
+}
+
+/** No fault of the program, and somebody can do something about it. Messages of a store name files: those are for the server's log. */
+const problemOfStore = ({ code, message }: StoreError): Problem => {
+  if (code !== 'damaged') {
+    return problem('unavailable', 'the log cannot be read now; the server\'s own log has more under this correlation id', { retryAfterSeconds: 1 })
+  }
+  const [, where] = /^Events (\d+ to \d+ of \S+)/.exec(message) ?? []
+  return problem('unavailable', `the log is damaged${where === undefined ? '' : ` at events ${where}`}: run \`daybook doctor --data DIR\` where the server runs`)
 }

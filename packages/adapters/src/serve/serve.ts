@@ -4,6 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type DestinationStream, pino } from 'pino'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
 import type { ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook } from '../engine/index.js'
@@ -30,7 +31,12 @@ const graceMs = 5_000
  *
  * @throws StoreError, or Error with what to do, when a part cannot be opened; nothing is left running.
  */
-export const serve = async (options: ServeOptions, warn: (message: string) => void = () => undefined): Promise<RunningServer> => {
+export const serve = async (
+  options: ServeOptions,
+  warn: (message: string) => void = () => undefined,
+  /** What went wrong within the server, a JSON line each. */
+  log: DestinationStream = process.stderr,
+): Promise<RunningServer> => {
   if (options.auth === 'off') {
     const refusal = refusalOfAuthOff(options.host)
     if (refusal !== undefined) throw new Error(refusal)
@@ -59,6 +65,7 @@ export const serve = async (options: ServeOptions, warn: (message: string) => vo
       tokens: tokens?.tokens ?? 'off',
       host: options.host,
       port: options.port,
+      logger: pino({ level: 'warn' }, log),
     })
     opened.push(() => http.close(graceMs))
     await daybook.ready

@@ -1,0 +1,76 @@
+/** What goes wrong within the server is told twice: to the caller in short, and to the log in full. */
+import { createDaybook } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { serve } from '@daybook/adapters/serve'
+import { type EventStore, StoreError } from '@daybook/adapters/store'
+import { expect, test } from 'vitest'
+import { startTestServer } from './support.js'
+
+test('a 500 is in the log of a served daybook, under its correlation id and with its stack', async () => {
+  const lines: Array<string> = []
+  const server = await serve(
+    { host: '127.0.0.1', port: 0, dataDir: 'none', store: { kind: 'memory' }, auth: 'off' },
+    undefined,
+    { write: (line) => void lines.push(line) },
+  )
+  try {
+    const headers = { 'content-type': 'application/json', 'x-correlation-id': 'mine-7' }
+    const tasks = `${server.url}/api/queues/q/tasks`
+    expect((await fetch(tasks, { method: 'POST', headers, body: '{"type":"t"}' })).status).toBe(201)
+    expect(lines).toEqual([])
+    Object.defineProperty(server.daybook.queue('q'), 'read', { value: () => Promise.reject(new Error('a screw is loose')) })
+    const answer = await fetch(tasks, { headers })
+    expect(answer.status).toBe(500)
+    const text = await answer.text()
+    expect(text).toContain('under this correlation id')
+    expect(text).not.toContain('screw')
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      expect.objectContaining({ level: 50, correlationId: 'mine-7', err: expect.objectContaining({ message: 'a screw is loose', stack: expect.stringContaining('faults.test') as string }) as object }),
+    ])
+  } finally {
+    await server.close()
+  }
+})
+
+/** Reads fail with whatever `fault` holds. */
+const breakable = (inner: EventStore): EventStore & { fault: StoreError | undefined } => {
+  const store = {
+    ...inner,
+    fault: undefined as StoreError | undefined,
+    head: (stream: string) => inner.head(stream),
+    pick: (...asked: Parameters<EventStore['pick']>) => (store.fault === undefined ? inner.pick(...asked) : Promise.reject(store.fault)),
+    read: async function* (...asked: Parameters<EventStore['read']>) {
+      if (store.fault !== undefined) throw store.fault
+      yield* inner.read(...asked)
+    },
+  }
+  return store
+}
+
+test.each([
+  ['damaged', 'Events 0 to 0 of taskqueue-q are not all where they should be: run the doctor, or restore a backup.', 'the log is damaged at events 0 to 0 of taskqueue-q: run `daybook doctor --data DIR` where the server runs'],
+  ['damaged', 'Cannot use the store /srv/secret.sqlite. It is damaged.', 'the log is damaged: run `daybook doctor --data DIR` where the server runs'],
+  ['unavailable', 'Cannot use the store /srv/secret.sqlite. Check the disk.', 'the log cannot be read now; the server\'s own log has more under this correlation id'],
+] as const)('EV-11: a log that cannot be read (%s: %s) is unavailable, with what to do', async (code, message, detail) => {
+  const store = breakable(openMemoryStore())
+  const before = createDaybook({ store: { ...store, close: () => Promise.resolve() } })
+  await before.ready
+  const first = await startTestServer({ daybook: before })
+  await first.post('/api/queues/q/tasks', { id: 'a', type: 't', payload: 1 })
+  await first.stop()
+  // One that has no contents in memory yet.
+  const server = await startTestServer({}, store)
+  try {
+    await server.daybook.ready
+    store.fault = new StoreError(code, message)
+    for (const path of ['tasks', 'tasks/a', 'tasks/a/history', 'events']) {
+      expect(await server.get(`/api/queues/q/${path}`), path).toMatchObject({ status: 503, body: { code: 'unavailable', detail } })
+    }
+    const headers = { accept: 'application/x-ndjson' }
+    expect(await server.get('/api/queues/q/events', { headers })).toMatchObject({ status: 503 })
+    expect((await server.get('/api/queues/q/depth')).status).toBe(200)
+  } finally {
+    store.fault = undefined
+    await server.stop()
+  }
+})
