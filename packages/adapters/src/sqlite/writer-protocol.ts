@@ -1,6 +1,7 @@
 /** What the store's thread and the writer's thread say to each other. */
-import type { AppendBatch, AppendVerdict } from './append-transaction.js'
+import type { AppendVerdict } from './append-transaction.js'
 import type { StoreProblem } from './errors.js'
+import type { PostedBatch } from './posted-batch.js'
 
 export interface WriterOptions {
   readonly file: string
@@ -13,7 +14,7 @@ export interface WriterOptions {
   readonly settle: boolean
 }
 
-export type ToWriter = { readonly kind: 'append'; readonly batch: AppendBatch } | { readonly kind: 'close' }
+export type ToWriter = { readonly kind: 'append'; readonly batch: PostedBatch } | { readonly kind: 'close' }
 
 export type FromWriter =
   | { readonly kind: 'open' }

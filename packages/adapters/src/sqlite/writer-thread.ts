@@ -8,6 +8,7 @@ import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from '
 import Database from 'better-sqlite3'
 import { appendTransaction, type AppendBatch, type AppendVerdict } from './append-transaction.js'
 import { toProblem } from './errors.js'
+import { receivedBatch } from './posted-batch.js'
 import { pageSize, schemaVersion } from './schema.js'
 import type { FromWriter, ToWriter, WriterOptions } from './writer-protocol.js'
 
@@ -62,8 +63,9 @@ const serve = (port: MessagePort, options: WriterOptions): void => {
       const next = receiveMessageOnPort(port) as { message: ToWriter } | undefined
       if (next === undefined) break
       if (next.message.kind === 'close') return { batches, bytes, last: true }
-      batches.push(next.message.batch)
-      bytes += walBytes(next.message.batch)
+      const batch = receivedBatch(next.message.batch)
+      batches.push(batch)
+      bytes += walBytes(batch)
     }
     return { batches, bytes, last: false }
   }
@@ -92,7 +94,7 @@ const serve = (port: MessagePort, options: WriterOptions): void => {
   }
 
   send({ kind: 'open' })
-  port.on('message', (message: ToWriter) => (message.kind === 'close' ? close() : append(message.batch)))
+  port.on('message', (message: ToWriter) => (message.kind === 'close' ? close() : append(receivedBatch(message.batch))))
 }
 
 if (parentPort !== null) {

@@ -15,6 +15,7 @@
 import { Worker } from 'node:worker_threads'
 import type { AppendBatch, AppendVerdict } from './append-transaction.js'
 import { fromProblem, type StoreProblem } from './errors.js'
+import { postedBatch } from './posted-batch.js'
 import type { FromWriter, ToWriter, WriterOptions } from './writer-protocol.js'
 
 export interface Writer {
@@ -105,7 +106,7 @@ export const startWriter = async (options: Omit<WriterOptions, 'settle'>): Promi
       }
       return new Promise((resolve) => {
         pending.push(resolve)
-        thread.send({ kind: 'append', batch })
+        thread.send({ kind: 'append', batch: postedBatch(batch) })
       })
     },
     healthy: () => state === 'running',
