@@ -82,6 +82,19 @@ test('LK-05: an id that is taken by other content is a conflict, and the message
   expect(q.refuse({ type: 'Enqueue', tasks: [task('a')] }).detail).toContain('its id stays taken')
 })
 
+const ofContent = 'a1'.repeat(32)
+test.each([
+  ['in the request', ofContent, 'x depends on c2, but c2 has the same type and payload as c1 and is taken for its duplicate: give both an idempotencyKey, or depend on c1'],
+  ['in the request, by a key of their own', 'k', 'x depends on c2, but c2 has the same idempotencyKey as c1 and is taken for its duplicate: give it another, or depend on c1'],
+  ['in the queue', ofContent, 'x depends on c2, but c2 has the same type and payload as c1 and is taken for its duplicate: give both an idempotencyKey, or depend on c1'],
+])('LK-05: a dependency on a duplicate of a task %s is told so', (where, idempotencyKey, detail) => {
+  const c1 = task('c1', { idempotencyKey })
+  const q = new Queue()
+  if (where === 'in the queue') q.enqueue(c1)
+  const tasks = [task('x', { dependencies: ['c2'] }), ...(where === 'in the queue' ? [] : [c1]), task('c2', { idempotencyKey })]
+  expect(q.refuse({ type: 'Enqueue', tasks })).toMatchObject({ code: 'unknown-dependency', detail })
+})
+
 test('LK-01: a task for later is scheduled, and due when its time has come', () => {
   const q = new Queue().enqueue(task('a', { availableAt: start + 60_000 }), task('past', { availableAt: start }))
   expect([q.status('a'), q.status('past')]).toEqual(['scheduled', 'pending'])

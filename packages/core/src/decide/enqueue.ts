@@ -45,22 +45,28 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
 ): Decision => {
   const fresh: Array<T> = []
   const byId = new Map<string, T>()
-  const keys = new Set<string>()
+  /** Key → the first task of this request that has it. */
+  const keys = new Map<string, string>()
+  const folded = new Map<string, Folded>()
   let linked = false
   for (const task of tasks) {
     const verdict = isFresh(task, tables, byId, keys, lenient)
     if (E.isLeft(verdict)) return verdict
-    if (!verdict.right) continue
+    if (!verdict.right) {
+      const into = tables.byKey.get(task.idempotencyKey)?.id ?? keys.get(task.idempotencyKey)
+      if (into !== undefined && into !== task.id) folded.set(task.id, { into, key: task.idempotencyKey })
+      continue
+    }
     if (tasks.length > 1) {
       byId.set(task.id, task)
-      if (blocksDuplicates(statusOf(task))) keys.add(task.idempotencyKey)
+      if (blocksDuplicates(statusOf(task))) keys.set(task.idempotencyKey, task.id)
     }
     if (task.dependencies !== undefined && task.dependencies.length > 0) linked = true
     fresh.push(task)
   }
   let ordered: ReadonlyArray<T> = fresh
   if (linked) {
-    const sorted = inDependencyOrder(fresh, byId, tables)
+    const sorted = inDependencyOrder(fresh, byId, folded, tables)
     if (E.isLeft(sorted)) return sorted
     ordered = sorted.right
   }
@@ -68,12 +74,18 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   return E.right(ordered.map((task) => eventOf(task, factsOf(task, ++number, tables))))
 }
 
+/** A task of the request that is another's duplicate: its id names nothing. */
+interface Folded {
+  readonly into: string
+  readonly key: string
+}
+
 /** False for a duplicate, which is no error and emits no event (INV-7). */
 const isFresh = <T extends PreparedTask | ImportedTask>(
   task: T,
   tables: Tables,
   earlier: ReadonlyMap<string, T>,
-  keys: ReadonlySet<string>,
+  keys: ReadonlyMap<string, string>,
   lenient: boolean,
 ): E.Either<Rejection, boolean> => {
   const sameId = tables.byId.get(task.id)
@@ -123,6 +135,7 @@ const factsOf = (task: PreparedTask, number: number, tables: Tables): TaskFacts 
 const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
   tasks: ReadonlyArray<T>,
   given: ReadonlyMap<string, T>,
+  folded: ReadonlyMap<string, Folded>,
   tables: Tables,
 ): E.Either<Rejection, ReadonlyArray<T>> => {
   const ordered: Array<T> = []
@@ -145,7 +158,7 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
         continue
       }
       const dependency = given.get(id)
-      if (dependency === undefined) problem = knownDependency(frame.task, id, tables)
+      if (dependency === undefined) problem = knownDependency(frame.task, id, folded.get(id), tables)
       else if (statusOf(dependency) === 'cancelled' && !isFinal(statusOf(frame.task))) problem = hopeless(frame.task, id, 'cancelled')
       else if (path.has(dependency)) {
         const cycle = [...stack.map(({ task }) => task.id), id]
@@ -163,9 +176,22 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
   return E.right(ordered)
 }
 
-const knownDependency = (task: PreparedTask | ImportedTask, id: string, tables: Tables): Rejection | undefined => {
+/** A hash of type and payload, where nobody gave a key. */
+const isContentKey = (key: string): boolean => /^[0-9a-f]{64}$/.test(key)
+
+const knownDependency = (
+  task: PreparedTask | ImportedTask,
+  id: string,
+  folded: Folded | undefined,
+  tables: Tables,
+): Rejection | undefined => {
   if (id === task.id) return reject('dependency-cycle', `${id} depends on itself`)
   const dependency: TaskRecord | undefined = tables.byId.get(id)
+  if (dependency === undefined && folded !== undefined) {
+    const { into, key } = folded
+    const [same, advice] = isContentKey(key) ? ['type and payload', 'give both an idempotencyKey'] : ['idempotencyKey', 'give it another']
+    return reject('unknown-dependency', `${task.id} depends on ${id}, but ${id} has the same ${same} as ${into} and is taken for its duplicate: ${advice}, or depend on ${into}`)
+  }
   if (dependency === undefined) {
     return reject('unknown-dependency', `${task.id} depends on ${id}, which is not in queue ${tables.queue}: enqueue it first or in the same request`)
   }
