@@ -72,6 +72,7 @@ test.each(reports)('LK-07: %s with an old token, or by another agent, is refused
     ({ type, task: 'a', agent, token: number, content: '{}', hasReport: true, error: { message: 'm' }, retryable: true, reason: 'r' }) as never
   expect(q.refuse(of('ann', old))).toMatchObject({ code: 'lease-lost', detail: expect.stringContaining('not the newest') })
   expect(q.refuse(of('ann', token)).code).toBe('lease-lost')
+  expect(q.refuse(of('bob', token + 1))).toMatchObject({ code: 'lease-lost', detail: expect.stringContaining(`token ${token + 1} was never given for it: the newest is ${token}`) })
   expect(q.refuse(of('bob', old)).code).toBe('lease-lost')
   expect(q.do(of('bob', token)).length).toBeGreaterThan(0)
 })

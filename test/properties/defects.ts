@@ -307,7 +307,7 @@ const newestTokenOf = (state: QueueState, id: string): { readonly token: number;
   if (task?.claimedBy === undefined) return undefined
   // The refusal of a token that cannot be is where the newest one is told.
   const refusal = decide({ type: 'Heartbeat', task: id, agent: task.claimedBy, token: Number.MAX_SAFE_INTEGER }, { at: 0, random: 0 })(state)
-  const newest = refusal._tag === 'Left' ? /not the newest, (\d+)/u.exec(refusal.left.detail)?.[1] : undefined
+  const newest = refusal._tag === 'Left' ? /the newest is (\d+)/u.exec(refusal.left.detail)?.[1] : undefined
   return newest === undefined ? undefined : { token: Number(newest), agent: task.claimedBy }
 }
 

@@ -40,6 +40,7 @@ const whyLost = (task: TaskRecord, claim: { readonly agent: string; readonly tok
   if (lease === null) return `task ${task.id} was never claimed`
   if (status === 'cancelled') return 'cancelled'
   if (lease.agent !== claim.agent && lease.token === claim.token) return `token ${claim.token} was given to another agent`
+  if (claim.token > lease.token) return `token ${claim.token} was never given for it: the newest is ${lease.token}`
   if (lease.token !== claim.token) return `expired: token ${claim.token} is not the newest, ${lease.token}`
   switch (lease.end) {
     case 'agent-terminated':
