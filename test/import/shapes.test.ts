@@ -104,7 +104,7 @@ describe('EV-09: nothing that a task says is lost', () => {
   })
 
   test.each([
-    ['timeout', -5], ['maxRetries', 'many'], ['availableAt', '120'], ['phase', 'ship'], ['requires', 'typescript'],
+    ['timeout', -5], ['maxRetries', 'many'], ['availableAt', '120'], ['availableAt', '2026-02-30T00:00:00Z'], ['deadlineAt', '2026-04-31'], ['phase', 'ship'], ['requires', 'typescript'],
   ])('%s: %j cannot be used, and stays in metadata', (field, value) => {
     const { task: found } = one({ [field]: value })
     expect(found).not.toHaveProperty(field)
@@ -134,5 +134,25 @@ describe('EV-09: what cannot be taken is refused by name, and the rest is taken'
     const file = read([entry, { id: 'a', type: 'dev' }])
     expect(file.found.map((found) => found.task.id)).toEqual(['a'])
     expect(file.refused).toMatchObject([{ file: 'pending.json', task: name }])
+  })
+})
+
+describe('EV-09: times', () => {
+  test.each([
+    ['2026-01-31', '2026-01-31T00:00:00.000Z'],
+    ['2026-01-31 12:00:00.123456+0200', '2026-01-31T10:00:00.123Z'],
+    ['2026-01-31T12:00:00-05', '2026-01-31T17:00:00.000Z'],
+    ['2026-01-31t12:00z', '2026-01-31T12:00:00.000Z'],
+    ['2026-01-31T12:00', new Date(2026, 0, 31, 12).toISOString()],
+    [1_769_860_800, '2026-01-31T12:00:00.000Z'],
+  ])('%j is %s', (given, time) => {
+    expect(one({ availableAt: given }).task?.availableAt).toBe(time)
+  })
+
+  test.each(['completedAt', 'createdAt'])('a %s that does not exist stays in metadata, and it is said', (field) => {
+    const { task, said } = one({ status: 'completed', [field]: '2026-02-30T00:00:00Z' }, 'completed.json')
+    expect(task).not.toHaveProperty(field)
+    expect(task?.metadata).toEqual({ [field]: '2026-02-30T00:00:00Z' })
+    expect(said).toContain(`${field} "2026-02-30T00:00:00Z" is no time that exists: it stays in metadata`)
   })
 })

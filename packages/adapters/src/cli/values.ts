@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Json } from '@daybook/core'
 import { InvalidArgumentError } from 'commander'
+import { readTime } from '../time.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 
@@ -39,8 +40,8 @@ export const time = (text: string): string => {
     const seconds = { s: 1, m: 60, h: 3_600, d: 86_400 }[unit as 's' | 'm' | 'h' | 'd']
     return new Date(Date.now() + Number(amount) * seconds * 1_000).toISOString()
   }
-  const ms = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN
-  if (Number.isNaN(ms)) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z, or +15m, is wanted')
+  const ms = readTime(text)
+  if (ms === undefined) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z, or +15m, is wanted, and a day that exists')
   return new Date(ms).toISOString()
 }
 

@@ -1,5 +1,6 @@
 /** The fields of a task that can be read one by one: each gives a value that Daybook takes, or `undefined`. */
 import { type Json, type JsonObject, Name, type Phase, phases, TaskId } from '@daybook/core'
+import { readTime } from '../time.js'
 import type { ImportTask } from './types.js'
 
 /** Milliseconds of the earliest and latest time that Daybook knows. */
@@ -7,12 +8,8 @@ const instantMax = 253_402_300_799_999
 
 /** ISO 8601 with a date, or a number of seconds or milliseconds since 1970 (told apart by their size). */
 export const readInstant = (value: unknown): string | undefined => {
-  // `Date.parse` takes '120' for a year: only what looks like a date is one.
-  const ms =
-    typeof value === 'number'
-      ? value >= 1e11 ? value : value * 1_000
-      : typeof value === 'string' && /^\d{4}-\d{2}-\d{2}/.test(value) ? Date.parse(value) : Number.NaN
-  return ms >= 0 && ms <= instantMax ? new Date(ms).toISOString() : undefined
+  const ms = typeof value === 'number' ? (value >= 1e11 ? value : value * 1_000) : typeof value === 'string' ? readTime(value) : undefined
+  return ms !== undefined && ms >= 0 && ms <= instantMax ? new Date(ms).toISOString() : undefined
 }
 
 const readNumber = (value: unknown): number =>

@@ -162,17 +162,18 @@ const mapPast = (
 ): void => {
   const isOpen = task.status === 'pending'
   const past = (field: string): string => `${field} of an open task stays in metadata: the queue keeps its own`
+  const noTime = (field: string, value: Json): string => `${field} ${short(value)} is no time that exists: it stays in metadata`
 
   const createdAt = take('createdAt')
   const created = readInstant(createdAt)
   if (created !== undefined) task.createdAt = created
-  if (createdAt !== null && (isOpen || created === undefined)) keep('createdAt', createdAt, past('createdAt'))
+  if (createdAt !== null && (isOpen || created === undefined)) keep('createdAt', createdAt, created === undefined ? noTime('createdAt', createdAt) : past('createdAt'))
 
   for (const field of ['completedAt', 'finishedAt', 'cancelledAt', 'failedAt', 'deadLetteredAt']) {
     const value = take(field)
     if (value === null) continue
     const at = readInstant(value)
-    if (isOpen || at === undefined || task.completedAt !== undefined) keep(field, value, isOpen ? past(field) : `${field} stays in metadata`)
+    if (isOpen || at === undefined || task.completedAt !== undefined) keep(field, value, isOpen ? past(field) : at === undefined ? noTime(field, value) : `${field} stays in metadata`)
     else task.completedAt = at
   }
 
