@@ -27,6 +27,7 @@ test.each<readonly [string, unknown, unknown]>([
   ['an unknown field', { tasks: [{ type: 'work', prioritty: 1 }] }, ['tasks[0].prioritty']],
   ['an unknown field at the top', { tasks: [], task: 1 }, ['task']],
   ['an unknown field deep down', { tasks: [{ type: 'work', requires: { skils: [] } }] }, ['tasks[0].requires.skils']],
+  ['a field that is wrong and one that is unknown', { tasks: [{ type: 5, bogus: 1 }, { tipe: 'a', requires: [] }] }, ['tasks[0].type', 'tasks[1].type', 'tasks[1].requires', 'tasks[0].bogus', 'tasks[1].tipe']],
   ['any field within a payload', { tasks: [{ type: 'work', payload: { prioritty: 1 } }] }, 'valid'],
   ['an own __proto__', JSON.parse('{"tasks":[{"type":"work","__proto__":{"priority":99}}]}'), ['tasks[0].__proto__']],
   ['an own constructor', { tasks: [{ type: 'work', constructor: 1 }] }, ['tasks[0].constructor']],
@@ -39,7 +40,8 @@ test.each<readonly [string, unknown, unknown]>([
 test.each<readonly [string, unknown, unknown]>([
   ['nothing', {}, 'valid'],
   ['an override', { breakers: { overrides: { work: { failureThreshold: 1 }, x: null } } }, 'valid'],
-  ['an override that is too low', { breakers: { overrides: { work: { failureThreshold: 0 } } } }, ['breakers.overrides.work.failureThreshold', 'breakers.overrides.work']],
+  ['an override that is too low', { breakers: { overrides: { work: { failureThreshold: 0 } } } }, ['breakers.overrides.work.failureThreshold']],
+  ['an override with a value that is wrong and a field that is unknown', { breakers: { overrides: { work: { failureThreshold: 0, threshold: 1 } } } }, ['breakers.overrides.work.failureThreshold', 'breakers.overrides.work.threshold']],
   ['an override with an unknown field', { breakers: { overrides: { work: { threshold: 1 } } } }, ['breakers.overrides.work.threshold']],
   ['an unknown policy', { policy: 'random' }, ['policy']],
   ['jitter above one', { defaults: { jitter: 1.1 } }, ['defaults.jitter']],
@@ -49,11 +51,37 @@ test.each<readonly [string, unknown, unknown]>([
 
 test('what is wrong is said with what was given, and with what is known', () => {
   const [priority] = leftOf(validate(tasks)({ tasks: [{ type: 'work', timeout: -1 }] }))
-  expect(priority?.message).toContain('-1 is not a')
+  expect(priority?.message).toBe('must be a number from 0.001 to 315360000, not -1')
   const [unknown] = leftOf(validate(tasks)({ tasks: [{ type: 'work', prio: 1 }] }))
   expect(unknown?.message).toContain('known: availableAt, backoffSeconds')
   const [missing] = leftOf(validate(tasks, 'body')({}))
   expect(missing).toEqual({ path: 'body.tasks', message: expect.stringContaining('is required') as string })
+})
+
+test.each<readonly [unknown, string]>([
+  [[], '(body) must be an object, not an empty list'],
+  [{ type: 5 }, 'type must be a task type (1–128 printable characters, without *), not 5'],
+  [{}, 'type is required: a task type (1–128 printable characters, without *)'],
+  [{ type: 't', id: '#1' }, 'id must be a task id (1–128 printable characters, not starting with #), not "#1"'],
+  [{ type: 't', dependencies: 'a' }, 'dependencies must be at most 256 task ids, not "a"'],
+  [{ type: 't', dependencies: new Array(257).fill('a') }, 'dependencies must be at most 256 task ids, not a list of 257'],
+  [{ type: 't', priority: 'URGENT' }, 'priority must be a whole number from 1 to 10 or one of CRITICAL, HIGH, MEDIUM, LOW, not "URGENT"'],
+  [{ type: 't', phase: {} }, 'phase must be one of REQUIREMENTS, IMPLEMENTATION, VALIDATION, ANALYSIS, TESTING, not an object'],
+  [{ type: 't', requires: { skills: 'a' } }, 'requires.skills must be a list, not "a"'],
+  [{ type: 't', ticketId: '' }, 'ticketId must be 1–128 printable characters, not ""'],
+  [{ type: 't', metadata: [1] }, 'metadata must be a JSON object, not a list of 1'],
+])('LK-01: %j: what is wrong reads as a sentence', (input, sentence) => {
+  expect(leftOf(validate(NewTask)(input)).map(({ path, message }) => `${path} ${message}`)).toEqual([sentence])
+})
+
+test.each<readonly [t.Mixed, unknown, string]>([
+  [SettingsPatch, { decisionReport: 'maybe' }, 'decisionReport must be one of required, optional, not "maybe"'],
+  [SettingsPatch, { breakers: { overrides: { work: 5 } } }, 'breakers.overrides.work must be an object or null, not 5'],
+  [SettingsPatch, { policy: 'random' }, 'policy must be "priority", not "random"'],
+  [commandCodecs.Heartbeat, { type: 'Heartbeat', task: 't', agent: '', token: 1 }, 'agent must be an agent id (1–128 printable characters), not ""'],
+  [commandCodecs.Fail, { type: 'Fail', task: 't', agent: 'a', token: 1, error: { message: 'm' }, retryable: 1 }, 'retryable must be true or false, not 1'],
+])('TQM-CFG: a setting or an outcome that is wrong: %#', (codec, input, sentence) => {
+  expect(leftOf(validate(codec)(input)).map(({ path, message }) => `${path} ${message}`)).toEqual([sentence])
 })
 
 test('well-formed input is returned as it is, not copied', () => {

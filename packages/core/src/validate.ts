@@ -12,33 +12,72 @@ import type { FieldError } from './rejections.js'
 export const validate =
   <A>(codec: t.Type<A, unknown>, root = '') =>
   (input: unknown): E.Either<ReadonlyArray<FieldError>, A> => {
+    const unknown: Array<FieldError> = []
     if (!codec.is(input)) {
       const decoded = codec.decode(input)
       if (E.isRight(decoded)) return E.right(decoded.right)
-      return E.left(distinct(decoded.left.map((error) => fieldError(error, root))))
+      findUnknown(codec, input, root, unknown)
+      return E.left([...distinct(decoded.left.map((error) => fieldError(error, root))), ...unknown])
     }
-    const unknown: Array<FieldError> = []
     findUnknown(codec, input, root, unknown)
     return unknown.length > 0 ? E.left(unknown) : E.right(input)
   }
 
 const fieldError = (error: t.ValidationError, root: string): FieldError => {
-  const last = error.context[error.context.length - 1]
+  const { context, value } = error
   let path = root
-  for (let i = 1; i < error.context.length; i++) {
-    const entry = error.context[i] as t.ContextEntry
-    const parent = error.context[i - 1] as t.ContextEntry
+  for (let i = 1; i < context.length; i++) {
+    const entry = context[i] as t.ContextEntry
+    const parent = context[i - 1] as t.ContextEntry
     // An intersection or union adds an entry for its member, which is no step into the value.
     if (isChoice(parent.type)) continue
     path = step(path, entry.key, isList(parent.type))
   }
-  const expected = last?.type.name ?? 'another type'
-  const value = error.value
+  // What was expected there is the whole choice, not the one member that this error is from.
+  let at = context.length - 1
+  while (at > 0 && isChoice((context[at - 1] as t.ContextEntry).type)) at--
+  const wanted = expected((context[at] as t.ContextEntry).type)
   return {
     path: path === '' ? '(body)' : path,
-    message: error.message ?? (value === undefined ? `is required: ${expected}` : `${show(value)} is not a ${expected}`),
+    message: error.message ?? (value === undefined ? `is required: ${wanted}` : `must be ${wanted}, not ${show(value)}`),
   }
 }
+
+/** What a codec takes, as it stands after *must be*. */
+const expected = (codec: t.Decoder<unknown, unknown>): string => {
+  const { _tag, types = [], keys = {}, value } = node(codec as t.Mixed)
+  switch (_tag) {
+    case 'StringType':
+      return 'a text'
+    case 'BooleanType':
+      return 'true or false'
+    case 'NullType':
+      return 'null'
+    case 'UnknownType':
+      return 'any JSON'
+    case 'LiteralType':
+      return JSON.stringify(value)
+    case 'KeyofType':
+      return `one of ${Object.keys(keys).join(', ')}`
+    case 'ArrayType':
+    case 'ReadonlyArrayType':
+      return 'a list'
+    case 'UnionType':
+      return types.map(expected).join(' or ')
+    case 'InterfaceType':
+    case 'PartialType':
+    case 'ExactType':
+    case 'IntersectionType':
+    case 'DictionaryType':
+      return 'an object'
+    default:
+      return withArticle(codec.name.replace(/^([^:]+): (.+)$/, '$1 ($2)'))
+  }
+}
+
+/** `task id` is one, `1–128 printable characters` and `at most 256 task ids` are many. */
+const withArticle = (name: string): string =>
+  /^(\d|at most |milliseconds)/.test(name) ? name : `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
 
 const step = (path: string, key: string, list: boolean): string =>
   list ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
@@ -51,16 +90,27 @@ const show = (value: unknown): string => {
       return value.length > 57 ? `${text.slice(0, -1)}…"` : text
     }
     case 'object':
-      return value === null ? 'null' : Array.isArray(value) ? 'a list' : 'an object'
+      return value === null ? 'null' : Array.isArray(value) ? (value.length === 0 ? 'an empty list' : `a list of ${value.length}`) : 'an object'
     default:
       return String(value)
   }
 }
 
+const separator = /[.[]/
+
 const distinct = (errors: ReadonlyArray<FieldError>): ReadonlyArray<FieldError> => {
   const seen = new Map<string, FieldError>()
   for (const error of errors) if (!seen.has(error.path)) seen.set(error.path, error)
-  return [...seen.values()]
+  // One member of a union says which field of an object is wrong, another that it is no object but null.
+  const above = new Set<string>()
+  for (const path of seen.keys()) {
+    for (let at = path.search(separator); at > 0; ) {
+      above.add(path.slice(0, at))
+      const next = path.slice(at + 1).search(separator)
+      at = next < 0 ? -1 : at + 1 + next
+    }
+  }
+  return [...seen.values()].filter(({ path }) => !above.has(path))
 }
 
 /** The part of io-ts's type classes that is walked here. */
@@ -70,6 +120,8 @@ interface Node {
   readonly type?: t.Mixed
   readonly codomain?: t.Mixed
   readonly types?: ReadonlyArray<t.Mixed>
+  readonly keys?: Readonly<Record<string, unknown>>
+  readonly value?: unknown
 }
 const node = (codec: t.Mixed): Node => codec as Node
 
@@ -120,6 +172,7 @@ const findUnknown = (codec: t.Mixed, value: unknown, path: string, found: Array<
   if (typeof value !== 'object' || value === null) return
   const fields = fieldsOf(codec)
   if (fields !== undefined) {
+    if (Array.isArray(value)) return
     for (const key of Object.keys(value)) {
       const field = fields[key]
       if (field === undefined) {
@@ -135,7 +188,7 @@ const findUnknown = (codec: t.Mixed, value: unknown, path: string, found: Array<
   } else if (_tag === 'DictionaryType' && codomain !== undefined) {
     for (const [key, member] of Object.entries(value)) findUnknown(codomain, member, step(path, key, false), found)
   } else if (_tag === 'UnionType') {
-    const member = types?.find((candidate) => candidate.is(value))
+    const member = types?.find((candidate) => candidate.is(value)) ?? types?.find((candidate) => fieldsOf(candidate) !== undefined)
     if (member !== undefined) findUnknown(member, value, path, found)
   }
 }
