@@ -64,7 +64,8 @@ test('contents are those of the tasks that came to be, not of those that were ro
 test('a claim whose contents cannot be read is told so; its lease runs on', async () => {
   const { engine, store } = await openQueue({ contentCacheMax: 0 })
   await engine.submit(enqueue('a', 'b'), door)
-  store.failReads = 1
+  // Together, and then each for itself.
+  store.failReads = 2
   expect(await engine.claim(claim(), door)).toMatchObject({ left: { code: 'unavailable', detail: expect.stringContaining('cannot be read') } })
   expect(ok(await engine.read((state) => taskOf(state, 'a')?.status))).toBe('in-progress')
   expect(ok(await engine.claim(claim(), door))).toMatchObject([{ task: 'b', content: '{"payload":"of b"}' }])

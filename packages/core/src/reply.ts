@@ -29,6 +29,7 @@ export class Claimed {
 
   constructor(
     private readonly record: TaskRecord,
+    readonly agent: string,
     readonly token: number,
     readonly expiresAt: number,
   ) {
@@ -39,11 +40,11 @@ export class Claimed {
 
   /** What prints is what there is to know: the record has the whole queue behind it. */
   toJSON(): Readonly<Record<string, unknown>> {
-    const { task, number, type, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt } = this
+    const { task, number, type, agent, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt } = this
     const { dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt } = this
     const { enqueuedRevision, checkpointRevision, content, checkpoint } = this
     return {
-      ...{ task, number, type, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt },
+      ...{ task, number, type, agent, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt },
       ...{ dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt },
       ...{ enqueuedRevision, checkpointRevision, content, checkpoint },
     }
@@ -183,7 +184,7 @@ const enqueued = (
 
 const claimed = ({ data }: EventOf<'Claimed'>, tables: Tables): Claimed =>
   // It was claimed a moment ago, so it is there.
-  new Claimed(tables.byId.get(data.task) as TaskRecord, data.token, data.expiresAt)
+  new Claimed(tables.byId.get(data.task) as TaskRecord, data.agent, data.token, data.expiresAt)
 
 const statusOf = (tables: Tables, id: string): Status => findTask(tables, id)?.status ?? 'completed'
 

@@ -2,7 +2,7 @@
  * The contents of tasks, which are in the log and not in the state: joined to a task when it is handed out,
  * from memory where it was enqueued not long ago, else from the log.
  */
-import type { Replies } from '@daybook/core'
+import type { Claimed, Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { ClaimItem } from './batch.js'
 import { ContentCache } from './content-cache.js'
@@ -16,7 +16,8 @@ export class Contents {
 
   constructor(
     private readonly log: QueueLog,
-    private readonly queue: string,
+    /** A task was handed out whose content the log cannot give. */
+    private readonly onSpoilt: (claim: Claimed, reason: string) => void,
     cacheMax: number,
   ) {
     this.cache = new ContentCache(cacheMax)
@@ -48,6 +49,7 @@ export class Contents {
     }
   }
 
+  /** Those whose texts can be read; the others are reported, each for itself. */
   private async join(claimed: Replies['Claim']): Promise<ReadonlyArray<Claim>> {
     // What the cache has is taken out before anything is awaited: it may be gone after that.
     const cached = claimed.map(({ enqueuedRevision }) => this.cache.take(enqueuedRevision))
@@ -56,26 +58,45 @@ export class Contents {
       if (cached[index] === undefined) missing.push(enqueuedRevision)
       if (checkpointRevision !== undefined) missing.push(checkpointRevision)
     })
-    const read = new Map<number, string>()
-    if (missing.length > 0) {
-      const texts = await this.read(missing)
-      missing.forEach((revision, index) => {
-        const text = texts[index]
-        if (text === undefined) throw new Error(`revision ${revision} of queue ${this.queue} is not there`)
-        read.set(revision, text)
-      })
+    const read = missing.length === 0 ? nothingRead : await this.readEach(missing)
+    const textAt = (revision: number): string => {
+      const text = read.get(revision)
+      if (typeof text === 'string') return text
+      throw new Error(`revision ${revision} of the log cannot be read${text === undefined ? '' : `: ${describe(text)}`}`)
     }
-    claimed.forEach((claim, index) => {
+    return claimed.filter((claim, index) => {
       const { enqueuedRevision, checkpointRevision } = claim
-      claim.content = cached[index] ?? contentOf(read.get(enqueuedRevision) ?? '') ?? '{}'
-      if (checkpointRevision !== undefined) claim.checkpoint = checkpointOf(read.get(checkpointRevision))
+      try {
+        claim.content = cached[index] ?? contentOf(textAt(enqueuedRevision)) ?? '{}'
+        if (checkpointRevision !== undefined) claim.checkpoint = checkpointOf(textAt(checkpointRevision))
+        return true
+      } catch (error) {
+        // One page of the log that is damaged must not keep its neighbours from being worked on.
+        this.onSpoilt(claim, describe(error))
+        return false
+      }
     })
-    return claimed
+  }
+
+  /** The texts, or why each cannot be had. Rejects when none can: then it is the store that fails. */
+  private async readEach(revisions: ReadonlyArray<number>): Promise<ReadonlyMap<number, unknown>> {
+    try {
+      const texts = await this.read(revisions)
+      return new Map(revisions.map((revision, index) => [revision, texts[index]]))
+    } catch (error) {
+      const read = new Map<number, unknown>()
+      for (const revision of revisions) {
+        read.set(revision, await this.read([revision]).then(([text]) => text, (reason: unknown) => reason))
+      }
+      if ([...read.values()].some((text) => typeof text === 'string')) return read
+      throw error
+    }
   }
 }
 
-const checkpointOf = (data: string | undefined): string | undefined => {
-  if (data === undefined) return undefined
+const nothingRead: ReadonlyMap<number, unknown> = new Map()
+
+const checkpointOf = (data: string): string | undefined => {
   const parsed = JSON.parse(data) as { readonly checkpoint?: unknown }
   return parsed.checkpoint === undefined ? undefined : JSON.stringify(parsed.checkpoint)
 }

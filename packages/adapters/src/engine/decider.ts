@@ -23,10 +23,9 @@ import { Encoder } from './encoder.js'
 import type { LiveState } from './live-state.js'
 import type { Mailbox } from './mailbox.js'
 import { tooLarge } from './refusals.js'
-import type { Door } from './types.js'
+import { type Door, systemDoor } from './types.js'
 import type { WaitingClaims } from './waiting.js'
 
-const system: Door = { actor: 'daybook' }
 
 export interface DeciderParts {
   readonly live: LiveState
@@ -191,13 +190,13 @@ export class Decider {
     const decision = this.decideCommand({ type: 'Tick' })
     let events = E.isRight(decision) ? decision.right : []
     // What one append cannot hold is due again in the next.
-    while (this.accept(batch, system, events) === 'too-large') events = firstHalf(events)
+    while (this.accept(batch, systemDoor, events) === 'too-large') events = firstHalf(events)
   }
 
   /** The queue comes into being, with the settings that new queues begin with here. */
   private configure(batch: Batch, patch: SettingsPatch): void {
     const events = this.decideCommand({ type: 'Configure', patch })
-    if (E.isRight(events)) this.accept(batch, system, events.right)
+    if (E.isRight(events)) this.accept(batch, systemDoor, events.right)
   }
 
   private decideCommand(command: Command): Decision {

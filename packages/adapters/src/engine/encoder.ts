@@ -3,7 +3,7 @@ import { lastRevisionOf, type QueueEvent, type QueueState, revisionOf } from '@d
 import type { EventToAppend } from '../store/index.js'
 import { commandIdSource } from './ids.js'
 import type { Door } from './types.js'
-import { encodeEvent, metadataOf } from './wire.js'
+import { encodeData, encodeEvent, metadataOf, metadataText } from './wire.js'
 
 export class Encoder {
   private readonly commandIds = commandIdSource()
@@ -20,7 +20,15 @@ export class Encoder {
     }
     const metadata = metadataOf(this.atText, door, ids.command)
     const [first] = events
-    if (first?.type === 'TaskEnqueued') return events.map((event, index) => encodeEvent(event, ids.event(index), metadata, undefined))
+    if (first?.type === 'TaskEnqueued') {
+      // Nothing came before any of them, so they share their metadata.
+      const shared = metadataText(first.type, metadata, undefined)
+      return events.map((event, index) =>
+        event.type === first.type
+          ? { id: ids.event(index), type: event.type, data: encodeData(event), metadata: shared }
+          : encodeEvent(event, ids.event(index), metadata, undefined),
+      )
+    }
     // Two events of one command about one task: the second follows the first, which is not folded yet.
     const earlier = events.length > 1 && first?.type !== 'Claimed' ? new Map<string, number>() : undefined
     const from = revisionOf(state) + 1

@@ -11,7 +11,7 @@
  *
  * At most two batches are in flight: one is written while the next is decided. They settle in order.
  */
-import type { Command, CommandOf, CommandType, QueueState, Replies } from '@daybook/core'
+import type { Claimed, Command, CommandOf, CommandType, QueueState, Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
 import type { AppendError, EventStore, SnapshotStore } from '../store/index.js'
@@ -31,7 +31,7 @@ import { Recovery } from './recovery.js'
 import { overloaded, unavailable } from './refusals.js'
 import { replay, type Replayed, type ReplayReport, streamOf } from './replay.js'
 import { Snapshotter } from './snapshotter.js'
-import type { Claim, ClaimOptions, Committed, Door, EngineStatus, Outcome, QueueEngine } from './types.js'
+import { type Claim, type ClaimOptions, type Committed, type Door, type EngineStatus, type Outcome, type QueueEngine, systemDoor } from './types.js'
 import { WaitingClaims } from './waiting.js'
 
 /** Opens a queue: replays it, and starts its loop. Rejects when the store cannot be read. */
@@ -80,7 +80,7 @@ class Engine implements QueueEngine {
     this.committed = this.durable.committed
     this.mailbox = new Mailbox(resolved.mailboxMax)
     this.inFlightMax = resolved.inFlightMax
-    this.contentStore = new Contents(this.log, name, resolved.contentCacheMax)
+    this.contentStore = new Contents(this.log, (claim, reason) => this.giveUpOn(claim, reason), resolved.contentCacheMax)
     this.availability = new Availability(clock)
     const { log, live, durable, mailbox, waiting, inFlight, contentStore: contents, availability } = this
     const batchEventsMax = Math.min(resolved.batchEventsMax, limits.appendEventsMax)
@@ -163,6 +163,17 @@ class Engine implements QueueEngine {
   close(): Promise<void> {
     this.closed ??= this.shutDown()
     return this.closed
+  }
+
+  /** A task that nobody can be given, because its content is damaged, is for a reviewer. */
+  private giveUpOn({ task, token, agent }: Claimed, reason: string): void {
+    const error = { message: `the task's content cannot be read from the log: ${reason}`, code: 'content-unreadable' }
+    this.post({
+      kind: 'command',
+      command: { type: 'Fail', task, agent, token, error, retryable: false },
+      door: systemDoor,
+      settle: () => undefined,
+    })
   }
 
   private async shutDown(): Promise<void> {

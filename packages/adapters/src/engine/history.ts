@@ -32,6 +32,8 @@ export const historyOf = async (
 export interface ShownEvent {
   readonly revision: number
   readonly type: string
+  /** Of `data`; what bears none was written before there were any, and is 1. */
+  readonly schemaVersion: number
   readonly at: string
   readonly actor: string | undefined
   readonly correlationId: string | undefined
@@ -47,6 +49,7 @@ export const showEvent = (event: RecordedEvent): ShownEvent => {
   return {
     revision: event.revision,
     type: event.type,
+    schemaVersion: typeof metadata.schemaVersion === 'number' ? metadata.schemaVersion : 1,
     at: text('at') ?? event.created,
     actor: text('actor'),
     correlationId: text('$correlationId'),

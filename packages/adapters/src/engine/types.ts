@@ -18,6 +18,9 @@ export interface Door {
   readonly correlationId?: string
 }
 
+/** What the queue does by itself. */
+export const systemDoor: Door = { actor: 'daybook' }
+
 /** A refusal by the queue (`Rejection`), or by the engine for reasons that have nothing to do with the command. */
 export type Refusal =
   | Rejection

@@ -84,8 +84,11 @@ export const encodeEvent = (event: QueueEvent, id: string, metadata: string, pre
   id,
   type: event.type,
   data: encodeData(event),
-  metadata: `{"schemaVersion":${versions.get(event.type) as number},${metadata}${prev === undefined ? '' : `,"prev":${prev}`}}`,
+  metadata: metadataText(event.type, metadata, prev),
 })
+
+export const metadataText = (type: EventType, metadata: string, prev: number | undefined): string =>
+  `{"schemaVersion":${versions.get(type) as number},${metadata}${prev === undefined ? '' : `,"prev":${prev}`}}`
 
 export interface Stamp {
   readonly schemaVersion: number

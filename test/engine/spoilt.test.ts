@@ -1,0 +1,78 @@
+/** A log of which a page is damaged: what of it is still to be worked on, and what readiness says of a store that failed. */
+import { createDaybook, type Door, prepareTask } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { type EventStore, StoreError } from '@daybook/adapters/store'
+import { deadLetters } from '@daybook/core'
+import { isRight, left } from 'fp-ts/lib/Either.js'
+import { expect, test } from 'vitest'
+
+const door: Door = { actor: 'test' }
+const right = <A>(outcome: { readonly _tag: string; readonly right?: A; readonly left?: unknown }): A => {
+  if (outcome._tag === 'Left') throw new Error(JSON.stringify(outcome.left))
+  return outcome.right as A
+}
+
+/** Revisions that cannot be read, once told. */
+const damagedAt = (store: EventStore): { readonly store: EventStore; readonly damaged: Set<number> } => {
+  const damaged = new Set<number>()
+  return {
+    damaged,
+    store: {
+      ...store,
+      pick: (stream, revisions) =>
+        revisions.some((revision) => damaged.has(revision))
+          ? Promise.reject(new StoreError('damaged', 'a page of the log is damaged'))
+          : store.pick(stream, revisions),
+    },
+  }
+}
+
+const enqueue = async (daybook: ReturnType<typeof createDaybook>, count: number) => {
+  const queue = await daybook.open('q')
+  const tasks = Array.from({ length: count }, (_, i) => right(prepareTask({ id: `t${i}`, type: 'a', payload: i })))
+  right(await queue.submit({ type: 'Enqueue', tasks }, door))
+  return queue
+}
+
+test('EV-03: a claim hands out the tasks that can be read, and the one that cannot is a dead letter', async () => {
+  const { store, damaged } = damagedAt(openMemoryStore())
+  const daybook = createDaybook({ store, contentCacheMax: 0 })
+  const queue = await enqueue(daybook, 5)
+  damaged.add(2)
+  const claims = right(await queue.claim({ type: 'Claim', agent: 'a', max: 5 }, door)).value
+  expect(claims.map(({ task }) => task)).toEqual(['t0', 't1', 't3', 't4'])
+  const dead = right(await queue.read((state) => deadLetters(state, {}, 10))).value
+  expect(dead.map(({ id, lastError }) => [id, lastError?.includes('cannot be read')])).toEqual([['t2', true]])
+  await daybook.close()
+})
+
+test('a store that can read nothing is the store’s failure, not the tasks’', async () => {
+  const { store, damaged } = damagedAt(openMemoryStore())
+  const daybook = createDaybook({ store, contentCacheMax: 0 })
+  const queue = await enqueue(daybook, 2)
+  damaged.add(0).add(1)
+  const outcome = await queue.claim({ type: 'Claim', agent: 'a', max: 2 }, door)
+  expect(isRight(outcome)).toBe(false)
+  expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value).toEqual([])
+  await daybook.close()
+})
+
+test('a refused write speaks against the store for five seconds, so that whoever watches readiness comes back', async () => {
+  let now = 1e12
+  let isFull = false
+  const memory = openMemoryStore()
+  const store: EventStore = {
+    ...memory,
+    append: (...args) => (isFull ? () => Promise.resolve(left({ _tag: 'Unavailable', reason: 'disk full' })) : memory.append(...args)),
+  }
+  const daybook = createDaybook({ store, clock: () => now })
+  const queue = await enqueue(daybook, 1)
+  isFull = true
+  expect(isRight(await queue.submit({ type: 'Pause', reason: 'x' }, door))).toBe(false)
+  expect(queue.status().unavailable).toContain('disk full')
+  now += 4_000
+  expect(queue.status().unavailable).toContain('disk full')
+  now += 2_000
+  expect(queue.status().unavailable).toBeUndefined()
+  await daybook.close()
+})
