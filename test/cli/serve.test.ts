@@ -86,13 +86,15 @@ describe('daybook doctor on files', () => {
     return join(dir, 'data')
   }
 
-  test('a sound one; also while a server has it open', async () => {
+  test('a sound one; while a server has it open its events are not read, and it is not called sound', async () => {
     const data = await filled()
     expect(await doctor('--data', data)).toMatchObject({ code: 0, ok: true })
     expect(await doctor('--store', join(data, 'daybook.sqlite'))).toMatchObject({ code: 0, ok: true })
     await serving()
     const open = await run(['doctor', '--data', data])
-    expect([open.code, open.out]).toEqual([0, expect.stringContaining('the events were not read')])
+    expect([open.code, open.out]).toEqual([1, expect.stringContaining('no problem found, but the events were not read')])
+    expect(open.out).not.toContain('nothing is wrong')
+    expect(await doctor('--data', data)).toMatchObject({ code: 1, ok: false })
   })
 
   test('EV-11: events of unknown type or version, malformed ones and misfits are counted', async () => {
@@ -110,6 +112,7 @@ describe('daybook doctor on files', () => {
     const online = await server.daybook(['doctor'])
     expect(online.code).toBe(1)
     expect(online.out).toMatch(/unknown type: Tickled/)
+    expect(online.out).toMatch(/unknown version: Claimed/)
     expect((await server.daybook(['show', 'a'])).code).toBe(0)
   })
 

@@ -114,7 +114,7 @@ export const TasksAnswer = t.type(
 
 export const EventAnswer = t.intersection(
   [
-    t.type({ revision: t.number, type: t.string, at: t.string, data: AnyJson }),
+    t.type({ revision: t.number, type: t.string, schemaVersion: t.number, at: t.string, data: AnyJson }),
     t.partial({ actor: t.string, correlationId: t.string }),
   ],
   'Event',

@@ -22,9 +22,9 @@ export const doctorCommand = (cli: Cli): Command =>
     .option('--store <store>', 'a log on this machine: sqlite:FILE, or just the file')
     .addHelpText('after', examples(
       'daybook doctor                              # asks the running server',
-      `daybook doctor --data ${dataDirDefault}          # looks at the files; the server may run or not`,
+      `daybook doctor --data ${dataDirDefault}          # looks at the files; of a running server's, not at the events`,
       '',
-      'Nothing is changed. Exit code 1 when something was found.',
+      'Nothing is changed. Exit code 1 when something was found, or when the events could not be read.',
     ))
     .action(cli.local<Options>(async (printer, options, command) => {
       const { io } = cli
@@ -49,13 +49,15 @@ export const doctorCommand = (cli: Cli): Command =>
       }
       progress.clear()
       const bad = findings.filter(({ level }) => level === 'bad').length
-      printer.answer({ ok: bad === 0, findings }, () => tell(printer, findings, bad))
-      return bad === 0 ? exitCodes.done : exitCodes.refused
+      const unread = findings.filter(({ level }) => level === 'unread').length
+      printer.answer({ ok: bad + unread === 0, findings }, () => tell(printer, findings, bad, unread))
+      return bad + unread === 0 ? exitCodes.done : exitCodes.refused
     }))
 
-const tell = (printer: Printer, findings: ReadonlyArray<Finding>, bad: number): void => {
+const tell = (printer: Printer, findings: ReadonlyArray<Finding>, bad: number, unread: number): void => {
   const { colors } = printer
-  const signs = { good: colors.green('ok  '), note: colors.yellow('note'), bad: colors.red('BAD ') }
+  const signs = { good: colors.green('ok  '), note: colors.yellow('note'), unread: colors.yellow('????'), bad: colors.red('BAD ') }
   for (const { level, about, says } of findings) printer.line(`${signs[level]}  ${clean(about)}: ${clean(says)}`)
-  printer.line(bad === 0 ? '\nnothing is wrong' : `\n${colors.red(plural(bad, 'problem'))}`)
+  if (bad > 0) printer.line(`\n${colors.red(plural(bad, 'problem'))}`)
+  else printer.line(unread > 0 ? `\n${colors.yellow('no problem found, but the events were not read')}` : '\nnothing is wrong')
 }

@@ -28,6 +28,6 @@ export const checkServer = async (client: DaybookClient, url: string, tell: Tell
   return findings
 }
 
-/** The server shows events without their versions: taken for the newest one, older ones being lifted to it when read. */
-const eventOf = ({ type, at, data }: HistoryEvent): QueueEvent | Unreadable =>
-  decodeEvent(type, isEventType(type) ? versionOf(type) : 1, Date.parse(at), data)
+/** A server that is older than this says nothing of versions: then the newest is taken for granted. */
+const eventOf = ({ type, at, data, schemaVersion }: HistoryEvent & { readonly schemaVersion?: number }): QueueEvent | Unreadable =>
+  decodeEvent(type, schemaVersion ?? (isEventType(type) ? versionOf(type) : 1), Date.parse(at), data)

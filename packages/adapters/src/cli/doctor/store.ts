@@ -24,7 +24,7 @@ export const checkStore = async (file: string, dataDir: string | undefined, tell
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
     // The file is sound; what is in it the server that holds it can tell.
-    return [...findings, { level: 'note', about: file, says: `the events were not read: ${error.message} For those: daybook doctor --url …` }]
+    return [...findings, { level: 'unread', about: file, says: `the events were not read: ${error.message} With a server running: daybook doctor --url …` }]
   }
   try {
     const snapshots = dataDir === undefined ? undefined : await openSnapshotFolder(join(dataDir, 'snapshots'))

@@ -12,10 +12,10 @@ import { noSuchTask } from './tasks.js'
 
 /** `data` is spliced in as it stands in the log. */
 const eventText = ({ revision, type, metadata, data, created }: RecordedEvent): string => {
-  const { at, actor, $correlationId } = parseObject(metadata) ?? {}
+  const { schemaVersion, at, actor, $correlationId } = parseObject(metadata) ?? {}
   const text = (value: unknown, key: string): string => (typeof value === 'string' ? `,"${key}":${quote(value)}` : '')
   return (
-    `{"revision":${revision},"type":${quote(type)},"at":${quote(typeof at === 'string' ? at : created)}` +
+    `{"revision":${revision},"type":${quote(type)},"schemaVersion":${typeof schemaVersion === 'number' ? schemaVersion : 1},"at":${quote(typeof at === 'string' ? at : created)}` +
     `${text(actor, 'actor')}${text($correlationId, 'correlationId')},"data":${parseObject(data) === undefined ? quote(data) : data}}`
   )
 }
