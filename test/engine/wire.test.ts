@@ -173,6 +173,24 @@ test('EV-11: what cannot be read is kept and counted, and the start goes on', as
   expect(isChained((await logOf(store)).filter((event) => !odd.some(({ id }) => id === event.id)))).toBe(1)
 })
 
+test.each([
+  ['{}', 'read'],
+  ['{"at":"yesterday"}', 'read'],
+  ['{"schemaVersion":1}', 'read'],
+  ['{"schemaVersion":1,"at":"2026-01-05T09:00:00.000Z","actor":"a"}', 'read'],
+  ['{"schemaVersion":1,"at":"2026-01-05T09:00:00.000Z","act', 'malformed data'],
+  ['', 'malformed data'],
+  ['none', 'malformed data'],
+  ['[]', 'malformed data'],
+  ['null', 'malformed data'],
+  ['{"schemaVersion":"1"}', 'malformed data'],
+  ['{"schemaVersion":null}', 'malformed data'],
+  ['{"schemaVersion":2}', 'unknown version'],
+])('EV-11: an event with metadata %j: %s', (metadata, want) => {
+  const event = decodeRecorded({ type: 'TaskDue', data: '{"task":"a"}', metadata, created: '2026-01-05T09:00:00.000Z' })
+  expect(isUnreadable(event) ? event.why : 'read').toBe(want)
+})
+
 test('EV-11: any text in the log is either an event or unreadable, never a crash', () => {
   const random = randomOf(7)
   const types = ['TaskEnqueued', 'Claimed', 'Completed', 'QueueConfigured', 'Nonsense', '', '__proto__', 'constructor']

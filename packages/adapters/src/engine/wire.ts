@@ -100,9 +100,12 @@ const atLength = 24
 let lastAtText = ''
 let lastAt = 0
 
-/** Version and time of an event; the store's own clock where a stranger left them out. */
-export const readStamp = (metadata: string, created: string): Stamp => {
-  if (metadata.startsWith(stampStart)) {
+/**
+ * Version and time of an event; the store's own clock where a stranger left them out. `undefined` for metadata
+ * that is no JSON object, or has a version that is no number.
+ */
+export const readStamp = (metadata: string, created: string): Stamp | undefined => {
+  if (metadata.startsWith(stampStart) && metadata.endsWith('}')) {
     const text = metadata.slice(stampStart.length, stampStart.length + atLength)
     if (text !== lastAtText) {
       lastAt = Date.parse(text)
@@ -111,10 +114,12 @@ export const readStamp = (metadata: string, created: string): Stamp => {
     if (!Number.isNaN(lastAt)) return { schemaVersion: 1, at: lastAt }
   }
   const parsed = parseObject(metadata)
-  const at = typeof parsed?.at === 'string' ? Date.parse(parsed.at) : Number.NaN
-  const version = parsed?.schemaVersion
+  if (parsed === undefined) return undefined
+  const { at: atText, schemaVersion = 1 } = parsed
+  if (typeof schemaVersion !== 'number') return undefined
+  const at = typeof atText === 'string' ? Date.parse(atText) : Number.NaN
   return {
-    schemaVersion: typeof version === 'number' ? version : 1,
+    schemaVersion,
     at: Number.isNaN(at) ? Date.parse(created) || 0 : at,
   }
 }
@@ -122,11 +127,12 @@ export const readStamp = (metadata: string, created: string): Stamp => {
 /** The event, without its content. */
 export const decodeRecorded = (recorded: Pick<RecordedEvent, 'type' | 'data' | 'metadata' | 'created'>): QueueEvent | Unreadable => {
   if (!isEventType(recorded.type)) return { _tag: 'Unreadable', why: 'unknown type' }
-  const { schemaVersion, at } = readStamp(recorded.metadata, recorded.created)
+  const stamp = readStamp(recorded.metadata, recorded.created)
+  if (stamp === undefined) return { _tag: 'Unreadable', why: 'malformed data' }
   const cut = withContent.has(recorded.type) ? recorded.data.indexOf(contentMark) : -1
   const data = parseObject(cut < 0 ? recorded.data : `${recorded.data.slice(0, cut)}}`)
   if (data === undefined) return { _tag: 'Unreadable', why: 'malformed data' }
-  return decodeEvent(recorded.type, schemaVersion, at, data)
+  return decodeEvent(recorded.type, stamp.schemaVersion, stamp.at, data)
 }
 
 /** A JSON object, or `undefined`: what is in the log may come from a stranger. */
