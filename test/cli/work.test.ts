@@ -104,10 +104,26 @@ describe('daybook work -- COMMAND', () => {
     expect([(await show(q, 'a')).status, (await show(q, 'b')).status]).toEqual(['completed', 'pending'])
   })
 
-  test('a program that cannot be found is no fault of the task', async () => {
+  test('a program that cannot be started is wrong usage, found out before any task is claimed', async () => {
     const q = await queueOf({ id: 'a', type: 'x' })
-    const { code, err } = await work(q, ['no-such-program-anywhere'])
-    expect([code, err]).toEqual([1, expect.stringContaining('cannot be found')])
+    const plain = join(server.dir, 'plain.txt')
+    writeFileSync(plain, 'no program')
+    for (const [command, message] of [['no-such-program-anywhere', 'cannot be found'], ['/nonexistent/cmd', 'cannot be found'], [plain, 'may not be run'], [server.dir, 'may not be run']] as const) {
+      const { code, err } = await work(q, [command])
+      expect([command, code, err]).toEqual([command, 2, expect.stringContaining(message)])
+    }
+    const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string }> }>('history', 'a', '--queue', q)
+    expect(events.map(({ type }) => type)).not.toContain('Claimed')
+  })
+
+  test('a program that fails to start later: the task is given back, not failed, and the worker stops', async () => {
+    const q = await queueOf({ id: 'a', type: 'x', maxRetries: 0 }, { id: 'b', type: 'x' })
+    const script = join(server.dir, 'orphan.sh')
+    writeFileSync(script, '#!/nonexistent/interpreter\n', { mode: 0o755 })
+    const { code, err } = await work(q, [script])
+    expect([code, err]).toEqual([1, expect.stringContaining('interpreter')])
+    const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string }> }>('history', 'a', '--queue', q)
+    expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['Released']))
     expect((await show(q, 'a')).status).not.toBe('dead-letter')
   })
 

@@ -3,7 +3,7 @@
  * standard output. The program runs in a process group of its own, so that an end reaches its children too
  * and a Ctrl-C on the terminal reaches only us.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { Result, type Json } from '@daybook/core'
 import { PermanentError, WorkerStopped } from '../worker/index.js'
 
@@ -32,11 +32,7 @@ const killAfterStopMs = 700
 
 /** Resolves to the result, or rejects with what the worker reports as a failure. */
 export const runAgent = async (run: AgentRun): Promise<Result> => {
-  const child = spawn(run.command, run.args, {
-    env: { ...process.env, ...run.env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-    detached: process.platform !== 'win32',
-  })
+  const child = startAgent(run)
   const ended = new Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code, signal) => resolve({ code, signal }))
@@ -72,13 +68,32 @@ export const runAgent = async (run: AgentRun): Promise<Result> => {
     const how = code === null ? `was ended by ${signal ?? 'a signal'}` : `ended with exit code ${code}`
     throw failure(tail.trim() || `${run.command} ${how}`, code === null ? `signal-${signal ?? 'unknown'}` : `exit-${code}`, code === exitDataError)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' && child.pid === undefined) throw new NoSuchProgram(`${run.command} cannot be found`)
-    if ((error as NodeJS.ErrnoException).code === 'EACCES' && child.pid === undefined) throw new NoSuchProgram(`${run.command} may not be run: chmod +x makes it a program`)
+    if (child.pid === undefined) throw notStarted(run.command, error)
     throw error
   } finally {
     clearTimeout(killer)
     run.signal.removeEventListener('abort', end)
   }
+}
+
+/** Some failures to start are thrown, others come as an event of the child. */
+const startAgent = (run: AgentRun): ChildProcessWithoutNullStreams => {
+  try {
+    return spawn(run.command, run.args, {
+      env: { ...process.env, ...run.env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: process.platform !== 'win32',
+    })
+  } catch (error) {
+    throw notStarted(run.command, error)
+  }
+}
+
+const notStarted = (command: string, error: unknown): NoSuchProgram => {
+  const { code, message } = error as NodeJS.ErrnoException
+  if (code === 'ENOENT') return new NoSuchProgram(`${command} cannot be found, or the interpreter that it names`)
+  if (code === 'EACCES') return new NoSuchProgram(`${command} may not be run: chmod +x makes it a program`)
+  return new NoSuchProgram(`${command} cannot be started: ${message}`)
 }
 
 /** The program cannot be started: no fault of the task's, and no other task will fare better. */

@@ -2,9 +2,10 @@
 import { Command } from 'commander'
 import type { Phase, Status } from '@daybook/core'
 import { type DaybookClient, DaybookError } from '../../client/index.js'
-import { createWorker, httpSource, type TaskWorker, type WorkerEvent, type WorkTask } from '../../worker/index.js'
+import { createWorker, httpSource, Release, type TaskWorker, type WorkerEvent, type WorkTask } from '../../worker/index.js'
 import { type Cli, examples, type Session } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { cannotStart } from '../find-program.js'
 import { NoSuchProgram, runAgent } from '../run-agent.js'
 import { clean, plural } from '../text.js'
 import { defined, list, number, positive } from '../values.js'
@@ -59,6 +60,8 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   const { client, io, printer, connection } = session
   const [command, ...args] = words
   if (command === undefined) throw new UsageError('name a program after --')
+  const obstacle = await cannotStart(command, process.env.PATH)
+  if (obstacle !== undefined) throw new UsageError(`${obstacle}; no task was claimed`)
   const told = createTeller(session, options.quiet === true)
   let broken: unknown
 
@@ -94,11 +97,12 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
         return result
       } catch (error) {
         if (error instanceof NoSuchProgram) {
-          broken = error
-          void worker.stop({ graceMs: 0 })
+          broken ??= error
+          void worker.stop({ graceMs: options.grace * 1_000 })
         }
         if (!signal.aborted) told.failed(task, performance.now() - began, error)
-        throw error
+        // Given back rather than failed: the task has done nothing to deserve it.
+        throw error instanceof NoSuchProgram ? new Release(error.message) : error
       }
     },
   })

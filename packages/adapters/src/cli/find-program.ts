@@ -1,0 +1,32 @@
+/** Whether a program can be started, found out before any task is taken for it. */
+import { access, constants, stat } from 'node:fs/promises'
+import { delimiter, join } from 'node:path'
+
+type Found = 'yes' | 'missing' | 'forbidden'
+
+const look = async (file: string): Promise<Found> => {
+  try {
+    if (!(await stat(file)).isFile()) return 'forbidden'
+    await access(file, constants.X_OK)
+    return 'yes'
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'forbidden' : 'missing'
+  }
+}
+
+/**
+ * What stands in the way of starting `command`, in words; `undefined` if nothing is known of.
+ *
+ * *Gotchas*: a script whose interpreter is missing passes. Windows has its own rules: there everything passes.
+ */
+export const cannotStart = async (command: string, path: string | undefined): Promise<string | undefined> => {
+  if (process.platform === 'win32') return undefined
+  const files = command.includes('/') ? [command] : (path ?? '/bin:/usr/bin').split(delimiter).map((folder) => join(folder, command))
+  let found: Found = 'missing'
+  for (const file of files) {
+    const one = await look(file)
+    if (one === 'yes') return undefined
+    if (one === 'forbidden') found = one
+  }
+  return found === 'missing' ? `${command} cannot be found` : `${command} may not be run: it is no program, or lacks chmod +x`
+}
