@@ -1,3 +1,5 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -125,6 +127,47 @@ describe('daybook work -- COMMAND', () => {
     const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string }> }>('history', 'a', '--queue', q)
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['Released']))
     expect((await show(q, 'a')).status).not.toBe('dead-letter')
+  })
+
+  test('a server that answers unavailable is told of once, and once more when it is back; with --quiet too', async () => {
+    let claims = 0
+    let outcomes = 0
+    const unavailable = (response: ServerResponse): void => {
+      response.writeHead(503, { 'content-type': 'application/problem+json' })
+      response.end(JSON.stringify({ status: 503, code: 'unavailable', title: 'no', detail: 'the log cannot be written' }))
+    }
+    const proxy = createServer((request, response) => {
+      const url = request.url ?? ''
+      if (url.includes('/claims') && ++claims <= 4) return unavailable(response)
+      if (url.includes('/outcomes') && ++outcomes <= 3) return unavailable(response)
+      const chunks: Array<Buffer> = []
+      request.on('data', (chunk: Buffer) => chunks.push(chunk)).on('end', () => {
+        const { host: _, 'content-length': __, 'transfer-encoding': ___, connection: ____, ...headers } = request.headers
+        void fetch(`${server.url}${url}`, {
+          method: request.method ?? 'GET',
+          headers: headers as Record<string, string>,
+          ...(chunks.length === 0 ? {} : { body: Buffer.concat(chunks) }),
+        }).then(async (answer) => {
+          response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+          response.end(await answer.text())
+        })
+      })
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    try {
+      const q = await queueOf({ id: 'a', type: 'x' })
+      const { port } = proxy.address() as AddressInfo
+      const command = program('plain', 'console.log(\'{"decisionReport":"done"}\')')
+      const { err } = await run(['work', '--quiet', '--queue', q, '--until-empty', '--', ...command], { ...server.env, DAYBOOK_URL: `http://127.0.0.1:${port}` })
+      expect([claims > 4, outcomes > 3]).toEqual([true, true])
+      // One outage of the claims, one of the outcomes.
+      expect(err.split('\n').map((line) => line.split(' ')[0]).filter((word) => word === 'waiting' || word === 'back')).toEqual(['waiting', 'back', 'waiting', 'back'])
+      expect(err).toContain('the log cannot be written')
+      expect((await show(q, 'a')).status).toBe('completed')
+    } finally {
+      proxy.closeAllConnections()
+      proxy.close()
+    }
   })
 
   test('--until-empty on a queue that is not there yet ends at once; --json is one JSON a line', async () => {

@@ -9,6 +9,7 @@ import { cannotStart } from '../find-program.js'
 import { NoSuchProgram, runAgent } from '../run-agent.js'
 import { clean, plural } from '../text.js'
 import { defined, list, number, positive } from '../values.js'
+import { isOutage, watchSource } from '../watch-source.js'
 
 interface Options {
   readonly agent?: string
@@ -66,7 +67,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   let broken: unknown
 
   const worker: TaskWorker = createWorker({
-    source: httpSource(client),
+    source: watchSource(httpSource(client), told),
     ...defined({ agentId: options.agent, types: options.types, phases: options.phases as ReadonlyArray<Phase> | undefined, skills: options.skills, tenant: options.tenant }),
     concurrency: options.concurrency,
     // A program takes its time: tasks held ahead of it would only come out of order.
@@ -168,6 +169,15 @@ const createTeller = ({ printer, io }: Session, isQuiet: boolean) => {
   const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 
   return {
+    // Said with --quiet too: without it a worker that waits looks like one that has nothing to do.
+    down: (why: string): void => {
+      if (printer.isJson) lineOf('', { event: 'waiting', error: why })
+      else io.err(`${colors.yellow('waiting')} the server cannot be asked, trying again until it can: ${clean(why, 200)}\n`)
+    },
+    up: (): void => {
+      if (printer.isJson) lineOf('', { event: 'back' })
+      else io.err(`${colors.green('back')}    the server answers again\n`)
+    },
     finished: (task: WorkTask, ms: number): void =>
       lineOf(`${colors.green('done')}    ${clean(task.id, 60)} ${colors.dim(`${clean(task.type, 40)}, ${seconds(ms)}`)}`, { event: 'done', task: task.id, type: task.type, ms: Math.round(ms) }),
     failed: (task: WorkTask, ms: number, error: unknown): void => {
@@ -199,6 +209,8 @@ const createTeller = ({ printer, io }: Session, isQuiet: boolean) => {
         case 'claim-failed':
         case 'settle-failed':
         case 'heartbeat-failed': {
+          // People have been told once, by `down`.
+          if (!printer.isJson && isOutage(event.error)) return
           const message = event.error instanceof Error ? event.error.message : String(event.error)
           return lineOf(`${colors.yellow('waiting')} ${clean(message, 200)}`, { event: event.type, error: message })
         }

@@ -1,0 +1,53 @@
+/** Tells once that the queue cannot be asked, and once that it can again, however often a worker tries meanwhile. */
+import type { TaskSource } from '../worker/index.js'
+
+/** What may pass by itself. */
+const outages: ReadonlySet<unknown> = new Set(['unavailable', 'unreachable', 'timeout', 'overloaded', 'internal'])
+
+export const isOutage = (error: unknown): boolean => outages.has((error as { readonly code?: unknown } | null)?.code)
+
+export interface OutageTeller {
+  readonly down: (why: string) => void
+  readonly up: () => void
+}
+
+export const watchSource = (source: TaskSource, tell: OutageTeller): TaskSource => {
+  /** Each for itself: that claims are answered does not mean that outcomes are accepted again. */
+  const failing = new Set<keyof TaskSource>()
+  const down = (call: keyof TaskSource, why: string): void => {
+    if (failing.size === 0) tell.down(why)
+    failing.add(call)
+  }
+  const up = (call: keyof TaskSource): void => {
+    const wasDown = failing.size > 0
+    failing.delete(call)
+    // Heartbeats end with their task: that an outcome was accepted says as much.
+    if (call === 'settle') failing.delete('heartbeat')
+    if (wasDown && failing.size === 0) tell.up()
+  }
+  const watched = async <A>(call: keyof TaskSource, answer: Promise<A>): Promise<A> => {
+    try {
+      return await answer
+    } catch (error) {
+      if (isOutage(error)) down(call, error instanceof Error ? error.message : String(error))
+      throw error
+    }
+  }
+  /** Of several in one call each has an answer of its own, an outage among them. */
+  const watchedEach = async <A extends { readonly ok: boolean; readonly detail?: string }>(call: keyof TaskSource, answer: Promise<ReadonlyArray<A>>): Promise<ReadonlyArray<A>> => {
+    const answers = await watched(call, answer)
+    const failed = answers.find((one) => !one.ok && isOutage(one))
+    if (failed !== undefined) down(call, failed.detail ?? '')
+    else up(call)
+    return answers
+  }
+  return {
+    claim: async (request, signal) => {
+      const works = await watched('claim', source.claim(request, signal))
+      up('claim')
+      return works
+    },
+    settle: (outcomes, attempt) => watchedEach('settle', source.settle(outcomes, attempt)),
+    heartbeat: (heartbeats) => watchedEach('heartbeat', source.heartbeat(heartbeats)),
+  }
+}
