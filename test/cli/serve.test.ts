@@ -119,9 +119,14 @@ describe('daybook doctor on files', () => {
   test('a damaged file is found out', async () => {
     const data = await filled()
     const db = new Database(join(data, 'daybook.sqlite'))
-    db.prepare("UPDATE events SET data = 'not json'").run()
+    db.prepare("UPDATE events SET data = 'not json' WHERE revision = 0").run()
     db.close()
-    expect(await doctor('--data', data)).toMatchObject({ code: 1, ok: false })
+    const { code, ok, findings } = await doctor('--data', data)
+    expect([code, ok]).toEqual([1, false])
+    const says = findings.map((finding) => finding.says).join('\n')
+    expect(says).toMatch(/not JSON texts: \S*default revision 0 \(position 1\)/)
+    // The rest is looked at all the same.
+    expect(says).toMatch(/checksum right/)
   })
 
   test('snapshots that cannot be used are named; they harm nothing', async () => {

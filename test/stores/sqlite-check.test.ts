@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { describe, expect, test } from 'vitest'
@@ -30,15 +31,25 @@ describe('the full check, for the doctor', () => {
 
   test.each([
     ['an event in the middle is gone', 'DELETE FROM events WHERE position = 100', /events missing: b/],
-    ['an event has another revision', 'UPDATE events SET revision = 7 WHERE position = 100', /wrong revision.*100/],
-    ['an event went to another stream', "UPDATE events SET stream = 'c' WHERE position = 100", /unknown streams: 100/],
+    ['an event has another revision', 'UPDATE events SET revision = 7 WHERE position = 100', /wrong revision.*\(position 100\)/],
+    ['an event went to another stream', "UPDATE events SET stream = 'c' WHERE position = 100", /unknown streams: c revision \d+ \(position 100\)/],
     ['a segment is gone', "DELETE FROM segments WHERE stream = 'a' AND first_revision = 30", /in no segment/],
-    ['an event is not JSON', "UPDATE events SET data = '{' WHERE position = 100", /not JSON texts: 100/],
+    ['an event is not JSON', "UPDATE events SET data = '{' WHERE position = 100", /not JSON texts: [ab] revision \d+ \(position 100\)/],
     ['the last event is gone', 'DELETE FROM events WHERE position = 600', /last event/],
   ])('EV-03 says so when %s', async (_, sql, words) => {
     const file = await twoStreams()
     damage(file, sql)
     expect((await checkSqliteFile(file)).problems.join('\n')).toMatch(words)
+  })
+
+  test('EV-03 for a corrupt file it does not advise to run what is running', async () => {
+    const file = await twoStreams()
+    const bytes = readFileSync(file)
+    bytes.fill(0xa5, 8192 * 2, 8192 * 6)
+    writeFileSync(file, bytes)
+    const { problems } = await checkSqliteFile(file)
+    expect(problems.length).toBeGreaterThan(0)
+    expect(problems.join()).not.toContain('run the doctor')
   })
 
   test('EV-03 a read over damage rejects, it does not skip', async () => {

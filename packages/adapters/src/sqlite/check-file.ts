@@ -12,17 +12,23 @@ export interface SqliteFileReport {
   readonly problems: ReadonlyArray<string>
 }
 
+/** Where an event is: a bare number would read as a count. */
+const place = "stream || ' revision ' || revision || ' (position ' || position || ')'"
+
+/** So many places are named. */
+const namedMax = 20
+
 /** Each row: what would have to be empty in a sound store. Reads every event. */
 const rules: ReadonlyArray<readonly [words: string, sql: string]> = [
   [
     'events with a wrong revision, or in no segment',
-    `SELECT e.position FROM events e WHERE e.revision - e.position IS NOT (
+    `SELECT ${place} FROM events e WHERE e.revision - e.position IS NOT (
        SELECT g.first_revision - g.first_position FROM segments g
        WHERE g.stream = e.stream AND g.first_revision <= e.revision ORDER BY g.first_revision DESC LIMIT 1)`,
   ],
   [
     'events that are not JSON texts',
-    `SELECT position FROM events WHERE typeof(id) <> 'text' OR typeof(type) <> 'text'
+    `SELECT ${place} FROM events WHERE typeof(id) <> 'text' OR typeof(type) <> 'text'
        OR typeof(data) <> 'text' OR typeof(metadata) <> 'text' OR NOT json_valid(data) OR NOT json_valid(metadata)`,
   ],
   [
@@ -32,7 +38,7 @@ const rules: ReadonlyArray<readonly [words: string, sql: string]> = [
        ON e.stream = s.stream
      WHERE e.events IS NOT s.revision + 1 OR e.head IS NOT s.revision OR e.first IS NOT 0`,
   ],
-  ['events of unknown streams', 'SELECT position FROM events WHERE stream NOT IN (SELECT stream FROM streams)'],
+  ['events of unknown streams', `SELECT ${place} FROM events WHERE stream NOT IN (SELECT stream FROM streams)`],
 ]
 
 /**
@@ -54,14 +60,17 @@ export const checkSqliteFile = async (file: string): Promise<SqliteFileReport> =
     problems.push(...structureProblems(db))
     if (problems.length === 0) {
       for (const [words, sql] of rules) {
-        const places = db.prepare<[], number | string>(`${sql} LIMIT 20`).pluck().all()
-        if (places.length > 0) problems.push(`${words}: ${places.join(', ')}`)
+        const places = db.prepare<[], number | string>(`${sql} LIMIT ${namedMax + 1}`).pluck().all()
+        const more = places.length > namedMax ? ', and more' : ''
+        if (places.length > 0) problems.push(`${words}: ${places.slice(0, namedMax).join(', ')}${more}`)
       }
     }
     return { file, streams: count('streams'), events: count('events'), problems }
   } catch (error) {
-    const { message } = storeError(error, file)
-    return { file, streams: 0, events: 0, problems: [message] }
+    // Whoever reads this has just run the doctor.
+    const { code, message } = storeError(error, file)
+    const words = code === 'damaged' ? message.replace('run the doctor, or restore a backup', 'restore a backup') : message
+    return { file, streams: 0, events: 0, problems: [words] }
   } finally {
     db.close()
   }

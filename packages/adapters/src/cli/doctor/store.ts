@@ -15,15 +15,17 @@ export const checkStore = async (file: string, dataDir: string | undefined, tell
   if (await stat(file).then(() => false, () => true)) throw new CliError(`${file} is not there: --data names the server's data folder, --store its log`)
   tell(`${file}: checking the file`)
   const report = await checkSqliteFile(file)
-  if (report.problems.length > 0) return report.problems.map((says) => ({ level: 'bad', about: file, says }))
-  const findings: Array<Finding> = [{ level: 'good', about: file, says: `sound: ${report.streams} streams, ${report.events} events` }]
+  const findings: Array<Finding> = report.problems.map((says) => ({ level: 'bad', about: file, says }))
+  // Nothing counted is nothing that could be read.
+  if (findings.length > 0 && report.events === 0) return findings
+  if (findings.length === 0) findings.push({ level: 'good', about: file, says: `sound: ${report.streams} streams, ${report.events} events` })
 
   let store: EventStore
   try {
     store = await openSqliteStore({ file })
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    // The file is sound; what is in it the server that holds it can tell.
+    // What is in it the server that holds it can tell.
     return [...findings, { level: 'unread', about: file, says: `the events were not read: ${error.message} With a server running: daybook doctor --url …` }]
   }
   try {
@@ -31,9 +33,15 @@ export const checkStore = async (file: string, dataDir: string | undefined, tell
     for (const stream of await store.streams(streamPrefix)) {
       const queue = stream.slice(streamOf('').length)
       const check = new FoldCheck(queue)
-      for await (const page of store.read(stream)) {
-        for (const recorded of page) check.event(recorded.revision, recorded.type, decodeRecorded(recorded))
-        tell(`${queue}: ${check.events} events`)
+      try {
+        for await (const page of store.read(stream)) {
+          for (const recorded of page) check.event(recorded.revision, recorded.type, decodeRecorded(recorded))
+          tell(`${queue}: ${check.events} events`)
+        }
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error
+        findings.push({ level: 'bad', about: `queue ${queue}`, says: `can be read up to revision ${check.events - 1} only: ${adviceless(error.message)}` })
+        continue
       }
       findings.push(...check.findings())
       if (snapshots !== undefined) findings.push(...(await checkSnapshots(snapshots, stream, queue, check.events - 1)))
@@ -43,6 +51,9 @@ export const checkStore = async (file: string, dataDir: string | undefined, tell
     await store.close()
   }
 }
+
+/** Whoever reads this has just run the doctor. */
+const adviceless = (message: string): string => message.replace('run the doctor, or restore', 'restore')
 
 const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: string, head: number): Promise<ReadonlyArray<Finding>> => {
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
