@@ -53,6 +53,14 @@ describe('it is sound', () => {
   })
 })
 
+test('an event\'s data is what the log holds, times and all, and the contract says so', async () => {
+  await server.post('/api/queues/shown/tasks', { id: 'a', type: 't', availableAt: '2026-01-05T09:00:00.000Z' })
+  const shown = (await server.get('/api/queues/shown/events')).body.events
+  expect(shown[0].data.availableAt).toBe(Date.UTC(2026, 0, 5, 9))
+  expect((await server.get('/api/queues/shown/tasks/a/history')).body.events).toEqual(shown)
+  expect(contract.components.schemas.Event.properties.data.description).toContain('milliseconds since 1970')
+})
+
 describe('its schemas refuse what the server refuses', () => {
   const schema = (name: string): Body => ({ $ref: `#/components/schemas/${name}` })
   const check = (name: string, value: unknown) => misfits(schema(name), value, contract.components.schemas)

@@ -1,6 +1,7 @@
 /** What the server gives back, as codecs: documented by OpenAPI, and held against real answers by the tests. */
 import { Phase, PriorityName, Settings, Status } from '@daybook/core'
 import * as t from 'io-ts'
+import { described } from './json-schema.js'
 import { problemCodes } from './problem.js'
 import { Time } from './time.js'
 import { AnyJson, AnyObject } from './wire.js'
@@ -112,9 +113,14 @@ export const TasksAnswer = t.type(
   'Page of tasks',
 )
 
+/** Whoever folds or checks the log needs it unchanged, so its times stay what they are there. */
+const RecordedData = described(new t.UnknownType(), {
+  description: 'as it stands in the log, in the version that schemaVersion says: times in it are milliseconds since 1970',
+})
+
 export const EventAnswer = t.intersection(
   [
-    t.type({ revision: t.number, type: t.string, schemaVersion: t.number, at: t.string, data: AnyJson }),
+    t.type({ revision: t.number, type: t.string, schemaVersion: t.number, at: t.string, data: RecordedData }),
     t.partial({ actor: t.string, correlationId: t.string }),
   ],
   'Event',
