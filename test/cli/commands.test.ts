@@ -185,6 +185,7 @@ describe(`EV-09: import and export: ${samplesUsed}`, () => {
     const before = await server.json('depth', '--queue', q)
     const again = await in_(q, 'import', folder(name))
     expect(again.out).toContain(`0 tasks taken into ${q}, ${count} already there\nnothing has changed`)
+    expect(again.out).not.toContain('not as it stood')
     expect(again.code).toBe(0)
     expect(await server.json('depth', '--queue', q)).toMatchObject({ revision: (before as { readonly revision: number }).revision })
     const out = join(server.dir, `export-${q}`)
@@ -220,9 +221,18 @@ describe(`EV-09: import and export: ${samplesUsed}`, () => {
 
   test('a folder that is not there is an error', async () => {
     const { code, err } = await server.daybook(['import', join(server.dir, 'nowhere')])
-    expect(code).toBe(1)
-    expect(err).toContain('nowhere')
+    expect(code).toBe(2)
+    expect(err).toMatch(/nowhere: it is not there/)
+    expect(err).not.toContain('ENOENT')
   })
+})
+
+test('a wrong field of a single task is named once, as it was typed', async () => {
+  const { code, err } = await in_(queue(), 'enqueue', 'x', '--priority', 'urgent')
+  expect(code).toBe(1)
+  expect(err).toContain('"urgent"')
+  expect(err).not.toContain('tasks[0]')
+  expect(err.match(/priority/g)).toHaveLength(1)
 })
 
 test('doctor: a sound server', async () => {

@@ -96,7 +96,8 @@ const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void =
     const { code, detail, status, errors } = error
     if (isJson) return io.err(`${JSON.stringify({ error: { code, detail, status, errors } })}\n`)
     io.err(`daybook: ${code}: ${clean(detail)}\n`)
-    for (const field of errors ?? []) io.err(`  ${clean(field.path)} ${clean(field.message)}\n`)
+    // A single one is the detail already.
+    for (const field of (errors ?? []).filter(({ path, message: why }) => !detail.includes(path) || !detail.includes(why))) io.err(`  ${clean(field.path)} ${clean(field.message)}\n`)
     if (code === 'unauthorized') io.err('  set DAYBOOK_TOKEN to the token that the server showed at its first start\n')
     if (exitCode === exitCodes.unreachable) io.err('  is the server running there? daybook serve starts one; --url or DAYBOOK_URL says where it is\n')
     return

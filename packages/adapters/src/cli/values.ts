@@ -1,6 +1,6 @@
 /** Values as they are typed. */
 import { readFile } from 'node:fs/promises'
-import type { Json } from '@daybook/core'
+import { type Json, PriorityName } from '@daybook/core'
 import { InvalidArgumentError } from 'commander'
 import { readTime } from '../time.js'
 import { UsageError } from './exit-codes.js'
@@ -31,7 +31,12 @@ export const list = (text: string, before: ReadonlyArray<string> = []): Readonly
 ]
 
 /** A number from 1 to 10, or a name. */
-export const priority = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text.toUpperCase())
+export const priority = (text: string): number | string => {
+  if (/^\d+$/.test(text)) return Number(text)
+  // What is no name goes as it is: whoever refuses it should quote what was typed.
+  const name = text.toUpperCase()
+  return PriorityName.is(name) ? name : text
+}
 
 /** A time as ISO 8601, or a span from now: `+90s`, `+15m`, `+2h`, `+1d`. */
 export const time = (text: string): string => {

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import type { JsonObject } from '@daybook/core'
-import type { NewTask } from '../../client/index.js'
+import { DaybookError, type NewTask } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
 import { defined, list, number, priority, readJson, readJsonOrText, time, whole } from '../values.js'
@@ -88,10 +88,20 @@ export const enqueueCommand = (cli: Cli): Command =>
           }),
         }
       }
-      const answer = await client.enqueueAll(tasks)
+      const answer = await client.enqueueAll(tasks).catch((error: unknown) => {
+        throw options.file === undefined ? ofSingle(error) : error
+      })
       printer.answer(options.file === undefined ? answer.results[0] : answer, () => {
         for (const { id, number: n, status, duplicate } of answer.results) {
           printer.line(duplicate ? `${id} (#${n}) was there already: ${status}` : `${id} (#${n}) ${status}`)
         }
       })
     }))
+
+/** Whoever gave one task in options knows of no list that it was sent in. */
+const ofSingle = (error: unknown): unknown => {
+  if (!(error instanceof DaybookError)) return error
+  const { code, detail, status, errors, retryAfterSeconds, unsent } = error
+  const bare = (text: string): string => text.replaceAll('tasks[0].', '')
+  return new DaybookError(code, bare(detail), { status, errors: errors?.map((field) => ({ ...field, path: bare(field.path) })), retryAfterSeconds, unsent, cause: error })
+}

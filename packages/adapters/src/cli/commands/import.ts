@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { DaybookError, type DaybookClient } from '../../client/index.js'
 import { importFiles, type ImportReport, type ImportTarget, readQueueFolder } from '../../import/index.js'
 import { type Cli, examples } from '../cli.js'
-import { CliError, exitCodes } from '../exit-codes.js'
+import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import { createProgress } from '../progress.js'
 import { clean, plural } from '../text.js'
@@ -47,6 +47,7 @@ export const importCommand = (cli: Cli): Command =>
     ))
     .action(cli.connected<object, [string]>(async ({ io, printer, client }, _, path) => {
       const folder = await readQueueFolder(path).catch((error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new UsageError(`cannot import ${path}: it is not there; name a folder of queue files, or one file`)
         throw new CliError(`cannot import ${path}: ${error instanceof Error ? error.message : String(error)}`)
       })
       const progress = createProgress(io, printer)
@@ -65,9 +66,12 @@ const tell = (printer: Printer, dir: string, queue: string, report: ImportReport
   printer.line(`${clean(dir)}: ${files.map(({ name, tasks }) => `${clean(name)} ${tasks}`).join(', ')}`)
   const counts = Object.entries(byStatus).map(([status, n]) => `${n} ${status}`).join(', ')
   printer.line(`${colors.green(`${plural(took, 'task')} taken`)}${counts === '' ? '' : ` (${counts})`} into ${queue}${alreadyThere > 0 ? `, ${alreadyThere} already there` : ''}`)
-  if (took === 0 && alreadyThere > 0) printer.line('nothing has changed')
-  if (mapped.length > 0) printer.line('\nnot as it stood in the files:')
-  for (const { file, what, tasks } of mapped) {
+  const isSame = took === 0 && alreadyThere > 0
+  if (isSame) printer.line('nothing has changed')
+  // What was mapped the first time was said then.
+  const news = isSame ? [] : mapped
+  if (news.length > 0) printer.line('\nnot as it stood in the files:')
+  for (const { file, what, tasks } of news) {
     const named = tasks.slice(0, namedMax).map((id) => clean(id, 40)).join(', ') + (tasks.length > namedMax ? ', …' : '')
     printer.line(`  ${clean(file)}${tasks.length === 0 ? '' : `, ${plural(tasks.length, 'task')}`}: ${clean(what)}${named === '' ? '' : colors.dim(` [${named}]`)}`)
   }
