@@ -133,6 +133,7 @@ export interface TaskPage {
 export interface HistoryEvent {
   readonly revision: number
   readonly type: string
+  readonly schemaVersion?: number
   readonly at: string
   readonly actor?: string
   readonly correlationId?: string

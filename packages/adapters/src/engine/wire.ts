@@ -12,6 +12,7 @@ import {
   type Unreadable,
   versionOf,
 } from '@daybook/core'
+import { quote } from '../json-text.js'
 import type { EventToAppend, RecordedEvent } from '../store/index.js'
 import type { Door } from './types.js'
 
@@ -44,10 +45,6 @@ export const encodeData = (event: QueueEvent): string => {
     }
   }
 }
-
-// eslint-disable-next-line no-control-regex -- these are the characters that JSON escapes
-const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
-const quote = (text: string): string => (needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`)
 
 const isEmpty = (value: object): boolean => {
   for (const _ in value) return false

@@ -1,9 +1,8 @@
 /** JSON put together from texts that are there already: what comes from the log is not parsed to be printed again. */
 
-// eslint-disable-next-line no-control-regex -- these are the characters that JSON escapes
-const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
+import { quote } from '../json-text.js'
 
-export const quote = (text: string): string => (needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`)
+export { quote }
 
 export const quoteAll = (texts: ReadonlyArray<string>): string =>
   texts.length === 0 ? '[]' : `[${texts.map(quote).join(',')}]`
