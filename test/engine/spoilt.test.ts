@@ -13,7 +13,7 @@ const right = <A>(outcome: { readonly _tag: string; readonly right?: A; readonly
 }
 
 /** Revisions that cannot be read, once told. */
-const damagedAt = (store: EventStore): { readonly store: EventStore; readonly damaged: Set<number> } => {
+const damagedAt = (store: EventStore, code: StoreError['code'] = 'damaged'): { readonly store: EventStore; readonly damaged: Set<number> } => {
   const damaged = new Set<number>()
   return {
     damaged,
@@ -21,7 +21,7 @@ const damagedAt = (store: EventStore): { readonly store: EventStore; readonly da
       ...store,
       pick: (stream, revisions) =>
         revisions.some((revision) => damaged.has(revision))
-          ? Promise.reject(new StoreError('damaged', 'a page of the log is damaged'))
+          ? Promise.reject(new StoreError(code, `a page of the log is ${code}`))
           : store.pick(stream, revisions),
     },
   }
@@ -53,6 +53,17 @@ test('a store that can read nothing is the store’s failure, not the tasks’',
   damaged.add(0).add(1)
   const outcome = await queue.claim({ type: 'Claim', agent: 'a', max: 2 }, door)
   expect(isRight(outcome)).toBe(false)
+  expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value).toEqual([])
+  await daybook.close()
+})
+
+test('a read that fails for a moment buries nobody: the claim is refused, and its leases run out', async () => {
+  const { store, damaged } = damagedAt(openMemoryStore(), 'unavailable')
+  const daybook = createDaybook({ store, contentCacheMax: 0 })
+  const queue = await enqueue(daybook, 3)
+  damaged.add(2)
+  const outcome = await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, door)
+  expect(outcome).toMatchObject({ _tag: 'Left', left: { code: 'unavailable', detail: expect.stringContaining('cannot be read') } })
   expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value).toEqual([])
   await daybook.close()
 })

@@ -4,6 +4,7 @@
  */
 import type { Claimed, Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { StoreError } from '../store/index.js'
 import type { ClaimItem } from './batch.js'
 import { ContentCache } from './content-cache.js'
 import type { QueueLog } from './queue-log.js'
@@ -78,7 +79,10 @@ export class Contents {
     })
   }
 
-  /** The texts, or why each cannot be had. Rejects when none can: then it is the store that fails. */
+  /**
+   * The texts, or why each cannot be had. Rejects when none can, and when one cannot be had for a reason that
+   * may pass: then it is the store that fails, and no task is to blame.
+   */
   private async readEach(revisions: ReadonlyArray<number>): Promise<ReadonlyMap<number, unknown>> {
     try {
       const texts = await this.read(revisions)
@@ -86,12 +90,18 @@ export class Contents {
     } catch (error) {
       const read = new Map<number, unknown>()
       for (const revision of revisions) {
-        read.set(revision, await this.read([revision]).then(([text]) => text, (reason: unknown) => reason))
+        read.set(revision, await this.read([revision]).then(([text]) => text, ifDamaged))
       }
       if ([...read.values()].some((text) => typeof text === 'string')) return read
       throw error
     }
   }
+}
+
+/** The reason, if it is damage, which stays; anything else is thrown on. */
+const ifDamaged = (reason: unknown): unknown => {
+  if (reason instanceof StoreError && reason.code === 'damaged') return reason
+  throw reason
 }
 
 const nothingRead: ReadonlyMap<number, unknown> = new Map()
