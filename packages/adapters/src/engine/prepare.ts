@@ -8,12 +8,13 @@ import {
   NotJson,
   type PreparedTask,
   priorityOf,
+  quote,
   reject,
   type Rejection,
   type Result,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { v7 as uuidv7 } from 'uuid'
+import { newTaskId } from './ids.js'
 
 /** Bytes of one task's content as JSON text. */
 export const taskBytesMaxDefault = 256 * 1024
@@ -24,22 +25,10 @@ const sha256: (text: string) => string =
     ? (text) => crypto.hash('sha256', text, 'hex')
     : (text) => crypto.createHash('sha256').update(text).digest('hex')
 
-// One draw of random bytes serves 256 ids: drawing costs more than the rest of an id.
-const randomPool = new Uint8Array(16 * 256)
-let drawn = randomPool.length
-
-/** A UUIDv7. */
-const newTaskId = (): string => {
-  if (drawn === randomPool.length) {
-    crypto.randomFillSync(randomPool)
-    drawn = 0
-  }
-  return uuidv7({ random: randomPool.subarray(drawn, (drawn += 16)) })
-}
-
 /** SHA-256 over the canonical JSON of `{payload, type}` (LK-05): 64 hex digits. */
-export const contentKey = (type: string, payloadText: string): string =>
-  sha256(`{"payload":${payloadText},"type":${JSON.stringify(type)}}`)
+export const contentKey = (type: string, payloadText: string): string => keyOf(`{"payload":${payloadText}`, type)
+
+const keyOf = (opening: string, type: string): string => sha256(`${opening},"type":${quote(type)}}`)
 
 /**
  * Settles a task's id, key, priority and content.
@@ -52,19 +41,24 @@ export const prepareTask = (
   bytesMax = taskBytesMaxDefault,
   path = 'payload',
 ): E.Either<Rejection, PreparedTask> => {
-  let payload: string
+  /** Content and key begin alike. */
+  let opening: string
   let content: string
+  let bytes: number
   try {
-    payload = canonicalJson(task.payload ?? null, path)
-    content = contentText(task, payload, path)
+    opening = `{"payload":${canonicalJson(task.payload ?? null, path)}`
+    // To measure a text makes it one piece: what was put together is a tree of its parts, which each use would walk again.
+    bytes = Buffer.byteLength(opening)
+    const rest = closing(task, path)
+    content = opening + rest
+    bytes += Buffer.byteLength(rest)
   } catch (error) {
     if (error instanceof NotJson) {
       return E.left(reject('invalid', `${error.path} ${error.message}`, [{ path: error.path, message: error.message }]))
     }
     throw error
   }
-  // A UTF-16 text has at most three bytes a unit, so most need not be measured.
-  if (content.length * 3 > bytesMax && Buffer.byteLength(content) > bytesMax) {
+  if (bytes > bytesMax) {
     return E.left(
       reject('too-large', `the task's payload, description and metadata are over ${bytesMax} bytes: keep large inputs elsewhere and enqueue a reference`),
     )
@@ -72,7 +66,7 @@ export const prepareTask = (
   const prepared: { -readonly [K in keyof PreparedTask]: PreparedTask[K] } = {
     id: task.id ?? newTaskId(),
     type: task.type,
-    idempotencyKey: task.idempotencyKey ?? contentKey(task.type, payload),
+    idempotencyKey: task.idempotencyKey ?? keyOf(opening, task.type),
     content,
   }
   const { priority, requires } = task
@@ -91,13 +85,12 @@ export const prepareTask = (
   return E.right(prepared)
 }
 
-const contentText = (task: NewTask, payload: string, path: string): string => {
-  const { description, metadata } = task
-  if (description === undefined && metadata === undefined) return `{"payload":${payload}}`
-  const parts = [`"payload":${payload}`]
-  if (description !== undefined) parts.push(`"description":${JSON.stringify(description)}`)
-  if (metadata !== undefined) parts.push(`"metadata":${canonicalJson(metadata, path.replace(/payload$/, 'metadata'))}`)
-  return `{${parts.join(',')}}`
+/** What follows on the payload in the content. */
+const closing = ({ description, metadata }: NewTask, path: string): string => {
+  let text = ''
+  if (description !== undefined) text += `,"description":${quote(description)}`
+  if (metadata !== undefined) text += `,"metadata":${canonicalJson(metadata, path.replace(/payload$/, 'metadata'))}`
+  return `${text}}`
 }
 
 /** What an import says of a task besides: where it stood, and when. Times in milliseconds. */

@@ -9,10 +9,10 @@ import {
   type EventType,
   isEventType,
   type QueueEvent,
+  quote,
   type Unreadable,
   versionOf,
 } from '@daybook/core'
-import { quote } from '../json-text.js'
 import type { EventToAppend, RecordedEvent } from '../store/index.js'
 import type { Door } from './types.js'
 

@@ -1,6 +1,5 @@
 /** JSON put together from texts that are there already: what comes from the log is not parsed to be printed again. */
-
-import { quote } from '../json-text.js'
+import { quote } from '@daybook/core'
 
 export { quote }
 
