@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import type { ExpectedRevision } from '@daybook/adapters/store'
 import { append, appendMany, assertHolds, event, events, pause, readAll, type Check } from './check.js'
 
@@ -173,7 +174,7 @@ export const appendChecks: ReadonlyArray<Check> = [
     run: async ({ store, fresh }) => {
       const stream = fresh()
       const small = (count: number) =>
-        Array.from({ length: count }, (_, n) => ({ id: `id-${n}`, type: 'T', data: '{}', metadata: '{}' }))
+        Array.from({ length: count }, () => ({ id: randomUUID(), type: 'T', data: '{}', metadata: '{}' }))
       const { appendEventsMax } = store.limits
       const outcome = await store.append(stream, small(appendEventsMax + 1), 'any')()
       assert.equal(outcome._tag, 'Left')

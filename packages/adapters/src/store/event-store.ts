@@ -109,11 +109,23 @@ export interface EventStore {
   readonly close: () => Promise<void>
 }
 
+export type StoreErrorCode =
+  | 'locked'
+  | 'read-only'
+  | 'not-a-database'
+  | 'damaged'
+  | 'wrong-schema'
+  /** Events that were in the stream are not there any more, or the whole stream is not: an administrator removed them. */
+  | 'truncated'
+  | 'deleted'
+  | 'unavailable'
+  | 'closed'
+
 /** A store that cannot be opened or read. `code` is stable; the message says what to do next. */
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   constructor(
-    readonly code: 'locked' | 'read-only' | 'not-a-database' | 'damaged' | 'wrong-schema' | 'unavailable' | 'closed',
+    readonly code: StoreErrorCode,
     message: string,
     options?: ErrorOptions,
   ) {

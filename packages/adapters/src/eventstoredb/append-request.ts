@@ -1,0 +1,42 @@
+/** Appends as the server reads them. An event's texts go out as they are, as JSON for EventStoreDB's own tools. */
+import type { EventToAppend } from '../store/index.js'
+import { BatchAppendReq, Empty, StreamIdentifier, Timestamp, UUID } from './stubs.js'
+
+/**
+ * The server gives up at this time by its own clock, at the latest after its own time-out: a day, so that a clock
+ * that is behind does not make every append late.
+ */
+const deadlineMs = 86_400_000
+
+export const uuid = (text: string): InstanceType<typeof UUID> => new UUID().setString(text)
+
+export const streamIdentifier = (stream: string): InstanceType<typeof StreamIdentifier> =>
+  new StreamIdentifier().setStreamName(Buffer.from(stream))
+
+const proposed = ({ id, type, data, metadata }: EventToAppend): InstanceType<typeof BatchAppendReq.ProposedMessage> => {
+  const message = new BatchAppendReq.ProposedMessage()
+    .setId(uuid(id))
+    .setData(Buffer.from(data))
+    .setCustomMetadata(Buffer.from(metadata))
+  message.getMetadataMap().set('type', type).set('content-type', 'application/json')
+  return message
+}
+
+export const appendRequest = (
+  correlationId: string,
+  stream: string,
+  events: ReadonlyArray<EventToAppend>,
+  expected: number | 'no_stream' | 'any',
+): InstanceType<typeof BatchAppendReq> => {
+  const options = new BatchAppendReq.Options()
+    .setStreamIdentifier(streamIdentifier(stream))
+    .setDeadline(Timestamp.fromDate(new Date(Date.now() + deadlineMs)))
+  if (expected === 'no_stream') options.setNoStream(new Empty())
+  else if (expected === 'any') options.setAny(new Empty())
+  else options.setStreamPosition(String(expected))
+  return new BatchAppendReq()
+    .setCorrelationId(uuid(correlationId))
+    .setOptions(options)
+    .setProposedMessagesList(events.map(proposed))
+    .setIsFinal(true)
+}

@@ -1,0 +1,28 @@
+export interface BackoffOptions {
+  readonly firstMs: number
+  readonly mostMs: number
+  /** From 0 to 1. */
+  readonly random: () => number
+}
+
+export interface Backoff {
+  /** How long to wait this time: twice as long as the last, up to the most, less up to a half by chance. */
+  readonly next: () => number
+  readonly reset: () => void
+}
+
+export const backoff = ({ firstMs, mostMs, random }: BackoffOptions): Backoff => {
+  let ms = firstMs
+  return {
+    next: () => {
+      const chosen = ms * (1 - random() / 2)
+      ms = Math.min(ms * 2, mostMs)
+      return chosen
+    },
+    reset: () => {
+      ms = firstMs
+    },
+  }
+}
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))

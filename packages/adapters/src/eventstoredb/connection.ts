@@ -1,0 +1,150 @@
+/**
+ * The way to the server, through failure and renewal. The client finds the leader, follows it when it moves and
+ * reconnects after most failures; where it does not, it is replaced by a new one with a connection of its own.
+ */
+import type { CallOptions, Client, Metadata } from '@grpc/grpc-js'
+import type { BaseOptions } from '@eventstore/db-client'
+import { StoreError } from '../store/index.js'
+import { backoff } from './backoff.js'
+import { NotConnected } from './errors.js'
+import { EventStoreDBClient, type Streams, StreamsStub } from './stubs.js'
+
+/** What the client keeps for its own commands: its types hide it from others. */
+interface ClientParts {
+  readonly getGRPCClient: (stub: typeof StreamsStub, name: string) => Promise<Streams>
+  readonly callArguments: (options: BaseOptions, callOptions: CallOptions) => [Metadata, CallOptions]
+  readonly handleError: (stub: Client, error: Error) => Promise<void>
+}
+
+export interface Link {
+  readonly stub: Streams
+  /** For a call without a deadline: who makes it watches over it. Goes to the leader, so reads see what was written. */
+  readonly callArguments: () => [Metadata, CallOptions]
+}
+
+export interface Connection {
+  /** Resolves when connected; rejects with {@link NotConnected}, or with a StoreError after `close`. */
+  readonly link: () => Promise<Link>
+  readonly succeeded: () => void
+  /** A call failed: the client may have to look for the leader, or to be replaced. */
+  readonly failed: (link: Link, error: unknown) => void
+  /** Nothing is sent on this one any more; its calls may still be answered. */
+  readonly abandon: (link: Link) => void
+  readonly close: () => Promise<void>
+}
+
+export interface ConnectionOptions {
+  readonly url: string
+  readonly name: string
+  readonly connectMs: number
+  readonly random: () => number
+}
+
+/** Failures in a row after which a client is taken to be stuck. */
+const failuresMax = 3
+
+/**
+ * Clients of one process share a TCP connection if they ask for the same, and a new one could get the dead
+ * one of the last. So each asks for a keep-alive of its own: some milliseconds more.
+ */
+let clients = 0
+const keepAliveMs = 10_000
+const urlOfNewClient = (url: string): string =>
+  `${url}${url.includes('?') ? '&' : '?'}keepAliveTimeout=${keepAliveMs + (clients++ % 10_000)}`
+
+const ready = 2
+const transientFailure = 3
+const shutDown = 4
+
+const connected = (stub: Streams, connectMs: number): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const channel = stub.getChannel()
+    const until = Date.now() + connectMs
+    const look = (late?: Error): void => {
+      const state: number = channel.getConnectivityState(true)
+      if (state === ready) resolve()
+      else if (late !== undefined) reject(new NotConnected(`no connection within ${connectMs} ms`))
+      else if (state === transientFailure || state === shutDown) reject(new NotConnected('the connection was refused'))
+      else channel.watchConnectivityState(state, until, look)
+    }
+    look()
+  })
+
+const within = <A>(ms: number, work: Promise<A>): Promise<A> => {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new NotConnected(`no node was found within ${ms} ms`)), ms)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+export const openConnection = ({ url, name, connectMs, random }: ConnectionOptions): Connection => {
+  const pause = backoff({ firstMs: 20, mostMs: 1_000, random })
+  const newClient = (): ClientParts => EventStoreDBClient.connectionString(urlOfNewClient(url)) as unknown as ClientParts
+  let client = newClient()
+  let current: Link | undefined
+  let opening: Promise<Link> | undefined
+  let recovering: Promise<void> | undefined
+  let refusal: { readonly until: number; readonly why: string } | undefined
+  let failures = 0
+  let closed = false
+
+  const closeChannel = (old: ClientParts): Promise<void> =>
+    within(connectMs, old.getGRPCClient(StreamsStub, 'Streams')).then((stub) => stub.close(), () => undefined)
+
+  const renew = (): void => {
+    void closeChannel(client)
+    client = newClient()
+    current = undefined
+    failures = 0
+  }
+
+  const open = async (): Promise<Link> => {
+    await recovering
+    const mine = client
+    try {
+      const stub = await within(connectMs, mine.getGRPCClient(StreamsStub, 'Streams'))
+      await connected(stub, connectMs)
+      if (closed) throw closedError()
+      pause.reset()
+      return (current = { stub, callArguments: () => mine.callArguments({ requiresLeader: true }, { deadline: Infinity }) })
+    } catch (error) {
+      if (closed) throw closedError()
+      const why = `${name}: ${error instanceof Error ? error.message : String(error)}`
+      refusal = { until: Date.now() + pause.next(), why }
+      if (mine === client) renew()
+      throw new NotConnected(why)
+    }
+  }
+
+  const isReady = ({ stub }: Link): boolean => (stub.getChannel().getConnectivityState(false) as number) === ready
+
+  return {
+    link: async () => {
+      if (closed) throw closedError()
+      if (current !== undefined && isReady(current)) return current
+      if (refusal !== undefined && Date.now() < refusal.until) throw new NotConnected(refusal.why)
+      return (opening ??= open().finally(() => (opening = undefined)))
+    },
+    succeeded: () => {
+      failures = 0
+    },
+    failed: (link, error) => {
+      failures += 1
+      if (link !== current) return
+      if (failures >= failuresMax) return renew()
+      current = undefined
+      if (error instanceof Error) recovering = client.handleError(link.stub, error)
+    },
+    abandon: (link) => {
+      if (link === current) renew()
+    },
+    close: async () => {
+      closed = true
+      await opening?.catch(() => undefined)
+      await closeChannel(client)
+    },
+  }
+}
+
+export const closedError = (): StoreError => new StoreError('closed', 'The store has been closed: open it again.')

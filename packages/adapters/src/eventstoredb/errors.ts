@@ -1,0 +1,121 @@
+/**
+ * The one place where errors of EventStoreDB, its client and gRPC become Daybook's.
+ *
+ * The client names an error by `type`, but not always: what comes from gRPC itself has only a `code`.
+ */
+import { StoreError, type AppendError } from '../store/index.js'
+import { type BatchAppendResp, convertToCommandError, MaximumAppendSizeExceeded, WrongExpectedVersion } from './stubs.js'
+
+/** There was no connection, so nothing can have been sent. */
+export class NotConnected extends Error {}
+
+/** The server did not answer in time. */
+export class NoAnswer extends Error {}
+
+/** The server ended a call with OK before it had answered. */
+export class EndedEarly extends Error {
+  constructor() {
+    super('the server ended the call')
+  }
+}
+
+interface Kind {
+  /** `.type` of the client's errors, or `.code` of gRPC's where there is none. */
+  readonly kind: string
+  readonly message: string
+}
+
+const codes: Readonly<Record<number, string>> = {
+  1: 'cancelled', 2: 'unknown', 3: 'invalid-argument', 4: 'deadline-exceeded', 5: 'not-found', 7: 'access-denied',
+  8: 'resource-exhausted', 10: 'timeout', 12: 'unimplemented', 13: 'internal', 14: 'unavailable', 16: 'access-denied',
+}
+
+export const kindOf = (error: unknown): Kind => {
+  if (error instanceof StoreError) return { kind: error.code, message: error.message }
+  if (error instanceof NotConnected) return { kind: 'not-connected', message: error.message }
+  if (error instanceof NoAnswer) return { kind: 'no-answer', message: error.message }
+  if (error instanceof EndedEarly) return { kind: 'ended-early', message: error.message }
+  if (!(error instanceof Error)) return { kind: 'unknown', message: String(error) }
+  const known = convertToCommandError(error) as Error & { readonly type?: string; readonly code?: number }
+  const named = known.type === undefined || known.type === 'unknown' ? undefined : known.type
+  return { kind: named ?? codes[known.code ?? 2] ?? 'unknown', message: known.message || known.name }
+}
+
+type Meaning = {
+  /** Of the append that met it: not written for certain, or perhaps. */
+  readonly append: 'refused' | 'unknown'
+  /** Of a read or subscription that met it: what it is reported as, if it is not worth trying again. */
+  readonly read: StoreError['code'] | 'again'
+  readonly words: string
+}
+
+const meanings: Readonly<Record<string, Meaning>> = {
+  'not-connected': { append: 'refused', read: 'again', words: 'It cannot be reached' },
+  'no-answer': { append: 'unknown', read: 'again', words: 'It does not answer' },
+  'ended-early': { append: 'unknown', read: 'again', words: 'The call ended too early' },
+  closed: { append: 'refused', read: 'closed', words: 'It has been closed' },
+  'stream-deleted': { append: 'refused', read: 'deleted', words: 'The stream was deleted by an administrator, and its log with it' },
+  'access-denied': { append: 'refused', read: 'unavailable', words: 'The user of the connection string may not do this' },
+  unimplemented: { append: 'refused', read: 'unavailable', words: 'The server is too old: EventStoreDB 21.10 or newer is needed' },
+  // A call that carries several appends fails as a whole, whichever of them met it.
+  'not-leader': { append: 'unknown', read: 'again', words: 'The leader has changed' },
+}
+
+const otherwise: Meaning = { append: 'unknown', read: 'again', words: 'The call failed' }
+
+const meaningOf = (error: unknown): Meaning & { readonly text: string } => {
+  const { kind, message } = kindOf(error)
+  const meaning = meanings[kind] ?? otherwise
+  return { ...meaning, text: `${meaning.words} [${kind}: ${message}]` }
+}
+
+/** An append whose call failed, or never was. */
+export const failedAppend = (error: unknown): AppendError => {
+  const { append, text } = meaningOf(error)
+  return append === 'refused' ? { _tag: 'Unavailable', reason: `${text}.` } : { _tag: 'OutcomeUnknown', reason: text }
+}
+
+export const isWorthRetrying = (error: unknown): boolean =>
+  !(error instanceof StoreError) && meaningOf(error).read === 'again'
+
+/** A read or a subscription that failed for good. */
+export const storeError = (error: unknown, name: string, stream: string): StoreError => {
+  if (error instanceof StoreError) return error
+  const { read, text } = meaningOf(error)
+  return new StoreError(read === 'again' ? 'unavailable' : read, `Cannot read ${stream} from ${name}. ${text}`, { cause: error })
+}
+
+const prefix = 'event_store.client.'
+
+/** The server's answer to one append of a batch call, where it is not that it was written. */
+export const refusedAppend = (response: BatchAppendResp, bytes: number, bytesMax: number): AppendError => {
+  const status = response.getError()
+  const details = status?.getDetails()
+  const name = details?.getTypeName() ?? ''
+  const message = status?.getMessage() ?? ''
+  switch (name) {
+    case `${prefix}WrongExpectedVersion`: {
+      const found = details?.unpack(WrongExpectedVersion.deserializeBinary, name)
+      const actual = found?.hasCurrentStreamRevision() === true ? Number(found.getCurrentStreamRevision()) : 'no_stream'
+      return { _tag: 'WrongExpectedRevision', actual }
+    }
+    case `${prefix}MaximumAppendSizeExceeded`: {
+      const found = details?.unpack(MaximumAppendSizeExceeded.deserializeBinary, name)
+      return { _tag: 'AppendTooLarge', bytes, bytesMax: found?.getMaxappendsize() ?? bytesMax }
+    }
+    case `${prefix}StreamDeleted`:
+    case `${prefix}AccessDenied`: {
+      const kind = name.endsWith('Deleted') ? 'stream-deleted' : 'access-denied'
+      return { _tag: 'Unavailable', reason: `${meanings[kind]!.words}.` }
+    }
+    // Not ready, too busy, no leader: it was handed back before anything was done.
+    case 'google.protobuf.Empty':
+    case `${prefix}BadRequest`:
+    case `${prefix}InvalidTransaction`:
+    case `${prefix}MaximumAppendEventSizeExceeded`:
+      return { _tag: 'Unavailable', reason: `The server refused: ${message}.` }
+    // Timed out, failed, or something newer than this client: it may have been written.
+    default:
+      return { _tag: 'OutcomeUnknown', reason: `the server said ${message || name}` }
+  }
+}

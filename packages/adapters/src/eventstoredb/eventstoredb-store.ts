@@ -1,0 +1,117 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { appendBytes } from '../store/append-bytes.js'
+import type { AppendError, Appended, EventStore, EventToAppend, ExpectedRevision } from '../store/index.js'
+import { createAppender } from './appender.js'
+import { closedError, openConnection } from './connection.js'
+import { type EventStoreDbOptions, withDefaults } from './options.js'
+import { createReader } from './reader.js'
+import { streamRegister } from './stream-register.js'
+import { createSubscriptions } from './subscription.js'
+
+const appendEventsMax = 10_000
+
+/** Of names asked for their heads at once. */
+const headsAtOnce = 16
+
+/**
+ * A store in EventStoreDB, one node or a cluster. Opens nothing by itself: the first call connects.
+ *
+ * *Gotchas*: names of its streams are listed in a stream of their own, so `streams` does not know those
+ * that others have begun. Deleted and truncated streams are refused, see {@link StoreError}.
+ */
+export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
+  const options = withDefaults(given)
+  const { appendBytesMax, appendMs } = options
+  const name = nameOf(options.url)
+  const connection = openConnection({ ...options, name })
+  const appender = createAppender(connection, { appendMs, bytesMax: appendBytesMax })
+  const reader = createReader(connection, { ...options, name })
+  const subscriptions = createSubscriptions(connection, reader, { ...options, name })
+  const register = streamRegister(appender, reader)
+  const underWay = new Set<Promise<unknown>>()
+  let closing: Promise<void> | undefined
+
+  type Outcome = E.Either<AppendError, Appended>
+
+  const write = async (
+    stream: string,
+    events: ReadonlyArray<EventToAppend>,
+    expected: number | 'no_stream',
+    bytes: number,
+  ): Promise<Outcome> => {
+    const refusal = await (expected === 'no_stream' ? register.add(stream) : register.added(stream))
+    if (refusal !== undefined) return E.left(refusal)
+    return appender.append({ stream, events, expected, bytes })
+  }
+
+  /** EventStoreDB's own `any` looks at ids, and can hang on them; an explicit revision is always safe. */
+  const writeAnywhere = async (stream: string, events: ReadonlyArray<EventToAppend>, bytes: number): Promise<Outcome> => {
+    let expected: number | 'no_stream'
+    try {
+      const head = await reader.head(stream)
+      expected = head < 0 ? 'no_stream' : head
+    } catch (error) {
+      return E.left({ _tag: 'Unavailable', reason: (error as Error).message })
+    }
+    for (;;) {
+      const outcome = await write(stream, events, expected, bytes)
+      if (E.isRight(outcome) || outcome.left._tag !== 'WrongExpectedRevision') return outcome
+      expected = outcome.left.actual
+    }
+  }
+
+  const append = (stream: string, events: ReadonlyArray<EventToAppend>, expected: ExpectedRevision) => {
+    if (events.length === 0) throw new Error('An append needs at least one event.')
+    return (): Promise<Outcome> => {
+      if (closing !== undefined) return Promise.resolve(E.left({ _tag: 'Unavailable', reason: closedError().message }))
+      const bytes = appendBytes(events)
+      if (bytes > appendBytesMax || events.length > appendEventsMax) {
+        return Promise.resolve(E.left({ _tag: 'AppendTooLarge', bytes, bytesMax: appendBytesMax }))
+      }
+      const outcome = expected === 'any' ? writeAnywhere(stream, events, bytes) : write(stream, events, expected, bytes)
+      underWay.add(outcome)
+      return outcome.finally(() => underWay.delete(outcome))
+    }
+  }
+
+  const streams = async (prefix: string): Promise<ReadonlyArray<string>> => {
+    const names = (await register.names()).filter((stream) => stream.startsWith(prefix))
+    const begun: Array<string> = []
+    for (let i = 0; i < names.length; i += headsAtOnce) {
+      const some = names.slice(i, i + headsAtOnce)
+      const heads = await Promise.all(some.map((stream) => hasBegun(stream)))
+      begun.push(...some.filter((_, at) => heads[at]))
+    }
+    return begun
+  }
+
+  /** A stream that was deleted is named as well, so that whoever opens it is told. */
+  const hasBegun = (stream: string): Promise<boolean> =>
+    reader.head(stream).then((head) => head >= 0, (error: unknown) => {
+      if ((error as { code?: unknown }).code === 'deleted') return true
+      throw error
+    })
+
+  const close = async (): Promise<void> => {
+    subscriptions.close(closedError())
+    await Promise.all([...underWay])
+    reader.close()
+    appender.cancel()
+    await connection.close()
+  }
+
+  return {
+    name,
+    limits: { appendBytesMax, appendEventsMax },
+    append,
+    read: reader.read,
+    pick: reader.pick,
+    head: reader.head,
+    streams,
+    subscribe: subscriptions.subscribe,
+    close: () => (closing ??= close()),
+  }
+}
+
+/** The connection string without user, password and options. */
+const nameOf = (url: string): string => url.replace(/\/\/[^/@]*@/, '//').replace(/[/?]*\?.*$/, '').replace(/\/+$/, '')

@@ -1,0 +1,2 @@
+export { openEventStoreDb } from './eventstoredb-store.js'
+export type { EventStoreDbOptions } from './options.js'

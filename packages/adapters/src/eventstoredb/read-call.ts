@@ -1,0 +1,63 @@
+/** One Read call: bounded, watched over, and always given back to the server. */
+import type { RecordedEvent } from '../store/index.js'
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
+import type { Connection, Link } from './connection.js'
+import { NoAnswer } from './errors.js'
+import { recordedEvent } from './recorded.js'
+import type { ReadResp } from './stubs.js'
+
+export interface ReadCallHandlers {
+  readonly event: (event: RecordedEvent) => void
+  /** The stream is not there. */
+  readonly missing: () => void
+  /** Over: `undefined` for an end with OK. Nothing comes after that. */
+  readonly end: (error: unknown) => void
+}
+
+/** Starts it; the returned function ends it, without a word to the handlers. */
+export const readCall = (
+  connection: Connection,
+  link: Link,
+  stream: string,
+  request: ReadReq,
+  /** Longest silence, if it must not be silent. */
+  silenceMs: number | undefined,
+  handlers: ReadCallHandlers,
+): (() => void) => {
+  const call = link.stub.read(request, ...link.callArguments())
+  let heard = false
+  let over = false
+
+  const watch = silenceMs === undefined ? undefined : setInterval(() => {
+    if (!heard) {
+      connection.abandon(link)
+      finish(new NoAnswer(`no answer within ${silenceMs} ms`))
+    }
+    heard = false
+  }, silenceMs)
+
+  const stop = (): void => {
+    over = true
+    clearInterval(watch)
+    call.cancel()
+  }
+  const finish = (error: unknown): void => {
+    if (over) return
+    stop()
+    if (error === undefined) connection.succeeded()
+    else connection.failed(link, error)
+    handlers.end(error)
+  }
+
+  call.on('data', (response: ReadResp) => {
+    if (over) return
+    heard = true
+    const sent = response.getEvent()
+    const event = sent?.getLink() ?? sent?.getEvent()
+    if (event !== undefined) handlers.event(recordedEvent(event, stream))
+    else if (response.hasStreamNotFound()) handlers.missing()
+  })
+  call.on('end', () => finish(undefined))
+  call.on('error', finish)
+  return stop
+}

@@ -1,0 +1,178 @@
+/** Reading: by pages, each call tried again a bounded number of times, and never past a hole. */
+import { StoreError, type EventStore, type ReadOptions, type RecordedEvent } from '../store/index.js'
+import { readSpan } from '../store/read-span.js'
+import { backoff, sleep } from './backoff.js'
+import { closedError, type Connection } from './connection.js'
+import { EndedEarly, isWorthRetrying, storeError } from './errors.js'
+import { readCall } from './read-call.js'
+import { pageRequest } from './read-request.js'
+import { rangesOf } from './ranges.js'
+
+export interface ReaderOptions {
+  readonly name: string
+  readonly pageEvents: number
+  readonly silenceMs: number
+  readonly random: () => number
+}
+
+export interface Reader extends Pick<EventStore, 'read' | 'head' | 'pick'> {
+  /** Ends the calls under way; their readers are told that the store is closed. */
+  readonly close: () => void
+}
+
+/** A call is tried so often, over one to three seconds: a leader is elected in that time. */
+const tries = 8
+/** A page of large events ends early. */
+const pageBytesMax = 4 * 2 ** 20
+/** Calls of one `pick` under way at once. */
+const picksAtOnce = 8
+
+interface Page {
+  readonly events: Array<RecordedEvent>
+  readonly missing: boolean
+}
+
+interface Fetch {
+  readonly page: Promise<Page>
+  readonly cancel: () => void
+}
+
+type Direction = NonNullable<ReadOptions['direction']>
+
+export const createReader = (connection: Connection, options: ReaderOptions): Reader => {
+  const { name, pageEvents, silenceMs, random } = options
+  const underWay = new Set<() => void>()
+  let closed = false
+
+  const attempt = async (
+    stream: string,
+    from: number | 'end',
+    direction: Direction,
+    count: number,
+    onCancel: (cancel: () => void) => void,
+  ): Promise<Page> => {
+    const link = await connection.link()
+    return new Promise((resolve, reject) => {
+      const events: Array<RecordedEvent> = []
+      let bytes = 0
+      let missing = false
+      const stop = readCall(connection, link, stream, pageRequest(stream, from, direction, count), silenceMs, {
+        event: (event) => {
+          events.push(event)
+          bytes += event.data.length + event.metadata.length
+          if (bytes <= pageBytesMax) return
+          stop()
+          resolve({ events, missing })
+        },
+        missing: () => (missing = true),
+        end: (error) => (error === undefined ? resolve({ events, missing }) : reject(error as Error)),
+      })
+      onCancel(() => {
+        stop()
+        reject(closedError())
+      })
+    })
+  }
+
+  /** Asked only for what is there: a page with nothing ended too early, or what it should hold was removed. */
+  const fetch = (stream: string, from: number | 'end', direction: Direction, count: number): Fetch => {
+    let cancelled = false
+    let stop = (): void => undefined
+    const cancel = (): void => {
+      cancelled = true
+      stop()
+    }
+    const run = async (): Promise<Page> => {
+      const pause = backoff({ firstMs: 20, mostMs: 1_000, random })
+      for (let tried = 1; ; tried++) {
+        if (closed || cancelled) throw closedError()
+        try {
+          const page = await attempt(stream, from, direction, count, (how) => (stop = how))
+          if (page.events.length > 0 || page.missing) return page
+          throw new EndedEarly()
+        } catch (error) {
+          if (closed || cancelled) throw closedError()
+          if (error instanceof EndedEarly && tried >= tries) throw truncated(name, stream, `nothing at ${from}`)
+          if (tried >= tries || !isWorthRetrying(error)) throw storeError(error, name, stream)
+        }
+        await sleep(pause.next())
+      }
+    }
+    underWay.add(cancel)
+    const page = run().finally(() => underWay.delete(cancel))
+    // One that was read ahead may have nobody left who waits for it.
+    page.catch(() => undefined)
+    return { page, cancel }
+  }
+
+  /** A stream is missing when it never was, and also when it was deleted: its metadata tells. */
+  const head = async (stream: string): Promise<number> => {
+    const { events, missing } = await fetch(stream, 'end', 'backwards', 1).page
+    if (!missing) return events[0]!.revision
+    const metadata = await fetch(`$$${stream}`, 'end', 'backwards', 1).page
+    if (!metadata.events.some(({ data }) => data.includes('"$tb"'))) return -1
+    throw new StoreError('deleted', `The stream ${stream} in ${name} was deleted by an administrator: restore it there before it is used again.`)
+  }
+
+  const read = async function* (
+    stream: string,
+    options: ReadOptions = {},
+  ): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
+    const span = readSpan(stream, options, await head(stream))
+    if (span === undefined) return
+    const { direction = 'forwards' } = options
+    const step = direction === 'forwards' ? 1 : -1
+    const last = step > 0 ? span.high : span.low
+    let next = step > 0 ? span.low : span.high
+    const fetchNext = (): Fetch => fetch(stream, next, direction, Math.min(pageEvents, Math.abs(last - next) + 1))
+    let ahead: Fetch | undefined = fetchNext()
+    try {
+      while (ahead !== undefined) {
+        const { events } = await ahead.page
+        if (closed) throw closedError()
+        for (const { revision } of events) {
+          if (revision !== next) throw truncated(name, stream, `${revision} comes where ${next} should`)
+          next += step
+        }
+        ahead = (last - next) * step >= 0 ? fetchNext() : undefined
+        yield events
+      }
+    } finally {
+      ahead?.cancel()
+    }
+  }
+
+  const pick: EventStore['pick'] = async (stream, revisions) => {
+    const end = await head(stream)
+    const found = new Map<number, RecordedEvent>()
+    const ranges = rangesOf(revisions.filter((revision) => revision >= 0 && revision <= end))
+    const pickRange = async (low: number, high: number): Promise<void> => {
+      for (let from = low; from <= high; ) {
+        const { events } = await fetch(stream, from, 'forwards', Math.min(pageEvents, high - from + 1)).page
+        for (const event of events) found.set(event.revision, event)
+        from = (events.at(-1)?.revision ?? high) + 1
+      }
+    }
+    const workers = Array.from({ length: Math.min(picksAtOnce, ranges.length) }, async () => {
+      for (let range = ranges.pop(); range !== undefined; range = ranges.pop()) await pickRange(...range)
+    })
+    await Promise.all(workers)
+    return revisions.map((revision) => found.get(revision))
+  }
+
+  return {
+    read,
+    head,
+    pick,
+    close: () => {
+      closed = true
+      for (const cancel of [...underWay]) cancel()
+    },
+  }
+}
+
+export const truncated = (name: string, stream: string, what: string): StoreError =>
+  new StoreError(
+    'truncated',
+    `Events of the stream ${stream} in ${name} are gone (${what}): it was truncated, or has a $maxCount or $maxAge. Take that away and restore them, or start from a snapshot that covers them.`,
+  )
