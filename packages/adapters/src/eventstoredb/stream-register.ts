@@ -2,16 +2,13 @@
  * Which streams there are. EventStoreDB can be asked only by reading all that it holds, of everybody, so the
  * adapter keeps a list in a stream of its own: a stream's name goes there before its first event is written.
  */
+import { randomUUID } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
-import { v5 as uuidV5 } from 'uuid'
 import type { AppendError } from '../store/index.js'
 import type { Appender } from './appender.js'
 import type { Reader } from './reader.js'
 
 export const registerStream = 'daybook-streams'
-
-/** Of the ids of entries: the same stream has the same. */
-const namespace = '6d1b6a52-7f55-4a5c-9d0e-2f1a35b0c7e4'
 
 export interface StreamRegister {
   /** Puts the name on the list; why it could not, if so. Who asks first goes on first. */
@@ -29,7 +26,7 @@ export const streamRegister = (appender: Appender, reader: Reader): StreamRegist
 
   const add = async (stream: string): Promise<AppendError | undefined> => {
     const data = JSON.stringify({ stream })
-    const entry = { id: uuidV5(stream, namespace), type: 'StreamBegun', data, metadata: '{}' }
+    const entry = { id: randomUUID(), type: 'StreamBegun', data, metadata: '{}' }
     // Twice on the list does no harm, so it needs no revision.
     const outcome = await appender.append({ stream: registerStream, events: [entry], expected: 'any', bytes: data.length })
     if (E.isRight(outcome)) return undefined
