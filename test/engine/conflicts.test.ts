@@ -6,10 +6,10 @@ import { claim, codeOf, complete, door, enqueue, foldAll, logOf, ok, openQueue, 
 
 /** Ours, with these tasks in it, and another that has read them. */
 const openTwo = async (...ids: ReadonlyArray<string>) => {
-  const inner = openMemoryStore()
-  const ours = await openQueue({ store: inner, inFlightMax: 1 })
+  const inner = openMemoryStore({ isShared: true })
+  const ours = await openQueue({ store: inner })
   if (ids.length > 0) await ours.engine.submit(enqueue(...ids), door)
-  const other = await openQueue({ store: inner, inFlightMax: 1 })
+  const other = await openQueue({ store: inner })
   const between = (run: () => Promise<unknown>): void => void ours.store.script.push({ kind: 'after', run })
   return { ...ours, inner, other: other.engine, between }
 }
@@ -78,9 +78,9 @@ test('waiting claims keep their places through a conflict', async () => {
 
 test('work that only a conflict brought to light goes to those who wait', async () => {
   let now = 1_000_000
-  const inner = openMemoryStore()
-  const { engine, store } = await openQueue({ store: inner, inFlightMax: 1, clock: () => now })
-  const { engine: other } = await openQueue({ store: inner, inFlightMax: 1, clock: () => now })
+  const inner = openMemoryStore({ isShared: true })
+  const { engine, store } = await openQueue({ store: inner, clock: () => now })
+  const { engine: other } = await openQueue({ store: inner, clock: () => now })
   await engine.submit(enqueue(task('a', { maxRetries: 1, timeout: 1 })), door)
   await engine.claim(claim(), door)
   const waiting = engine.claim(claim('bob'), door, { waitMs: 5_000 })
@@ -94,7 +94,7 @@ test('work that only a conflict brought to light goes to those who wait', async 
 
 test('two appends in flight and a foreign one of the same length: nothing twice, and nobody is told of success', async () => {
   const inner = openMemoryStore()
-  const { engine, store, warnings } = await openQueue({ store: inner, inFlightMax: 2 })
+  const { engine, store, warnings } = await openQueue({ store: inner })
   const { engine: other } = await openQueue({ store: inner })
   await engine.submit(enqueue('a'), door)
   const release = store.hold()
@@ -114,8 +114,8 @@ test('two appends in flight and a foreign one of the same length: nothing twice,
 })
 
 test('both write all the time: every command has its one place in the log, and both states are its fold', async () => {
-  const inner = openMemoryStore()
-  const pair = await Promise.all([0, 1].map(() => openQueue({ store: inner, inFlightMax: 1 })))
+  const inner = openMemoryStore({ isShared: true })
+  const pair = await Promise.all([0, 1].map(() => openQueue({ store: inner })))
   const ids = Array.from({ length: 200 }, (_, i) => `t${i}`)
   await Promise.all(
     ids.map(async (id, i) => {

@@ -2,7 +2,7 @@
 import type { Outcome } from '@daybook/adapters/engine'
 import type { EventStore } from '@daybook/adapters/store'
 import { openMemoryStore } from '@daybook/adapters/memory'
-import { depthOf, pendingCount } from '@daybook/core'
+import { depthOf, isUnreadable, pendingCount } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, door, enqueue, isSettled, ok, openQueue, settle, stream, type Opened } from '../support/queue.js'
 
@@ -121,7 +121,7 @@ test('reached: at once, when it comes, or not in time', async () => {
 test('committed tells every event once, in order, with its revision', async () => {
   const { engine, store } = await openQueue({ batchEventsMax: 3 })
   const told: Array<string> = []
-  engine.committed.subscribe(({ from, events }) => events.forEach((event, i) => told.push(`${from + i} ${event.type}`)))
+  engine.committed.subscribe(({ from, events }) => events.forEach((event, i) => told.push(`${from + i} ${isUnreadable(event) ? 'unreadable' : event.type}`)))
   await engine.submitAll(Array.from({ length: 7 }, (_, i) => enqueue(`t${i}`)), door)
   await engine.claim(claim('ann', 7), door)
   const types = [...Array<string>(7).fill('TaskEnqueued'), ...Array<string>(7).fill('Claimed')]

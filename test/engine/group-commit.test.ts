@@ -35,8 +35,8 @@ test('at most two appends are under way; what comes meanwhile goes in the next',
   expect(store.open().most).toBe(2)
 })
 
-test('with inFlightMax 1, one', async () => {
-  const { engine, store } = await openQueue({ inFlightMax: 1 })
+test('one where other processes append to the queue, too', async () => {
+  const { engine, store } = await openQueue({ store: openMemoryStore({ isShared: true }) })
   const release = store.hold()
   const answers = []
   for (let i = 0; i < 4; i++) {

@@ -72,11 +72,11 @@ const openCopy = (log: Awaited<ReturnType<typeof logOf>>): EventStore => {
 test('INV-15: through refused, conflicting and unknown appends no snapshot holds what is not in the log', async () => {
   for (const seed of [1, 2, 3, 4]) {
     const random = randomOf(seed)
-    const inner = openMemoryStore()
+    const inner = openMemoryStore({ isShared: true })
     const snapshots = memorySnapshots()
     snapshots.lineMs = 1
-    const { engine, store } = await openQueue({ store: inner, snapshots, snapshotEvery: 20, inFlightMax: 1 })
-    const { engine: other } = await openQueue({ store: inner, inFlightMax: 1 })
+    const { engine, store } = await openQueue({ store: inner, snapshots, snapshotEvery: 20 })
+    const { engine: other } = await openQueue({ store: inner })
     for (let i = 0; i < 30; i++) {
       const fault = below(random, 5)
       if (fault === 0) store.script.push({ kind: 'unavailable' })

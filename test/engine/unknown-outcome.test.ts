@@ -1,4 +1,5 @@
 /** An append whose outcome is not known is settled, never doubled (EV-03, INV-19). */
+import { openMemoryStore } from '@daybook/adapters/memory'
 import { taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import type { Fault } from '../support/faulty-store.js'
@@ -79,8 +80,8 @@ for (const fault of faults) {
 }
 
 test('INV-19: lost, and another writer took its place: decided anew, once', async () => {
-  const { engine, store } = await openQueue({ inFlightMax: 1 })
-  const { engine: other } = await openQueue({ store, inFlightMax: 1 })
+  const { engine, store } = await openQueue({ store: openMemoryStore({ isShared: true }) })
+  const { engine: other } = await openQueue({ store })
   await engine.submit(enqueue('a'), door)
   const { kind } = { kind: 'unknown, lost' } as const
   store.script.push({ kind })

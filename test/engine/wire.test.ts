@@ -13,7 +13,7 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-
 /** A queue with all kinds of events in it, at random. */
 const lively = async (seed: number, store: EventStore = openMemoryStore()) => {
   const random = randomOf(seed)
-  const opened = await openQueue({ store, random, inFlightMax: 1 })
+  const opened = await openQueue({ store, random })
   const { engine } = opened
   const held = new Map<string, { task: string; token: number; agent: string }>()
   await engine.submit(configure({ decisionReport: 'required', maxAttempts: 4, breakers: { defaults: { failureThreshold: 8 } } }), door)

@@ -101,6 +101,7 @@ export const faultyStore = (inner: EventStore, plan: FaultPlan = () => ({ kind: 
   const store: FaultyStore = {
     name: `faulty ${inner.name}`,
     limits: inner.limits,
+    isShared: inner.isShared,
     script,
     appends,
     failReads: 0,

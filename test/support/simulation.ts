@@ -5,7 +5,7 @@
 import { openEngine, type Outcome, type QueueEngine } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
-import { type Claimed, type Command, type CommandOf, depthOf, isFinal, listTasks } from '@daybook/core'
+import { type Claimed, type Command, type CommandOf, depthOf, isFinal, isUnreadable, listTasks } from '@daybook/core'
 import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type Told } from './audit.js'
 import { faultyStore, swarm } from './faulty-store.js'
 import { memorySnapshots } from './memory-snapshots.js'
@@ -31,7 +31,7 @@ const commandsEach = 20
 
 export const simulate = async (seed: number, options: SimulationOptions): Promise<SimulationReport> => {
   const random = randomOf(seed)
-  const inner = openMemoryStore()
+  const inner = openMemoryStore({ isShared: options.engines > 1 || random() < 0.5 })
   const time = { offset: 0 }
   const snapshots = memorySnapshots()
   const opened = await Promise.all(
@@ -43,14 +43,13 @@ export const simulate = async (seed: number, options: SimulationOptions): Promis
         clock: () => Date.now() + time.offset,
         snapshotEvery: oneOf(random, [30, 100, 1_000]),
         batchEventsMax: oneOf(random, [5, 50, 4_000]),
-        inFlightMax: options.engines === 1 ? oneOf(random, [1, 2]) : 1,
       })
       return { store, engine: options.breakEngine?.(engine) ?? engine }
     }),
   )
   const engines = opened.map(({ engine }) => engine)
   const committed: Array<string> = []
-  engines[0]?.committed.subscribe(({ from, events }) => events.forEach((event, i) => committed.push(`${from + i} ${event.type}`)))
+  engines[0]?.committed.subscribe(({ from, events }) => events.forEach((event, i) => committed.push(`${from + i} ${isUnreadable(event) ? 'unreadable' : event.type}`)))
   const run = new Callers(random, engines, time)
 
   // 1. The storm.

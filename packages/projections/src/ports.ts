@@ -14,7 +14,7 @@ export interface EventSource {
   readonly head: () => Promise<number>
   /** Pages from this revision to the head there is when it gets there; then it ends. */
   readonly read: (from: number) => AsyncIterable<Page>
-  /** What becomes durable from now on. A page without events: some were written elsewhere, read the log. */
+  /** What becomes durable from now on, by whomever. */
   readonly committed: Observable<Page>
 }
 

@@ -107,8 +107,7 @@ export const runProjection = <S, R>(
       await readLog()
       tellCaughtUp()
       for (let next = await waiting.take(); next !== 'over'; next = await waiting.take()) {
-        // A page without events says that there are some in the log, written by another process.
-        if (next === 'behind' || next.from > revision + 1 || next.events.length === 0) await readLog()
+        if (next === 'behind' || next.from > revision + 1) await readLog()
         else await take(next)
       }
       if (failure !== undefined) throw failure.error

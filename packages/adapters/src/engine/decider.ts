@@ -61,8 +61,9 @@ export class Decider {
   }
 
   /** Decides as much as one batch holds. What it has decided without events is in the batch as well. */
-  nextBatch(): Batch {
-    const { live, mailbox, waiting, batchEventsMax } = this.parts
+  nextBatch(eventsMax = Number.POSITIVE_INFINITY): Batch {
+    const { live, mailbox, waiting } = this.parts
+    const batchEventsMax = Math.min(eventsMax, this.parts.batchEventsMax)
     const batch = newBatch(live.mark(), live.revision)
     if (this.isTickDue()) this.tick(batch)
     if (waiting.isHungry) {

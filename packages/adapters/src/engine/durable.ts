@@ -1,7 +1,6 @@
 /** How far the log is known to reach, and who is told when it reaches further. */
-import type { QueueEvent } from '@daybook/core'
 import { Subject } from 'rxjs'
-import type { Committed } from './types.js'
+import type { Appended, Committed } from './types.js'
 
 export class Durable {
   readonly committed = new Subject<Committed>()
@@ -14,11 +13,10 @@ export class Durable {
     return this.last
   }
 
-  /** `events` are those since, or none when they were written elsewhere: read the log for them. */
-  advance(revision: number, events: ReadonlyArray<QueueEvent>): void {
+  advance(appended: Appended): void {
     const from = this.last + 1
-    this.last = revision
-    this.committed.next({ from, events })
+    this.last += appended.events.length
+    this.committed.next({ from, ...appended })
   }
 
   /** Lets those go who wait for a revision that is there now. Apart from `advance`: first come the callers whose commands these are. */

@@ -9,11 +9,6 @@ export interface EngineOptions {
    * while one is written, large enough that the write is worth its fsync.
    */
   readonly batchEventsMax?: number
-  /**
-   * Appends under way at once: one is written while the next is decided. Default 2, for a queue that no other
-   * process writes to. Take 1 where another may (see `settleStray` in `recovery.ts`).
-   */
-  readonly inFlightMax?: 1 | 2
   /** Contents kept in memory for claims, in characters. Default 134,217,728. */
   readonly contentCacheMax?: number
   /** Events between two snapshots. Default 500,000. */
@@ -30,7 +25,6 @@ export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults'>> & { read
 export const withDefaults = (options: EngineOptions): ResolvedOptions => ({
   mailboxMax: options.mailboxMax ?? 100_000,
   batchEventsMax: options.batchEventsMax ?? 1_000,
-  inFlightMax: options.inFlightMax ?? 2,
   contentCacheMax: options.contentCacheMax ?? 2 ** 27,
   snapshotEvery: options.snapshotEvery ?? 500_000,
   defaults: options.defaults,

@@ -9,7 +9,8 @@
  *      │   unavailable: roll back, refuse ◀─────────────────────────────────────┤
  *      └── unknown: send the same append again until it is known ◀──────────────┘
  *
- * At most two batches are in flight: one is written while the next is decided. They settle in order.
+ * At most two batches are in flight: one is written while the next is decided. They settle in order. Where other
+ * processes append to the same queue it is one, and what they append is heard of while there is nothing to do.
  */
 import type { Claimed, Command, CommandOf, CommandType, QueueState, Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -23,15 +24,17 @@ import { Contents } from './contents.js'
 import { Decider } from './decider.js'
 import { Durable } from './durable.js'
 import { type EngineOptions, withDefaults } from './engine-options.js'
+import { Follower } from './follower.js'
 import { InFlight } from './in-flight.js'
 import { LiveState } from './live-state.js'
 import { Mailbox } from './mailbox.js'
 import { QueueLog } from './queue-log.js'
 import { Recovery } from './recovery.js'
-import { overloaded, unavailable } from './refusals.js'
+import { describe, overloaded, unavailable } from './refusals.js'
 import { replay, type Replayed, type ReplayReport, streamOf } from './replay.js'
 import { Snapshotter } from './snapshotter.js'
 import { type Claim, type ClaimOptions, type Committed, type Door, type EngineStatus, type Outcome, type QueueEngine, systemDoor } from './types.js'
+import { Turns } from './turns.js'
 import { WaitingClaims } from './waiting.js'
 
 /** Opens a queue: replays it, and starts its loop. Rejects when the store cannot be read. */
@@ -58,6 +61,11 @@ class Engine implements QueueEngine {
   private readonly recovery: Recovery
   private readonly snapshotter: Snapshotter
   private readonly alarm: Alarm
+  /** What to do about other processes, where there may be any. */
+  private readonly follower: Follower | undefined
+  private readonly turns = new Turns()
+  private turn: NodeJS.Timeout | undefined
+  private readonly warn: (message: string) => void
   private scheduled = false
   private recovering = false
   private closed: Promise<void> | undefined
@@ -72,24 +80,34 @@ class Engine implements QueueEngine {
   ) {
     const { limits } = store
     const { clock, random, defaults, ...resolved } = withDefaults(options)
-    const warn = (message: string): void => resolved.warn(`queue ${name}: ${message}`)
+    const warn = (this.warn = (message: string): void => resolved.warn(`queue ${name}: ${message}`))
     const isClosing = (): boolean => this.closed !== undefined
     this.log = new QueueLog(store, name)
     this.live = new LiveState(state)
     this.durable = new Durable(this.live.revision)
     this.committed = this.durable.committed
     this.mailbox = new Mailbox(resolved.mailboxMax)
-    this.inFlightMax = resolved.inFlightMax
+    // The second builds on the first, and a revision is all that a store compares (see `settleStray` in `recovery.ts`).
+    this.inFlightMax = store.isShared ? 1 : 2
     this.contentStore = new Contents(this.log, (claim, reason) => this.giveUpOn(claim, reason), resolved.contentCacheMax)
     this.availability = new Availability(clock)
-    const { log, live, durable, mailbox, waiting, inFlight, contentStore: contents, availability } = this
+    const { log, live, durable, mailbox, waiting, inFlight, contentStore: contents, availability, turns } = this
     const batchEventsMax = Math.min(resolved.batchEventsMax, limits.appendEventsMax)
     this.decider = new Decider({
       live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, random, isClosing,
     })
-    this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, isClosing, warn })
+    this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, isClosing, warn })
     this.snapshotter = new Snapshotter(snapshots, snapshotRevision, { stream: streamOf(name), every: resolved.snapshotEvery, warn })
     this.alarm = new Alarm(clock, () => this.schedule())
+    this.follower = store.isShared
+      ? new Follower({
+          subscribe: (from) => log.subscribe(from),
+          revision: () => durable.revision,
+          isIdle: () => mailbox.size === 0 && inFlight.size === 0 && !this.recovering,
+          onHeard: () => this.schedule(),
+          warn,
+        })
+      : undefined
     this.schedule()
   }
 
@@ -184,6 +202,7 @@ class Engine implements QueueEngine {
       await new Promise<void>((resolve) => (this.idle = resolve))
     }
     this.dismissWaiting()
+    this.follower?.stop()
     await this.snapshotter.idle()
     if (this.durable.revision > this.snapshotter.revision) await this.snapshotter.take(this.live.current)
     this.committed.complete()
@@ -215,18 +234,52 @@ class Engine implements QueueEngine {
   }
 
   private pump(): void {
+    if (!this.recovering && this.inFlight.size === 0) this.foldHeard()
     while (!this.recovering && this.inFlight.size < this.inFlightMax) {
       if (this.closed === undefined && this.snapshotter.isDue(this.durable.revision)) {
         if (this.inFlight.size > 0) break
         void this.snapshotter.take(this.live.current)
       }
       if (this.mailbox.size === 0 && !this.decider.isDue()) break
-      this.dispatch(this.decider.nextBatch())
+      if (this.isTheirTurn()) break
+      this.turns.begin()
+      this.dispatch(this.decider.nextBatch(this.turns.eventsMax))
     }
     if (this.mailbox.size === 0 && this.inFlight.size === 0 && !this.recovering) {
       if (this.closed === undefined) this.alarm.set(this.decider.dueAt())
+      this.follower?.rest()
       this.idle()
     }
+  }
+
+  /** Whether the log is left to others now; the loop goes on when it is not. */
+  private isTheirTurn(): boolean {
+    if (this.follower === undefined) return false
+    const { waitMs } = this.turns
+    if (waitMs === 0) return false
+    this.turn ??= setTimeout(() => {
+      this.turn = undefined
+      this.schedule()
+    }, waitMs)
+    return true
+  }
+
+  /** Folds what others have appended. With nothing in flight, the state is where the log is known to end. */
+  private foldHeard(): void {
+    const heard = this.follower?.take(this.durable.revision) ?? []
+    if (heard.length === 0) return
+    try {
+      this.durable.advance({ events: this.live.foldRecorded(heard), isOwn: false })
+    } catch (error) {
+      // The log is not what it was: said so, and looked at again when it is read next.
+      this.availability.lost(describe(error))
+      this.warn(describe(error))
+      this.follower?.leave()
+      return
+    }
+    this.turns.heard()
+    this.waiting.stir()
+    this.durable.wake()
   }
 
   private dispatch(batch: Batch): void {
@@ -271,7 +324,8 @@ class Engine implements QueueEngine {
   private commit(batch: Batch): void {
     this.live.release(batch.mark)
     this.availability.restored()
-    this.durable.advance(batch.expected + batch.texts.length, batch.events)
+    this.durable.advance({ events: batch.events, isOwn: true })
+    this.turns.won()
     answer(batch.decided)
     this.durable.wake()
   }

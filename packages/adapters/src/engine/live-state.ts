@@ -2,7 +2,7 @@
  * The state of the queue, ahead of the log: what is decided is folded at once, under a mark, and rolled back if
  * the log does not take it. A step consumes the state, so it has one holder: ask for `current` each time.
  */
-import { evolve, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback } from '@daybook/core'
+import { evolve, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, type Unreadable } from '@daybook/core'
 import type { RecordedEvent } from '../store/index.js'
 import { foldRecorded } from './replay.js'
 
@@ -21,8 +21,11 @@ export class LiveState {
     this.state = evolve(this.state, event)
   }
 
-  foldRecorded(events: ReadonlyArray<RecordedEvent>): void {
-    this.state = foldRecorded(this.state, events)
+  /** What others have appended; as events, those that cannot be read in their places. */
+  foldRecorded(recorded: ReadonlyArray<RecordedEvent>): ReadonlyArray<QueueEvent | Unreadable> {
+    const events: Array<QueueEvent | Unreadable> = []
+    this.state = foldRecorded(this.state, recorded, (event) => events.push(event))
+    return events
   }
 
   mark(): Mark {

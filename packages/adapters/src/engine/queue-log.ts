@@ -1,6 +1,7 @@
 /** The stream of one queue, as its engine writes and reads it. */
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { AppendError, Appended, EventStore, EventToAppend, RecordedEvent, StoreLimits } from '../store/index.js'
+import type { Observable } from 'rxjs'
+import type { AppendError, Appended, Delivered, EventStore, EventToAppend, RecordedEvent, StoreLimits } from '../store/index.js'
 import { streamOf } from './replay.js'
 
 export class QueueLog {
@@ -24,6 +25,11 @@ export class QueueLog {
 
   pick(revisions: ReadonlyArray<number>): Promise<ReadonlyArray<RecordedEvent | undefined>> {
     return this.store.pick(this.stream, revisions)
+  }
+
+  /** Of events of this queue, by whomever. */
+  subscribe(from: number): Observable<Delivered> {
+    return this.store.subscribe(this.stream, from)
   }
 
   read(from: number): AsyncIterable<ReadonlyArray<RecordedEvent>> {

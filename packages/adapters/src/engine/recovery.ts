@@ -17,6 +17,7 @@ import type { Mailbox } from './mailbox.js'
 import type { QueueLog } from './queue-log.js'
 import { describe, tooLarge, unavailable } from './refusals.js'
 import { isInLog, isThere } from './unknown-append.js'
+import type { Turns } from './turns.js'
 import type { WaitingClaims } from './waiting.js'
 
 /** All that a failed append takes back, and what it is read again from. */
@@ -29,6 +30,7 @@ export interface Recovered {
   readonly waiting: WaitingClaims
   readonly contents: Contents
   readonly availability: Availability
+  readonly turns: Turns
   readonly isClosing: () => boolean
   readonly warn: (message: string) => void
 }
@@ -107,7 +109,10 @@ export class Recovery {
   private takeBack(failed: ReadonlyArray<Batch>, error: AppendError): void {
     const { log, mailbox, waiting, availability, isClosing } = this.parts
     const isConflict = error._tag === 'WrongExpectedRevision' || error._tag === 'OutcomeUnknown'
-    if (isConflict) this.conflictCount++
+    if (isConflict) {
+      this.conflictCount++
+      this.parts.turns.lost()
+    }
     const again: Array<Item> = []
     const patient: Array<ClaimItem> = []
     const refused: Array<Item> = []
@@ -130,8 +135,7 @@ export class Recovery {
   private async catchUp(): Promise<void> {
     const { log, live, durable } = this.parts
     for await (const page of log.read(durable.revision + 1)) {
-      live.foldRecorded(page)
-      durable.advance(live.revision, [])
+      durable.advance({ events: live.foldRecorded(page), isOwn: false })
     }
     durable.wake()
   }

@@ -1,5 +1,5 @@
 /** From the log to the state: the newest usable snapshot, then what came after it. */
-import { evolve, foldVersion, initial, isUnreadable, type QueueState, revisionOf, skip, snapshotReader } from '@daybook/core'
+import { evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
 import type { EventStore, RecordedEvent, SnapshotStore } from '../store/index.js'
 import { decodeRecorded } from './wire.js'
 
@@ -18,15 +18,36 @@ export interface ReplayReport {
   readonly progress: (events: number, of: number) => void
 }
 
-/** Folds recorded events on. Consumes `state`. */
-export const foldRecorded = (state: QueueState, events: ReadonlyArray<RecordedEvent>): QueueState => {
+/**
+ * Folds recorded events on, telling of each what it was. Consumes `state`.
+ *
+ * @throws Error when the log does not go on where the state ends: its beginning was cut off, or it is another log.
+ */
+export const foldRecorded = (
+  state: QueueState,
+  events: ReadonlyArray<RecordedEvent>,
+  tell?: (event: QueueEvent | Unreadable) => void,
+): QueueState => {
+  const next = revisionOf(state) + 1
+  // Before anything is folded: a state that was consumed is gone. Revisions grow, so what adds up has no gap.
+  const [first] = events
+  const last = events[events.length - 1]
+  if (first !== undefined && first.revision !== next) throw gapError(first, next)
+  if (last !== undefined && last.revision !== next + events.length - 1) throw gapError(last, next + events.length - 1)
   let current = state
   for (const recorded of events) {
     const event = decodeRecorded(recorded)
+    tell?.(event)
     current = isUnreadable(event) ? skip(current, recorded.type, event) : evolve(current, event)
   }
   return current
 }
+
+const gapError = ({ stream, revision }: RecordedEvent, wanted: number): Error =>
+  new Error(
+    `the log ${stream} goes on at revision ${revision} where ${wanted} should be: events were cut off or removed by somebody. ` +
+      'Nothing is made up for them: bring back a snapshot that reaches behind the gap, or a backup of the log',
+  )
 
 export const replay = async (
   store: EventStore,

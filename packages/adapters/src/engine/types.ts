@@ -8,6 +8,7 @@ import type {
   QueueState,
   Rejection,
   Replies,
+  Unreadable,
 } from '@daybook/core'
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Observable } from 'rxjs'
@@ -42,11 +43,13 @@ export type Outcome<T> = Either<Refusal, Answer<T>>
 /** A claimed task, its content and checkpoint joined. */
 export type Claim = Claimed
 
-/** Events that have become durable, in order; `from` is the revision of the first. */
-export interface Committed {
-  readonly from: number
-  readonly events: ReadonlyArray<QueueEvent>
-}
+/** Events that have become durable, in order; `from` is the revision of the first. What cannot be read keeps its place. */
+export type Committed = { readonly from: number } & Appended
+
+/** By this process, or by another. */
+export type Appended =
+  | { readonly isOwn: true; readonly events: ReadonlyArray<QueueEvent> }
+  | { readonly isOwn: false; readonly events: ReadonlyArray<QueueEvent | Unreadable> }
 
 export interface ClaimOptions {
   /** How long to wait for a task when there is none, in milliseconds. Default 0. */

@@ -19,6 +19,11 @@ export class WaitingClaims {
     this.hungry = false
   }
 
+  /** There is something new: whoever waits is to be asked again. */
+  stir(): void {
+    this.hungry = this.items.length > 0
+  }
+
   add(item: ClaimItem): void {
     this.items.push(item)
   }

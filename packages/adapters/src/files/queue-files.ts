@@ -72,7 +72,7 @@ class Writer implements QueueFiles {
     const before = await shownOnDisk(dir)
     this.subscription = engine.committed.subscribe(({ from, events }) => {
       events.forEach((event, i) => {
-        const decision = decisionOf(event, from + i)
+        const decision = isUnreadable(event) ? undefined : decisionOf(event, from + i)
         if (decision !== undefined) this.decisions.push(decision)
       })
       this.isDirty = true

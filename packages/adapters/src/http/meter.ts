@@ -94,7 +94,10 @@ export class Meter {
     this.watched.add(queue)
     const meter = new QueueMeter(this.runSeconds)
     this.queues.set(queue.name, meter)
-    queue.committed.subscribe(({ events }) => meter.count(events))
+    // What another server appended is in the other's metrics.
+    queue.committed.subscribe((committed) => {
+      if (committed.isOwn) meter.count(committed.events)
+    })
   }
 
   /** First claims only: what a retried task waited says nothing about the queue. */

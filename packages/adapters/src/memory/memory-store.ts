@@ -15,6 +15,8 @@ import { readSpan } from '../store/read-span.js'
 export interface MemoryStoreOptions {
   /** For `created`. Default: the system's clock. */
   readonly now?: () => string
+  /** Whether several engines are to use it side by side. Default: false. */
+  readonly isShared?: boolean
 }
 
 const limits = { appendBytesMax: 16 * 2 ** 20, appendEventsMax: 10_000 }
@@ -24,7 +26,7 @@ const pageEvents = 1000
  * A store for tests, demonstrations and simulations: the whole contract but durability. It takes
  * no time of its own (microtasks only), so a simulated scheduler sees all of its interleavings.
  */
-export const openMemoryStore = ({ now = () => new Date().toISOString() }: MemoryStoreOptions = {}): EventStore => {
+export const openMemoryStore = ({ now = () => new Date().toISOString(), isShared = false }: MemoryStoreOptions = {}): EventStore => {
   const streams = new Map<string, Array<RecordedEvent>>()
   const signal = appendSignal()
   let position = 0
@@ -90,6 +92,7 @@ export const openMemoryStore = ({ now = () => new Date().toISOString() }: Memory
   return {
     name: 'memory',
     limits,
+    isShared,
     append,
     read,
     pick: (stream, revisions) => open().then(() => revisions.map((revision) => streams.get(stream)?.[revision])),

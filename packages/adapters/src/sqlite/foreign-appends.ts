@@ -1,8 +1,9 @@
 import type { Database } from 'better-sqlite3'
 import type { AppendSignal } from '../store/append-signal.js'
 
-/** Bounds how late a subscription hears of another process's append. */
-const pollMs = 20
+/** Between two looks, in milliseconds: doubles while nothing happens. Bounds how late a subscription hears of another process's append. */
+const lookMsMin = 1
+const lookMsMax = 16
 
 /**
  * SQLite cannot tell one process of another's commit. Where processes share a file, look at
@@ -12,12 +13,17 @@ const pollMs = 20
 export const watchForeignAppends = (db: Database, signal: AppendSignal): (() => void) => {
   const version = db.prepare<[], number>('PRAGMA data_version').pluck()
   let seen = version.get()
-  const timer = setInterval(() => {
-    if (signal.listeners() === 0) return
-    const now = version.get()
-    if (now === seen) return
-    seen = now
-    signal.notifyAll()
-  }, pollMs)
-  return () => clearInterval(timer)
+  let lookMs = lookMsMax
+  let timer: NodeJS.Timeout
+  const look = (): void => {
+    if (signal.listeners() > 0) {
+      const now = version.get()
+      lookMs = now === seen ? Math.min(2 * lookMs, lookMsMax) : lookMsMin
+      if (now !== seen) signal.notifyAll()
+      seen = now
+    }
+    timer = setTimeout(look, lookMs)
+  }
+  look()
+  return () => clearTimeout(timer)
 }

@@ -72,7 +72,7 @@ export const openSqliteStore = async (options: SqliteStoreOptions): Promise<Even
     const db = openConnection(file)
     releases.push(() => db.close())
     const writer = await startWriter({ file, busyTimeoutMs: options.busyTimeoutMs ?? 5000 })
-    return sqliteStore({ file, db, writer, watchOthers: options.sharing === 'shared', release })
+    return sqliteStore({ file, db, writer, isShared: options.sharing === 'shared', release })
   } catch (error) {
     release()
     throw storeError(error, options.file)

@@ -23,17 +23,17 @@ export interface SqliteParts {
   readonly file: string
   readonly db: Database
   readonly writer: Writer
-  readonly watchOthers: boolean
+  readonly isShared: boolean
   /** Called last; closes `db`. */
   readonly release: () => void
 }
 
 /** The store over its opened parts: a connection of its own for small reads, a thread each for the rest. */
-export const sqliteStore = ({ file, db, writer, watchOthers, release }: SqliteParts): EventStore => {
+export const sqliteStore = ({ file, db, writer, isShared, release }: SqliteParts): EventStore => {
   const query = queries(db)
   const reader = lazyReader({ file })
   const signal = appendSignal()
-  const unwatch = watchOthers ? watchForeignAppends(db, signal) : () => undefined
+  const unwatch = isShared ? watchForeignAppends(db, signal) : () => undefined
   let closing: Promise<void> | undefined
 
   /** Everything that reads waits here while a failed writer is being replaced. */
@@ -108,6 +108,7 @@ export const sqliteStore = ({ file, db, writer, watchOthers, release }: SqlitePa
   return {
     name: `sqlite:${basename(file)}`,
     limits,
+    isShared,
     append,
     read,
     pick: (stream, revisions) => reading(() => query.pick(stream, revisions)),

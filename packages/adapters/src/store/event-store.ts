@@ -72,6 +72,8 @@ export interface StoreLimits {
 export interface EventStore {
   readonly name: string
   readonly limits: StoreLimits
+  /** Whether other processes may append to the same streams meanwhile. */
+  readonly isShared: boolean
 
   /** All events or none, durable when it resolves to `Right`. An empty append is refused by throwing. */
   readonly append: (

@@ -1,0 +1,165 @@
+/** Other processes on the same queue: what they append is heard of, and nobody is shut out. */
+import type { QueueEngine } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { type Delivered, type EventStore, StoreError } from '@daybook/adapters/store'
+import { isUnreadable, taskOf } from '@daybook/core'
+import { Observable } from 'rxjs'
+import { expect, test } from 'vitest'
+import { claim, codeOf, complete, door, enqueue, foldAll, logOf, ok, openQueue, sleep, stateText, stream, textOf, until } from '../support/queue.js'
+
+/** Two engines on a store; the second with a store of its own make over it, if need be. */
+const openTwo = async (change: (store: EventStore) => EventStore = (store) => store) => {
+  const inner = openMemoryStore({ isShared: true })
+  const here = await openQueue({ store: change(inner) })
+  const there = await openQueue({ store: inner })
+  return { inner, here, there }
+}
+
+/** Counts subscriptions; `fail` ends them with an error. */
+const watched = (store: EventStore) => {
+  const open = new Set<(error: Error) => void>()
+  let opened = 0
+  const subscribe: EventStore['subscribe'] = (...args) =>
+    new Observable<Delivered>((subscriber) => {
+      const fail = (error: Error): void => subscriber.error(error)
+      open.add(fail)
+      opened++
+      subscriber.add(store.subscribe(...args).subscribe(subscriber))
+      subscriber.add(() => open.delete(fail))
+    })
+  return { store: { ...store, subscribe }, now: () => open.size, opened: () => opened, fail: (error: Error) => [...open].forEach((each) => each(error)) }
+}
+
+test('an engine that has nothing to do hears of a task that another took in, and hands it to whoever waits', async () => {
+  const { here, there } = await openTwo()
+  const waiting = here.engine.claim(claim('ann'), door, { waitMs: 5_000 })
+  await sleep(50)
+  await there.engine.submit(enqueue('a'), door)
+  expect(ok(await waiting)).toMatchObject([{ task: 'a', token: 1, content: '{"payload":"of a"}' }])
+  expect(here.engine.status().conflicts).toBe(0)
+})
+
+test('timers of what another appended are kept here as well', async () => {
+  const { inner, here, there } = await openTwo()
+  await sleep(50)
+  await there.engine.submit(enqueue({ ...enqueue('a').tasks[0]!, timeout: 0.1 }), door)
+  await there.engine.claim(claim('ann'), door)
+  await until(() => here.engine.status().revision === 1)
+  await there.engine.close()
+  await until(async () => (await logOf(inner)).some(({ type }) => type === 'ClaimExpired'))
+})
+
+test('`reached` and `committed` tell of what others appended, what cannot be read in its place', async () => {
+  const { inner, here, there } = await openTwo()
+  const told: Array<string> = []
+  here.engine.committed.subscribe(({ from, events, isOwn }) =>
+    events.forEach((event, i) => told.push(`${from + i} ${isUnreadable(event) ? 'unreadable' : event.type} ${isOwn ? 'own' : 'other'}`)))
+  await here.engine.submit(enqueue('a'), door)
+  await there.engine.submit(enqueue('b'), door)
+  await inner.append(stream, [{ id: '00000000-0000-4000-8000-000000000000', type: 'Strange', data: 'x', metadata: '' }], 1)()
+  await sleep(0)
+  await there.engine.submit(enqueue('c'), door)
+  expect(await here.engine.reached(3, 5_000)).toBe(true)
+  expect(told).toEqual(['0 TaskEnqueued own', '1 TaskEnqueued other', '2 unreadable other', '3 TaskEnqueued other'])
+  expect(await stateText(here.engine)).toBe(textOf(foldAll(await logOf(inner))))
+})
+
+test('it does not listen to itself for long, and listens again when it has nothing to do', async () => {
+  const memory = watched(openMemoryStore({ isShared: true }))
+  const { engine } = await openQueue({ store: memory.store })
+  await until(() => memory.now() === 1)
+  const tasks = (from: number) => Array.from({ length: 400 }, (_, i) => enqueue(`t${from + i}`))
+  let listenedTo = 0
+  for (let i = 0; i < 6; i++) {
+    await engine.submitAll(tasks(i * 400), door)
+    if (memory.now() === 1) listenedTo++
+  }
+  expect(listenedTo).toBeLessThan(5)
+  await until(() => memory.now() === 1)
+  expect(memory.opened()).toBe(2)
+  await engine.close()
+  expect(memory.now()).toBe(0)
+})
+
+test('a subscription that fails is said so and taken up again', async () => {
+  const memory = watched(openMemoryStore({ isShared: true }))
+  const here = await openQueue({ store: memory.store })
+  const there = await openQueue({ store: memory.store })
+  await until(() => memory.now() === 2)
+  memory.fail(new StoreError('unavailable', 'connection lost'))
+  expect(here.warnings.join()).toContain('not heard of for now: connection lost')
+  await there.engine.submit(enqueue('a'), door)
+  expect(await here.engine.reached(0, 5_000)).toBe(true)
+  expect(ok(await here.engine.read((state) => taskOf(state, 'a')?.number))).toBe(1)
+})
+
+test('an engine that has its store for itself does not listen', async () => {
+  const memory = watched(openMemoryStore())
+  const { engine } = await openQueue({ store: memory.store })
+  await engine.submit(enqueue('a'), door)
+  await sleep(60)
+  expect(memory.opened()).toBe(0)
+})
+
+test('a log of which the middle is missing is not folded on: at the start refused, later unavailable', async () => {
+  const inner = openMemoryStore({ isShared: true })
+  const { engine } = await openQueue({ store: inner })
+  await engine.submit(enqueue('a', 'b', 'c', 'd'), door)
+  await engine.close()
+  const cut = (from: number): EventStore => ({
+    ...inner,
+    read: async function* (name, options) {
+      for await (const page of inner.read(name, options)) yield page.filter(({ revision }) => revision >= from)
+    },
+  })
+  await expect(openQueue({ store: cut(2) })).rejects.toThrow('goes on at revision 2 where 0 should be')
+  const holed: EventStore = { ...inner, read: async function* (name, options) {
+    for await (const page of inner.read(name, options)) yield page.filter(({ revision }) => revision !== 1)
+  } }
+  await expect(openQueue({ store: holed })).rejects.toThrow('goes on at revision')
+  let isCut = false
+  const later: EventStore = { ...inner, read: (...args) => (isCut ? cut(6) : inner).read(...args) }
+  const { engine: here, warnings } = await openQueue({ store: later })
+  const { engine: there } = await openQueue({ store: inner })
+  await sleep(0)
+  await there.submit(enqueue('e', 'f', 'g'), door)
+  isCut = true
+  const refused = here.submit(enqueue('h'), door)
+  await until(() => warnings.some((warning) => warning.includes('goes on at revision 6 where 4 should be')))
+  expect(here.status().unavailable).toContain('events were cut off')
+  isCut = false
+  expect(codeOf(await refused)).toBe('success')
+  expect(await stateText(here)).toBe(textOf(foldAll(await logOf(inner))))
+})
+
+test('the slower of two busy engines is not shut out by the quicker one', async () => {
+  const inner = openMemoryStore({ isShared: true })
+  const late: EventStore = { ...inner, append: (...args) => async () => sleep(2).then(inner.append(...args)) }
+  const [quick, slow] = await Promise.all([inner, late].map((store) => openQueue({ store })))
+  const done = { quick: 0, slow: 0 }
+  let isOver = false
+  const work = async (engine: QueueEngine, name: 'quick' | 'slow', index: number): Promise<void> => {
+    while (!isOver) {
+      const id = `${name} ${index} ${done[name]}`
+      ok(await engine.submit(enqueue(id), door))
+      done[name]++
+    }
+  }
+  const callers = (name: 'quick' | 'slow', engine: QueueEngine) => Array.from({ length: 8 }, (_, i) => work(engine, name, i))
+  const running = [...callers('quick', quick!.engine), ...callers('slow', slow!.engine)]
+  // Left to the expected revision alone, it does none while the other does hundreds of thousands.
+  await until(() => done.slow >= 100, 60_000)
+  isOver = true
+  await Promise.all(running)
+  expect((await logOf(inner)).length).toBe(done.quick + done.slow)
+}, 90_000)
+
+test('two engines with a task each for one worker: done once, told once', async () => {
+  const { here, there, inner } = await openTwo()
+  await Promise.all([here.engine.submit(enqueue('a'), door), there.engine.submit(enqueue('b'), door)])
+  for (const engine of [here.engine, there.engine]) {
+    for (const held of ok(await engine.claim(claim('ann', 5), door))) expect(codeOf(await engine.submit(complete(held), door))).toBe('success')
+  }
+  const log = await logOf(inner)
+  expect(log.filter(({ type }) => type === 'Completed')).toHaveLength(2)
+})
