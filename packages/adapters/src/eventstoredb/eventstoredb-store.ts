@@ -103,6 +103,7 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
   return {
     name,
     limits: { appendBytesMax, appendEventsMax },
+    isShared: true,
     append,
     read: reader.read,
     pick: reader.pick,
