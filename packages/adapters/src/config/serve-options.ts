@@ -18,7 +18,11 @@ export interface ServeOptions {
   readonly defaults?: SettingsPatch
 }
 
-export type StoreChoice = { readonly kind: 'sqlite'; readonly file: string } | { readonly kind: 'memory' }
+export type StoreChoice =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  /** `url` is a connection string, as EventStoreDB's clients take it. */
+  | { readonly kind: 'eventstoredb'; readonly url: string }
+  | { readonly kind: 'memory' }
 
 export const hostDefault = '127.0.0.1'
 export const portDefault = 7878

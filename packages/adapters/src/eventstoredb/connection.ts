@@ -80,7 +80,13 @@ const within = <A>(ms: number, work: Promise<A>): Promise<A> => {
 
 export const openConnection = ({ url, name, connectMs, random }: ConnectionOptions): Connection => {
   const pause = backoff({ firstMs: 20, mostMs: 1_000, random })
-  const newClient = (): ClientParts => EventStoreDBClient.connectionString(urlOfNewClient(url)) as unknown as ClientParts
+  const newClient = (): ClientParts => {
+    try {
+      return EventStoreDBClient.connectionString(urlOfNewClient(url)) as unknown as ClientParts
+    } catch (error) {
+      throw new StoreError('unavailable', `The connection string of ${name} cannot be used: ${(error as Error).message}`, { cause: error })
+    }
+  }
   let client = newClient()
   let current: Link | undefined
   let opening: Promise<Link> | undefined

@@ -46,13 +46,16 @@ export const serve = async (
     for (const release of opened.splice(0).reverse()) await release()
   }
   try {
-    const persistent = options.store.kind !== 'memory'
+    const { kind } = options.store
+    const persistent = kind !== 'memory'
     if (persistent) await mkdir(options.dataDir, { recursive: true })
     const store = await openStore(options)
     const daybook = createDaybook({
       store,
       warn,
       ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
+      // Another server may write to the same queues (ADR 14).
+      ...(kind === 'eventstoredb' ? { inFlightMax: 1 } : {}),
       ...(persistent ? { snapshots: await openSnapshotFolder(join(options.dataDir, 'snapshots')) } : {}),
     })
     opened.push(() => daybook.close())
@@ -80,7 +83,16 @@ export const serve = async (
   }
 }
 
-const openStore = (options: ServeOptions): Promise<EventStore> =>
-  options.store.kind === 'memory'
-    ? Promise.resolve(openMemoryStore())
-    : openSqliteStore({ file: options.store.file })
+const openStore = async ({ store }: ServeOptions): Promise<EventStore> => {
+  switch (store.kind) {
+    case 'memory':
+      return openMemoryStore()
+    case 'sqlite':
+      return openSqliteStore({ file: store.file })
+    case 'eventstoredb': {
+      // Loaded only here: its client takes longer to load than all the rest.
+      const { openEventStoreDb } = await import('../eventstoredb/index.js')
+      return openEventStoreDb({ url: store.url })
+    }
+  }
+}

@@ -19,7 +19,7 @@ export const doctorCommand = (cli: Cli): Command =>
   new Command('doctor')
     .description('look for what is wrong: unreadable events, damage, snapshots that cannot be used')
     .option('--data <folder>', `a data folder on this machine, with its snapshots (like the server's --data, ${dataDirDefault})`)
-    .option('--store <store>', 'a log on this machine: sqlite:FILE, or just the file')
+    .option('--store <store>', 'a log: sqlite:FILE or just the file, or esdb://… for EventStoreDB')
     .addHelpText('after', examples(
       'daybook doctor                              # asks the running server',
       `daybook doctor --data ${dataDirDefault}          # looks at the files; of a running server's, not at the events`,
@@ -32,12 +32,15 @@ export const doctorCommand = (cli: Cli): Command =>
       let findings: ReadonlyArray<Finding>
       if (options.data !== undefined || options.store !== undefined) {
         const dataDir = options.data ?? dataDirDefault
-        const text = options.store === undefined || /^[a-z]+:/.test(options.store) ? options.store : `sqlite:${options.store}`
+        const text = options.store === undefined || /^[a-z+]+:/.test(options.store) ? options.store : `sqlite:${options.store}`
         const store = readStore(text, dataDir)
         if (E.isLeft(store)) throw new UsageError(store.left)
         if (store.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to look at')
-        const { checkStore } = await import('../doctor/store.js')
-        findings = await checkStore(store.right.file, options.data, (what) => progress.show(what))
+        const { checkFile, checkEventStoreDb } = await import('../doctor/store.js')
+        const show = (what: string): void => progress.show(what)
+        findings = await (store.right.kind === 'sqlite'
+          ? checkFile(store.right.file, options.data, show)
+          : checkEventStoreDb(store.right.url, options.data, show))
       } else {
         const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), io.env)
         const client = connect(connection)

@@ -10,7 +10,7 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--host <address>', 'where to listen (env DAYBOOK_HOST; default 127.0.0.1)')
     .option('--port <port>', 'on which port, 0 for a free one (env DAYBOOK_PORT; default 7878)')
     .option('--data <folder>', 'where log, tokens and snapshots are kept (env DAYBOOK_DATA; default ./daybook-data)')
-    .option('--store <store>', 'sqlite:FILE, or memory: to forget everything at the end (env DAYBOOK_STORE; default: a file in the data folder)')
+    .option('--store <store>', 'sqlite:FILE, esdb://… for EventStoreDB, or memory: to forget everything at the end (env DAYBOOK_STORE; default: a file in the data folder)')
     .option('--config <file>', 'YAML: any of these options, and defaults for new queues')
     .option('--queue-files <folder>', 'keep pending.json, completed.json and so on there, for tools that read them')
     .option('--auth <mode>', '"off" lets everybody in; on a loopback address only')
@@ -27,7 +27,7 @@ Configuration file:
   breakers:                    # or give circuit-breakers.yaml itself
     defaults: { failureThreshold: 5 }
     overrides: { ops-security: { failureThreshold: 3 } }
-${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off', 'DAYBOOK_TOKEN=… daybook serve --data /var/lib/daybook --queue-files .loki/queue')}`)
+${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off', "daybook serve --store 'esdb://db1:2113,db2:2113,db3:2113?tls=false'", 'DAYBOOK_TOKEN=… daybook serve --data /var/lib/daybook --queue-files .loki/queue')}`)
     .configureHelp({ showGlobalOptions: false })
     .action(cli.local<ServeFlags>(async (printer, flags) => {
       const { io } = cli

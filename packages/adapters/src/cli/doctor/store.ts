@@ -1,4 +1,4 @@
-/** The doctor at the files themselves. */
+/** The doctor at the log itself. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { foldVersion } from '@daybook/core'
@@ -11,7 +11,7 @@ import type { Finding, Tell } from './finding.js'
 import { FoldCheck } from './fold-check.js'
 
 /** Snapshots are looked at when the data folder is given: a log alone does not say where they are. */
-export const checkStore = async (file: string, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+export const checkFile = async (file: string, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   if (await stat(file).then(() => false, () => true)) throw new CliError(`${file} is not there: --data names the server's data folder, --store its log`)
   tell(`${file}: checking the file`)
   const report = await checkSqliteFile(file)
@@ -28,6 +28,23 @@ export const checkStore = async (file: string, dataDir: string | undefined, tell
     // What is in it the server that holds it can tell.
     return [...findings, { level: 'unread', about: file, says: `the events were not read: ${error.message} With a server running: daybook doctor --url …` }]
   }
+  return [...findings, ...(await checkEvents(store, dataDir, tell))]
+}
+
+export const checkEventStoreDb = async (url: string, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+  const { openEventStoreDb } = await import('../../eventstoredb/index.js')
+  const store = openEventStoreDb({ url })
+  tell(`${store.name}: looking for queues`)
+  const findings = await checkEvents(store, dataDir, tell).catch((error: unknown): ReadonlyArray<Finding> => {
+    if (!(error instanceof StoreError)) throw error
+    return [{ level: 'unread', about: store.name, says: `the events were not read: ${error.message}` }]
+  })
+  return findings.length > 0 ? findings : [{ level: 'note', about: store.name, says: 'there is no queue in it' }]
+}
+
+/** Every event of every queue; closes the store. */
+const checkEvents = async (store: EventStore, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+  const findings: Array<Finding> = []
   try {
     const snapshots = dataDir === undefined ? undefined : await openSnapshotFolder(join(dataDir, 'snapshots'))
     for (const stream of await store.streams(streamPrefix)) {

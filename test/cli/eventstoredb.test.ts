@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
+import { eventStoreDbUrl } from '../support/eventstoredb/node.js'
+import { run, type Server, startServer } from './program.js'
+
+const node = await eventStoreDbUrl()
+const dir = mkdtempSync(join(tmpdir(), 'daybook-esdb-'))
+/** A real node keeps what it was given. */
+const queue = `cli-${randomUUID()}`
+const servers: Array<Server> = []
+const serving = async (): Promise<Server> => {
+  const server = await startServer(['--store', node.url], undefined, dir)
+  servers.push(server)
+  return server
+}
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop()
+})
+afterAll(async () => {
+  await node.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+describe('daybook serve --store esdb://…', () => {
+  test('what was enqueued is there after a restart, and after one that lost its disk', async () => {
+    const first = await serving()
+    await first.daybook(['enqueue', 'x', '--id', 'a', '--queue', queue])
+    servers.pop()
+    expect((await first.stop()).code).toBe(0)
+    const second = await serving()
+    expect(await second.json('show', 'a', '--queue', queue)).toMatchObject({ id: 'a', status: 'pending' })
+    servers.pop()
+    await second.stop()
+    rmSync(dir, { recursive: true, force: true })
+    expect(await (await serving()).json('show', 'a', '--queue', queue)).toMatchObject({ id: 'a', status: 'pending' })
+  })
+
+  test('the doctor reads its events, also while a server runs', async () => {
+    await serving()
+    const { code, out } = await run(['doctor', '--store', node.url])
+    expect(out).toContain(`queue ${queue}`)
+    expect([code, out.includes('nothing is wrong')]).toEqual([0, true])
+  })
+
+  test('a node that cannot be reached, and a connection string that cannot be read, are named without passwords', async () => {
+    const away = await run(['serve', '--port', '0', '--data', dir, '--store', 'esdb://user:secret@127.0.0.1:1?tls=false'])
+    expect(away.code).not.toBe(0)
+    expect(away.err).toContain('esdb://127.0.0.1:1')
+    const wrong = await run(['serve', '--port', '0', '--data', dir, '--store', 'esdb://user:secret@127.0.0.1:many?tls=false'])
+    expect(wrong.err).toContain('connection string')
+    expect(away.err + wrong.err).not.toContain('secret')
+    expect((await run(['doctor', '--store', 'esdb://127.0.0.1:1?tls=false'])).out).toContain('the events were not read')
+  })
+})
