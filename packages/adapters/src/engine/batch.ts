@@ -48,6 +48,7 @@ export interface Batch {
   readonly expected: number
   readonly events: Array<QueueEvent>
   readonly texts: Array<EventToAppend>
+  /** Of `texts` at most: measured when it matters. */
   bytes: number
   readonly decided: Array<Decided>
   result: { readonly _tag: 'Appended' } | AppendError | undefined

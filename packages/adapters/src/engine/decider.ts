@@ -14,7 +14,7 @@ import {
   timeOf,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { appendBytes } from '../store/append-bytes.js'
+import { appendBytes, appendBytesAtMost } from '../store/append-bytes.js'
 import type { EventToAppend, StoreLimits } from '../store/index.js'
 import type { Availability } from './availability.js'
 import { type Batch, type ClaimItem, type CommandItem, type Item, newBatch, type ReadItem } from './batch.js'
@@ -211,7 +211,11 @@ export class Decider {
     if (first === undefined) return 'accepted'
     const { live, contents, limits } = this.parts
     const texts = this.encoder.encode(live.current, door, first.at, events)
-    const bytes = appendBytes(texts)
+    let bytes = appendBytesAtMost(texts)
+    if (batch.bytes + bytes > limits.appendBytesMax) {
+      batch.bytes = appendBytes(batch.texts)
+      bytes = appendBytes(texts)
+    }
     if (batch.bytes + bytes > limits.appendBytesMax || batch.texts.length + texts.length > limits.appendEventsMax) {
       return batch.texts.length > 0 ? 'full' : 'too-large'
     }

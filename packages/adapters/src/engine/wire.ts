@@ -10,6 +10,7 @@ import {
   isEventType,
   type QueueEvent,
   quote,
+  type TaskFacts,
   type Unreadable,
   versionOf,
 } from '@daybook/core'
@@ -30,9 +31,9 @@ export const encodeData = (event: QueueEvent): string => {
       return `{"task":${quote(task)},"agent":${quote(agent)},"token":${token},"expiresAt":${expiresAt}${end}`
     }
     case 'TaskEnqueued': {
-      const { task, number, type, priority, idempotencyKey, timeout, maxRetries, backoffSeconds, ...rest } = event.data
-      const always = `{"task":${quote(task)},"number":${number},"type":${quote(type)},"priority":${priority},"idempotencyKey":${quote(idempotencyKey)},"timeout":${timeout},"maxRetries":${maxRetries},"backoffSeconds":${backoffSeconds}`
-      const text = isEmpty(rest) ? always : `${always},${JSON.stringify(rest).slice(1, -1)}`
+      const { task, number, type, priority, idempotencyKey, timeout, maxRetries, backoffSeconds } = event.data
+      const common = `{"task":${quote(task)},"number":${number},"type":${quote(type)},"priority":${priority},"idempotencyKey":${quote(idempotencyKey)},"timeout":${timeout},"maxRetries":${maxRetries},"backoffSeconds":${backoffSeconds}`
+      const text = common + rareFacts(event.data)
       return content === undefined ? `${text}}` : `${text}${contentMark}${content}}`
     }
     case 'Completed': {
@@ -46,9 +47,18 @@ export const encodeData = (event: QueueEvent): string => {
   }
 }
 
-const isEmpty = (value: object): boolean => {
-  for (const _ in value) return false
-  return true
+/** What every `TaskEnqueued` says. */
+const commonFacts: ReadonlySet<string> = new Set<keyof TaskFacts>([
+  'task', 'number', 'type', 'priority', 'idempotencyKey', 'timeout', 'maxRetries', 'backoffSeconds',
+])
+
+/** The members that few tasks have, as they are spliced behind others. */
+const rareFacts = (facts: TaskFacts): string => {
+  let count = 0
+  for (const _ in facts) count++
+  if (count === commonFacts.size) return ''
+  const rare = Object.fromEntries(Object.entries(facts).filter(([name]) => !commonFacts.has(name)))
+  return `,${JSON.stringify(rare).slice(1, -1)}`
 }
 
 /** The text of an event's content, from the text of its data. */

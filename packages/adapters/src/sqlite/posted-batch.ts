@@ -1,51 +1,60 @@
+/**
+ * An append on its way between threads. Posting copies texts one by one: a column of a thousand goes as one text,
+ * which takes a fifth of the time.
+ */
 import type { AppendBatch } from './append-transaction.js'
 
-/**
- * An append on its way between threads. Posting copies every text; the events of one command share their type
- * and often their metadata, which go once for a run of equals.
- */
-export interface PostedBatch extends Omit<AppendBatch, 'types' | 'metadatas'> {
-  readonly types: Runs
-  readonly metadatas: Runs
+export interface PostedBatch extends Pick<AppendBatch, 'stream' | 'expected'> {
+  readonly ids: Column
+  readonly types: Column
+  readonly datas: Column
+  readonly metadatas: Column
 }
 
-/** `texts[i]` stands `counts[i]` times. */
-interface Runs {
-  readonly texts: ReadonlyArray<string>
-  readonly counts: ReadonlyArray<number>
+/** The values, one behind the other. */
+interface Column {
+  readonly text: string
+  /** Of each value; {@link again} for one that is the same as the one before, and is not in `text`. */
+  readonly lengths: ReadonlyArray<number>
 }
+const again = -1
 
-export const postedBatch = (batch: AppendBatch): PostedBatch => ({
-  ...batch,
-  types: runsOf(batch.types),
-  metadatas: runsOf(batch.metadatas),
+export const postedBatch = ({ stream, expected, ids, types, datas, metadatas }: AppendBatch): PostedBatch => ({
+  stream,
+  expected,
+  ids: joined(ids),
+  types: joinedRuns(types),
+  datas: joined(datas),
+  metadatas: joinedRuns(metadatas),
 })
 
-export const receivedBatch = (posted: PostedBatch): AppendBatch => ({
-  ...posted,
-  types: valuesOf(posted.types),
-  metadatas: valuesOf(posted.metadatas),
+export const receivedBatch = ({ stream, expected, ids, types, datas, metadatas }: PostedBatch): AppendBatch => ({
+  stream,
+  expected,
+  ids: split(ids),
+  types: split(types),
+  datas: split(datas),
+  metadatas: split(metadatas),
 })
 
-const runsOf = (values: ReadonlyArray<string>): Runs => {
-  const texts: Array<string> = []
-  const counts: Array<number> = []
-  let last: string | undefined
-  for (const value of values) {
-    if (value === last) counts[counts.length - 1] = (counts[counts.length - 1] as number) + 1
-    else {
-      texts.push(value)
-      counts.push(1)
-      last = value
-    }
-  }
-  return { texts, counts }
-}
+const joined = (values: ReadonlyArray<string>): Column => ({
+  text: values.join(''),
+  lengths: values.map((value) => value.length),
+})
 
-const valuesOf = ({ texts, counts }: Runs): ReadonlyArray<string> => {
-  const values: Array<string> = []
-  texts.forEach((text, index) => {
-    for (let left = counts[index] as number; left > 0; left--) values.push(text)
+/** The events of one command share their type, and often their metadata. */
+const joinedRuns = (values: ReadonlyArray<string>): Column => {
+  const different: Array<string> = []
+  const lengths = values.map((value) => {
+    if (value === different[different.length - 1]) return again
+    different.push(value)
+    return value.length
   })
-  return values
+  return { text: different.join(''), lengths }
+}
+
+const split = ({ text, lengths }: Column): ReadonlyArray<string> => {
+  let at = 0
+  let last = ''
+  return lengths.map((length) => (length === again ? last : (last = text.slice(at, (at += length)))))
 }

@@ -7,7 +7,7 @@ import { unpack } from './packed-page.js'
 import { queries, type Span } from './queries.js'
 import { lazyReader } from './reader.js'
 import type { Writer } from './writer.js'
-import { appendBytes } from '../store/append-bytes.js'
+import { appendBytes, appendBytesAtMost } from '../store/append-bytes.js'
 import { appendSignal } from '../store/append-signal.js'
 import { catchUpSubscription } from '../store/catch-up-subscription.js'
 import type { AppendError, Appended, EventStore, ReadOptions, RecordedEvent } from '../store/index.js'
@@ -51,10 +51,10 @@ export const sqliteStore = ({ file, db, writer, isShared, release }: SqliteParts
     if (events.length === 0) throw new Error('An append needs at least one event.')
     return async (): Promise<E.Either<AppendError, Appended>> => {
       if (closing !== undefined) return E.left({ _tag: 'Unavailable', reason: closedError().message })
-      const bytes = appendBytes(events)
       const { appendBytesMax: bytesMax, appendEventsMax } = limits
-      if (bytes > bytesMax || events.length > appendEventsMax) {
-        return E.left({ _tag: 'AppendTooLarge', bytes, bytesMax })
+      if (appendBytesAtMost(events) > bytesMax || events.length > appendEventsMax) {
+        const bytes = appendBytes(events)
+        if (bytes > bytesMax || events.length > appendEventsMax) return E.left({ _tag: 'AppendTooLarge', bytes, bytesMax })
       }
       const verdict = await writer.append({
         stream,

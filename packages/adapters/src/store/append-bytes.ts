@@ -8,3 +8,10 @@ export const appendBytes = (events: ReadonlyArray<EventToAppend>): number => {
   }
   return bytes
 }
+
+/** No less than {@link appendBytes}, without looking into the texts: a UTF-16 unit has at most three bytes. */
+export const appendBytesAtMost = (events: ReadonlyArray<EventToAppend>): number => {
+  let units = 0
+  for (const { id, type, data, metadata } of events) units += id.length + type.length + data.length + metadata.length
+  return units * 3
+}
