@@ -1,5 +1,5 @@
 /** The sorted list behind every index, against a plain array that is sorted after each step. */
-import { SortedList } from '@daybook/core/testing'
+import { SortedList, sortedByKey } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from './settings.js'
@@ -63,6 +63,17 @@ test('a sorted list holds, finds, walks, seeks and counts what a sorted array do
       expect(filled.size).toBe(Math.max(0, plain.length - 50))
     }),
     runs(60),
+  )
+})
+
+test('sorting by key keeps those of equal keys as they were, however far apart the keys are', () => {
+  const keys = fc.oneof(fc.array(fc.integer({ min: -20, max: 20 })), fc.array(fc.maxSafeInteger()), fc.array(fc.nat()))
+  fc.assert(
+    fc.property(keys, (keys) => {
+      const items = keys.map((key, name) => ({ key, name }))
+      expect(sortedByKey(items, ({ key }) => key)).toEqual(inOrder(items))
+    }),
+    runs(200),
   )
 })
 

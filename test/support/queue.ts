@@ -103,17 +103,8 @@ export const foldAll = (log: ReadonlyArray<RecordedEvent>): QueueState =>
     return isUnreadable(event) ? skip(state, recorded.type, event) : evolve(state, event)
   }, initial('q'))
 
-/** A state as text. Groups without tasks, which mean nothing, and the order of groups and breakers are left out. */
-export const textOf = (state: QueueState): string => {
-  const [head, ...pages] = snapshotLines(state).map((line) => JSON.parse(line) as unknown)
-  const { groups, breakers, ...rest } = head as { groups: ReadonlyArray<unknown>; breakers: ReadonlyArray<{ type: string }> }
-  const tasks = (pages as ReadonlyArray<ReadonlyArray<ReadonlyArray<unknown>>>).flat().map((line) =>
-    line.map((field, index) => (index === 3 ? groups[field as number] : field)),
-  )
-  tasks.sort((a, b) => Number(a[0]) - Number(b[0]))
-  const byType = [...breakers].sort((a, b) => (a.type < b.type ? -1 : 1))
-  return [rest, byType, ...tasks].map((part) => JSON.stringify(part)).join('\n')
-}
+/** A state as text: equal for equal states. */
+export const textOf = (state: QueueState): string => snapshotLines(state).join('\n')
 
 /** The engine's own state as text, and the revision that it shows; waits for a snapshot under way. */
 export const stateAt = async (engine: QueueEngine): Promise<{ readonly text: string; readonly revision: number }> => {

@@ -5,43 +5,21 @@
  * `cutSnapshot` takes its lines bit by bit while the state goes on changing: what is about to change is
  * written down first, so all lines show the moment of the cut.
  */
-import { type Breaker, type Head, type Lease, newTaskRecord, noRare, type Rare, type TaskRecord } from './state.js'
-import { Tables } from './tables.js'
-import { isFinal, type Phase, type Status, statuses } from './task.js'
+import { pageOf, pageTasks, pageText } from './snapshot-page.js'
+import type { Breaker, Group, Head, TaskRecord } from './state.js'
+import { sortedByKey } from './sorted-list.js'
+import { byType, Tables } from './tables.js'
+import { isFinal, type Phase } from './task.js'
 import { QueueState } from './queue-state.js'
 
 /** Raise it with every change of the fold or of these lines. */
-export const foldVersion = 1
+export const foldVersion = 2
 
 type HeadLine = Omit<Head, 'savedFor'> & {
   readonly queue: string
   readonly groups: ReadonlyArray<readonly [string, Phase | null, ReadonlyArray<string>, string | null]>
   readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
 }
-
-type TaskLine = readonly [
-  number: number,
-  id: string,
-  key: string,
-  group: number,
-  priority: number,
-  timeout: number,
-  maxRetries: number,
-  backoffSeconds: number,
-  enqueuedAt: number,
-  enqueuedRevision: number,
-  status: number,
-  retries: number,
-  attempts: number,
-  dueAt: number,
-  finishedAt: number,
-  lastRevision: number,
-  dependencies: ReadonlyArray<string> | 0,
-  lease: Lease | 0,
-  rare: Rare | 0,
-]
-
-const tasksPerLine = 64
 
 export interface SnapshotCut {
   readonly revision: number
@@ -57,16 +35,20 @@ export const cutSnapshot = (state: QueueState): SnapshotCut => {
   if (tables.cut !== null) throw new Error('a snapshot is under way')
   const groups = new Map(tables.sortedGroups().map((group, index) => [group, index]))
   const written = new Set<TaskRecord>()
-  const early: Array<TaskLine> = []
-  const lastNumber = tables.head.lastNumber
-  let head: string | undefined = headLine(tables)
+  /** Copies of those that are about to change. */
+  const early: Array<TaskRecord> = []
+  const lines = [headLine(tables)]
+  const { lastNumber } = tables.head
   let passed = 0
+  const put = (tasks: Array<TaskRecord>): void => {
+    if (tasks.length > 0) lines.push(pageText(tasks, groups))
+    tasks.length = 0
+  }
   tables.cut = {
     beforeChange: (task) => {
-      if (task.number > passed && task.number <= lastNumber && !written.has(task)) {
-        written.add(task)
-        early.push(taskLine(task, groups))
-      }
+      if (task.number <= passed || task.number > lastNumber || written.has(task)) return
+      written.add(task)
+      early.push({ ...task })
     },
   }
   const end = (): void => {
@@ -74,39 +56,28 @@ export const cutSnapshot = (state: QueueState): SnapshotCut => {
     written.clear()
   }
   const next = (tasksMin: number): ReadonlyArray<string> | undefined => {
-    const lines: Array<string> = []
-    if (head !== undefined) {
-      lines.push(head)
-      head = undefined
-    }
-    let page: Array<TaskLine> = []
-    const put = (line: TaskLine): void => {
-      page.push(line)
-      if (page.length === tasksPerLine) {
-        lines.push(JSON.stringify(page))
-        page = []
-      }
-    }
-    let taken = 0
-    let done = tables.cut === null
-    while (taken < tasksMin && !done) {
+    const page: Array<TaskRecord> = []
+    put(early)
+    for (let taken = 0; taken < tasksMin && tables.cut !== null; ) {
       const task = tables.byNumber.after(passed)
       if (task === undefined || task.number > lastNumber) {
-        done = true
-        early.forEach(put)
-        early.length = 0
         end()
         break
       }
       passed = task.number
       if (written.delete(task)) continue
-      put(taskLine(task, groups))
+      page.push(task)
       taken++
+      if (page.length === pageTasks) put(page)
     }
-    if (page.length > 0) lines.push(JSON.stringify(page))
-    return lines.length === 0 && done ? undefined : lines
+    put(page)
+    return lines.length === 0 && tables.cut === null ? undefined : lines.splice(0)
   }
-  return { revision: tables.head.revision, next, abandon: end }
+  const abandon = (): void => {
+    end()
+    lines.length = early.length = 0
+  }
+  return { revision: tables.head.revision, next, abandon }
 }
 
 /** The whole snapshot at once. */
@@ -121,44 +92,21 @@ const headLine = (tables: Tables): string => {
     ...head,
     queue: tables.queue,
     groups: tables.sortedGroups().map((group) => [group.type, group.phase ?? null, group.skills, group.tenant ?? null]),
-    breakers: [...tables.breakers.values()].map(({ savedFor: __, probe, ...breaker }) => ({
-      ...breaker,
-      probe: probe?.number ?? null,
-    })),
+    breakers: [...tables.breakers.values()]
+      .sort(byType)
+      .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
   }
   return JSON.stringify(line)
 }
 
-const taskLine = (task: TaskRecord, groups: ReadonlyMap<object, number>): TaskLine => [
-  task.number,
-  task.id,
-  task.key,
-  groups.get(task.group) as number,
-  task.priority,
-  task.timeout,
-  task.maxRetries,
-  task.backoffSeconds,
-  task.enqueuedAt,
-  task.enqueuedRevision,
-  statuses.indexOf(task.status),
-  task.retries,
-  task.attempts,
-  task.dueAt,
-  task.finishedAt,
-  task.lastRevision,
-  task.dependencies.length === 0 ? 0 : task.dependencies,
-  task.lease ?? 0,
-  Object.keys(task.rare).length === 0 ? 0 : task.rare,
-]
-
 /** Builds a state from a snapshot's lines, given in order; `finish` returns it. Rejects malformed lines by throwing. */
 export const snapshotReader = (): { readonly line: (text: string) => void; readonly finish: () => QueueState } => {
   let tables: Tables | undefined
-  let groups: ReadonlyArray<TaskRecord['group']> = []
+  let groups: ReadonlyArray<Group> = []
   let breakers: HeadLine['breakers'] = []
   const tasks: Array<TaskRecord> = []
   const agents = new Map<string, string>()
-  // Tasks that changed during the cut stand at its end.
+  // Tasks that changed during the cut stand among later ones.
   let isInOrder = true
 
   const readHead = (text: string): void => {
@@ -172,32 +120,12 @@ export const snapshotReader = (): { readonly line: (text: string) => void; reado
     breakers = breakerLines
   }
 
-  const readTask = (line: TaskLine): void => {
-    const task = newTaskRecord({
-      number: line[0],
-      id: line[1],
-      key: line[2],
-      group: groups[line[3]] as TaskRecord['group'],
-      priority: line[4],
-      timeout: line[5],
-      maxRetries: line[6],
-      backoffSeconds: line[7],
-      enqueuedAt: line[8],
-      enqueuedRevision: line[9],
-      dependencies: line[16] === 0 ? noIds : line[16],
-      status: statuses[line[10]] as Status,
-      retries: line[11],
-      missing: 0,
-      dueAt: line[13],
-      finishedAt: line[14],
-      rare: line[18] === 0 ? noRare : line[18],
-    })
-    task.attempts = line[12]
-    task.lastRevision = line[15]
-    if (line[17] !== 0) task.lease = { ...line[17], agent: shared(line[17].agent) }
-    const before = tasks[tasks.length - 1]
-    if (before !== undefined && before.number > task.number) isInOrder = false
-    tasks.push(task)
+  const readPage = (text: string): void => {
+    for (const task of pageOf(text, groups, shared)) {
+      const before = tasks[tasks.length - 1]
+      if (before !== undefined && before.number > task.number) isInOrder = false
+      tasks.push(task)
+    }
   }
 
   /** One string for all leases of an agent, as it is when they are folded. */
@@ -211,7 +139,7 @@ export const snapshotReader = (): { readonly line: (text: string) => void; reado
   const finish = (): QueueState => {
     if (tables === undefined) throw new Error('the snapshot is empty')
     const loaded = tables
-    loaded.fill(isInOrder ? tasks : tasks.sort((a, b) => a.number - b.number))
+    loaded.fill(isInOrder ? tasks : sortedByKey(tasks, (task) => task.number))
     for (const task of loaded.byNumber.values()) {
       if (isFinal(task.status) || task.dependencies.length === 0) continue
       for (const id of task.dependencies) {
@@ -232,14 +160,10 @@ export const snapshotReader = (): { readonly line: (text: string) => void; reado
   }
 
   return {
-    line: (text) => {
-      if (tables === undefined) return readHead(text)
-      for (const line of JSON.parse(text) as ReadonlyArray<TaskLine>) readTask(line)
-    },
+    line: (text) => (tables === undefined ? readHead(text) : readPage(text)),
     finish,
   }
 }
-const noIds: ReadonlyArray<string> = []
 
 /** An independent copy, for auditors and experiments. */
 export const fork = (state: QueueState): QueueState => {

@@ -8,7 +8,7 @@
  */
 import { Journal } from './journal.js'
 import { settingsDefault } from './settings.js'
-import { SortedList } from './sorted-list.js'
+import { SortedList, sortedByKey } from './sorted-list.js'
 import {
   blocksDuplicates,
   type Breaker,
@@ -23,7 +23,7 @@ import { TaskNumbers } from './task-numbers.js'
 import { isFinal, type Phase, type Status, statuses } from './task.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
-const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
+export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 /** Where an unfinished snapshot keeps what changes before it gets there (see `snapshot.ts`). */
 export interface Cut {
@@ -77,22 +77,25 @@ export class Tables {
 
   /** Takes in all tasks of a snapshot, in the order of their numbers. The tables must be empty. */
   fill(tasks: ReadonlyArray<TaskRecord>): void {
-    const lists = new Map<SortedList<TaskRecord>, Array<TaskRecord>>()
-    const put = (list: SortedList<TaskRecord>, task: TaskRecord): void => {
-      const items = lists.get(list)
-      if (items === undefined) lists.set(list, [task])
-      else items.push(task)
-    }
+    const ranked = new Map<SortedList<TaskRecord>, Array<Array<TaskRecord>>>()
+    const timed: Array<TaskRecord> = []
+    const finished: Array<TaskRecord> = []
     for (const task of tasks) {
       const { status } = task
       this.register(task)
       this.counts[status]++
-      put(task.group.byStatus[status], task)
-      if (task.dueAt !== 0) put(this.timers, task)
-      if (isFinal(status)) put(this.finished, task)
+      const list = task.group.byStatus[status]
+      let bands = ranked.get(list)
+      if (bands === undefined) ranked.set(list, (bands = Array.from({ length: 10 }, () => [])))
+      // Ranks are by priority, then by number: what is put by priority is in their order.
+      ;(bands[10 - task.priority] as Array<TaskRecord>).push(task)
+      if (task.dueAt !== 0) timed.push(task)
+      if (isFinal(status)) finished.push(task)
       if (task.lease !== null && isHeld(task)) addTo(this.leases, task.lease.agent, task)
     }
-    for (const [list, items] of lists) list.fill(items)
+    for (const [list, bands] of ranked) list.fill(bands.flat())
+    this.timers.fill(sortedByKey(timed, (task) => task.dueAt))
+    this.finished.fill(sortedByKey(finished, (task) => task.finishedAt))
   }
 
   update(task: TaskRecord, change: (task: TaskRecord) => void): void {

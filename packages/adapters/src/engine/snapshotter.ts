@@ -1,10 +1,14 @@
 /** When snapshots are taken, and how: in small steps, while the queue works on. */
-import { cutSnapshot, foldVersion, type QueueState } from '@daybook/core'
-import type { SnapshotStore } from '../store/index.js'
+import { cutSnapshot, foldVersion, type QueueState, type SnapshotCut } from '@daybook/core'
+import type { SnapshotStore, SnapshotWriter } from '../store/index.js'
 import { describe } from './refusals.js'
 
-/** Tasks written before others get their turn. */
-const tasksPerTurn = 512
+/** Tasks written at least before others get their turn. */
+const tasksPerTurn = 1_024
+/** Of the time that the others' turn took: a busy queue must not keep its snapshot from coming to an end. */
+const shareMin = 0.25
+/** A longer turn would be felt by whoever waits for an answer. */
+const turnMsMax = 10
 
 export interface SnapshotterOptions {
   readonly stream: string
@@ -49,10 +53,7 @@ export class Snapshotter {
     try {
       const writer = await this.store.create({ stream: this.options.stream, revision: cut.revision, foldVersion })
       try {
-        for (let lines = cut.next(tasksPerTurn); lines !== undefined; lines = cut.next(tasksPerTurn)) {
-          for (const line of lines) await writer.line(line)
-          await new Promise((resolve) => setImmediate(resolve))
-        }
+        await writeOut(cut, writer)
         await writer.commit()
         this.last = cut.revision
       } catch (error) {
@@ -66,5 +67,18 @@ export class Snapshotter {
     } finally {
       this.isUnderWay = false
     }
+  }
+}
+
+const writeOut = async (cut: SnapshotCut, writer: SnapshotWriter): Promise<void> => {
+  let begun = performance.now()
+  let turnMs = 0
+  for (let lines = cut.next(tasksPerTurn); lines !== undefined; lines = cut.next(tasksPerTurn)) {
+    for (const line of lines) await writer.line(line)
+    const ended = performance.now()
+    if (ended - begun < turnMs) continue
+    await new Promise((resolve) => setImmediate(resolve))
+    begun = performance.now()
+    turnMs = Math.min((begun - ended) * shareMin, turnMsMax)
   }
 }

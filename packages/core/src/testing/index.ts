@@ -2,4 +2,4 @@
 export { Shadow, type ShadowBreaker, type ShadowLease, type ShadowPick, type ShadowTask } from './shadow.js'
 export { type Sizes, sizesOf } from './sizes.js'
 export * from './views.js'
-export { SortedList } from '../sorted-list.js'
+export { SortedList, sortedByKey } from '../sorted-list.js'
