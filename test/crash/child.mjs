@@ -3,7 +3,11 @@
  * What was acknowledged is printed as it is told, a line of JSON each; standard output is a pipe, which takes a
  * line before `write` returns, so what was told survives the kill.
  *
- *     node child.mjs <folder> <run> <seed> [early]     then, on standard input, one line: {"retry": […], "carry": […]}
+ *     node child.mjs <store> <folder> <run> <seed> [early]
+ *     then, on standard input, one line: {"queue": "q", "retry": […], "carry": […]}
+ *
+ * The store is `sqlite` for a file in the folder, `sqlite-shared` for one that others have open as well, or the
+ * connection string of an EventStoreDB. Snapshots are in the folder, too.
  */
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -11,7 +15,7 @@ import { createDaybook } from '@daybook/adapters/engine'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 
-const [folder, run, seed, defect] = process.argv.slice(2)
+const [choice, folder, run, seed, defect] = process.argv.slice(2)
 const callers = 8
 
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -42,6 +46,11 @@ const told = (snapshots) => ({
     return snapshots.create(header)
   },
 })
+
+const openStore = async () => {
+  if (choice.startsWith('esdb')) return (await import('@daybook/adapters/eventstoredb')).openEventStoreDb({ url: choice })
+  return openSqliteStore({ file: join(folder, 'daybook.db'), sharing: choice === 'sqlite-shared' ? 'shared' : 'exclusive' })
+}
 
 let last = 0
 const send = async (engine, command) => {
@@ -118,15 +127,15 @@ const main = async () => {
   const input = createInterface({ input: process.stdin })
   say({ loaded: true })
   const go = await new Promise((resolve) => input.once('line', (line) => resolve(JSON.parse(line))))
-  const opened = await openSqliteStore({ file: join(folder, 'daybook.db') })
+  const opened = await openStore()
   const daybook = createDaybook({
     store: defect === 'early' ? hasty(opened) : opened,
-    snapshots: told(await openSnapshotFolder(join(folder, 'snapshots'))),
+    snapshots: told(await openSnapshotFolder(join(folder, choice === 'sqlite' ? 'snapshots' : `snapshots of ${run}`))),
     snapshotEvery: 150,
     warn: (message) => say({ warning: message }),
   })
   await daybook.ready
-  const engine = await daybook.open('q')
+  const engine = await daybook.open(go.queue ?? 'q')
   const { revision, snapshotRevision } = engine.status()
   say({ ready: { revision, snapshotRevision } })
   // What was asked before the kill and never answered is asked again; what was held goes on being held.

@@ -1,15 +1,13 @@
 /** A database file whose process is killed again and again, and what must hold of it in between. */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { replay } from '@daybook/adapters/engine'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
-import type { Claimed, PreparedTask } from '@daybook/core'
+import type { PreparedTask } from '@daybook/core'
 import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type LogEntry, type Told } from '../support/audit.js'
+import { Child, enqueuesAreWhole, type Held, heldAfter, type Line } from './child.js'
 import { foldAll, logOf, sleep, textOf } from '../support/queue.js'
 import { below, randomOf } from '../support/random.js'
 
@@ -18,66 +16,6 @@ export interface Moment {
   readonly after: 'go' | 'ready' | 'snapshot'
   readonly msMax: number
   readonly msMin?: number
-}
-
-interface Line {
-  readonly loaded?: true
-  readonly ready?: { readonly revision: number; readonly snapshotRevision: number }
-  readonly snapshot?: number
-  readonly asked?: ReadonlyArray<PreparedTask>
-  /** Something is about to be said of the claim with this token. */
-  readonly about?: number
-  readonly told?: Told
-  readonly carried?: true
-  readonly warning?: string
-  readonly failed?: string
-}
-
-class Child {
-  readonly lines: Array<Line> = []
-  readonly ended: Promise<void>
-  private readonly process: ChildProcess
-  private waiting: Array<() => void> = []
-
-  constructor(args: ReadonlyArray<string>) {
-    this.process = spawn(process.execPath, [fileURLToPath(new URL('./child.mjs', import.meta.url)), ...args], {
-      stdio: ['pipe', 'pipe', 'inherit'],
-    })
-    this.process.stdin?.on('error', () => undefined)
-    const output = createInterface({ input: this.process.stdout! })
-    output.on('line', (line) => {
-      // The last one may be cut short by the kill: then it was not told.
-      try {
-        this.lines.push(JSON.parse(line) as Line)
-      } catch {
-        return
-      }
-      this.waiting.forEach((wake) => wake())
-    })
-    this.ended = new Promise((resolve) => output.once('close', resolve)).then(() => this.waiting.forEach((wake) => wake()))
-  }
-
-  go(message: unknown): void {
-    this.process.stdin?.write(`${JSON.stringify(message)}\n`)
-  }
-
-  /** False when it ended before. */
-  async said(what: keyof Line, msMax = 20_000): Promise<boolean> {
-    const has = (): boolean => this.lines.some((line) => line[what] !== undefined)
-    const end = Date.now() + msMax
-    let over = false
-    void this.ended.then(() => (over = true))
-    while (!has() && !over && Date.now() < end) {
-      await Promise.race([new Promise<void>((resolve) => this.waiting.push(resolve)), sleep(msMax)])
-      this.waiting = []
-    }
-    return has()
-  }
-
-  async kill(): Promise<void> {
-    this.process.kill('SIGKILL')
-    await this.ended
-  }
 }
 
 export class KilledQueue {
@@ -93,7 +31,7 @@ export class KilledQueue {
   private next: Child | undefined
   private runs = 0
   private unanswered: ReadonlyArray<ReadonlyArray<PreparedTask>> = []
-  private held: ReadonlyArray<{ task: string; token: number; agent: string }> = []
+  private held: ReadonlyArray<Held> = []
   private readonly random
 
   private constructor(
@@ -110,7 +48,7 @@ export class KilledQueue {
 
   /** Modules are loaded before it is its turn, which is half of a start. */
   private prepare(): Child {
-    const args = [this.folder, `r${++this.runs}`, String(below(this.random, 2 ** 31))]
+    const args = ['sqlite', this.folder, `r${++this.runs}`, String(below(this.random, 2 ** 31))]
     return new Child(this.defect === undefined ? args : [...args, this.defect])
   }
 
@@ -179,31 +117,5 @@ export class KilledQueue {
   async end(): Promise<void> {
     await this.next?.kill()
     await rm(this.folder, { recursive: true, force: true })
-  }
-}
-
-/** Claims that were told and never spoken of since: nobody else touches these tasks, so they must go on being held. */
-const heldAfter = (told: ReadonlyArray<Told>, lines: ReadonlyArray<Line>): ReadonlyArray<{ task: string; token: number; agent: string }> => {
-  const spokenOf = new Set(lines.flatMap((line) => line.about ?? []))
-  return told.flatMap(({ command, outcome }) =>
-    command.type === 'Claim' && outcome._tag === 'Right'
-      ? (outcome.right.value as ReadonlyArray<Claimed>)
-          .filter(({ token, timeout }) => timeout > 60 && !spokenOf.has(token))
-          .map(({ task, token }) => ({ task, token, agent: command.agent }))
-      : [],
-  )
-}
-
-/** INV-16: a task's id says how many were enqueued with it. All of them are there. */
-const enqueuesAreWhole = (log: ReadonlyArray<LogEntry>): void => {
-  const seen = new Map<string, number>()
-  for (const { event } of log) {
-    if (event.type !== 'TaskEnqueued') continue
-    const [stem, , count] = event.data.task.split('/')
-    const key = `${stem}/${count}`
-    seen.set(key, (seen.get(key) ?? 0) + 1)
-  }
-  for (const [key, count] of seen) {
-    holds(String(count) === key.split('/')[1], () => `INV-16: of ${key} only ${count} are in the log`)
   }
 }

@@ -1,0 +1,99 @@
+/** A process that works on a queue until it is killed (`child.mjs`), and what it said. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Claimed, PreparedTask } from '@daybook/core'
+import { holds, type LogEntry, type Told } from '../support/audit.js'
+import { sleep } from '../support/queue.js'
+
+export interface Line {
+  readonly loaded?: true
+  readonly ready?: { readonly revision: number; readonly snapshotRevision: number }
+  readonly snapshot?: number
+  readonly asked?: ReadonlyArray<PreparedTask>
+  /** Something is about to be said of the claim with this token. */
+  readonly about?: number
+  readonly told?: Told
+  readonly carried?: true
+  readonly warning?: string
+  readonly failed?: string
+}
+
+export interface Held {
+  readonly task: string
+  readonly token: number
+  readonly agent: string
+}
+
+export class Child {
+  readonly lines: Array<Line> = []
+  readonly ended: Promise<void>
+  private readonly process: ChildProcess
+  private waiting: Array<() => void> = []
+
+  constructor(args: ReadonlyArray<string>) {
+    this.process = spawn(process.execPath, [fileURLToPath(new URL('./child.mjs', import.meta.url)), ...args], {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    this.process.stdin?.on('error', () => undefined)
+    const output = createInterface({ input: this.process.stdout! })
+    output.on('line', (line) => {
+      // The last one may be cut short by the kill: then it was not told.
+      try {
+        this.lines.push(JSON.parse(line) as Line)
+      } catch {
+        return
+      }
+      this.waiting.forEach((wake) => wake())
+    })
+    this.ended = new Promise((resolve) => output.once('close', resolve)).then(() => this.waiting.forEach((wake) => wake()))
+  }
+
+  go(message: unknown): void {
+    this.process.stdin?.write(`${JSON.stringify(message)}\n`)
+  }
+
+  /** False when it ended before. */
+  async said(what: keyof Line, msMax = 20_000): Promise<boolean> {
+    const has = (): boolean => this.lines.some((line) => line[what] !== undefined)
+    const end = Date.now() + msMax
+    let over = false
+    void this.ended.then(() => (over = true))
+    while (!has() && !over && Date.now() < end) {
+      await Promise.race([new Promise<void>((resolve) => this.waiting.push(resolve)), sleep(msMax)])
+      this.waiting = []
+    }
+    return has()
+  }
+
+  async kill(): Promise<void> {
+    this.process.kill('SIGKILL')
+    await this.ended
+  }
+}
+
+/** Claims that were told and never spoken of since: nobody else touches these tasks, so they must go on being held. */
+export const heldAfter = (told: ReadonlyArray<Told>, lines: ReadonlyArray<Line>): ReadonlyArray<Held> => {
+  const spokenOf = new Set(lines.flatMap((line) => line.about ?? []))
+  return told.flatMap(({ command, outcome }) =>
+    command.type === 'Claim' && outcome._tag === 'Right'
+      ? (outcome.right.value as ReadonlyArray<Claimed>)
+          .filter(({ token, timeout }) => timeout > 60 && !spokenOf.has(token))
+          .map(({ task, token }) => ({ task, token, agent: command.agent }))
+      : [],
+  )
+}
+
+/** INV-16: a task's id says how many were enqueued with it. All of them are there. */
+export const enqueuesAreWhole = (log: ReadonlyArray<LogEntry>): void => {
+  const seen = new Map<string, number>()
+  for (const { event } of log) {
+    if (event.type !== 'TaskEnqueued') continue
+    const [stem, , count] = event.data.task.split('/')
+    const key = `${stem}/${count}`
+    seen.set(key, (seen.get(key) ?? 0) + 1)
+  }
+  for (const [key, count] of seen) {
+    holds(String(count) === key.split('/')[1], () => `INV-16: of ${key} only ${count} are in the log`)
+  }
+}

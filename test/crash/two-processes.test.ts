@@ -1,0 +1,113 @@
+/** Two processes on one queue, both busy, one of them killed now and then: the other carries on, and the books are right. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
+import { openSqliteStore } from '@daybook/adapters/sqlite'
+import type { EventStore } from '@daybook/adapters/store'
+import { expect, test } from 'vitest'
+import { answersMatchLog, leasesAreUnique, nothingIsLost, readLog, type Told } from '../support/audit.js'
+import { eventStoreDbUrl } from '../support/eventstoredb/node.js'
+import { sleep, until } from '../support/queue.js'
+import { Child, enqueuesAreWhole, type Held, heldAfter } from './child.js'
+
+const killsDefault = 6
+
+/** What was told by a process and is success. */
+const successes = ({ lines }: Child): number => lines.filter(({ told }) => told?.outcome._tag === 'Right').length
+
+class SharedQueue {
+  readonly told: Array<Told> = []
+  /** Leases that a killed process's agents held, and another process honoured. */
+  carried = 0
+  readonly warnings: Array<string> = []
+  private runs = 0
+  private held: ReadonlyArray<Held> = []
+
+  constructor(
+    readonly choice: string,
+    readonly folder: string,
+    readonly queue: string,
+    private readonly defect: ReadonlyArray<string>,
+  ) {}
+
+  async start(): Promise<Child> {
+    const child = new Child([this.choice, this.folder, `${this.queue}-${++this.runs}`, String(this.runs), ...this.defect])
+    await child.said('loaded')
+    child.go({ queue: this.queue, retry: [], carry: this.held })
+    this.held = []
+    return child
+  }
+
+  async kill(child: Child): Promise<void> {
+    await child.kill()
+    const told = child.lines.flatMap((line) => line.told ?? [])
+    this.told.push(...told)
+    this.held = heldAfter(told, child.lines)
+    for (const { failed, warning } of child.lines) {
+      if (failed !== undefined) throw new Error(`a process failed: ${failed}`)
+      if (warning !== undefined) this.warnings.push(warning)
+    }
+    this.carried += told.filter(({ id, command }) => command.type === 'Complete' && !command.agent.includes(id.split('-').slice(0, -1).join('-'))).length
+  }
+}
+
+const openFile = (folder: string): Promise<EventStore> => openSqliteStore({ file: join(folder, 'daybook.db'), sharing: 'shared' })
+
+const twoProcesses = async (
+  choice: string,
+  open: (folder: string) => Promise<EventStore>,
+  { kills = killsDefault, defect = [] }: { readonly kills?: number; readonly defect?: ReadonlyArray<string> } = {},
+): Promise<void> => {
+  const folder = await mkdtemp(join(tmpdir(), 'daybook-two-'))
+  const shared = new SharedQueue(choice, folder, `two-${process.pid}-${Date.now()}`, defect)
+  let pair = [await shared.start(), await shared.start()]
+  try {
+    for (let i = 0; i < kills; i++) {
+      await Promise.all(pair.map((child) => until(() => successes(child) >= 20, 30_000)))
+      await sleep(i * 10)
+      const [victim, survivor] = i % 2 === 0 ? pair : [...pair].reverse()
+      await shared.kill(victim!)
+      const before = successes(survivor!)
+      await until(() => successes(survivor!) >= before + 20, 30_000)
+      pair = [survivor!, await shared.start()]
+    }
+    await Promise.all(pair.map((child) => until(() => child.lines.some(({ carried }) => carried === true), 30_000)))
+  } finally {
+    for (const child of pair) await shared.kill(child)
+  }
+  const store = await open(folder)
+  try {
+    const recorded = []
+    for await (const page of store.read(`taskqueue-${shared.queue}`)) recorded.push(...page)
+    const log = readLog(recorded)
+    answersMatchLog(shared.told, log)
+    leasesAreUnique(log)
+    nothingIsLost(log)
+    enqueuesAreWhole(log)
+    expect(shared.told.length).toBeGreaterThan(kills * 40)
+    expect(shared.carried).toBeGreaterThan(0)
+    const runs = new Set(log.map(({ command }) => command.split('-').slice(0, -1).join('-')))
+    expect(runs.size).toBeGreaterThan(kills)
+  } finally {
+    await store.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+test('INV-1, INV-2, INV-9, INV-16, INV-19: two processes on one SQLite file, one of them killed again and again', async () => {
+  await twoProcesses('sqlite-shared', openFile)
+}, 180_000)
+
+test('INV-1, INV-2, INV-9, INV-16, INV-19: two processes on one EventStoreDB, one of them killed again and again', async () => {
+  const node = await eventStoreDbUrl()
+  try {
+    await twoProcesses(node.url, async () => openEventStoreDb({ url: node.url }))
+  } finally {
+    await node.close()
+  }
+}, 180_000)
+
+test('teeth: two processes that acknowledge before the log has taken it are caught', async () => {
+  await expect(twoProcesses('sqlite-shared', openFile, { kills: 2, defect: ['early'] })).rejects.toThrow(/INV-|content of another|not within/)
+}, 180_000)
