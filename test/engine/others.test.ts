@@ -1,5 +1,5 @@
 /** Other processes on the same queue: what they append is heard of, and nobody is shut out. */
-import type { QueueEngine } from '@daybook/adapters/engine'
+import { createDaybook, type QueueEngine } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { type Delivered, type EventStore, StoreError } from '@daybook/adapters/store'
 import { isUnreadable, taskOf } from '@daybook/core'
@@ -162,4 +162,33 @@ test('two engines with a task each for one worker: done once, told once', async 
   }
   const log = await logOf(inner)
   expect(log.filter(({ type }) => type === 'Completed')).toHaveLength(2)
+})
+
+test('a queue that another process began is found, and its timers are kept though nobody asks for it', async () => {
+  const store = openMemoryStore({ isShared: true })
+  const here = createDaybook({ store })
+  const there = createDaybook({ store: { ...store, close: async () => undefined } })
+  await Promise.all([here.ready, there.ready])
+  expect(await here.find('q')).toBeUndefined()
+  const theirs = await there.open('q')
+  await theirs.submit(enqueue({ ...enqueue('a').tasks[0]!, timeout: 0.05 }), door)
+  expect(here.queue('q')).toBeUndefined()
+  expect((await here.find('q'))?.status().revision).toBe(0)
+  const second = await there.open('second')
+  await second.submit(enqueue({ ...enqueue('b').tasks[0]!, timeout: 0.05 }), door)
+  await second.claim(claim('ann'), door)
+  await there.close()
+  await until(() => (here.queue('second')?.status().revision ?? -1) > 1, 10_000)
+  expect(here.queues().map(({ name }) => name)).toEqual(['q', 'second'])
+  await here.close()
+})
+
+test('a store that this process has for itself is not looked at for queues of others', async () => {
+  let asked = 0
+  const inner = openMemoryStore()
+  const daybook = createDaybook({ store: { ...inner, head: (name) => (asked++, inner.head(name)) } })
+  await daybook.ready
+  expect(await daybook.find('q')).toBeUndefined()
+  expect(asked).toBe(0)
+  await daybook.close()
 })

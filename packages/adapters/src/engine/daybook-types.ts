@@ -17,6 +17,8 @@ export interface Daybook {
   readonly log: EventStore
   /** The queue if it has ever had an event. */
   readonly queue: (name: string) => QueueEngine | undefined
+  /** The same, but where other processes write to the store, it is looked for there, too. Rejects when that cannot be read. */
+  readonly find: (name: string) => Promise<QueueEngine | undefined>
   /** The queue, opened for its first event if need be: nothing is written until there is one. */
   readonly open: (name: string) => Promise<QueueEngine>
   readonly queues: () => ReadonlyArray<QueueEngine>

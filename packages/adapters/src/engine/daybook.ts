@@ -3,6 +3,7 @@ import type { EventStore, SnapshotStore } from '../store/index.js'
 import type { Daybook, Loading } from './daybook-types.js'
 import { openEngine } from './engine.js'
 import type { EngineOptions } from './engine-options.js'
+import { describe } from './refusals.js'
 import { streamOf, streamPrefix } from './replay.js'
 import type { QueueEngine } from './types.js'
 
@@ -15,17 +16,22 @@ export interface DaybookOptions extends EngineOptions {
 /** Starts replaying; `ready` says when it is done, and rejects when the store cannot be read. */
 export const createDaybook = (options: DaybookOptions): Daybook => new Registry(options)
 
+/** How often queues are looked for that other processes began, in milliseconds. */
+const lookMs = 1_000
+
 class Registry implements Daybook {
   readonly ready: Promise<void>
   private readonly engines = new Map<string, QueueEngine>()
   private readonly opening = new Map<string, Promise<QueueEngine>>()
   private readonly progress = new Map<string, Loading>()
   private readonly warn: (message: string) => void
+  private looking: NodeJS.Timeout | undefined
   private closing: Promise<void> | undefined
 
   constructor(private readonly options: DaybookOptions) {
     this.warn = options.warn ?? (() => undefined)
     this.ready = this.openAll()
+    if (options.store.isShared) this.ready.then(() => this.lookAround(), () => undefined)
     // Whoever awaits `ready` is told; nobody awaiting it must not end the process.
     this.ready.catch(() => undefined)
   }
@@ -41,6 +47,13 @@ class Registry implements Daybook {
   queue(name: string): QueueEngine | undefined {
     const engine = this.engines.get(name)
     return engine !== undefined && engine.status().revision >= 0 ? engine : undefined
+  }
+
+  async find(name: string): Promise<QueueEngine | undefined> {
+    const known = this.queue(name)
+    const { store } = this.options
+    if (known !== undefined || !store.isShared || (await store.head(streamOf(name))) < 0) return known
+    return this.open(name)
   }
 
   open(name: string): Promise<QueueEngine> {
@@ -72,6 +85,19 @@ class Registry implements Daybook {
     for (const stream of streams) await this.open(stream.slice(streamOf('').length))
   }
 
+  /** Queues that other processes begin are opened here as well: their timers are kept though nobody here asks for them. */
+  private lookAround(): void {
+    if (this.closing !== undefined) return
+    this.looking = setTimeout(() => {
+      this.openAll()
+        .catch((error: unknown) => {
+          if (this.closing === undefined) this.warn(`queues that others began cannot be opened: ${describe(error)}`)
+        })
+        .finally(() => this.lookAround())
+    }, lookMs)
+    this.looking.unref()
+  }
+
   private async openQueue(name: string): Promise<QueueEngine> {
     const { store, snapshots } = this.options
     try {
@@ -93,6 +119,7 @@ class Registry implements Daybook {
   }
 
   private async shutDown(): Promise<void> {
+    clearTimeout(this.looking)
     await Promise.allSettled([this.ready, ...this.opening.values()])
     await Promise.all([...this.engines.values()].map((engine) => engine.close()))
     await this.options.store.close()

@@ -140,13 +140,15 @@ const queueOf = async (
   }
   // It may be one of those that have not been read yet.
   if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: 1 }))
-  if (!makes) return E.left(problem('not-found', `no queue ${name}: it comes into being with its first task, or its first setting`))
   try {
-    return E.right(await daybook.open(name))
+    const found = await (makes ? daybook.open(name) : daybook.find(name))
+    return found === undefined ? E.left(problem('not-found', noQueue(name))) : E.right(found)
   } catch (error) {
     return E.left(problem('unavailable', error instanceof Error ? error.message : 'the store cannot be read', { retryAfterSeconds: 1 }))
   }
 }
+
+const noQueue = (name: string): string => `no queue ${name}: it comes into being with its first task, or its first setting`
 
 const notYet = async (queue: QueueEngine, query: unknown, { atLeastWaitMs }: HttpLimits): Promise<Problem | undefined> => {
   const { atLeast } = query as { readonly atLeast?: string }

@@ -20,7 +20,7 @@ export const readiness =
     })
     const why = isDraining()
       ? 'the server is stopping'
-      : !isReplayed() || loading.length > 0
+      : !isReplayed()
         ? `the log is being read: ${loading.map(({ queue, events, of }) => `${queue} ${events} of ${of} events`).join(', ') || 'just begun'}`
         : unavailable.map(({ queue, reason }) => `${queue}: ${reason}`).join('; ')
     return Promise.resolve(
