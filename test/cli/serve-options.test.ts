@@ -30,8 +30,9 @@ describe('what a server is told', () => {
   test('by nobody: loopback, 7878, SQLite in ./daybook-data, tokens', async () => {
     expect(await options({})).toEqual({
       host: '127.0.0.1', port: 7878, dataDir: resolve('daybook-data'), auth: 'tokens',
-      store: { kind: 'sqlite', file: resolve('daybook-data', 'daybook.sqlite') },
+      store: { kind: 'sqlite', file: resolve('daybook-data', 'daybook.sqlite'), sharing: 'exclusive' },
     })
+    expect((await options({ store: 'sqlite+shared:log' })).store).toEqual({ kind: 'sqlite', file: resolve('log'), sharing: 'shared' })
   })
 
   test('a flag counts before the environment, that before the file', async () => {

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { run as runProgram } from '@daybook/adapters/cli'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ended, run, runHere, type Server, start, startServer } from './program.js'
@@ -47,6 +48,50 @@ describe('daybook serve', () => {
     servers.pop()
     await first.stop()
     expect(await (await serving()).json('show', 'a')).toMatchObject({ id: 'a', status: 'pending' })
+  })
+
+  test('a terminal is shown how far the log has been read', async () => {
+    const first = await serving()
+    await first.daybook(['enqueue', 'x'])
+    servers.pop()
+    await first.stop()
+    rmSync(join(dir, 'data', 'snapshots'), { recursive: true })
+    const told: Array<string> = []
+    let stop: () => void = () => undefined
+    const code = await runProgram(['serve', '--port', '0', '--data', join(dir, 'data')], {
+      env: { DAYBOOK_TOKEN: 'a-token-of-the-tests' },
+      out: (text) => {
+        told.push(text)
+        stop()
+      },
+      err: (text) => void told.push(text),
+      outIsTerminal: false,
+      errIsTerminal: true,
+      input: async () => '',
+      onSignal: (heard) => {
+        stop = () => heard('SIGTERM')
+        return () => undefined
+      },
+    })
+    expect(code).toBe(0)
+    const read = told.findIndex((text) => /reading the log: default, \d+ of 1 events/.test(text))
+    expect(read).toBeGreaterThanOrEqual(0)
+    expect(told.findIndex((text) => text.startsWith('daybook: ready'))).toBeGreaterThan(read)
+  })
+
+  test('two servers on one file: a queue, a task and a claim of one are the other’s as well', async () => {
+    const store = ['--store', `sqlite+shared:${join(dir, 'shared.sqlite')}`]
+    const one = await serving(store, undefined, join(dir, 'one'))
+    const two = await serving(store, undefined, join(dir, 'two'))
+    const waiting = one.daybook(['enqueue', 'x', '--id', 'a', '--queue', 'q'])
+    expect((await waiting).code).toBe(0)
+    expect(await two.json('show', 'a', '--queue', 'q')).toMatchObject({ id: 'a', status: 'pending' })
+    expect(await two.json('claim', '--agent', 'ann', '--queue', 'q')).toMatchObject({ claims: [{ task: { id: 'a' } }] })
+    const there = two.json('claim', '--agent', 'bob', '--queue', 'q', '--wait', '20')
+    await one.daybook(['enqueue', 'y', '--id', 'b', '--queue', 'q'])
+    expect(await there).toMatchObject({ claims: [{ task: { id: 'b' } }] })
+    const third = await run(['serve', '--port', '0', '--data', join(dir, 'three'), '--store', `sqlite:${join(dir, 'shared.sqlite')}`])
+    expect([third.code, third.err]).toEqual([1, expect.stringContaining('Another Daybook server')])
   })
 
   test('LK-14: new queues begin with the settings of --config', async () => {

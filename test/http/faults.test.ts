@@ -10,8 +10,7 @@ test('a 500 is in the log of a served daybook, under its correlation id and with
   const lines: Array<string> = []
   const server = await serve(
     { host: '127.0.0.1', port: 0, dataDir: 'none', store: { kind: 'memory' }, auth: 'off' },
-    undefined,
-    { write: (line) => void lines.push(line) },
+    { log: { write: (line) => void lines.push(line) } },
   )
   try {
     const headers = { 'content-type': 'application/json', 'x-correlation-id': 'mine-7' }

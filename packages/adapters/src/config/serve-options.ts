@@ -19,7 +19,8 @@ export interface ServeOptions {
 }
 
 export type StoreChoice =
-  | { readonly kind: 'sqlite'; readonly file: string }
+  /** A `shared` file is one that other servers have open as well. */
+  | { readonly kind: 'sqlite'; readonly file: string; readonly sharing: 'exclusive' | 'shared' }
   /** `url` is a connection string, as EventStoreDB's clients take it. */
   | { readonly kind: 'eventstoredb'; readonly url: string }
   | { readonly kind: 'memory' }

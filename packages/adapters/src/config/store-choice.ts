@@ -2,12 +2,14 @@ import { join, resolve } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { logFileName, type StoreChoice } from './serve-options.js'
 
-/** `sqlite:FILE`, `esdb://…`, `esdb+discover://…` or `memory:`; nothing is the file in the data folder. `Left` says what would do. */
+/** `sqlite:FILE`, `sqlite+shared:FILE`, `esdb://…`, `esdb+discover://…` or `memory:`; nothing is the file in the data folder. `Left` says what would do. */
 export const readStore = (text: string | undefined, dataDir: string): E.Either<string, StoreChoice> => {
-  if (text === undefined) return E.right({ kind: 'sqlite', file: join(dataDir, logFileName) })
+  if (text === undefined) return E.right({ kind: 'sqlite', file: join(dataDir, logFileName), sharing: 'exclusive' })
   if (text === 'memory:') return E.right({ kind: 'memory' })
-  const [, file] = /^sqlite:(.+)$/.exec(text) ?? []
-  if (file !== undefined) return E.right({ kind: 'sqlite', file: resolve(file.replace(/^\/\//, '')) })
+  const [, shared, file] = /^sqlite(\+shared)?:(.+)$/.exec(text) ?? []
+  if (file !== undefined) {
+    return E.right({ kind: 'sqlite', file: resolve(file.replace(/^\/\//, '')), sharing: shared === undefined ? 'exclusive' : 'shared' })
+  }
   if (/^esdb(\+discover)?:\/\/[^/?]/.test(text)) return E.right({ kind: 'eventstoredb', url: text })
-  return E.left(`store ${JSON.stringify(text)} is not known: sqlite:FILE, esdb://HOST:PORT, or memory: (which forgets everything at the end)`)
+  return E.left(`store ${JSON.stringify(text)} is not known: sqlite:FILE, sqlite+shared:FILE, esdb://HOST:PORT, or memory: (which forgets everything at the end)`)
 }

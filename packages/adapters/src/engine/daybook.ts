@@ -11,6 +11,8 @@ export interface DaybookOptions extends EngineOptions {
   readonly store: EventStore
   /** Where snapshots are kept; without, every start replays the whole log. */
   readonly snapshots?: SnapshotStore
+  /** How far a queue has been read, again and again while it is. */
+  readonly progress?: (loading: Loading) => void
 }
 
 /** Starts replaying; `ready` says when it is done, and rejects when the store cannot be read. */
@@ -106,7 +108,11 @@ class Registry implements Daybook {
         name,
         snapshots,
         {
-          progress: (events, of) => this.progress.set(name, { queue: name, events, of }),
+          progress: (events, of) => {
+            const loading = { queue: name, events, of }
+            this.progress.set(name, loading)
+            this.options.progress?.(loading)
+          },
           skipped: (snapshot, reason) => this.warn(`snapshot ${snapshot} is not used: ${reason}`),
         },
         this.options,

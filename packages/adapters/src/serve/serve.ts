@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type DestinationStream, pino } from 'pino'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
 import type { ServeOptions } from '../config/index.js'
-import { createDaybook, type Daybook } from '../engine/index.js'
+import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
 import { openSnapshotFolder, startQueueFiles } from '../files/index.js'
 import { startHttpServer } from '../http/index.js'
 import { openMemoryStore } from '../memory/index.js'
@@ -23,6 +23,15 @@ export interface RunningServer {
   readonly close: () => Promise<void>
 }
 
+/** Who is told what. */
+export interface ServeReport {
+  readonly warn?: (message: string) => void
+  /** How far the log has been read. */
+  readonly progress?: (loading: Loading) => void
+  /** What went wrong within the server, a JSON line each. Default: stderr. */
+  readonly log?: DestinationStream
+}
+
 /** How long requests in flight may take at the end. SIGTERM to exit is 10 s at most. */
 const graceMs = 5_000
 
@@ -33,9 +42,7 @@ const graceMs = 5_000
  */
 export const serve = async (
   options: ServeOptions,
-  warn: (message: string) => void = () => undefined,
-  /** What went wrong within the server, a JSON line each. */
-  log: DestinationStream = process.stderr,
+  { warn = () => undefined, progress = () => undefined, log = process.stderr }: ServeReport = {},
 ): Promise<RunningServer> => {
   if (options.auth === 'off') {
     const refusal = refusalOfAuthOff(options.host)
@@ -46,16 +53,14 @@ export const serve = async (
     for (const release of opened.splice(0).reverse()) await release()
   }
   try {
-    const { kind } = options.store
-    const persistent = kind !== 'memory'
+    const persistent = options.store.kind !== 'memory'
     if (persistent) await mkdir(options.dataDir, { recursive: true })
     const store = await openStore(options)
     const daybook = createDaybook({
       store,
       warn,
+      progress,
       ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
-      // Another server may write to the same queues (ADR 14).
-      ...(kind === 'eventstoredb' ? { inFlightMax: 1 } : {}),
       ...(persistent ? { snapshots: await openSnapshotFolder(join(options.dataDir, 'snapshots')) } : {}),
     })
     opened.push(() => daybook.close())
@@ -88,7 +93,7 @@ const openStore = async ({ store }: ServeOptions): Promise<EventStore> => {
     case 'memory':
       return openMemoryStore()
     case 'sqlite':
-      return openSqliteStore({ file: store.file })
+      return openSqliteStore({ file: store.file, sharing: store.sharing })
     case 'eventstoredb': {
       // Loaded only here: its client takes longer to load than all the rest.
       const { openEventStoreDb } = await import('../eventstoredb/index.js')

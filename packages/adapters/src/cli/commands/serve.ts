@@ -3,6 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { readServeOptions, type ServeFlags } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { createProgress } from '../progress.js'
 
 export const serveCommand = (cli: Cli): Command =>
   new Command('serve')
@@ -10,13 +11,16 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--host <address>', 'where to listen (env DAYBOOK_HOST; default 127.0.0.1)')
     .option('--port <port>', 'on which port, 0 for a free one (env DAYBOOK_PORT; default 7878)')
     .option('--data <folder>', 'where log, tokens and snapshots are kept (env DAYBOOK_DATA; default ./daybook-data)')
-    .option('--store <store>', 'sqlite:FILE, esdb://… for EventStoreDB, or memory: to forget everything at the end (env DAYBOOK_STORE; default: a file in the data folder)')
+    .option('--store <store>', 'sqlite:FILE, sqlite+shared:FILE, esdb://… for EventStoreDB, or memory: to forget everything at the end (env DAYBOOK_STORE; default: a file in the data folder)')
     .option('--config <file>', 'YAML: any of these options, and defaults for new queues')
     .option('--queue-files <folder>', 'keep pending.json, completed.json and so on there, for tools that read them')
     .option('--auth <mode>', '"off" lets everybody in; on a loopback address only')
     .addHelpText('after', `
 Ready is one line on stdout with the URL, and /readyz. The first start makes an admin token and shows it once;
 DAYBOOK_TOKEN sets one instead. SIGTERM and SIGINT: no new work, what is in flight is answered, exit code 0.
+
+Several servers may work on the same queues: on one EventStoreDB, or on one file as sqlite+shared:FILE. Each needs a
+--data of its own.
 
 Configuration file:
   port: 7878
@@ -45,8 +49,17 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
         stop()
       })
       try {
-        const starting = serve(read.right, (message) => printer.note(`daybook: ${message}`))
-        const server = await Promise.race([starting, stopped.then(() => undefined)])
+        const progress = createProgress(io, printer)
+        const starting = serve(read.right, {
+          warn: (message) => {
+            progress.clear()
+            printer.note(`daybook: ${message}`)
+          },
+          progress: ({ queue, events, of }) => {
+            if (of > 0) progress.show(`reading the log: ${queue}, ${events} of ${of} events`)
+          },
+        })
+        const server = await Promise.race([starting, stopped.then(() => undefined)]).finally(() => progress.clear())
         if (server === undefined) {
           // Told to stop while the log is still being read.
           await starting.then((late) => late.close()).catch(() => undefined)
