@@ -7,6 +7,11 @@ const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
 /** The same as `JSON.stringify` of a string. */
 export const quote = (text: string): string => (needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`)
 
+/** Stands for the JSON value of which it holds the canonical text: what came as such need not be parsed. */
+export class CanonicalText {
+  constructor(readonly text: string) {}
+}
+
 /**
  * The canonical JSON text of a value: RFC 8785 (keys sorted by UTF-16 code units, numbers as ECMAScript
  * prints them, no white space).
@@ -18,6 +23,7 @@ export const quote = (text: string): string => (needsEscape.test(text) ? JSON.st
  * canonicalJson({ b: [1, true], a: 'x' }) // => '{"a":"x","b":[1,true]}'
  */
 export const canonicalJson = (value: unknown, path = 'payload'): string => {
+  if (value instanceof CanonicalText) return value.text
   if (remembered > ordersInAllMax) {
     root = new Place()
     remembered = 0

@@ -5,6 +5,7 @@ import { DaybookError, errorOf, isProblem } from './errors.js'
 import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './gather.js'
 import { type CallOptions, type ClientOptions, type Configured, configure } from './options.js'
 import { ndjson } from './ndjson.js'
+import { taskTextOf } from './task-text.js'
 import { createTransport, type HttpRequest } from './transport.js'
 import type * as W from './types.js'
 
@@ -184,13 +185,14 @@ const queueClient = (
   })
   const { itemsMax, bytesMax, inFlightMax, splitMin, waitingMax } = config.gather
   const gatherer = (
+    print: (value: unknown) => string | DaybookError,
     send: (texts: ReadonlyArray<string>, key: string | undefined) => Promise<BulkAnswer>,
     keyOf: (batch: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined,
   ): Gatherer =>
-    new Gatherer({ limits: { itemsMax, bytesMax, inFlightMax, splitMin }, waitingMax, retryForMs: config.retryForMs, send, keyOf })
+    new Gatherer({ limits: { itemsMax, bytesMax, inFlightMax, splitMin }, waitingMax, retryForMs: config.retryForMs, print, send, keyOf })
   // Enqueues need no key: the queue knows a task that it has by its id, key or content (LK-05).
-  const enqueues = gatherer((texts) => once(bulkTasks(texts)), () => undefined)
-  const reports = gatherer((texts, key) => once(bulkOutcomes(texts, key)), keyIfNeeded)
+  const enqueues = gatherer(taskTextOf, (texts) => once(bulkTasks(texts)), () => undefined)
+  const reports = gatherer(textOf, (texts, key) => once(bulkOutcomes(texts, key)), keyIfNeeded)
   const finish = async (): Promise<void> => {
     await Promise.all([enqueues.close(), reports.close()])
   }
@@ -201,10 +203,11 @@ const queueClient = (
   /** As many requests as it takes, a few at a time; the answers in order. */
   const inChunks = async <T>(
     values: ReadonlyArray<unknown>,
+    print: (value: unknown) => string | DaybookError,
     send: (texts: ReadonlyArray<string>) => Promise<BulkAnswer>,
   ): Promise<{ readonly results: ReadonlyArray<W.Each<T>>; readonly revision: number }> => {
     const results = new Array<W.Each<T>>(values.length)
-    const chunks = chunksOf(values, bytesMax, (index, error) => (results[index] = { ok: false, error }))
+    const chunks = chunksOf(values, print, bytesMax, (index, error) => (results[index] = { ok: false, error }))
     let revision = -1
     let failures = 0
     const run = async ({ texts, indexes }: Chunk): Promise<void> => {
@@ -233,10 +236,12 @@ const queueClient = (
     { atomic = true, ...options }: EnqueueAllOptions = {},
   ): Promise<W.EnqueuedAll<W.Enqueued> | W.EnqueuedAll<W.Each<W.Enqueued>>> => {
     if (atomic) {
-      const answer = await post<W.EnqueuedAll<W.Enqueued>>(`${base}/tasks`, { tasks }, options, 'safe')
-      return withRevisions(answer)
+      let texts = ''
+      for (const task of tasks) texts += `${texts === '' ? '' : ','}${certain(taskTextOf(task))}`
+      const body = `{"tasks":[${texts}]}`
+      return withRevisions(await json<W.EnqueuedAll<W.Enqueued>>({ method: 'POST', path: `${base}/tasks`, body }, 'safe', options))
     }
-    return inChunks<W.Enqueued>(tasks, (texts) => json<BulkAnswer>(bulkTasks(texts), 'safe', options))
+    return inChunks<W.Enqueued>(tasks, taskTextOf, (texts) => json<BulkAnswer>(bulkTasks(texts), 'safe', options))
   }
 
   const eachTask = async function* (filter: Omit<W.TaskFilter, 'cursor'> = {}, options?: CallOptions): AsyncGenerator<W.TaskView, void> {
@@ -282,7 +287,7 @@ const queueClient = (
     outcomes: async (outcomes, options) => {
       const key = options?.idempotencyKey ?? keyIfNeeded(outcomes.map(({ kind }) => ({ keyed: kind === 'fail' || kind === 'release' })))
       let chunk = 0
-      const { results } = await inChunks<W.OutcomeAnswer>(outcomes, (texts) => {
+      const { results } = await inChunks<W.OutcomeAnswer>(outcomes, textOf, (texts) => {
         const own = key === undefined || chunk++ === 0 ? key : `${key}.${chunk}`
         return json<BulkAnswer>(bulkOutcomes(texts, own), 'safe', own === undefined ? options : { ...options, idempotencyKey: own })
       })
@@ -331,16 +336,20 @@ const queueClient = (
 const keyIfNeeded = (batch: ReadonlyArray<{ readonly keyed: boolean }>): string | undefined =>
   batch.some(({ keyed }) => keyed) ? randomUUID() : undefined
 
-const bodyOf = (value: unknown): string => {
-  const text = textOf(value)
+const bodyOf = (value: unknown): string => certain(textOf(value))
+
+/** @throws DaybookError if that is what it is. */
+const certain = (text: string | DaybookError): string => {
   if (text instanceof DaybookError) throw text
   return text
 }
 
-const withRevisions = ({ results, revision }: W.EnqueuedAll<W.Enqueued>): W.EnqueuedAll<W.Enqueued> => ({
-  results: results.map((result) => ({ ...result, revision: result.revision ?? revision })),
-  revision,
-})
+/** Fills in each one's revision, in the answer itself: it was parsed for this caller alone. */
+const withRevisions = (answer: W.EnqueuedAll<W.Enqueued>): W.EnqueuedAll<W.Enqueued> => {
+  const results = answer.results as ReadonlyArray<{ revision?: number }>
+  for (const result of results) result.revision ??= answer.revision
+  return answer
+}
 
 const eachOf = <T>(result: unknown, revision: number | undefined): W.Each<T> => {
   if (isProblem(result)) return { ok: false, error: errorOf(ownPaths(result)) }
@@ -356,12 +365,17 @@ interface Chunk {
 }
 
 /** Serialises each value once, into requests within the server's limits. What is no JSON is told, and left out. */
-const chunksOf = (values: ReadonlyArray<unknown>, bytesMax: number, refuse: (index: number, error: DaybookError) => void): ReadonlyArray<Chunk> => {
+const chunksOf = (
+  values: ReadonlyArray<unknown>,
+  print: (value: unknown) => string | DaybookError,
+  bytesMax: number,
+  refuse: (index: number, error: DaybookError) => void,
+): ReadonlyArray<Chunk> => {
   const chunks: Array<Chunk> = []
   let chunk: Chunk | undefined
   let bytes = 0
   for (let i = 0; i < values.length; i++) {
-    const text = textOf(values[i])
+    const text = print(values[i])
     if (text instanceof DaybookError) {
       refuse(i, text)
       continue

@@ -11,6 +11,8 @@ export interface Gathering {
   readonly limits: BatchLimits
   readonly waitingMax: number
   readonly retryForMs: number
+  /** JSON text of a call, or why there is none. */
+  readonly print: (value: unknown) => string | DaybookError
   /** Sends the texts as one bulk request and gives back the answers in order, with the revision of all. */
   readonly send: (texts: ReadonlyArray<string>, idempotencyKey: string | undefined) => Promise<BulkAnswer>
   /** A key for a request that may be sent twice only under one; `undefined` where that does no harm. */
@@ -51,7 +53,7 @@ export class Gatherer {
           new DaybookError('overloaded', `${this.gathering.waitingMax} calls are waiting already; await some of them before making more`, { unsent: true }),
         )
       }
-      const text = textOf(value)
+      const text = this.gathering.print(value)
       if (text instanceof DaybookError) return reject(text)
       this.#batcher.push({ text, bytes: Buffer.byteLength(text) + 1, keyed, since: Date.now(), resolve, reject })
     })

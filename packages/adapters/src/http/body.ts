@@ -32,6 +32,8 @@ export const readJsonBodies = (app: FastifyInstance): void => {
     if (key !== undefined) bodies.set(request, bytes)
     if (bytes.length === 0) return done(null, undefined)
     if (!isUtf8(bytes)) return done(new Refused(malformed('(body)', 'the body is not UTF-8')))
+    const read = request.routeOptions.config.read?.(bytes)
+    if (read !== undefined) return done(null, read)
     const text = bytes.toString('utf8')
     // The parser calls back before it returns.
     void parse(request, text, (error, value) => {

@@ -1,2 +1,3 @@
 export { type HttpLimits, httpLimitsDefault } from './limits.js'
 export { startHttpServer, type HttpServer, type HttpServerOptions } from './server.js'
+export { readTasks } from './read-tasks.js'

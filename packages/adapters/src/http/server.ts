@@ -15,7 +15,7 @@ import { Meter } from './meter.js'
 import { metricsOf } from './metrics.js'
 import { openApi } from './openapi.js'
 import { problem, type Problem } from './problem.js'
-import type { Route } from './route.js'
+import type { ReadBody, Route } from './route.js'
 import { routesOf } from './routes.js'
 import { type Context, renderProblem, type Sent, serveRoute } from './serve-route.js'
 
@@ -54,6 +54,9 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks, by the name of their token. */
     actor: string
+  }
+  interface FastifyContextConfig {
+    read?: ReadBody | undefined
   }
 }
 
@@ -180,6 +183,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
     app.route<{ Params: Record<string, string> }>({
       method: route.method,
       url: route.path.replace(/\{(\w+)\}/g, ':$1'),
+      config: { read: route.body?.read },
       // Before the body is read: a stranger's 4 MiB are not worth parsing.
       onRequest: (request, reply, done) => {
         const admitted = admit(route.role, request.headers)

@@ -7,6 +7,7 @@ import { type HttpLimits } from '../limits.js'
 import type { Meter } from '../meter.js'
 import { invalid, problem, type Problem, problemOf, problemText } from '../problem.js'
 import { filterOf, type DeadLettersQuery, type TasksQuery } from '../query.js'
+import { readTasks } from '../read-tasks.js'
 import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
 import { taskTexts } from '../task-text.js'
 import { quote, quoteAll } from '../text.js'
@@ -31,6 +32,7 @@ const checkEach = validate(Each)
 export const enqueueInput: Input<EnqueueBody> = {
   schema: t.union([TaskBody, Bulk]),
   mayBeAbsent: false,
+  read: readTasks,
   check: (body) => {
     if (typeof body !== 'object' || body === null || !('tasks' in body)) {
       return E.map((task: TaskBody): EnqueueBody => ({ kind: 'one', task }))(checkOne(body))

@@ -1,0 +1,142 @@
+/** Finds where JSON that is canonical already (RFC 8785) ends, without parsing it: then it need not be printed again. */
+import { jsonDepthMax } from '@daybook/core'
+
+const isOf = (signs: string): Uint8Array => {
+  const table = new Uint8Array(256)
+  for (const sign of signs) table[sign.charCodeAt(0)] = 1
+  return table
+}
+const inNumber = isOf('0123456789+-.eE')
+/** What stands behind a backslash in canonical text; what else it escapes, as \u001f, is left to a parser. */
+const escapes = isOf('"\\bfnrt')
+
+const quote = 0x22
+const comma = 0x2c
+const minus = 0x2d
+const zero = 0x30
+const colon = 0x3a
+const openBracket = 0x5b
+const backslash = 0x5c
+const closeBracket = 0x5d
+const openBrace = 0x7b
+const closeBrace = 0x7d
+
+/**
+ * Offset behind the JSON value that begins at `at`, if it stands there exactly as it would be printed canonically;
+ * −1 if not, or if that is not plain to see.
+ *
+ * Gotchas: takes the bytes for UTF-8; whether they are is for the caller to check.
+ */
+export const canonicalEnd = (bytes: Buffer, at: number, depth = 0): number => {
+  switch (bytes[at]) {
+    case quote:
+      return stringEnd(bytes, at)
+    case openBrace:
+      return depth >= jsonDepthMax ? -1 : objectEnd(bytes, at, depth + 1)
+    case openBracket:
+      return depth >= jsonDepthMax ? -1 : listEnd(bytes, at, depth + 1)
+    case 0x74:
+      return stands(bytes, at, 'true') ? at + 4 : -1
+    case 0x66:
+      return stands(bytes, at, 'false') ? at + 5 : -1
+    case 0x6e:
+      return stands(bytes, at, 'null') ? at + 4 : -1
+    default:
+      return numberEnd(bytes, at)
+  }
+}
+
+const stringEnd = (bytes: Buffer, start: number): number => {
+  const { length } = bytes
+  for (let at = start + 1; at < length; at++) {
+    const byte = bytes[at] as number
+    if (byte > backslash) continue
+    if (byte === quote) return at + 1
+    if (byte < 0x20) return -1
+    if (byte === backslash && escapes[bytes[++at] ?? 0] === 0) return -1
+  }
+  return -1
+}
+
+/** Whether these ASCII characters are what stands there. */
+export const stands = (bytes: Buffer, at: number, text: string): boolean => {
+  for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false
+  return true
+}
+
+/**
+ * Offset of the quote that ends a key of plain ASCII, whose bytes sort as its characters do; −1 for others, and
+ * for those that only the parser knows to refuse.
+ */
+export const keyEnd = (bytes: Buffer, start: number): number => {
+  if (bytes[start] !== quote) return -1
+  for (let at = start + 1; at < bytes.length; at++) {
+    const byte = bytes[at] as number
+    if (byte === quote) return bytes[at + 1] !== colon || isSuspect(bytes, start) ? -1 : at
+    if (byte < 0x20 || byte >= 0x7f || byte === backslash) return -1
+  }
+  return -1
+}
+
+const isSuspect = (bytes: Buffer, key: number): boolean => {
+  switch (bytes[key + 1]) {
+    case 0x5f:
+      return stands(bytes, key, '"__proto__"')
+    case 0x63:
+      return stands(bytes, key, '"constructor"')
+    default:
+      return false
+  }
+}
+
+const objectEnd = (bytes: Buffer, start: number, depth: number): number => {
+  if (bytes[start + 1] === closeBrace) return start + 2
+  let before = -1
+  for (let at = start + 1; ; at++) {
+    const key = at
+    const end = keyEnd(bytes, key)
+    if (end < 0 || (before >= 0 && !isAscending(bytes, before, key))) return -1
+    before = key
+    at = canonicalEnd(bytes, end + 2, depth)
+    if (at < 0) return -1
+    if (bytes[at] === closeBrace) return at + 1
+    if (bytes[at] !== comma) return -1
+  }
+}
+
+/** Whether one key stands before another; both end with a quote, the least of the signs that a key may hold but two. */
+const isAscending = (bytes: Buffer, one: number, other: number): boolean => {
+  for (let i = 1; ; i++) {
+    const a = bytes[one + i] as number
+    const b = bytes[other + i] as number
+    if (a === quote) return b !== quote
+    if (a !== b) return b !== quote && a < b
+  }
+}
+
+const listEnd = (bytes: Buffer, start: number, depth: number): number => {
+  if (bytes[start + 1] === closeBracket) return start + 2
+  for (let at = start + 1; ; at++) {
+    at = canonicalEnd(bytes, at, depth)
+    if (at < 0) return -1
+    if (bytes[at] === closeBracket) return at + 1
+    if (bytes[at] !== comma) return -1
+  }
+}
+
+/** Integers of so many digits are printed as they stand. */
+const plainDigits = 15
+
+const numberEnd = (bytes: Buffer, start: number): number => {
+  let end = start
+  let isInteger = true
+  for (; inNumber[bytes[end] ?? 0] === 1; end++) {
+    if ((bytes[end] as number) < zero && !(end === start && bytes[end] === minus)) isInteger = false
+    else if ((bytes[end] as number) > 0x39) isInteger = false
+  }
+  const first = bytes[start] === minus ? start + 1 : start
+  const digits = end - first
+  if (isInteger && digits > 0 && digits <= plainDigits && bytes[first] !== zero) return end
+  const text = bytes.toString('latin1', start, end)
+  return digits > 0 && `${Number(text)}` === text ? end : -1
+}
