@@ -123,7 +123,7 @@ test('a snapshot that cannot be written costs a warning; the next one is tried w
   }
 })
 
-test('one of another version, from the future, or that does not read as a snapshot is left aside, with a warning', async () => {
+test('one of another version, from the future, of another log, or that does not read as a snapshot is left aside, with a warning', async () => {
   const snapshots = memorySnapshots()
   const inner = openMemoryStore()
   const { engine, store } = await openQueue({ store: inner, snapshots })
@@ -137,7 +137,8 @@ test('one of another version, from the future, or that does not read as a snapsh
     ['no JSON', { ...good!, lines: ['{', ...good!.lines] }],
     ['empty', { ...good!, lines: [] }],
     ['cut short', { ...good!, lines: good!.lines.map((line) => line.slice(0, -9)) }],
-    ['misnamed', { ...good!, header: { ...good!.header, revision: good!.header.revision - 1 } }],
+    ['misnamed', { ...good!, header: { ...good!.header, revision: good!.header.revision - 1, eventId: log.at(-2)!.id } }],
+    ['another log', { ...good!, header: { ...good!.header, eventId: log.at(-2)!.id } }],
   ]
   for (const [what, snapshot] of bad) {
     const folder = memorySnapshots()

@@ -11,7 +11,7 @@ let serial = 0
 const newFolder = (): string => join(root, `${serial++}`)
 
 const write = async (store: SnapshotStore, revision: number, lines: ReadonlyArray<string>, stream = 's', foldVersion = 1) => {
-  const writer = await store.create({ stream, revision, foldVersion })
+  const writer = await store.create({ stream, revision, eventId: 'e', foldVersion })
   for (const line of lines) await writer.line(line)
   await writer.commit()
 }
@@ -32,8 +32,8 @@ describe('snapshots in a folder', () => {
     await write(store, 9, lines)
     const { usable, skipped } = await store.list('s', 1, 9)
     expect(usable.map(({ header }) => header)).toEqual([
-      { stream: 's', revision: 9, foldVersion: 1 },
-      { stream: 's', revision: 5, foldVersion: 1 },
+      { stream: 's', revision: 9, eventId: 'e', foldVersion: 1 },
+      { stream: 's', revision: 5, eventId: 'e', foldVersion: 1 },
     ])
     expect(skipped).toEqual([])
     expect(await linesOf(usable[0])).toEqual(lines)
@@ -91,7 +91,7 @@ describe('snapshots in a folder', () => {
   test('an aborted one was never there, nor one that is not committed', async () => {
     const dir = newFolder()
     const store = await openSnapshotFolder(dir)
-    const writer = await store.create({ stream: 's', revision: 1, foldVersion: 1 })
+    const writer = await store.create({ stream: 's', revision: 1, eventId: 'e', foldVersion: 1 })
     await writer.line('x')
     expect(await store.list('s', 1, 9)).toEqual({ usable: [], skipped: [] })
     await writer.abort()
@@ -101,7 +101,7 @@ describe('snapshots in a folder', () => {
 
   test('a line with a line break is refused', async () => {
     const dir = newFolder()
-    const writer = await (await openSnapshotFolder(dir)).create({ stream: 's', revision: 1, foldVersion: 1 })
+    const writer = await (await openSnapshotFolder(dir)).create({ stream: 's', revision: 1, eventId: 'e', foldVersion: 1 })
     await expect(writer.line('a\nb')).rejects.toThrow(/line break/)
     expect(readdirSync(dir)).toEqual([])
   })
@@ -109,7 +109,7 @@ describe('snapshots in a folder', () => {
   test('what a crash left unfinished is removed when the folder is opened; what is being written is not', async () => {
     const dir = newFolder()
     const store = await openSnapshotFolder(dir)
-    const writer = await store.create({ stream: 's', revision: 7, foldVersion: 1 })
+    const writer = await store.create({ stream: 's', revision: 7, eventId: 'e', foldVersion: 1 })
     writeFileSync(join(dir, 's.3.snapshot.unfinished-999999999-0'), 'x')
     writeFileSync(join(dir, `s.4.snapshot.unfinished-${process.pid}-999`), 'x')
     writeFileSync(join(dir, 'notes.txt'), 'x')

@@ -97,7 +97,12 @@ class Engine implements QueueEngine {
       live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, random, isClosing,
     })
     this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, isClosing, warn })
-    this.snapshotter = new Snapshotter(snapshots, snapshotRevision, { stream: streamOf(name), every: resolved.snapshotEvery, warn })
+    this.snapshotter = new Snapshotter(snapshots, snapshotRevision, {
+      stream: streamOf(name),
+      idAt: (revision) => log.idAt(revision),
+      every: resolved.snapshotEvery,
+      warn,
+    })
     this.alarm = new Alarm(clock, () => this.schedule())
     this.follower = store.isShared
       ? new Follower({

@@ -1,6 +1,6 @@
 /** From the log to the state: the newest usable snapshot, then what came after it. */
 import { evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
-import type { EventStore, RecordedEvent, SnapshotStore } from '../store/index.js'
+import type { EventStore, RecordedEvent, SnapshotHeader, SnapshotStore } from '../store/index.js'
 import { decodeRecorded } from './wire.js'
 
 export const streamPrefix = 'taskqueue-'
@@ -57,7 +57,7 @@ export const replay = async (
 ): Promise<Replayed> => {
   const stream = streamOf(queue)
   const head = await store.head(stream)
-  const loaded = snapshots === undefined ? undefined : await loadSnapshot(snapshots, stream, head, report)
+  const loaded = snapshots === undefined ? undefined : await loadSnapshot(store, snapshots, stream, head, report)
   let state = loaded ?? initial(queue)
   const snapshotRevision = revisionOf(state)
   let done = 0
@@ -71,7 +71,14 @@ export const replay = async (
   return { state, snapshotRevision }
 }
 
+/** Whether the log has the event that the snapshot ends with. What cannot be compared, because it was cut off or is damaged, is believed. */
+const isOfThisLog = async (store: EventStore, { stream, revision, eventId }: SnapshotHeader): Promise<boolean> => {
+  const [event] = await store.pick(stream, [revision]).catch(() => [])
+  return event === undefined || event.id === eventId
+}
+
 const loadSnapshot = async (
+  store: EventStore,
   snapshots: SnapshotStore,
   stream: string,
   head: number,
@@ -81,6 +88,10 @@ const loadSnapshot = async (
   for (const { name, reason } of skipped) report.skipped(name, reason)
   for (const snapshot of usable) {
     try {
+      if (!(await isOfThisLog(store, snapshot.header))) {
+        report.skipped(`${stream}@${snapshot.header.revision}`, 'it is of another log')
+        continue
+      }
       const reader = snapshotReader()
       for await (const page of snapshot.lines()) for (const line of page) reader.line(line)
       const state = reader.finish()

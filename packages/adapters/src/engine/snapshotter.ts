@@ -12,6 +12,8 @@ const turnMsMax = 10
 
 export interface SnapshotterOptions {
   readonly stream: string
+  /** Of the event at this revision of the stream. */
+  readonly idAt: (revision: number) => Promise<string>
   /** Events between two snapshots. */
   readonly every: number
   readonly warn: (message: string) => void
@@ -51,7 +53,9 @@ export class Snapshotter {
     const cut = cutSnapshot(state)
     this.tried = cut.revision
     try {
-      const writer = await this.store.create({ stream: this.options.stream, revision: cut.revision, foldVersion })
+      const { stream, idAt } = this.options
+      const { revision } = cut
+      const writer = await this.store.create({ stream, revision, eventId: await idAt(revision), foldVersion })
       try {
         await writeOut(cut, writer)
         await writer.commit()

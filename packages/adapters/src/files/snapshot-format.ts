@@ -12,8 +12,8 @@ const headerBytesMax = 16 * 1024
 /** The footer has a fixed length, so it is found without reading what is before it. */
 const footerBytes = 160
 
-export const headerLine = ({ stream, revision, foldVersion }: SnapshotHeader): string =>
-  `${JSON.stringify({ format: formatName, version: formatVersion, stream, revision, foldVersion })}\n`
+export const headerLine = ({ stream, revision, eventId, foldVersion }: SnapshotHeader): string =>
+  `${JSON.stringify({ format: formatName, version: formatVersion, stream, revision, eventId, foldVersion })}\n`
 
 export interface SnapshotFooter {
   readonly lines: number
@@ -41,13 +41,13 @@ const parse = (text: string): Readonly<Record<string, unknown>> | undefined => {
 }
 
 const parseHeader = (line: string): SnapshotHeader | string => {
-  const { format, version, stream, revision, foldVersion } = parse(line) ?? {}
+  const { format, version, stream, revision, eventId, foldVersion } = parse(line) ?? {}
   if (format !== formatName) return 'its header is not that of a snapshot'
   if (version !== formatVersion) return `its format version is ${String(version)}, not ${formatVersion}`
-  if (typeof stream !== 'string' || typeof revision !== 'number' || typeof foldVersion !== 'number') {
+  if (typeof stream !== 'string' || typeof revision !== 'number' || typeof eventId !== 'string' || typeof foldVersion !== 'number') {
     return 'its header is damaged'
   }
-  return { stream, revision, foldVersion }
+  return { stream, revision, eventId, foldVersion }
 }
 
 const parseFooter = (line: string): SnapshotFooter | string => {

@@ -7,6 +7,8 @@ export interface SnapshotHeader {
   readonly stream: string
   /** The last revision that the snapshot holds. */
   readonly revision: number
+  /** Id of the event at that revision: another log has another there. */
+  readonly eventId: string
   /** Version of the fold that made it; another version is not loaded. */
   readonly foldVersion: number
 }
