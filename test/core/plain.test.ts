@@ -64,6 +64,27 @@ describe('LK-05: canonical JSON (RFC 8785)', () => {
       runs(100),
     )
   })
+
+  test('says of documents that are much alike what each one holds', () => {
+    const printed = (value: unknown): string =>
+      typeof value !== 'object' || value === null
+        ? JSON.stringify(value)
+        : `{${Object.entries(value)
+            .filter(([, member]) => member !== undefined)
+            .sort(([a], [b]) => (a < b ? -1 : 1))
+            .map(([key, member]) => `${JSON.stringify(key)}:${printed(member)}`)
+            .join(',')}}`
+    const key = fc.constantFrom('a', 'b', 'c', '1', '"')
+    const { alike } = fc.letrec<{ alike: unknown }>((tie) => ({
+      alike: fc.dictionary(key, fc.oneof({ maxDepth: 2 }, fc.constantFrom('x', 'y', '"', undefined, 1, null), tie('alike')), { noNullPrototype: false }),
+    }))
+    fc.assert(
+      fc.property(alike, (value) => {
+        expect(canonicalJson(value)).toBe(printed(value))
+      }),
+      runs(1_000),
+    )
+  })
 })
 
 describe('LK-09: backoff', () => {

@@ -213,3 +213,23 @@ test('showEvent says it in words for people; what is no JSON is shown as text', 
   expect(shown.at).toMatch(isoTime)
   expect(showEvent({ ...event!, data: 'no json', metadata: '' })).toMatchObject({ data: 'no json', actor: undefined, at: event!.created })
 })
+
+test('a task’s event says what the task says, whatever the one before it said', async () => {
+  const { engine, store } = await openQueue()
+  const random = randomOf(7)
+  const tasks = Array.from({ length: 200 }, (_, i) =>
+    task(`t${i}`, {
+      type: oneOf(random, ['work', 'say "so"', 'back\\slash', 'ü']),
+      idempotencyKey: `key "${i}"`,
+      priority: 1 + below(random, 10),
+      timeout: oneOf(random, [60, 0.5]),
+      maxRetries: below(random, 2),
+      backoffSeconds: below(random, 2),
+      ...oneOf(random, [{}, {}, { tenant: 'a "tenant"', skills: ['x'] }]),
+    }),
+  )
+  await engine.submit(enqueue(...tasks), door)
+  const facts = (await logOf(store)).map(({ data }) => parseObject(data)!)
+  expect(facts).toEqual(tasks.map(({ id, content, ...rest }, i) => ({ ...rest, task: id, number: i + 1, content: JSON.parse(content) as unknown })))
+  expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(store))))
+})

@@ -4,8 +4,11 @@ import { isPlain, jsonDepthMax, whyNotJson } from './json.js'
 // eslint-disable-next-line no-control-regex -- these are the characters that JSON escapes
 const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
 
+/** What stands between the quotes. */
+export const escaped = (text: string): string => (needsEscape.test(text) ? JSON.stringify(text).slice(1, -1) : text)
+
 /** The same as `JSON.stringify` of a string. */
-export const quote = (text: string): string => (needsEscape.test(text) ? JSON.stringify(text) : `"${text}"`)
+export const quote = (text: string): string => `"${escaped(text)}"`
 
 /** Stands for the JSON value of which it holds the canonical text: what came as such need not be parsed. */
 export class CanonicalText {
@@ -64,22 +67,32 @@ const printItems = (items: ReadonlyArray<unknown>, place: Place, depth: number):
 }
 
 const printMembers = (members: Record<string, unknown>, place: Place, depth: number): string | undefined => {
-  const { keys, names, places } = place.orderOf(members)
+  const order = place.orderOf(members)
+  const { keys, heads } = order
+  if (keys.length === 0) return '{}'
   let text = ''
   for (let i = 0; i < keys.length; i++) {
     const member = members[keys[i] as string]
-    if (member === undefined) continue
-    const printed = print(member, (places[i] ??= new Place()), depth)
+    if (typeof member === 'string') {
+      text += order.withText(i, member)
+      continue
+    }
+    if (member === undefined) return printMembers(defined(members), place, depth)
+    const printed = print(member, order.placeOf(i), depth)
     if (printed === undefined) return undefined
-    text += (text === '' ? '{' : ',') + (names[i] as string) + printed
+    text += (heads[i] as string) + printed
   }
-  return text === '' ? '{}' : `${text}}`
+  return `${text}}`
 }
 
-/** What is remembered is bounded: the orders of one place, the keys of an order, and all orders together. */
+const defined = (members: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined))
+
+/** What is remembered is bounded: the orders of one place, the keys of an order, all orders together, and the length of a text. */
 const ordersMax = 4
 const keysMax = 64
 const ordersInAllMax = 1_000
+const textMax = 64
 
 /**
  * A place in a document. What stands at the same place of one document after another mostly has the same keys,
@@ -104,19 +117,23 @@ class Place {
   }
 }
 
-/** The keys of objects that have the same ones, in the same order. */
+/** The keys of objects that have the same ones, in the same order; and what stood there last. */
 class KeyOrder {
   /** By UTF-16 code units. */
   readonly keys: ReadonlyArray<string>
-  /** Each as it stands before its value. */
-  readonly names: ReadonlyArray<string>
-  /** Of the values; made when they are needed. */
-  readonly places: Array<Place | undefined>
+  /** What goes before each value. */
+  readonly heads: ReadonlyArray<string>
+  private readonly places: Array<Place | undefined>
+  private readonly lastTexts: Array<string | undefined>
+  /** Each with its head. */
+  private readonly lastPrinted: Array<string | undefined>
 
   constructor(private readonly asGiven: ReadonlyArray<string>) {
     this.keys = [...asGiven].sort()
-    this.names = this.keys.map((key) => `${quote(key)}:`)
+    this.heads = this.keys.map((key, i) => `${i === 0 ? '{' : ','}${quote(key)}:`)
     this.places = this.keys.map(() => undefined)
+    this.lastTexts = this.keys.map(() => undefined)
+    this.lastPrinted = this.keys.map(() => undefined)
   }
 
   isOf(members: Record<string, unknown>): boolean {
@@ -124,6 +141,21 @@ class KeyOrder {
     let i = 0
     for (const key in members) if (key !== asGiven[i++]) return false
     return i === asGiven.length
+  }
+
+  placeOf(index: number): Place {
+    return (this.places[index] ??= new Place())
+  }
+
+  /** A text as a member: names, kinds and states are often the same as in the document before. */
+  withText(index: number, text: string): string {
+    if (text === this.lastTexts[index]) return this.lastPrinted[index] as string
+    const printed = (this.heads[index] as string) + quote(text)
+    if (text.length <= textMax) {
+      this.lastTexts[index] = text
+      this.lastPrinted[index] = printed
+    }
+    return printed
   }
 }
 

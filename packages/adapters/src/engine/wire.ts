@@ -5,6 +5,7 @@
  */
 import {
   decodeEvent,
+  escaped,
   eventTypes,
   type EventType,
   isEventType,
@@ -31,9 +32,8 @@ export const encodeData = (event: QueueEvent): string => {
       return `{"task":${quote(task)},"agent":${quote(agent)},"token":${token},"expiresAt":${expiresAt}${end}`
     }
     case 'TaskEnqueued': {
-      const { task, number, type, priority, idempotencyKey, timeout, maxRetries, backoffSeconds } = event.data
-      const common = `{"task":${quote(task)},"number":${number},"type":${quote(type)},"priority":${priority},"idempotencyKey":${quote(idempotencyKey)},"timeout":${timeout},"maxRetries":${maxRetries},"backoffSeconds":${backoffSeconds}`
-      const text = common + rareFacts(event.data)
+      const { task, number, idempotencyKey } = event.data
+      const text = `{"task":"${escaped(task)}","number":${number}${kindText(event.data)}"${escaped(idempotencyKey)}"${retryText(event.data)}${rareFacts(event.data)}`
       return content === undefined ? `${text}}` : `${text}${contentMark}${content}}`
     }
     case 'Completed': {
@@ -45,6 +45,31 @@ export const encodeData = (event: QueueEvent): string => {
       return content === undefined ? text : `${text.slice(0, -1)}${contentMark}${content}}`
     }
   }
+}
+
+// Most tasks are like others: what they share is printed once, and stands as one piece in the text of each.
+
+let lastType: string | undefined
+/** By priority. */
+let kindTexts: Array<string | undefined> = []
+
+const kindText = ({ type, priority }: TaskFacts): string => {
+  if (type !== lastType) {
+    lastType = type
+    kindTexts = []
+  }
+  return (kindTexts[priority] ??= `,"type":${quote(type)},"priority":${priority},"idempotencyKey":`)
+}
+
+let lastRetry: Pick<TaskFacts, 'timeout' | 'maxRetries' | 'backoffSeconds'> | undefined
+let lastRetryText = ''
+
+const retryText = ({ timeout, maxRetries, backoffSeconds }: TaskFacts): string => {
+  if (lastRetry?.timeout !== timeout || lastRetry.maxRetries !== maxRetries || lastRetry.backoffSeconds !== backoffSeconds) {
+    lastRetry = { timeout, maxRetries, backoffSeconds }
+    lastRetryText = `,"timeout":${timeout},"maxRetries":${maxRetries},"backoffSeconds":${backoffSeconds}`
+  }
+  return lastRetryText
 }
 
 /** What every `TaskEnqueued` says. */
