@@ -203,6 +203,31 @@ test('EV-11: any text in the log is either an event or unreadable, never a crash
   }
 })
 
+test('EV-11: claims and completions that are read off their texts are what parser and codec make of them', () => {
+  const random = randomOf(11)
+  const long = 'x'.repeat(128)
+  const names = ['"a"', '"01a1fc3b-7336-7368-8d7e-f3d6789d0ed0"', '"#a"', '"a#"', '""', `"${long}"`, `"${long}x"`, '"é ☃"', '"😀"', '"\ud800"', '"\\u0061"', '"a\\"b"', '"a\u007f"', '"a\u2028"', '"a\nb"', 'null', '7']
+  const numbers = ['1', '7', '0', '-1', '1.5', '1e3', '01', '"1"', '999999999999999', '9007199254740993', '253402300799999', '253402300800000', 'null']
+  const ends = ['}', '', ' }', ',"probe":true}', ',"probe":false}', ',"content":{"success":true}}', ',"content":}', ',"content":null,"token":1}', ',"task":"b"}', '}}']
+  const metadata = '{"schemaVersion":1,"at":"2026-01-05T09:00:00.000Z"}'
+  const read = new Set<string>()
+  for (let i = 0; i < 20_000; i++) {
+    const type = oneOf(random, ['Claimed', 'Completed'])
+    // Mostly what is quite in order, and one thing that may not be.
+    const odd = below(random, 5)
+    const pick = (from: ReadonlyArray<string>, place: number): string => (place === odd ? oneOf(random, from) : (from[0] as string))
+    const expiry = type === 'Claimed' ? `,"expiresAt":${pick(numbers, 3)}` : ''
+    const facts = `"task":${pick(names, 0)},"agent":${pick(names, 1)},"token":${pick(numbers, 2)}${expiry}`
+    const end = type === 'Completed' && odd !== 4 ? ',"content":null}' : pick(ends, 4)
+    const recorded = { type, metadata, created: 'never' }
+    const plain = decodeRecorded({ ...recorded, data: `{${facts}${end}` })
+    // With a blank in front it is no text of ours.
+    expect(plain, facts + end).toEqual(decodeRecorded({ ...recorded, data: `{ ${facts}${end}` }))
+    read.add(`${type} ${isUnreadable(plain) ? plain.why : 'read'}`)
+  }
+  expect([...read].sort()).toEqual(['Claimed malformed data', 'Claimed read', 'Completed malformed data', 'Completed read'])
+})
+
 test('showEvent says it in words for people; what is no JSON is shown as text', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), { actor: 'ann', correlationId: 'r1' })

@@ -76,7 +76,8 @@ export const eventCodecs = {
 
 export type EventType = keyof typeof eventCodecs
 export const eventTypes = Object.keys(eventCodecs) as ReadonlyArray<EventType>
-export const isEventType = (type: string): type is EventType => Object.hasOwn(eventCodecs, type)
+const known: ReadonlySet<string> = new Set(eventTypes)
+export const isEventType = (type: string): type is EventType => known.has(type)
 
 export type DataOf<T extends EventType> = t.TypeOf<(typeof eventCodecs)[T]>
 

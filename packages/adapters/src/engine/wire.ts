@@ -16,6 +16,7 @@ import {
   versionOf,
 } from '@daybook/core'
 import type { EventToAppend, RecordedEvent } from '../store/index.js'
+import { readFacts } from './read-facts.js'
 import type { Door } from './types.js'
 
 const contentMark = ',"content":'
@@ -161,6 +162,10 @@ export const decodeRecorded = (recorded: Pick<RecordedEvent, 'type' | 'data' | '
   if (!isEventType(recorded.type)) return { _tag: 'Unreadable', why: 'unknown type' }
   const stamp = readStamp(recorded.metadata, recorded.created)
   if (stamp === undefined) return { _tag: 'Unreadable', why: 'malformed data' }
+  const isNewest = stamp.schemaVersion === versions.get(recorded.type)
+  const facts = isNewest ? readFacts(recorded.type, recorded.data) : undefined
+  // Of this very type, which TypeScript cannot relate to it.
+  if (facts !== undefined) return { type: recorded.type, at: stamp.at, data: facts } as QueueEvent
   const cut = withContent.has(recorded.type) ? recorded.data.indexOf(contentMark) : -1
   const data = parseObject(cut < 0 ? recorded.data : `${recorded.data.slice(0, cut)}}`)
   if (data === undefined) return { _tag: 'Unreadable', why: 'malformed data' }
