@@ -11,6 +11,8 @@ export interface Case {
   readonly goals: Readonly<Record<string, readonly ['≥' | '≤', number]>>
   /** The peers' best durable figure on the same load, and whose it is: see `peers.ts`. */
   readonly peer?: string
+  /** Run only when it is named: it takes long. */
+  readonly onlyNamed?: boolean
   /** `scale` in (0, 1]: 1 for the real size, less for a quick look. */
   readonly run: (folder: string, scale: number) => Promise<Figures>
 }

@@ -17,6 +17,7 @@ const help = `npm run bench -- [OPTIONS]
 
   --only NAME[,NAME]   only these cases: ${cases.map(({ name }) => name).join(', ')}
   --runs N             runs of each case (default 3)
+  --scale SHARE        so much of the load (1 is all)
   --quick              a fiftieth of the load, one run: shows that it works, not how fast
   --peers FOLDER       run the peers' scripts in FOLDER beside each case that has a peer, in turn
   --json FILE          write all figures as JSON
@@ -25,7 +26,7 @@ const help = `npm run bench -- [OPTIONS]
 const runCase = (name: string, scale: number): Promise<Figures> =>
   new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(import.meta.url), ['--case', name, '--scale', String(scale)], {
-      execArgv: ['--max-old-space-size=4096'],
+      execArgv: ['--max-old-space-size=4096', '--expose-gc'],
     })
     let figures: Figures | undefined
     child.on('message', (message) => (figures = message as Figures))
@@ -104,10 +105,10 @@ const main = async (): Promise<void> => {
   if (values.help) return void process.stdout.write(help)
   if (values.case !== undefined) return child(values.case, Number(values.scale))
   const only = values.only?.split(',')
-  const chosen = cases.filter(({ name }) => only === undefined || only.includes(name))
+  const chosen = cases.filter(({ name, onlyNamed }) => (only === undefined ? onlyNamed !== true : only.includes(name)))
   if (chosen.length === 0) throw new Error(`no such case; there are: ${cases.map(({ name }) => name).join(', ')}`)
   const runs = values.quick ? 1 : Number(values.runs)
-  const scale = values.quick ? 0.02 : 1
+  const scale = values.quick ? 0.02 : Number(values.scale)
   const cpu = cpus()[0]?.model ?? 'unknown CPU'
   const machine = `${cpus().length} × ${cpu}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
   process.stdout.write(`${machine}; SQLite with synchronous=FULL; ${runs} run(s) of each, median (spread)\n`)

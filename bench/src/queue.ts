@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { createDaybook, type Daybook, type Door, prepareTask, type QueueEngine } from '@daybook/adapters/engine'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
+import type { EventStore } from '@daybook/adapters/store'
 import type { NewTask } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { inParallel, newTask } from './measure.js'
@@ -21,14 +22,16 @@ export interface Opened {
   readonly engine: QueueEngine
 }
 
-export const openQueue = async (folder: string): Promise<Opened> => {
+/** `shared`: others may write to it as well, so one append at a time. */
+export const openQueue = async (folder: string, shared?: { readonly store: EventStore; readonly queue: string }): Promise<Opened> => {
   const daybook = createDaybook({
-    store: await openSqliteStore({ file: join(folder, logFile) }),
+    store: shared?.store ?? (await openSqliteStore({ file: join(folder, logFile) })),
+    ...(shared === undefined ? {} : { inFlightMax: 1 }),
     snapshots: await openSnapshotFolder(join(folder, 'snapshots')),
     warn: (message) => process.stderr.write(`${message}\n`),
   })
   await daybook.ready
-  const engine = await daybook.open('default')
+  const engine = await daybook.open(shared?.queue ?? 'default')
   // The handler of the peers reports nothing; a decision report is another feature, not another price.
   right(await engine.submit({ type: 'Configure', patch: { decisionReport: 'optional' } }, door))
   return { daybook, engine }

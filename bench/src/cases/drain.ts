@@ -13,7 +13,7 @@ interface Drained {
   readonly markMs: number
 }
 
-const drain = async (source: TaskSource, count: number, mark = count): Promise<Drained> => {
+export const drain = async (source: TaskSource, count: number, mark = count): Promise<Drained> => {
   let handled = 0
   let markedAt = 0
   let last: (value: unknown) => void = () => undefined

@@ -1,6 +1,7 @@
 import type { Case } from '../case.js'
 import { backlog, drain500k, drain50k, drainHttp } from './drain.js'
 import { enqueueBulk, enqueueBulkHttp, enqueueCallers, enqueueCallersHttp, sequential, sequentialHttp } from './enqueue.js'
+import { esdbAppend, esdbLife, esdbReplay, esdbSoak } from './eventstoredb.js'
 import { fold } from './fold.js'
 import { latency, latencyHttp } from './latency.js'
 import { claimAtMillion, memory, replayFromFile, start } from './million.js'
@@ -23,4 +24,8 @@ export const cases: ReadonlyArray<Case> = [
   claimAtMillion,
   memory,
   start,
+  esdbAppend,
+  esdbLife,
+  esdbReplay,
+  esdbSoak,
 ]
