@@ -22,16 +22,14 @@ export interface Opened {
   readonly engine: QueueEngine
 }
 
-/** `shared`: others may write to it as well, so one append at a time. */
-export const openQueue = async (folder: string, shared?: { readonly store: EventStore; readonly queue: string }): Promise<Opened> => {
+export const openQueue = async (folder: string, other?: { readonly store: EventStore; readonly queue: string }): Promise<Opened> => {
   const daybook = createDaybook({
-    store: shared?.store ?? (await openSqliteStore({ file: join(folder, logFile) })),
-    ...(shared === undefined ? {} : { inFlightMax: 1 }),
+    store: other?.store ?? (await openSqliteStore({ file: join(folder, logFile) })),
     snapshots: await openSnapshotFolder(join(folder, 'snapshots')),
     warn: (message) => process.stderr.write(`${message}\n`),
   })
   await daybook.ready
-  const engine = await daybook.open(shared?.queue ?? 'default')
+  const engine = await daybook.open(other?.queue ?? 'default')
   // The handler of the peers reports nothing; a decision report is another feature, not another price.
   right(await engine.submit({ type: 'Configure', patch: { decisionReport: 'optional' } }, door))
   return { daybook, engine }

@@ -15,6 +15,8 @@ import { below, oneOf, type Random, randomOf } from './random.js'
 export interface SimulationOptions {
   /** Engines on the one queue. */
   readonly engines: 1 | 2
+  /** What the faulty store is wrapped around, with trouble of its own until it is healed. Default: memory. */
+  readonly store?: (seed: number) => Promise<{ readonly inner: EventStore; readonly heal: () => void }>
   /** Planted defects. */
   readonly breakStore?: (store: EventStore) => EventStore
   readonly breakEngine?: (engine: QueueEngine) => QueueEngine
@@ -31,7 +33,10 @@ const commandsEach = 20
 
 export const simulate = async (seed: number, options: SimulationOptions): Promise<SimulationReport> => {
   const random = randomOf(seed)
-  const inner = openMemoryStore({ isShared: options.engines > 1 || random() < 0.5 })
+  const { inner, heal } = (await options.store?.(seed)) ?? {
+    inner: openMemoryStore({ isShared: options.engines > 1 || random() < 0.5 }),
+    heal: () => undefined,
+  }
   const time = { offset: 0 }
   const snapshots = memorySnapshots()
   const opened = await Promise.all(
@@ -60,6 +65,7 @@ export const simulate = async (seed: number, options: SimulationOptions): Promis
 
   // 2. Calm: all leases end and every task comes to its end.
   for (const { store } of opened) store.heal()
+  heal()
   await within(options.msMax ?? 20_000, 'every task ends', run.drain())
 
   // 3. The books.

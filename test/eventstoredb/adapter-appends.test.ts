@@ -1,0 +1,167 @@
+/** What an append may be told, and what is in the log then, for each way in which a server and a connection fail. */
+import type { AppendError } from '@daybook/adapters/store'
+import { describe, expect, test, vi } from 'vitest'
+import { append, assertHolds, events, readAll } from '../contract/check.js'
+import { tombstoneStream, deleteStream } from '../support/eventstoredb/admin.js'
+import { Cluster } from '../support/eventstoredb/cluster.js'
+import type { Fault } from '../support/eventstoredb/faults.js'
+import { ended, open, persist, started } from './adapter.js'
+import { sleep, startServer } from './client.js'
+
+/** What it is told, and whether it may have been written all the same. */
+const table: ReadonlyArray<readonly [fault: Fault, told: AppendError['_tag'] | 'written', inLog: boolean]> = [
+  [{ kind: 'drop', commit: false }, 'OutcomeUnknown', false],
+  [{ kind: 'drop', commit: true }, 'OutcomeUnknown', true],
+  [{ kind: 'no-reply', commit: false }, 'OutcomeUnknown', false],
+  [{ kind: 'no-reply', commit: true }, 'OutcomeUnknown', true],
+  [{ kind: 'timeout', commit: false }, 'OutcomeUnknown', false],
+  [{ kind: 'timeout', commit: true, afterMs: 1 }, 'OutcomeUnknown', true],
+  [{ kind: 'close-call', commit: true }, 'OutcomeUnknown', true],
+  [{ kind: 'close-call', commit: false }, 'OutcomeUnknown', false],
+  [{ kind: 'unavailable' }, 'OutcomeUnknown', false],
+  [{ kind: 'internal' }, 'OutcomeUnknown', false],
+  // No leader to name: handed back.
+  [{ kind: 'not-leader' }, 'Unavailable', false],
+  [{ kind: 'not-ready' }, 'Unavailable', false],
+  [{ kind: 'too-busy' }, 'Unavailable', false],
+  [{ kind: 'duplicate-reply', afterMs: 20 }, 'written', true],
+  [{ kind: 'late-reply', afterMs: 50 }, 'written', true],
+  [{ kind: 'late-reply', afterMs: 400 }, 'OutcomeUnknown', true],
+  [{ kind: 'slow', afterMs: 50 }, 'written', true],
+]
+
+describe('EV-03 an append', () => {
+  test.each(table)('%j: is told %s; in the log: %s; sent again it is there once', async (fault, told, inLog) => {
+    const { server, store } = await started()
+    const before = await readAll(store, 's')
+    const batch = events(4, 10)
+    server.faults.script({ on: 'append', stream: 's', fault })
+    const task = store.append('s', batch, 2)
+    expect(await ended(task)).toBe(told)
+    await sleep(30)
+    expect(server.faults.fired).toHaveLength(1)
+    expect(await store.head('s')).toBe(inLog ? 6 : 2)
+    // The engine's way with what is unknown: the same append again.
+    if (told !== 'written') await persist(task)
+    await assertHolds(store, 's', [...before, ...batch])
+    // And nothing comes of an answer that is late.
+    await sleep(fault.afterMs ?? 0)
+    expect(await append(store, 's', events(1, 20), 6)).toBe(7)
+  })
+
+  test('that timed out and is written later, after it was sent again: there once', async () => {
+    const { server, store } = await started()
+    server.faults.script({ on: 'append', stream: 's', fault: { kind: 'timeout', commit: true, afterMs: 120 } })
+    const batch = events(2, 10)
+    const task = store.append('s', batch, 2)
+    expect(await ended(task)).toBe('OutcomeUnknown')
+    expect(await ended(task)).toBe('written')
+    await sleep(200)
+    expect((await readAll(store, 's')).map(({ id }) => id).slice(3)).toEqual(batch.map(({ id }) => id))
+  })
+
+  test('without a connection: nothing was sent, it says so at once, and goes on when the server is there again', async () => {
+    const { server, store } = await started()
+    await server.stop()
+    await sleep(20)
+    const since = Date.now()
+    for (let i = 0; i < 5; i++) expect(await ended(store.append('s', events(1), 2))).toBe('Unavailable')
+    expect(Date.now() - since).toBeLessThan(400)
+    await server.start()
+    await persist(store.append('s', events(1), 2))
+    expect(await store.head('s')).toBe(3)
+  })
+
+  test('over a half-open connection: unknown within its time-out, and a new connection takes its place', async () => {
+    const { server, store } = await started()
+    server.halfOpen(true)
+    await sleep(20)
+    const told = await ended(store.append('s', events(1), 2))
+    expect(['OutcomeUnknown', 'Unavailable']).toContain(told)
+    server.halfOpen(false)
+    await persist(store.append('s', events(1), 2))
+    expect(await store.head('s')).toBe(3)
+  })
+
+  test('whose connection falls silent while it is open: the next goes over another', async () => {
+    const { server, store } = await started()
+    server.faults.script({ on: 'append', stream: 's', fault: { kind: 'no-reply' } })
+    expect(await ended(store.append('s', events(1), 2))).toBe('OutcomeUnknown')
+    const before = server.calls.get('batchAppend') ?? 0
+    expect(await ended(store.append('s', events(1), 2))).toBe('written')
+    expect(server.calls.get('batchAppend')).toBe(before + 1)
+  })
+
+  test('that gets no answer takes none with it that waits for its own', async () => {
+    const { server, store } = await started()
+    await append(store, 'other', events(1), 'no_stream')
+    server.faults.script({ on: 'append', stream: 's', fault: { kind: 'no-reply' } })
+    const silent = ended(store.append('s', events(1), 2))
+    await sleep(150)
+    server.faults.script({ on: 'append', stream: 'other', fault: { kind: 'late-reply', afterMs: 250 } })
+    const late = ended(store.append('other', events(1), 0))
+    expect(await Promise.all([silent, late])).toEqual(['OutcomeUnknown', 'written'])
+  })
+
+  test('of one store is not touched when the connection of another breaks', async () => {
+    const [one, two] = [await started(), await started()]
+    one.server.faults.script({ on: 'append', stream: 's', fault: { kind: 'late-reply', afterMs: 150 } })
+    two.server.faults.script({ on: 'append', stream: 's', fault: { kind: 'late-reply', afterMs: 150 } })
+    const outcomes = [ended(one.store.append('s', events(1), 2)), ended(two.store.append('s', events(1), 2))]
+    await sleep(50)
+    two.server.dropConnections()
+    expect(await Promise.all(outcomes)).toEqual(['written', 'OutcomeUnknown'])
+  })
+
+  test('late and repeated answers end in no unhandled rejection', async () => {
+    const unhandled = vi.fn()
+    process.on('unhandledRejection', unhandled)
+    try {
+      const { server, store } = await started()
+      server.faults.script({ on: 'append', stream: 's', fault: { kind: 'late-reply', afterMs: 400 } })
+      await persist(store.append('s', events(1), 2))
+      server.faults.script({ on: 'append', stream: 's', fault: { kind: 'duplicate-reply', afterMs: 5 } })
+      await append(store, 's', events(1), 3)
+      await sleep(200)
+      expect(unhandled).not.toHaveBeenCalled()
+    } finally {
+      process.off('unhandledRejection', unhandled)
+    }
+  })
+
+  test('follows the leader', async () => {
+    const cluster = new Cluster()
+    const first = await startServer({ cluster })
+    const second = await startServer({ cluster, store: first.store })
+    const store = open(first.url)
+    await append(store, 's', events(1), 'no_stream')
+    cluster.elect(second.member)
+    await persist(store.append('s', events(1), 0))
+    const calls = second.calls.get('batchAppend')
+    expect(calls).toBeGreaterThan(0)
+    expect((await readAll(store, 's')).map(({ revision }) => revision)).toEqual([0, 1])
+    expect(second.calls.get('read')).toBeGreaterThan(0)
+  })
+
+  test('to a stream that was tombstoned is refused, and says why', async () => {
+    const { server, store } = await started()
+    await tombstoneStream(server, 's')
+    const outcome = await store.append('s', events(1), 2)()
+    expect(outcome).toMatchObject({ _tag: 'Left', left: { _tag: 'Unavailable', reason: expect.stringContaining('deleted by an administrator') as string } })
+    await deleteStream(server, 'never')
+  })
+
+  test('over the limit of this server: too large, with its limit', async () => {
+    const { store } = await started({ limits: { appendBytesMax: 1_000 } })
+    const outcome = await store.append('s', [{ ...events(1)[0]!, data: JSON.stringify('x'.repeat(2_000)) }], 2)()
+    expect(outcome).toMatchObject({ _tag: 'Left', left: { _tag: 'AppendTooLarge', bytesMax: 1_000 } })
+    expect(await store.head('s')).toBe(2)
+  })
+
+  test('carries who caused it: metadata comes back with $correlationId and $causationId', async () => {
+    const { store } = await started()
+    const metadata = '{"$correlationId":"c","$causationId":"d","actor":"ann"}'
+    await append(store, 's', [{ ...events(1)[0]!, metadata }], 2)
+    expect((await readAll(store, 's')).at(-1)?.metadata).toBe(metadata)
+  })
+})

@@ -1,0 +1,185 @@
+/** An engine on EventStoreDB, in trouble; the books are checked after. */
+import { openEngine, type QueueEngine, streamOf } from '@daybook/adapters/engine'
+import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
+import type { EventStore } from '@daybook/adapters/store'
+import { describe, expect, test } from 'vitest'
+import { answersMatchLog, leasesAreUnique, nothingIsLost, readLog, type Told } from '../support/audit.js'
+import { append } from '../contract/check.js'
+import { tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
+import type { RandomFaults } from '../support/eventstoredb/faults.js'
+import { EventStoreServer } from '../support/eventstoredb/server.js'
+import { claim, complete, door, enqueue, logOf, ok, task } from '../support/queue.js'
+import { memorySnapshots } from '../support/memory-snapshots.js'
+import { seeds } from '../support/random.js'
+import { simulate } from '../support/simulation.js'
+import { open } from './adapter.js'
+import { sleep, startServer } from './client.js'
+
+const choices: RandomFaults['choices'] = [
+  { on: 'append', fault: { kind: 'drop', commit: false } },
+  { on: 'append', fault: { kind: 'drop', commit: true } },
+  { on: 'append', fault: { kind: 'timeout', commit: true, afterMs: 15 } },
+  { on: 'append', fault: { kind: 'no-reply', commit: true } },
+  { on: 'append', fault: { kind: 'no-reply', commit: false } },
+  { on: 'append', fault: { kind: 'late-reply', afterMs: 130 } },
+  { on: 'append', fault: { kind: 'duplicate-reply', afterMs: 5 } },
+  { on: 'append', fault: { kind: 'not-ready' } },
+  { on: 'append', fault: { kind: 'close-call', commit: true } },
+  { on: 'append', fault: { kind: 'unavailable' } },
+  { on: 'append', fault: { kind: 'slow', afterMs: 10 } },
+  { on: 'read', fault: { kind: 'drop', afterEvents: 3 } },
+  { on: 'read', fault: { kind: 'unavailable' } },
+  { on: 'read', fault: { kind: 'close-call', afterEvents: 1 } },
+  { on: 'read', fault: { kind: 'slow', afterMs: 10 } },
+]
+
+const report = { skipped: () => undefined, progress: () => undefined }
+const engineOn = (store: EventStore, snapshots?: ReturnType<typeof memorySnapshots>): Promise<QueueEngine> =>
+  openEngine(store, 'q', snapshots, report, { random: () => 0.5 })
+
+/** Tasks enqueued, claimed and completed, one after the other; what was told is kept. */
+const works = async (engine: QueueEngine, name: string, count: number, told: Array<Told>): Promise<void> => {
+  const send = async (command: Parameters<QueueEngine['submit']>[0], id: string) => {
+    const outcome = await engine.submit(command, { ...door, correlationId: id })
+    told.push({ id, command, outcome })
+    return outcome
+  }
+  for (let i = 0; i < count; i++) {
+    for (let attempt = 0; ; attempt++) {
+      const outcome = await send(enqueue(task(`${name}-${i}`)), `${name}-enqueue-${i}-${attempt}`)
+      if (outcome._tag === 'Right') break
+      await sleep(30)
+    }
+    const id = `${name}-claim-${i}`
+    const command = claim(name)
+    const outcome = await engine.claim(command, { ...door, correlationId: id })
+    told.push({ id, command, outcome })
+    for (const held of outcome._tag === 'Right' ? outcome.right.value : []) {
+      for (let attempt = 0; attempt < 100; attempt++) {
+        const done = await send(complete(held, name), `${name}-complete-${i}-${attempt}`)
+        if (done._tag === 'Right' || done.left.code !== 'unavailable') break
+        await sleep(30)
+      }
+    }
+  }
+}
+
+const audited = async (store: EventStore, told: ReadonlyArray<Told>): Promise<number> => {
+  const log = readLog(await logOf(store))
+  answersMatchLog(told, log)
+  leasesAreUnique(log)
+  nothingIsLost(log)
+  return log.length
+}
+
+describe('an engine on EventStoreDB', () => {
+  test('INV-1, INV-2, INV-9, INV-14, INV-15, INV-16, INV-19 and liveness: many callers in a storm of a server\'s faults', async () => {
+    let fired = 0
+    for (const seed of seeds(4)) {
+      const server = await EventStoreServer.start()
+      const inner = openEventStoreDb({ url: server.url, connectMs: 300, appendMs: 100, silenceMs: 100, livenessMs: 100 })
+      server.faults.random({ seed, rate: 0.08, choices })
+      try {
+        await simulate(seed, { engines: 1, store: async () => ({ inner, heal: server.faults.clear }), msMax: 30_000 })
+      } catch (error) {
+        throw new Error(`SEED=${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+      } finally {
+        fired += server.faults.fired.length
+        await inner.close()
+        await server.close()
+      }
+    }
+    if (process.env['SEED'] === undefined) expect(fired).toBeGreaterThan(40)
+  }, 120_000)
+
+  test('INV-9, INV-16, INV-19: a server that is restarted under load', async () => {
+    const server = await startServer()
+    const store = open(server.url)
+    const engine = await engineOn(store)
+    const told: Array<Told> = []
+    let over = false
+    const load = Promise.all(['ann', 'bob', 'cat'].map((name) => works(engine, name, 40, told))).finally(() => (over = true))
+    let restarts = 0
+    for (; !over && restarts < 4; restarts++) {
+      await sleep(60)
+      await server.restart()
+    }
+    await load
+    expect(restarts).toBeGreaterThan(1)
+    expect(await audited(store, told)).toBeGreaterThan(200)
+    await engine.close()
+  }, 60_000)
+
+  test('a server that is away for a while: callers are told so, and all goes on by itself', async () => {
+    const server = await startServer()
+    const store = open(server.url)
+    const engine = await engineOn(store)
+    const told: Array<Told> = []
+    await works(engine, 'before', 3, told)
+    await server.stop()
+    // The connection must be seen to be cut: what is sent before that is of unknown outcome, and waited for.
+    await sleep(50)
+    const outcome = await engine.submit(enqueue('meanwhile'), { ...door, correlationId: 'meanwhile' })
+    told.push({ id: 'meanwhile', command: enqueue('meanwhile'), outcome })
+    expect(outcome).toMatchObject({ _tag: 'Left', left: { code: 'unavailable' } })
+    await server.start()
+    await works(engine, 'after', 3, told)
+    await audited(store, told)
+    await engine.close()
+  })
+
+  test('EV-11: what a stranger appended is kept, and reported', async () => {
+    const server = await startServer()
+    const store = open(server.url)
+    const engine = await engineOn(store)
+    const told: Array<Told> = []
+    await works(engine, 'before', 2, told)
+    const head = await store.head(streamOf('q'))
+    await append(store, streamOf('q'), [{ id: crypto.randomUUID(), type: 'Noise', data: 'no JSON', metadata: '' }], head)
+    await works(engine, 'after', 2, told)
+    await engine.close()
+    const again = await engineOn(store)
+    expect(ok(await again.read(() => true))).toBe(true)
+    expect((await logOf(store)).filter(({ type }) => type === 'Noise')).toHaveLength(1)
+    expect(again.status().revision).toBe((await logOf(store)).length - 1)
+    await again.close()
+  })
+})
+
+describe('EV-03 an engine does not begin anew on a stream that', () => {
+  const filled = async () => {
+    const server = await startServer()
+    const store = open(server.url)
+    const snapshots = memorySnapshots()
+    const engine = await engineOn(store, snapshots)
+    await works(engine, 'ann', 5, [])
+    return { server, store, snapshots, engine }
+  }
+
+  test('was truncated, unless a snapshot covers what is gone', async () => {
+    const { server, store, snapshots, engine } = await filled()
+    const { revision } = engine.status()
+    await engine.close()
+    await truncateStream(server, streamOf('q'), 4)
+    await expect(engineOn(store)).rejects.toMatchObject({ code: 'truncated' })
+    const again = await engineOn(store, snapshots)
+    expect(again.status().revision).toBe(revision)
+    await again.close()
+  })
+
+  test('was truncated behind its end', async () => {
+    const { server, store, snapshots, engine } = await filled()
+    await engine.close()
+    await truncateStream(server, streamOf('q'), 10_000)
+    await expect(engineOn(store, snapshots)).rejects.toMatchObject({ code: 'truncated' })
+  })
+
+  test('was tombstoned: refused with the reason, by those who run and those who start', async () => {
+    const { server, store, snapshots, engine } = await filled()
+    await tombstoneStream(server, streamOf('q'))
+    const outcome = await engine.submit(enqueue('late'), door)
+    expect(outcome).toMatchObject({ _tag: 'Left', left: { code: 'unavailable', detail: expect.stringContaining('deleted by an administrator') as string } })
+    await engine.close()
+    await expect(engineOn(store, snapshots)).rejects.toMatchObject({ code: 'deleted' })
+  })
+})

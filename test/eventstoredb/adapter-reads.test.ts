@@ -1,0 +1,218 @@
+/** Reads and subscriptions of the adapter, in spite of server, connection and administrator. */
+import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client'
+import { type EventStore, StoreError } from '@daybook/adapters/store'
+import { describe, expect, test } from 'vitest'
+import { append, assertHolds, events, readAll, revisionsOf } from '../contract/check.js'
+import { follow } from '../contract/subscription-log.js'
+import { deleteStream, tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
+import type { Fault } from '../support/eventstoredb/faults.js'
+import { open, persist, started } from './adapter.js'
+import { connect, sleep } from './client.js'
+
+const upTo = (count: number): Array<number> => Array.from({ length: count }, (_, i) => i)
+
+const codeOf = async (call: Promise<unknown>): Promise<string> =>
+  call.then(() => 'no error', (error: unknown) => (error instanceof StoreError ? error.code : `not a StoreError: ${String(error)}`))
+
+const readFaults: ReadonlyArray<Fault> = [
+  { kind: 'drop' },
+  { kind: 'drop', afterEvents: 20 },
+  { kind: 'close-call', afterEvents: 20 },
+  { kind: 'close-call' },
+  { kind: 'unavailable', afterEvents: 3 },
+  { kind: 'internal' },
+  { kind: 'not-ready' },
+  { kind: 'timeout' },
+  { kind: 'no-reply', afterEvents: 5 },
+  { kind: 'slow', afterMs: 50 },
+]
+
+describe('EV-02 a read', () => {
+  test.each(readFaults)('that meets %j brings every event all the same, once and in order', async (fault) => {
+    const { server, store } = await started({}, { pageEvents: 40 })
+    const more = events(97)
+    await append(store, 's', more, 2)
+    // The head, one page, the next.
+    server.faults.script({ on: 'read', stream: 's', skip: 1, times: 2, fault })
+    const found = await readAll(store, 's')
+    expect(revisionsOf(found)).toEqual(upTo(100))
+    expect(found.slice(3).map(({ id }) => id)).toEqual(more.map(({ id }) => id))
+    expect(server.faults.fired).toHaveLength(2)
+    server.faults.script({ on: 'read', stream: 's', times: 3, fault })
+    expect(await store.head('s')).toBe(99)
+    server.faults.script({ on: 'read', stream: 's', skip: 1, times: 2, fault })
+    expect((await store.pick('s', [0, 50, 99, 100])).map((event) => event?.revision)).toEqual([0, 50, 99, undefined])
+  })
+
+  test('of a server that stays away fails, in a bounded time, and says what it is about', async () => {
+    const { server, store } = await started()
+    await server.stop()
+    const since = Date.now()
+    const error: unknown = await store.head('s').catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'unavailable', message: expect.stringContaining(`s from esdb://127.0.0.1:${server.port}`) as string })
+    expect(Date.now() - since).toBeLessThan(6_000)
+  })
+
+  test('that is left early is given back to the server: three hundred times, and the next one works', async () => {
+    const { store } = await started({}, { pageEvents: 10 })
+    await append(store, 's', events(97), 2)
+    for (let i = 0; i < 300; i++) {
+      for await (const [first] of store.read('s')) {
+        expect(first?.revision).toBe(0)
+        break
+      }
+    }
+    expect(await readAll(store, 's')).toHaveLength(100)
+  })
+
+  test('of large events: bounded in bytes as well', async () => {
+    const { store } = await started()
+    for (let i = 0; i < 8; i++) await append(store, 'large', [{ ...events(1)[0]!, data: JSON.stringify('x'.repeat(900_000)) }])
+    const pages: Array<number> = []
+    for await (const page of store.read('large')) pages.push(page.length)
+    expect(pages).toEqual([5, 3])
+  })
+})
+
+describe('EV-02 what an administrator removed is not taken for an empty stream', () => {
+  test.each([[1], [3], [99]])('truncated before %s: refused from there on, readable behind it', async (before) => {
+    const { server, store } = await started()
+    await append(store, 's', events(2), 2)
+    await truncateStream(server, 's', before)
+    expect(await codeOf(readAll(store, 's'))).toBe('truncated')
+    // What a snapshot covers is not asked for.
+    if (before < 5) expect(revisionsOf(await readAll(store, 's', { from: before }))).toEqual(upTo(5).slice(before))
+    if (before < 5) expect((await store.pick('s', [0, 4])).map((event) => event?.revision)).toEqual([undefined, 4])
+    const log = follow(store, 's', 0)
+    await log.until('an error', ({ errors }) => errors.length > 0)
+    expect(log.errors).toMatchObject([{ code: 'truncated' }])
+  })
+
+  test('deleted', async () => {
+    const { server, store } = await started()
+    await deleteStream(server, 's')
+    for (const call of [readAll(store, 's'), store.head('s'), store.pick('s', [0])]) expect(await codeOf(call)).toBe('deleted')
+  })
+
+  test('tombstoned; it is named all the same, so that who opens it is told', async () => {
+    const { server, store } = await started()
+    await tombstoneStream(server, 's')
+    for (const call of [readAll(store, 's'), store.head('s'), store.pick('s', [0])]) expect(await codeOf(call)).toBe('deleted')
+    expect(await store.streams('')).toEqual(['s'])
+  })
+})
+
+describe('EV-11 events of strangers', () => {
+  test('come as they are: other types, no JSON, no metadata, links', async () => {
+    const { server, store } = await started()
+    const client = connect(server.url)
+    const stranger = (type: string, contentType: string, data: unknown) => ({ id: crypto.randomUUID(), type, contentType, data }) as never
+    await client.appendToStream('s', [
+      stranger('Noise', 'application/octet-stream', Buffer.from([0, 255, 1])),
+      stranger('Other', 'application/json', { a: 1 }),
+      stranger('$>', 'application/octet-stream', Buffer.from('0@s')),
+    ], { expectedRevision: 2n })
+    const log = follow(store, 's', 0)
+    await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
+    for (const found of [await readAll(store, 's'), log.events]) {
+      expect(found.slice(3).map(({ type, data, metadata }) => [type, data, metadata])).toEqual([
+        ['Noise', '\u0000\ufffd\u0001', ''], ['Other', '{"a":1}', ''], ['$>', '0@s', ''],
+      ])
+    }
+  })
+
+  test('and ours are JSON for their tools', async () => {
+    const { server, store } = await started()
+    await append(store, 's', [{ ...events(1)[0]!, data: '{ "spaced":  1.0 }' }], 2)
+    const client: EventStoreDBClient = connect(server.url)
+    for await (const { event } of client.readStream('s', { direction: BACKWARDS, fromRevision: END, maxCount: 1 })) {
+      expect([event?.isJson, event?.data]).toEqual([true, { spaced: 1 }])
+    }
+  })
+})
+
+const subscriptionFaults: ReadonlyArray<Fault> = [
+  { kind: 'drop', afterEvents: 4 },
+  { kind: 'drop' },
+  { kind: 'close-call', afterEvents: 2 },
+  { kind: 'unavailable', afterEvents: 7 },
+  { kind: 'too-slow', afterEvents: 3 },
+  { kind: 'internal' },
+  { kind: 'not-ready' },
+  { kind: 'no-reply', afterEvents: 3 },
+  { kind: 'no-reply' },
+]
+
+describe('EV-02 a subscription', () => {
+  const listens = async (store: EventStore, appends: number, trouble: (i: number) => unknown): Promise<void> => {
+    const early = follow(store, 's', 0)
+    const late = follow(store, 's', 2)
+    let head = 2
+    for (let i = 0; i < appends; i++) {
+      await trouble(i)
+      await persist(store.append('s', events(2), head))
+      head += 2
+    }
+    for (const [log, from] of [[early, 0], [late, 2]] as const) {
+      await log.until('every event', (seen) => seen.events.length >= head + 1 - from)
+      expect(revisionsOf(log.events)).toEqual(upTo(head + 1).slice(from))
+      expect(log.errors).toEqual([])
+      expect(log.caughtUp).toHaveLength(1)
+      log.unsubscribe()
+    }
+    await assertHolds(store, 's', await readAll(store, 's'))
+  }
+
+  test.each(subscriptionFaults)('that meets %j goes on behind the last event: no gap, no repeat', async (fault) => {
+    const { server, store } = await started()
+    server.faults.script({ on: 'subscribe', stream: 's', times: 6, fault })
+    await listens(store, 20, () => sleep(10))
+    expect(server.faults.fired.length).toBeGreaterThan(1)
+  })
+
+  test('outlives restarts, cut connections and a half-open one', async () => {
+    const { server, store } = await started()
+    await listens(store, 40, async (i) => {
+      if (i % 10 === 3) await server.restart()
+      if (i % 10 === 6) server.dropConnections()
+      if (i !== 18) return
+      server.halfOpen(true)
+      await sleep(400)
+      server.halfOpen(false)
+    })
+  })
+
+  test('whose connection has died without a word finds out by itself', async () => {
+    const { server, store } = await started()
+    const log = follow(store, 's', 0)
+    await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
+    log.unsubscribe()
+    server.faults.script({ on: 'subscribe', stream: 's', fault: { kind: 'no-reply' } })
+    const silent = follow(store, 's', 3)
+    await silent.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
+    await append(open(server.url), 's', events(2), 2)
+    await silent.until('two events', (seen) => seen.events.length === 2)
+    expect(revisionsOf(silent.events)).toEqual([3, 4])
+    expect(server.faults.fired).toHaveLength(1)
+  })
+
+  test('to a stream that is not there yet outlives a restart', async () => {
+    const { server, store } = await started()
+    const log = follow(store, 'new', 0)
+    await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
+    await server.restart()
+    await persist(store.append('new', events(2), 'no_stream'))
+    await log.until('two events', (seen) => seen.events.length === 2)
+    expect(revisionsOf(log.events)).toEqual([0, 1])
+  })
+
+  test.each([['tombstoned', tombstoneStream], ['deleted', deleteStream]] as const)('to a stream that is %s ends with an error, and with no event that is none', async (_how, remove) => {
+    const { server, store } = await started()
+    const log = follow(store, 's', 0)
+    await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
+    await remove(server, 's')
+    await log.until('an error', ({ errors }) => errors.length > 0)
+    expect(revisionsOf(log.events)).toEqual([0, 1, 2])
+    expect(log.errors).toMatchObject([{ code: 'deleted' }])
+  })
+})
