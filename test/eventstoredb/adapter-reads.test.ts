@@ -1,13 +1,14 @@
 /** Reads and subscriptions of the adapter, in spite of server, connection and administrator. */
-import { BACKWARDS, END, EventStoreDBClient } from '@eventstore/db-client'
+import { BACKWARDS, END } from '@eventstore/db-client'
 import { type EventStore, StoreError } from '@daybook/adapters/store'
 import { describe, expect, test } from 'vitest'
 import { append, assertHolds, events, readAll, revisionsOf } from '../contract/check.js'
 import { follow } from '../contract/subscription-log.js'
 import { deleteStream, tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
 import type { Fault } from '../support/eventstoredb/faults.js'
-import { open, persist, started } from './adapter.js'
+import { ended, open, persist, started } from './adapter.js'
 import { connect, sleep } from './client.js'
+import { startProxy } from './proxy.js'
 
 const upTo = (count: number): Array<number> => Array.from({ length: count }, (_, i) => i)
 
@@ -54,7 +55,7 @@ describe('EV-02 a read', () => {
   })
 
   test('that is left early is given back to the server: three hundred times, and the next one works', async () => {
-    const { store } = await started({}, { pageEvents: 10 })
+    const { server, store } = await started({}, { pageEvents: 10 })
     await append(store, 's', events(97), 2)
     for (let i = 0; i < 300; i++) {
       for await (const [first] of store.read('s')) {
@@ -63,6 +64,25 @@ describe('EV-02 a read', () => {
       }
     }
     expect(await readAll(store, 's')).toHaveLength(100)
+    await sleep(50)
+    // The one on which appends go.
+    expect(server.openCalls).toBe(1)
+  })
+
+  test('and a subscription that is left are given back as well, also those that never came to an end', async () => {
+    const { server, store } = await started()
+    for (let i = 0; i < 6; i++) await append(store, 'large', [{ ...events(1)[0]!, data: JSON.stringify('x'.repeat(900_000)) }])
+    for await (const page of store.read('large')) {
+      expect(page).toHaveLength(5)
+      break
+    }
+    for (let i = 0; i < 20; i++) {
+      const log = follow(store, 's', 0)
+      await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
+      log.unsubscribe()
+    }
+    await sleep(50)
+    expect(server.openCalls).toBe(1)
   })
 
   test('of large events: bounded in bytes as well', async () => {
@@ -124,7 +144,7 @@ describe('EV-11 events of strangers', () => {
   test('and ours are JSON for their tools', async () => {
     const { server, store } = await started()
     await append(store, 's', [{ ...events(1)[0]!, data: '{ "spaced":  1.0 }' }], 2)
-    const client: EventStoreDBClient = connect(server.url)
+    const client = connect(server.url)
     for await (const { event } of client.readStream('s', { direction: BACKWARDS, fromRevision: END, maxCount: 1 })) {
       expect([event?.isJson, event?.data]).toEqual([true, { spaced: 1 }])
     }
@@ -194,6 +214,26 @@ describe('EV-02 a subscription', () => {
     await silent.until('two events', (seen) => seen.events.length === 2)
     expect(revisionsOf(silent.events)).toEqual([3, 4])
     expect(server.faults.fired).toHaveLength(1)
+  })
+
+  test('over a connection that dies without a word, with appends and reads beside it: all go on over a new one', async () => {
+    const { server } = await started()
+    const proxy = await startProxy(server.port)
+    const store = open(`esdb://127.0.0.1:${proxy.port}?tls=false`)
+    const log = follow(store, 's', 0)
+    await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
+    expect(await ended(store.append('s', events(1), 2))).toBe('written')
+    proxy.swallow()
+    expect(await ended(store.append('s', events(1), 3))).toBe('OutcomeUnknown')
+    expect(await ended(store.append('s', events(1), 3))).toBe('written')
+    await log.until('all', (seen) => seen.events.length === 5)
+    proxy.swallow()
+    expect(await store.head('s')).toBe(4)
+    await append(open(server.url), 's', events(2), 4)
+    await log.until('those of others', (seen) => seen.events.length === 7)
+    expect(revisionsOf(log.events)).toEqual(upTo(7))
+    expect(proxy.connections()).toBe(3)
+    proxy.close()
   })
 
   test('to a stream that is not there yet outlives a restart', async () => {

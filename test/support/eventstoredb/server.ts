@@ -2,6 +2,7 @@
  * A server that speaks EventStoreDB's protocol to the unmodified client, for tests: it keeps the
  * rules of a real 23.10 node for streams, and fails in whatever way it is told to.
  */
+import type { EventEmitter } from 'node:events'
 import { createServer, type AddressInfo, type Server as Listener, type Socket } from 'node:net'
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js'
 import { append } from './append-service.js'
@@ -50,6 +51,8 @@ export class EventStoreServer {
   #self: Member | undefined
   /** Calls that came in, by the name of the RPC. */
   readonly calls = new Map<string, number>()
+  /** Calls that were neither answered to the end nor cancelled. */
+  openCalls = 0
   /** What ServerFeatures tells of; a change counts for clients that ask anew. */
   features: Features
   port: number
@@ -123,6 +126,7 @@ export class EventStoreServer {
     const implementation = (handlers: Readonly<Record<string, Handler>>): UntypedServiceImplementation =>
       Object.fromEntries(Object.entries(handlers).map(([rpc, handle]) => [rpc, (...call: ReadonlyArray<never>) => {
         this.calls.set(rpc, (this.calls.get(rpc) ?? 0) + 1)
+        this.#watch(call[0] as unknown as EventEmitter)
         handle(...call)
       }])) as object as UntypedServiceImplementation
     grpc.addService(streamsService, implementation({
@@ -134,6 +138,16 @@ export class EventStoreServer {
     }))
     grpc.addService(featuresService, implementation({ getSupportedMethods: getSupportedMethods(context) }))
     grpc.addService(gossipService, implementation({ read: gossip(context) }))
+  }
+
+  #watch(call: EventEmitter): void {
+    let open = true
+    const over = (): void => {
+      if (open) this.openCalls -= 1
+      open = false
+    }
+    this.openCalls += 1
+    for (const end of ['finish', 'cancelled', 'error', 'close']) call.on(end, over)
   }
 
   /** Cuts every connection and listens no more: connection refused. The data stays. */
