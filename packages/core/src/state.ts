@@ -47,8 +47,6 @@ export interface TaskRecord extends Journaled {
   readonly key: string
   readonly group: Group
   readonly priority: number
-  /** Orders the tasks of a group: by priority, then first in, first out. */
-  readonly rank: number
   readonly timeout: number
   readonly maxRetries: number
   readonly backoffSeconds: number
@@ -116,10 +114,10 @@ export interface Head extends Journaled {
   misfits: number
 }
 
-/** Exact in a double: 10 bands of 2^44 tasks each. */
-const rankOf = (priority: number, number: number): number => (10 - priority) * 2 ** 44 + number
+/** Orders the tasks of a group: by priority, then first in, first out. Exact in a double: 10 bands of 2^44 tasks each. */
+export const rankOf = ({ priority, number }: Pick<TaskRecord, 'priority' | 'number'>): number => (10 - priority) * 2 ** 44 + number
 /** The first rank of a priority's tasks; those of all higher priorities come before it. */
-export const firstRankOf = (priority: number): number => rankOf(priority, 0)
+export const firstRankOf = (priority: number): number => rankOf({ priority, number: 0 })
 
 /** Dead-lettered, cancelled and discarded tasks do not stand in the way of a new one (LK-05). */
 export const blocksDuplicates = (status: Status): boolean =>
@@ -167,7 +165,6 @@ export const newTaskRecord = (init: TaskInit): TaskRecord => ({
   key: init.key,
   group: init.group,
   priority: init.priority,
-  rank: rankOf(init.priority, init.number),
   timeout: init.timeout,
   maxRetries: init.maxRetries,
   backoffSeconds: init.backoffSeconds,

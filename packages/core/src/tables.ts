@@ -17,6 +17,7 @@ import {
   isHeld,
   newBreaker,
   noTasks,
+  rankOf,
   type TaskRecord,
 } from './state.js'
 import { TaskNumbers } from './task-numbers.js'
@@ -175,7 +176,7 @@ export class Tables {
     const known = this.groups.get(key)
     if (known !== undefined) return known
     const byStatus = Object.fromEntries(
-      statuses.map((status) => [status, new SortedList<TaskRecord>((task) => task.rank, byNumber)]),
+      statuses.map((status) => [status, new SortedList<TaskRecord>(rankOf, byNumber)]),
     ) as Record<Status, SortedList<TaskRecord>>
     return { key, type, phase, skills: [...skills].sort(), tenant, byStatus, size: 0 }
   }

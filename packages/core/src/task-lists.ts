@@ -2,7 +2,7 @@
 import { matchesType } from './decide/claim.js'
 import { QueueState } from './queue-state.js'
 import type { Cursor } from './sorted-list.js'
-import { firstRankOf, type Group, type TaskRecord } from './state.js'
+import { firstRankOf, type Group, rankOf, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { type Phase, type Status, statuses } from './task.js'
 import { holderOf, type TaskView, viewOf } from './task-view.js'
@@ -90,8 +90,8 @@ const matches = (task: TaskRecord, filter: TaskFilter): boolean => {
 const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from: number): Generator<TaskRecord> {
   const few = filter.ticketId !== undefined ? (tables.byTicket.get(filter.ticketId) ?? noTasks) : heldByAgent(tables, filter, status)
   if (few !== undefined) {
-    const found = [...few].filter((task) => task.status === status && task.rank > from && fits(filter, task.group))
-    yield* found.sort((a, b) => a.rank - b.rank)
+    const found = [...few].filter((task) => task.status === status && rankOf(task) > from && fits(filter, task.group))
+    yield* found.sort((a, b) => rankOf(a) - rankOf(b))
     return
   }
   // The highest priority comes first, so ranks between these two bounds are those of the priorities asked for.
@@ -106,7 +106,7 @@ const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from
     let best: Cursor<TaskRecord> | undefined
     for (const cursor of cursors) {
       const { item } = cursor
-      if (item !== undefined && item.rank < beyond && (best?.item === undefined || item.rank < best.item.rank)) best = cursor
+      if (item !== undefined && rankOf(item) < beyond && (best?.item === undefined || rankOf(item) < rankOf(best.item))) best = cursor
     }
     const task = best?.item
     if (best === undefined || task === undefined) return

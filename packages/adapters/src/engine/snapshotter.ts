@@ -6,7 +6,7 @@ import { describe } from './refusals.js'
 /** Tasks written at least before others get their turn. */
 const tasksPerTurn = 1_024
 /** Of the time that the others' turn took: a busy queue must not keep its snapshot from coming to an end. */
-const shareMin = 0.25
+const shareMin = 0.5
 /** A longer turn would be felt by whoever waits for an answer. */
 const turnMsMax = 10
 

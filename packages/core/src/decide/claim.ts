@@ -8,7 +8,7 @@ import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import type { Rejection } from '../rejections.js'
 import type { Cursor } from '../sorted-list.js'
-import type { Group, TaskRecord } from '../state.js'
+import { type Group, rankOf, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
 export type ClaimRequest = Pick<CommandOf<'Claim'>, 'agent' | 'types' | 'phases' | 'skills' | 'tenant'>
@@ -86,7 +86,7 @@ const firstOf = (open: ReadonlyArray<OpenGroup>): OpenGroup => {
   let best = open[0] as OpenGroup
   for (let i = 1; i < open.length; i++) {
     const candidate = open[i] as OpenGroup
-    if ((candidate.cursor.item as TaskRecord).rank < (best.cursor.item as TaskRecord).rank) best = candidate
+    if (rankOf(candidate.cursor.item as TaskRecord) < rankOf(best.cursor.item as TaskRecord)) best = candidate
   }
   return best
 }
