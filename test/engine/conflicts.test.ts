@@ -1,6 +1,8 @@
 /** Two writers on one queue: correct, only slower. What another has appended is folded, then the commands are decided again. */
 import { openMemoryStore } from '@daybook/adapters/memory'
+import type { EventStore } from '@daybook/adapters/store'
 import { headOf, taskOf } from '@daybook/core'
+import { NEVER } from 'rxjs'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, door, enqueue, foldAll, logOf, ok, openQueue, settle, stateText, task, textOf, typesIn } from '../support/queue.js'
 
@@ -136,6 +138,28 @@ test('both write all the time: every command has its one place in the log, and b
     ok(await engine.submit({ type: 'OpenBreaker', taskType: 'x', reason: 'by hand' }, door))
     expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
   }
+})
+
+test('a store that refuses an append before it shows what came first is read until it does', async () => {
+  const inner = openMemoryStore({ isShared: true })
+  let hidden = Number.POSITIVE_INFINITY
+  const lagging: EventStore = {
+    ...inner,
+    subscribe: () => NEVER,
+    read: async function* (name, options) {
+      const shown = hidden
+      hidden += 1
+      for await (const page of inner.read(name, options)) yield page.filter(({ revision }) => revision < shown)
+    },
+  }
+  const { engine, warnings } = await openQueue({ store: lagging })
+  const { engine: other } = await openQueue({ store: inner })
+  await other.submit(enqueue('a', 'b', 'c'), door)
+  hidden = 0
+  expect(ok(await engine.submit(enqueue('d'), door))).toMatchObject([{ number: 4 }])
+  expect(warnings).toEqual([])
+  expect(engine.status().conflicts).toBe(1)
+  expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
 })
 
 test('a log that is shorter than what was read of it: said so, and tried at leisure', async () => {

@@ -19,7 +19,7 @@ export interface DaybookOptions extends EngineOptions {
 export const createDaybook = (options: DaybookOptions): Daybook => new Registry(options)
 
 /** How often queues are looked for that other processes began, in milliseconds. */
-const lookMs = 1_000
+const lookMs = 3_000
 
 class Registry implements Daybook {
   readonly ready: Promise<void>

@@ -35,6 +35,9 @@ export interface Recovered {
   readonly warn: (message: string) => void
 }
 
+/** How long the last wait for what was written to be readable is, in milliseconds; all of them are twice that. */
+const readableMsMax = 1_024
+
 export class Recovery {
   private conflictCount = 0
 
@@ -59,7 +62,7 @@ export class Recovery {
   }
 
   private async recover(error: AppendError): Promise<void> {
-    const { live, durable, inFlight, contents, availability } = this.parts
+    const { live, inFlight, contents, availability } = this.parts
     // Whatever was sent after the failed batch fails as well: its expected revision never came to be.
     await inFlight.told()
     const failed = inFlight.all
@@ -76,11 +79,8 @@ export class Recovery {
     for (const { expected, texts } of failed) contents.drop(expected + 1, texts.length)
     this.takeBack(isStray ? [first] : failed, error)
     if (error._tag === 'Unavailable' && !isStray) return
-    const before = durable.revision
-    await this.catchUp()
-    if (error._tag === 'WrongExpectedRevision' && durable.revision === before) {
-      throw new Error(`the log has lost revision ${before}, which was there: was its file replaced? Restart to read it anew`)
-    }
+    if (error._tag === 'WrongExpectedRevision') await this.catchUpTo(error.actual)
+    else await this.catchUp()
     if (error._tag !== 'Unavailable') availability.restored()
   }
 
@@ -129,6 +129,22 @@ export class Recovery {
     if (error._tag === 'Unavailable') availability.lost(error.reason)
     const refusal = error._tag === 'AppendTooLarge' ? tooLarge(log.limits) : unavailable(error.reason)
     for (const item of refused) refuse(item, refusal)
+  }
+
+  /** As far as the store says that the log goes. */
+  private async catchUpTo(actual: number | 'no_stream'): Promise<void> {
+    const { durable } = this.parts
+    const before = durable.revision
+    if (actual === 'no_stream' || actual <= before) {
+      throw new Error(`the log has lost revision ${before}, which was there: was its file replaced? Restart to read it anew`)
+    }
+    await this.catchUp()
+    // A replicated store may refuse an append before those who read can see what came first.
+    for (let waitMs = 1; durable.revision < actual; waitMs *= 2) {
+      if (waitMs > readableMsMax) throw new Error(`the log goes to revision ${actual}, and cannot be read beyond ${durable.revision}`)
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+      await this.catchUp()
+    }
   }
 
   /** Folds what another writer has appended. */
