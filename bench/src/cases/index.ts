@@ -5,6 +5,7 @@ import { esdbAppend, esdbLife, esdbReplay, esdbSoak } from './eventstoredb.js'
 import { fold } from './fold.js'
 import { latency, latencyHttp } from './latency.js'
 import { claimAtMillion, memory, replayFromFile, start } from './million.js'
+import { sharedEsdb, sharedSqlite } from './shared.js'
 
 export const cases: ReadonlyArray<Case> = [
   fold,
@@ -28,4 +29,6 @@ export const cases: ReadonlyArray<Case> = [
   esdbLife,
   esdbReplay,
   esdbSoak,
+  sharedSqlite,
+  sharedEsdb,
 ]

@@ -1,0 +1,41 @@
+/** One of several processes on one queue: enqueues, claims and completes until it is told to stop. Arguments: store, queue, folder. */
+import { once } from 'node:events'
+import { prepareTask, type QueueEngine } from '@daybook/adapters/engine'
+import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
+import { openSqliteStore } from '@daybook/adapters/sqlite'
+import { newTask, nowMs } from './measure.js'
+import { door, openQueue, right } from './queue.js'
+
+const callers = 64
+
+const [spec = '', queue = '', folder = ''] = process.argv.slice(2)
+const store = spec.startsWith('sqlite:') ? await openSqliteStore({ file: spec.slice('sqlite:'.length), sharing: 'shared' }) : openEventStoreDb({ url: spec })
+const { daybook, engine } = await openQueue(folder, { store, queue })
+const answers: Array<number> = []
+let isOver = false
+
+/** A life after the other; whose task it is that is worked on does not matter. */
+const work = async (on: QueueEngine, agent: string): Promise<void> => {
+  const answered = async <A>(outcome: Promise<A>): Promise<A> => {
+    const told = await outcome
+    answers.push(nowMs())
+    return told
+  }
+  while (!isOver) {
+    const task = newTask()
+    const own = { ...task, payload: { ...task.payload, process: process.pid } }
+    right(await answered(on.submit({ type: 'Enqueue', tasks: [right(prepareTask(own))] }, door)))
+    for (const { task: id, token } of right(await answered(on.claim({ type: 'Claim', agent, max: 1 }, door))).value) {
+      right(await answered(on.submit({ type: 'Complete', task: id, agent, token, content: '{}', hasReport: true }, door)))
+    }
+  }
+}
+
+process.send?.('ready')
+const working = Array.from({ length: callers }, (_, i) => work(engine, `${process.pid} ${i}`))
+await once(process, 'message')
+isOver = true
+await Promise.all(working)
+await daybook.close()
+await new Promise((resolve) => process.send?.(answers, resolve))
+process.disconnect()
