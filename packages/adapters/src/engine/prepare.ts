@@ -41,24 +41,21 @@ export const prepareTask = (
   bytesMax = taskBytesMaxDefault,
   path = 'payload',
 ): E.Either<Rejection, PreparedTask> => {
-  /** Content and key begin alike. */
-  let opening: string
   let content: string
-  let bytes: number
+  /** With it content and key begin alike. */
+  let opening: number
   try {
-    opening = `{"payload":${canonicalJson(task.payload ?? null, path)}`
-    // To measure a text makes it one piece: what was put together is a tree of its parts, which each use would walk again.
-    bytes = Buffer.byteLength(opening)
-    const rest = closing(task, path)
-    content = opening + rest
-    bytes += Buffer.byteLength(rest)
+    const payload = `{"payload":${canonicalJson(task.payload ?? null, path)}`
+    opening = payload.length
+    content = payload + closing(task, path)
   } catch (error) {
     if (error instanceof NotJson) {
       return E.left(reject('invalid', `${error.path} ${error.message}`, [{ path: error.path, message: error.message }]))
     }
     throw error
   }
-  if (bytes > bytesMax) {
+  // To measure a text makes it one piece: what was put together is a tree of its parts, which each use would walk again.
+  if (Buffer.byteLength(content) > bytesMax) {
     return E.left(
       reject('too-large', `the task's payload, description and metadata are over ${bytesMax} bytes: keep large inputs elsewhere and enqueue a reference`),
     )
@@ -66,7 +63,7 @@ export const prepareTask = (
   const prepared: { -readonly [K in keyof PreparedTask]: PreparedTask[K] } = {
     id: task.id ?? newTaskId(),
     type: task.type,
-    idempotencyKey: task.idempotencyKey ?? keyOf(opening, task.type),
+    idempotencyKey: task.idempotencyKey ?? keyOf(content.slice(0, opening), task.type),
     content,
   }
   const { priority, requires } = task
