@@ -50,6 +50,11 @@ describe('daybook serve', () => {
     expect(await (await serving()).json('show', 'a')).toMatchObject({ id: 'a', status: 'pending' })
   })
 
+  test('a data folder that cannot be made is named', async () => {
+    const { code, err } = await run(['serve', '--port', '0', '--data', '/dev/null/x'])
+    expect([code, err]).toEqual([1, expect.stringContaining('the data folder /dev/null/x cannot be made')])
+  })
+
   test('a terminal is shown how far the log has been read', async () => {
     const first = await serving()
     await first.daybook(['enqueue', 'x'])

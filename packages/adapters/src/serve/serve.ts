@@ -54,7 +54,7 @@ export const serve = async (
   }
   try {
     const persistent = options.store.kind !== 'memory'
-    if (persistent) await mkdir(options.dataDir, { recursive: true })
+    if (persistent) await makeFolder(options.dataDir)
     const store = await openStore(options)
     const daybook = createDaybook({
       store,
@@ -85,6 +85,14 @@ export const serve = async (
   } catch (error) {
     await close()
     throw error
+  }
+}
+
+const makeFolder = async (dir: string): Promise<void> => {
+  try {
+    await mkdir(dir, { recursive: true })
+  } catch (error) {
+    throw new Error(`the data folder ${dir} cannot be made: ${(error as Error).message}. Give another --data`, { cause: error })
   }
 }
 
