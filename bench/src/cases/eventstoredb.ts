@@ -1,6 +1,6 @@
 /** EventStoreDB: the adapter beside the bare client, in the same run, against the same node. */
 import { randomUUID } from 'node:crypto'
-import type { QueueEngine } from '@daybook/adapters/engine'
+import { openEngine, type QueueEngine } from '@daybook/adapters/engine'
 import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
 import { engineSource } from '@daybook/adapters/worker'
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client'
@@ -128,9 +128,12 @@ export const esdbReplay: Case = {
       for await (const { event } of client.readStream(`taskqueue-${queue}`)) if (event !== undefined) read++
       if (read !== events) throw new Error(`the bare client read ${read} of ${events} events`)
       const middleMs = nowMs()
-      const again = await openQueue(`${folder}/replay-${round}`, { store: openEventStoreDb({ url: node.url }), queue })
+      const store = openEventStoreDb({ url: node.url })
+      const again = await openEngine(store, queue, undefined, { skipped: () => undefined, progress: () => undefined })
       const end = nowMs()
-      await again.daybook.close()
+      if (again.status().revision + 1 !== events) throw new Error('the replay did not reach the end')
+      await again.close()
+      await store.close()
       if (round === 0) continue
       bares.push(perSecond(events, middleMs - start))
       replays.push(perSecond(events, end - middleMs))

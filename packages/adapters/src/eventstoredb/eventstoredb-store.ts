@@ -28,6 +28,8 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
   const reader = createReader(connection, { ...options, name })
   const subscriptions = createSubscriptions(connection, reader, { ...options, name })
   const register = streamRegister(appender, reader)
+  /** Streams that were seen to have events: asked for again and again, and only once looked at. */
+  const begun = new Set<string>()
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
 
@@ -76,13 +78,13 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
 
   const streams = async (prefix: string): Promise<ReadonlyArray<string>> => {
     const names = (await register.names()).filter((stream) => stream.startsWith(prefix))
-    const begun: Array<string> = []
-    for (let i = 0; i < names.length; i += headsAtOnce) {
-      const some = names.slice(i, i + headsAtOnce)
-      const heads = await Promise.all(some.map((stream) => hasBegun(stream)))
-      begun.push(...some.filter((_, at) => heads[at]))
+    const unsure = names.filter((stream) => !begun.has(stream))
+    for (let i = 0; i < unsure.length; i += headsAtOnce) {
+      await Promise.all(unsure.slice(i, i + headsAtOnce).map(async (stream) => {
+        if (await hasBegun(stream)) begun.add(stream)
+      }))
     }
-    return begun
+    return names.filter((stream) => begun.has(stream))
   }
 
   /** A stream that was deleted is named as well, so that whoever opens it is told. */
