@@ -92,6 +92,15 @@ describe('EV-03 an append', () => {
     expect(server.calls.get('batchAppend')).toBe(before + 1)
   })
 
+  test('that comes while the first connects goes out on the same call', async () => {
+    const { server } = await started()
+    const before = server.calls.get('batchAppend') ?? 0
+    const store = open(server.url)
+    const outcomes = await Promise.all(Array.from({ length: 20 }, (_, i) => ended(store.append('s', events(1), 2 + i))))
+    expect(outcomes).toEqual(Array<string>(20).fill('written'))
+    expect(server.calls.get('batchAppend')).toBe(before + 1)
+  })
+
   test('that gets no answer takes none with it that waits for its own', async () => {
     const { server, store } = await started()
     await append(store, 'other', events(1), 'no_stream')
