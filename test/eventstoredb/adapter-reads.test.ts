@@ -70,7 +70,7 @@ describe('EV-02 a read', () => {
   })
 
   test('and a subscription that is left are given back as well, also those that never came to an end', async () => {
-    const { server, store } = await started()
+    const { server, store } = await started({}, { silenceMs: 5_000, appendMs: 5_000 })
     for (let i = 0; i < 6; i++) await append(store, 'large', [{ ...events(1)[0]!, data: JSON.stringify('x'.repeat(900_000)) }])
     for await (const page of store.read('large')) {
       expect(page).toHaveLength(5)
@@ -86,7 +86,7 @@ describe('EV-02 a read', () => {
   })
 
   test('of large events: bounded in bytes as well', async () => {
-    const { store } = await started()
+    const { store } = await started({}, { silenceMs: 5_000, appendMs: 5_000 })
     for (let i = 0; i < 8; i++) await append(store, 'large', [{ ...events(1)[0]!, data: JSON.stringify('x'.repeat(900_000)) }])
     const pages: Array<number> = []
     for await (const page of store.read('large')) pages.push(page.length)
