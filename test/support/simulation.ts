@@ -58,9 +58,9 @@ export const simulate = async (seed: number, options: SimulationOptions): Promis
   const run = new Callers(random, engines, time)
 
   // 1. The storm.
-  await run.send({
-    ...configure({ maxAttempts: 6, defaults: { jitter: 0 }, breakers: { defaults: { failureThreshold: 4, halfOpenAfter: 0.03 } } }),
-  })
+  // Refused, the breakers would stay open for a minute: it is said again until it is heard.
+  const settings = configure({ maxAttempts: 6, defaults: { jitter: 0 }, breakers: { defaults: { failureThreshold: 4, halfOpenAfter: 0.03 } } })
+  while ((await run.send(settings))._tag === 'Left') await sleep(5)
   await within(options.msMax ?? 20_000, 'the storm', Promise.all(Array.from({ length: callers }, (_, i) => run.caller(i, opened))))
 
   // 2. Calm: all leases end and every task comes to its end.
