@@ -191,3 +191,39 @@ test('a store that this process has for itself is not looked at for queues of ot
   expect(asked).toBe(0)
   await daybook.close()
 })
+
+test('a queue whose log was cut by somebody is refused with the reason, and the others are worked on', async () => {
+  const inner = openMemoryStore({ isShared: true })
+  const before = createDaybook({ store: { ...inner, close: async () => undefined } })
+  for (const name of ['cut', 'sound']) ok(await (await before.open(name)).submit(enqueue('a', 'b'), door))
+  await before.close()
+  let isCut = true
+  const store: EventStore = {
+    ...inner,
+    read: async function* (name, options) {
+      for await (const page of inner.read(name, options)) yield page.filter(({ revision }) => !isCut || name !== 'taskqueue-cut' || revision > 0)
+    },
+  }
+  const warnings: Array<string> = []
+  const daybook = createDaybook({ store, warn: (message) => warnings.push(message) })
+  await daybook.ready
+  expect(daybook.queues().map(({ name }) => name)).toEqual(['sound'])
+  expect(daybook.refused()).toEqual([{ queue: 'cut', reason: expect.stringContaining('goes on at revision 1 where 0 should be') }])
+  expect(warnings).toEqual([expect.stringContaining('queue cut is not opened')])
+  await expect(daybook.open('cut')).rejects.toThrow('cut off')
+  isCut = false
+  expect((await daybook.open('cut')).status().revision).toBe(1)
+  expect(daybook.refused()).toEqual([])
+  await daybook.close()
+})
+
+test('a store that cannot be read at all is no queue’s fault: nothing is ready', async () => {
+  const inner = openMemoryStore()
+  const before = createDaybook({ store: { ...inner, close: async () => undefined } })
+  ok(await (await before.open('q')).submit(enqueue('a'), door))
+  await before.close()
+  const head: EventStore['head'] = () => Promise.reject(new StoreError('unavailable', 'no connection'))
+  const daybook = createDaybook({ store: { ...inner, head } })
+  await expect(daybook.ready).rejects.toThrow('no connection')
+  await daybook.close()
+})

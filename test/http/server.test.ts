@@ -27,7 +27,8 @@ test('while the log is being read: alive, not ready with how far, and no guess a
   let loading = [{ queue: 'big', events: 5, of: 10 }]
   const daybook: Daybook = {
     store: 'memory', log: openMemoryStore(), queue: () => undefined,
-    find: async () => undefined, open: () => Promise.reject(new Error('not asked for')),
+    find: async () => undefined,
+    refused: () => [], open: () => Promise.reject(new Error('not asked for')),
     queues: () => [], loading: () => loading, ready, close: () => Promise.resolve(),
   }
   await using(startTestServer({ daybook }), async (server) => {

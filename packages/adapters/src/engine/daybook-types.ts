@@ -9,6 +9,12 @@ export interface Loading {
   readonly of: number
 }
 
+/** A queue whose log somebody has deleted or cut: it is not opened, and not begun anew. */
+export interface RefusedQueue {
+  readonly queue: string
+  readonly reason: string
+}
+
 /** All queues of one store. */
 export interface Daybook {
   /** The store's name, for people. */
@@ -22,6 +28,8 @@ export interface Daybook {
   /** The queue, opened for its first event if need be: nothing is written until there is one. */
   readonly open: (name: string) => Promise<QueueEngine>
   readonly queues: () => ReadonlyArray<QueueEngine>
+  /** Those that are there and cannot be opened; naming one tries again. The others are not harmed. */
+  readonly refused: () => ReadonlyArray<RefusedQueue>
   /** What is still being replayed; empty when ready. */
   readonly loading: () => ReadonlyArray<Loading>
   /** Resolves when all queues of the store have been replayed. */

@@ -1,6 +1,6 @@
 /** All queues of one store, replayed at start and opened when first named. */
-import type { EventStore, SnapshotStore } from '../store/index.js'
-import type { Daybook, Loading } from './daybook-types.js'
+import { type EventStore, type SnapshotStore, StoreError } from '../store/index.js'
+import type { Daybook, Loading, RefusedQueue } from './daybook-types.js'
 import { openEngine } from './engine.js'
 import type { EngineOptions } from './engine-options.js'
 import { describe } from './refusals.js'
@@ -25,6 +25,7 @@ class Registry implements Daybook {
   readonly ready: Promise<void>
   private readonly engines = new Map<string, QueueEngine>()
   private readonly opening = new Map<string, Promise<QueueEngine>>()
+  private readonly unusable = new Map<string, string>()
   private readonly progress = new Map<string, Loading>()
   private readonly warn: (message: string) => void
   private looking: NodeJS.Timeout | undefined
@@ -73,6 +74,10 @@ class Registry implements Daybook {
     return [...this.engines.values()].filter((engine) => engine.status().revision >= 0)
   }
 
+  refused(): ReadonlyArray<RefusedQueue> {
+    return [...this.unusable].map(([queue, reason]) => ({ queue, reason }))
+  }
+
   loading(): ReadonlyArray<Loading> {
     return [...this.progress.values()]
   }
@@ -84,7 +89,15 @@ class Registry implements Daybook {
 
   private async openAll(): Promise<void> {
     const streams = await this.options.store.streams(streamPrefix)
-    for (const stream of streams) await this.open(stream.slice(streamOf('').length))
+    const names = streams.map((stream) => stream.slice(streamOf('').length))
+    for (const name of names) if (!this.unusable.has(name)) await this.open(name).catch((error: unknown) => this.refuse(name, error))
+  }
+
+  /** One queue that somebody has destroyed must not keep the others from being worked on. */
+  private refuse(name: string, error: unknown): void {
+    if (!(error instanceof StoreError) || (error.code !== 'deleted' && error.code !== 'truncated')) throw error
+    this.unusable.set(name, error.message)
+    this.warn(`queue ${name} is not opened: ${error.message}`)
   }
 
   /** Queues that other processes begin are opened here as well: their timers are kept though nobody here asks for them. */
@@ -118,6 +131,7 @@ class Registry implements Daybook {
         this.options,
       )
       this.engines.set(name, engine)
+      this.unusable.delete(name)
       return engine
     } finally {
       this.progress.delete(name)

@@ -1,6 +1,6 @@
 /** From the log to the state: the newest usable snapshot, then what came after it. */
 import { evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
-import type { EventStore, RecordedEvent, SnapshotHeader, SnapshotStore } from '../store/index.js'
+import { type EventStore, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
 import { decodeRecorded } from './wire.js'
 
 export const streamPrefix = 'taskqueue-'
@@ -21,7 +21,7 @@ export interface ReplayReport {
 /**
  * Folds recorded events on, telling of each what it was. Consumes `state`.
  *
- * @throws Error when the log does not go on where the state ends: its beginning was cut off, or it is another log.
+ * @throws StoreError `truncated` when the log does not go on where the state ends: its beginning was cut off, or it is another log.
  */
 export const foldRecorded = (
   state: QueueState,
@@ -43,9 +43,10 @@ export const foldRecorded = (
   return current
 }
 
-const gapError = ({ stream, revision }: RecordedEvent, wanted: number): Error =>
-  new Error(
-    `the log ${stream} goes on at revision ${revision} where ${wanted} should be: events were cut off or removed by somebody. ` +
+const gapError = ({ stream, revision }: RecordedEvent, wanted: number): StoreError =>
+  new StoreError(
+    'truncated',
+    `The log ${stream} goes on at revision ${revision} where ${wanted} should be: events were cut off or removed by somebody. ` +
       'Nothing is made up for them: bring back a snapshot that reaches behind the gap, or a backup of the log',
   )
 

@@ -10,6 +10,12 @@ export interface Readiness {
   readonly isDraining: () => boolean
 }
 
+/** Named where there are any. They do not make a server unready: the other queues are worked on. */
+const refusedIn = (daybook: Call['daybook']): object => {
+  const refused = daybook.refused()
+  return refused.length === 0 ? {} : { refused }
+}
+
 export const readiness =
   ({ isReplayed, isDraining }: Readiness) =>
   ({ daybook }: Call): Promise<Handled> => {
@@ -25,7 +31,7 @@ export const readiness =
         : unavailable.map(({ queue, reason }) => `${queue}: ${reason}`).join('; ')
     return Promise.resolve(
       why === ''
-        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length }) })
+        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook) }) })
         : E.left(problem('unavailable', why, { retryAfterSeconds: 1, more: { loading, queues: unavailable } })),
     )
   }
