@@ -227,3 +227,32 @@ test('a store that cannot be read at all is no queue’s fault: nothing is ready
   await expect(daybook.ready).rejects.toThrow('no connection')
   await daybook.close()
 })
+
+test('an append that took long is not followed by a long pause, nor is a close', async () => {
+  const inner = openMemoryStore({ isShared: true })
+  let slowMs = 0
+  const slow: EventStore = { ...inner, append: (...args) => async () => sleep(slowMs).then(inner.append(...args)) }
+  const here = await openQueue({ store: slow })
+  const there = await openQueue({ store: inner })
+  // A conflict: after that, the next append of this one is followed by a pause.
+  here.store.script.push({ kind: 'after', run: () => there.engine.submit(enqueue('theirs'), door) })
+  slowMs = 1_500
+  ok(await here.engine.submit(enqueue('ours'), door))
+  slowMs = 0
+  expect(here.engine.status().conflicts).toBe(1)
+  const late = sleep(1_500).then(() => 'late')
+  expect(await Promise.race([here.engine.read(() => 'in time').then((outcome) => ok(outcome)), late])).toBe('in time')
+  await here.engine.close()
+})
+
+test('a queue whose time is ahead of this clock is told of, once in a while', async () => {
+  const inner = openMemoryStore({ isShared: true })
+  const fast = await openQueue({ store: inner, clock: () => Date.now() + 600_000 })
+  await fast.engine.submit(enqueue('a'), door)
+  const right = await openQueue({ store: inner })
+  await right.engine.submit(enqueue('b'), door)
+  await right.engine.submit(enqueue('c'), door)
+  expect(right.warnings).toEqual([expect.stringMatching(/ahead of this clock/)])
+  expect(right.warnings[0]).toContain('600 s')
+  expect(fast.warnings).toEqual([])
+})

@@ -258,3 +258,10 @@ describe('EV-02 a subscription', () => {
     expect(log.errors).toMatchObject([{ code: 'deleted' }])
   })
 })
+
+test('an entry in the list of streams that is none, or of a stranger, is passed over', async () => {
+  const { store } = await started()
+  for (const data of ['no JSON', 'null', '[]', '{"stream":7}']) await append(store, 'daybook-streams', [{ ...events(1)[0]!, data }], await store.head('daybook-streams'))
+  await append(store, 'second', events(1), 'no_stream')
+  expect(await store.streams('s')).toEqual(['s', 'second'])
+})

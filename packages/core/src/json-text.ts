@@ -88,9 +88,10 @@ const printMembers = (members: Record<string, unknown>, place: Place, depth: num
 const defined = (members: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(members).filter(([, member]) => member !== undefined))
 
-/** What is remembered is bounded: the orders of one place, the keys of an order, all orders together, and the length of a text. */
+/** What is remembered is bounded: the orders of one place, the keys of an order and their length, all orders together, and the length of a text. */
 const ordersMax = 4
 const keysMax = 64
+const keysLengthMax = 2_048
 const ordersInAllMax = 1_000
 const textMax = 64
 
@@ -108,7 +109,7 @@ class Place {
       if (order.isOf(members)) return order
     }
     const order = new KeyOrder(Object.keys(members))
-    if (order.keys.length <= keysMax) {
+    if (order.isSmall) {
       remembered++
       if (orders.length === ordersMax) orders.pop()
       orders.unshift(order)
@@ -134,6 +135,12 @@ class KeyOrder {
     this.places = this.keys.map(() => undefined)
     this.lastTexts = this.keys.map(() => undefined)
     this.lastPrinted = this.keys.map(() => undefined)
+  }
+
+  /** Whether it may be remembered. */
+  get isSmall(): boolean {
+    const { keys } = this
+    return keys.length <= keysMax && keys.reduce((length, key) => length + key.length, 0) <= keysLengthMax
   }
 
   isOf(members: Record<string, unknown>): boolean {

@@ -20,12 +20,16 @@ export const createDaybook = (options: DaybookOptions): Daybook => new Registry(
 
 /** How often queues are looked for that other processes began, in milliseconds. */
 const lookMs = 3_000
+/** How long a queue is left alone that could not be opened, unless somebody names it, in milliseconds. */
+const retryMs = 60_000
 
 class Registry implements Daybook {
   readonly ready: Promise<void>
   private readonly engines = new Map<string, QueueEngine>()
   private readonly opening = new Map<string, Promise<QueueEngine>>()
   private readonly unusable = new Map<string, string>()
+  /** Those that could not be opened: when that was last tried unasked. */
+  private readonly triedAt = new Map<string, number>()
   private readonly progress = new Map<string, Loading>()
   private readonly warn: (message: string) => void
   private looking: NodeJS.Timeout | undefined
@@ -89,14 +93,17 @@ class Registry implements Daybook {
 
   private async openAll(): Promise<void> {
     const streams = await this.options.store.streams(streamPrefix)
-    const names = streams.map((stream) => stream.slice(streamOf('').length))
-    for (const name of names) if (!this.unusable.has(name)) await this.open(name).catch((error: unknown) => this.refuse(name, error))
+    for (const stream of streams) {
+      const name = stream.slice(streamOf('').length)
+      await this.open(name).catch((error: unknown) => this.refuse(name, error))
+    }
   }
 
   /** One queue that somebody has destroyed must not keep the others from being worked on. */
   private refuse(name: string, error: unknown): void {
     if (!(error instanceof StoreError) || (error.code !== 'deleted' && error.code !== 'truncated')) throw error
     this.unusable.set(name, error.message)
+    this.triedAt.set(name, performance.now())
     this.warn(`queue ${name} is not opened: ${error.message}`)
   }
 
@@ -104,13 +111,28 @@ class Registry implements Daybook {
   private lookAround(): void {
     if (this.closing !== undefined) return
     this.looking = setTimeout(() => {
-      this.openAll()
-        .catch((error: unknown) => {
-          if (this.closing === undefined) this.warn(`queues that others began cannot be opened: ${describe(error)}`)
-        })
+      this.openNew()
+        .catch((error: unknown) => this.warn(`queues that others began are not looked for: ${describe(error)}`))
         .finally(() => this.lookAround())
     }, lookMs)
     this.looking.unref()
+  }
+
+  private async openNew(): Promise<void> {
+    for (const stream of await this.options.store.streams(streamPrefix)) {
+      const name = stream.slice(streamOf('').length)
+      if (this.closing !== undefined) return
+      if (this.engines.has(name) || this.isTooSoonFor(name)) continue
+      await this.open(name).catch((error: unknown) => {
+        this.triedAt.set(name, performance.now())
+        this.warn(`queue ${name} cannot be opened: ${describe(error)}`)
+      })
+    }
+  }
+
+  private isTooSoonFor(name: string): boolean {
+    const triedAt = this.triedAt.get(name)
+    return triedAt !== undefined && performance.now() - triedAt < retryMs
   }
 
   private async openQueue(name: string): Promise<QueueEngine> {
@@ -132,6 +154,7 @@ class Registry implements Daybook {
       )
       this.engines.set(name, engine)
       this.unusable.delete(name)
+      this.triedAt.delete(name)
       return engine
     } finally {
       this.progress.delete(name)

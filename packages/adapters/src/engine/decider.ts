@@ -41,10 +41,16 @@ export interface DeciderParts {
   readonly clock: () => number
   readonly random: () => number
   readonly isClosing: () => boolean
+  readonly warn: (message: string) => void
 }
+
+/** The queue's time does not go back. So much it may be ahead of this clock before that is worth a word, in milliseconds. */
+const aheadMsMax = 1_000
+const sayAgainMs = 60_000
 
 export class Decider {
   private readonly encoder = new Encoder()
+  private toldOfClock = Number.NEGATIVE_INFINITY
 
   constructor(private readonly parts: DeciderParts) {}
 
@@ -202,7 +208,16 @@ export class Decider {
 
   private decideCommand(command: Command): Decision {
     const { live, clock, random } = this.parts
-    return decide(command, { at: Math.max(clock(), timeOf(live.current)), random: random() })(live.current)
+    const [now, time] = [clock(), timeOf(live.current)]
+    if (time - now > aheadMsMax) this.tellOfClock(time - now)
+    return decide(command, { at: Math.max(now, time), random: random() })(live.current)
+  }
+
+  private tellOfClock(aheadMs: number): void {
+    if (performance.now() - this.toldOfClock < sayAgainMs) return
+    this.toldOfClock = performance.now()
+    const seconds = Math.round(aheadMs / 1_000)
+    this.parts.warn(`the queue's time is ${seconds} s ahead of this clock: it was set back, or another server's is fast. Leases and delays go by the fastest: set the clocks right`)
   }
 
   /** Serialises and folds a command's events, all of them or none. */

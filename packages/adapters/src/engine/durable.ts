@@ -6,16 +6,26 @@ export class Durable {
   readonly committed = new Subject<Committed>()
   private readonly watchers = new Set<() => void>()
 
-  constructor(private last: number) {}
+  constructor(
+    private last: number,
+    private id: string | undefined,
+  ) {}
 
   /** Of the last event, -1 for none. */
   get revision(): number {
     return this.last
   }
 
-  advance(appended: Appended): void {
+  /** Of the last event, `undefined` for none. */
+  get lastId(): string | undefined {
+    return this.id
+  }
+
+  /** By these events, of which the last has this id. */
+  advance(appended: Appended, lastId: string | undefined): void {
     const from = this.last + 1
     this.last += appended.events.length
+    this.id = lastId
     this.committed.next({ from, ...appended })
   }
 

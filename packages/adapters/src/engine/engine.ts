@@ -75,7 +75,7 @@ class Engine implements QueueEngine {
     store: EventStore,
     readonly name: string,
     snapshots: SnapshotStore | undefined,
-    { state, snapshotRevision }: Replayed,
+    { state, snapshotRevision, lastId }: Replayed,
     options: EngineOptions,
   ) {
     const { limits } = store
@@ -84,7 +84,7 @@ class Engine implements QueueEngine {
     const isClosing = (): boolean => this.closed !== undefined
     this.log = new QueueLog(store, name)
     this.live = new LiveState(state)
-    this.durable = new Durable(this.live.revision)
+    this.durable = new Durable(this.live.revision, lastId)
     this.committed = this.durable.committed
     this.mailbox = new Mailbox(resolved.mailboxMax)
     // The second builds on the first, and a revision is all that a store compares (see `settleStray` in `recovery.ts`).
@@ -94,12 +94,12 @@ class Engine implements QueueEngine {
     const { log, live, durable, mailbox, waiting, inFlight, contentStore: contents, availability, turns } = this
     const batchEventsMax = Math.min(resolved.batchEventsMax, limits.appendEventsMax)
     this.decider = new Decider({
-      live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, random, isClosing,
+      live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, random, isClosing, warn,
     })
     this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, isClosing, warn })
     this.snapshotter = new Snapshotter(snapshots, snapshotRevision, {
       stream: streamOf(name),
-      idAt: (revision) => log.idAt(revision),
+      lastId: () => durable.lastId,
       every: resolved.snapshotEvery,
       warn,
     })
@@ -251,7 +251,8 @@ class Engine implements QueueEngine {
       this.dispatch(this.decider.nextBatch(this.turns.eventsMax))
     }
     if (this.mailbox.size === 0 && this.inFlight.size === 0 && !this.recovering) {
-      if (this.closed === undefined) this.alarm.set(this.decider.dueAt())
+      // While it is others' turn, what is due waits for the end of that.
+      if (this.closed === undefined && this.turn === undefined) this.alarm.set(this.decider.dueAt())
       this.follower?.rest()
       this.idle()
     }
@@ -259,7 +260,7 @@ class Engine implements QueueEngine {
 
   /** Whether the log is left to others now; the loop goes on when it is not. */
   private isTheirTurn(): boolean {
-    if (this.follower === undefined) return false
+    if (this.follower === undefined || this.closed !== undefined) return false
     const { waitMs } = this.turns
     if (waitMs === 0) return false
     this.turn ??= setTimeout(() => {
@@ -274,7 +275,7 @@ class Engine implements QueueEngine {
     const heard = this.follower?.take(this.durable.revision) ?? []
     if (heard.length === 0) return
     try {
-      this.durable.advance({ events: this.live.foldRecorded(heard), isOwn: false })
+      this.durable.advance({ events: this.live.foldRecorded(heard), isOwn: false }, heard[heard.length - 1]?.id)
     } catch (error) {
       // The log is not what it was: said so, and looked at again when it is read next.
       this.availability.lost(describe(error))
@@ -329,7 +330,7 @@ class Engine implements QueueEngine {
   private commit(batch: Batch): void {
     this.live.release(batch.mark)
     this.availability.restored()
-    this.durable.advance({ events: batch.events, isOwn: true })
+    this.durable.advance({ events: batch.events, isOwn: true }, batch.texts[batch.texts.length - 1]?.id)
     this.turns.won()
     answer(batch.decided)
     this.durable.wake()

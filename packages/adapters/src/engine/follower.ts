@@ -19,8 +19,9 @@ export interface FollowerParts {
 
 /** How long nothing is appended before it listens, in milliseconds. */
 const idleMs = 20
-/** How long it leaves a subscription alone that failed, in milliseconds. */
-const retryMs = 1_000
+/** How long it leaves a subscription alone that failed, in milliseconds: doubles as long as nothing is delivered. */
+const retryMsMin = 1_000
+const retryMsMax = 60_000
 /** So many of its own events in a row, and it stops listening. */
 const ownMax = 1_000
 /** Events kept until they can be folded; beyond, they are read again later. */
@@ -31,6 +32,7 @@ export class Follower {
   private own = 0
   private subscription: Subscription | undefined
   private timer: NodeJS.Timeout | undefined
+  private retryMs = retryMsMin
   private isStopped = false
 
   constructor(private readonly parts: FollowerParts) {}
@@ -75,6 +77,7 @@ export class Follower {
     const { subscribe, revision, onHeard, warn } = this.parts
     this.subscription = subscribe(revision() + 1).subscribe({
       next: (delivered) => {
+        this.retryMs = retryMsMin
         if ('_tag' in delivered) return
         if (this.held.length + delivered.length > heldMax) this.leave()
         else for (const event of delivered) this.held.push(event)
@@ -84,7 +87,8 @@ export class Follower {
         this.leave()
         if (this.isStopped) return
         warn(`what other processes append is not heard of for now: ${describe(error)}`)
-        this.rest(retryMs)
+        this.rest(this.retryMs)
+        this.retryMs = Math.min(2 * this.retryMs, retryMsMax)
       },
     })
   }

@@ -27,13 +27,6 @@ export class QueueLog {
     return this.store.pick(this.stream, revisions)
   }
 
-  /** Of the event at this revision, which is there. */
-  async idAt(revision: number): Promise<string> {
-    const [event] = await this.pick([revision])
-    if (event === undefined) throw new Error(`the log has no revision ${revision} any more`)
-    return event.id
-  }
-
   /** Of events of this queue, by whomever. */
   subscribe(from: number): Observable<Delivered> {
     return this.store.subscribe(this.stream, from)

@@ -151,7 +151,7 @@ export class Recovery {
   private async catchUp(): Promise<void> {
     const { log, live, durable } = this.parts
     for await (const page of log.read(durable.revision + 1)) {
-      durable.advance({ events: live.foldRecorded(page), isOwn: false })
+      durable.advance({ events: live.foldRecorded(page), isOwn: false }, page[page.length - 1]?.id)
     }
     durable.wake()
   }

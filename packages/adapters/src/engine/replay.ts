@@ -10,6 +10,8 @@ export interface Replayed {
   readonly state: QueueState
   /** Of the snapshot it started from, -1 for none. */
   readonly snapshotRevision: number
+  /** Of the last event, `undefined` for none. */
+  readonly lastId: string | undefined
 }
 
 export interface ReplayReport {
@@ -59,17 +61,19 @@ export const replay = async (
   const stream = streamOf(queue)
   const head = await store.head(stream)
   const loaded = snapshots === undefined ? undefined : await loadSnapshot(store, snapshots, stream, head, report)
-  let state = loaded ?? initial(queue)
+  let state = loaded?.state ?? initial(queue)
+  let lastId = loaded?.eventId
   const snapshotRevision = revisionOf(state)
   let done = 0
   const of = head - snapshotRevision
   report.progress(done, of)
   for await (const page of store.read(stream, { from: snapshotRevision + 1 })) {
     state = foldRecorded(state, page)
+    lastId = page[page.length - 1]?.id ?? lastId
     done += page.length
     report.progress(done, Math.max(of, done))
   }
-  return { state, snapshotRevision }
+  return { state, snapshotRevision, lastId }
 }
 
 /** Whether the log has the event that the snapshot ends with. What cannot be compared, because it was cut off or is damaged, is believed. */
@@ -84,7 +88,7 @@ const loadSnapshot = async (
   stream: string,
   head: number,
   report: ReplayReport,
-): Promise<QueueState | undefined> => {
+): Promise<{ readonly state: QueueState; readonly eventId: string } | undefined> => {
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
   for (const { name, reason } of skipped) report.skipped(name, reason)
   for (const snapshot of usable) {
@@ -96,7 +100,7 @@ const loadSnapshot = async (
       const reader = snapshotReader()
       for await (const page of snapshot.lines()) for (const line of page) reader.line(line)
       const state = reader.finish()
-      if (revisionOf(state) === snapshot.header.revision) return state
+      if (revisionOf(state) === snapshot.header.revision) return { state, eventId: snapshot.header.eventId }
       report.skipped(`${stream}@${snapshot.header.revision}`, 'it holds another revision than its name says')
     } catch (error) {
       // A cache that cannot be read costs time, never truth: the next older one, or the whole log.

@@ -12,8 +12,8 @@ const turnMsMax = 10
 
 export interface SnapshotterOptions {
   readonly stream: string
-  /** Of the event at this revision of the stream. */
-  readonly idAt: (revision: number) => Promise<string>
+  /** Of the last event that is durable. */
+  readonly lastId: () => string | undefined
   /** Events between two snapshots. */
   readonly every: number
   readonly warn: (message: string) => void
@@ -49,13 +49,15 @@ export class Snapshotter {
   /** Call with nothing in flight: a snapshot never holds what is not durable. */
   async take(state: QueueState): Promise<void> {
     if (this.store === undefined) return
+    const { stream, lastId } = this.options
+    const eventId = lastId()
+    if (eventId === undefined) return
     this.isUnderWay = true
     const cut = cutSnapshot(state)
     this.tried = cut.revision
     try {
-      const { stream, idAt } = this.options
       const { revision } = cut
-      const writer = await this.store.create({ stream, revision, eventId: await idAt(revision), foldVersion })
+      const writer = await this.store.create({ stream, revision, eventId, foldVersion })
       try {
         await writeOut(cut, writer)
         await writer.commit()

@@ -16,6 +16,8 @@
 const turnMs = 25
 /** The same where nobody else is heard of: so many times the pause that follows, which costs no more than that. */
 const alonePauses = 50
+/** An append that took longer says nothing of how long the next will take, another's or ours. In milliseconds. */
+const cycleMsMax = 30
 /** Pauses that nobody used before one is alone again. */
 const pausesMax = 2
 /** Events of a batch that is to be in time, about. */
@@ -54,7 +56,7 @@ export class Turns {
   won(): void {
     const now = this.now()
     this.wonAt = now
-    this.cycleMs = now - this.began
+    this.cycleMs = Math.min(now - this.began, cycleMsMax)
     const { pauseMs } = this
     const lastsMs = this.pauses === 0 ? alonePauses * pauseMs : Math.max(turnMs, 3 * this.cycleMs)
     if (this.isLate || now - this.turnBegan >= lastsMs) {

@@ -113,11 +113,12 @@ export const openConnection = ({ url, name, connectMs, random }: ConnectionOptio
       await connected(stub, connectMs)
       if (closed) throw closedError()
       pause.reset()
+      refusal = undefined
       return (current = { stub, callArguments: () => mine.callArguments({ requiresLeader: true }, { deadline: Infinity }) })
     } catch (error) {
       if (closed) throw closedError()
       const why = `${name}: ${error instanceof Error ? error.message : String(error)}`
-      refusal = { until: Date.now() + pause.next(), why }
+      refusal = { until: performance.now() + pause.next(), why }
       if (mine === client) renew()
       throw new NotConnected(why)
     }
@@ -129,7 +130,7 @@ export const openConnection = ({ url, name, connectMs, random }: ConnectionOptio
     link: async () => {
       if (closed) throw closedError()
       if (current !== undefined && isReady(current)) return current
-      if (refusal !== undefined && Date.now() < refusal.until) throw new NotConnected(refusal.why)
+      if (refusal !== undefined && performance.now() < refusal.until) throw new NotConnected(refusal.why)
       return (opening ??= open().finally(() => (opening = undefined)))
     },
     succeeded: () => {
@@ -140,7 +141,7 @@ export const openConnection = ({ url, name, connectMs, random }: ConnectionOptio
       if (link !== current) return
       if (failures >= failuresMax) return renew()
       current = undefined
-      if (error instanceof Error) recovering = client.handleError(link.stub, error)
+      if (error instanceof Error) recovering = client.handleError(link.stub, error).catch(() => undefined)
     },
     abandon: (link) => {
       if (link === current) renew()

@@ -108,8 +108,11 @@ export const refusedAppend = (response: BatchAppendResp, bytes: number, bytesMax
       const kind = name.endsWith('Deleted') ? 'stream-deleted' : 'access-denied'
       return { _tag: 'Unavailable', reason: `${meanings[kind]!.words}.` }
     }
-    // Not ready, too busy, no leader: it was handed back before anything was done.
+    // Not ready, too busy, no leader: it was handed back before anything was done. An internal error looks the same but for its code.
     case 'google.protobuf.Empty':
+      return status?.getCode() === 0
+        ? { _tag: 'Unavailable', reason: `The server refused: ${message}.` }
+        : { _tag: 'OutcomeUnknown', reason: `the server said ${message}` }
     case `${prefix}BadRequest`:
     case `${prefix}InvalidTransaction`:
     case `${prefix}MaximumAppendEventSizeExceeded`:

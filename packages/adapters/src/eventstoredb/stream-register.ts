@@ -19,6 +19,15 @@ export interface StreamRegister {
   readonly names: () => Promise<ReadonlyArray<string>>
 }
 
+const streamIn = (entry: string): string | undefined => {
+  try {
+    const value = JSON.parse(entry) as { readonly stream?: unknown } | null
+    return typeof value?.stream === 'string' ? value.stream : undefined
+  } catch {
+    return undefined
+  }
+}
+
 export const streamRegister = (appender: Appender, reader: Reader): StreamRegister => {
   const adding = new Map<string, Promise<AppendError | undefined>>()
   const known = new Set<string>()
@@ -46,8 +55,9 @@ export const streamRegister = (appender: Appender, reader: Reader): StreamRegist
       for await (const events of reader.read(registerStream, { from: read + 1 })) {
         for (const { data, revision } of events) {
           if (revision <= read) continue
-          const { stream } = JSON.parse(data) as { readonly stream?: unknown }
-          if (typeof stream === 'string') known.add(stream)
+          // A stranger may have written there as well.
+          const stream = streamIn(data)
+          if (stream !== undefined) known.add(stream)
           read = revision
         }
       }

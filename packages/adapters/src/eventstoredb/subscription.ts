@@ -11,6 +11,9 @@ import { readCall } from './read-call.js'
 import { subscriptionRequest } from './read-request.js'
 import { type Reader, truncated } from './reader.js'
 
+/** How much later a subscription may deliver what a read shows already, in milliseconds. */
+const graceMs = 500
+
 export interface SubscriptionOptions {
   readonly name: string
   readonly livenessMs: number
@@ -73,6 +76,7 @@ const follow = (
   /** One call, behind the last event; rejects when it is over. */
   const listen = async (): Promise<never> => {
     const link = await connection.link()
+    if (subscriber.closed) throw new EndedEarly()
     // A server may not take a revision that the stream has not reached.
     let expected = Math.min(next - 1, reached) + 1
     let heard = false
@@ -86,6 +90,7 @@ const follow = (
       }
       const take = (event: RecordedEvent): void => {
         heard = true
+        if (subscriber.closed) return
         // The mark of a tombstone stands far behind all revisions; an error follows it.
         if (event.revision < expected || event.revision > Number.MAX_SAFE_INTEGER) return
         if (event.revision > expected) return end(truncated(name, stream, `${event.revision} comes where ${expected} should`))
@@ -105,7 +110,10 @@ const follow = (
       const compare = async (): Promise<void> => {
         const before = next
         const revision = await reader.head(stream)
-        if (heard || next !== before || revision < before) return
+        if (revision < before) return
+        // What was appended just now may be on its way.
+        await sleep(graceMs)
+        if (heard || next !== before || subscriber.closed) return
         connection.abandon(link)
         throw new NoAnswer(`nothing came for ${livenessMs} ms, though there is more`)
       }
