@@ -256,3 +256,19 @@ test('a queue whose time is ahead of this clock is told of, once in a while', as
   expect(right.warnings[0]).toContain('600 s')
   expect(fast.warnings).toEqual([])
 })
+
+test('a shared store that cannot be looked at is a problem of the whole, until it can', async () => {
+  const inner = openMemoryStore({ isShared: true })
+  let isAway = false
+  const streams: EventStore['streams'] = (prefix) => (isAway ? Promise.reject(new StoreError('unavailable', 'no connection')) : inner.streams(prefix))
+  const warnings: Array<string> = []
+  const daybook = createDaybook({ store: { ...inner, streams }, warn: (message) => warnings.push(message) })
+  await daybook.ready
+  expect(daybook.problem()).toBeUndefined()
+  isAway = true
+  await until(() => daybook.problem() === 'no connection', 20_000)
+  isAway = false
+  await until(() => daybook.problem() === undefined, 20_000)
+  expect(warnings).toEqual(['the store cannot be looked at: no connection'])
+  await daybook.close()
+}, 60_000)

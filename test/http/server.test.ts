@@ -28,7 +28,8 @@ test('while the log is being read: alive, not ready with how far, and no guess a
   const daybook: Daybook = {
     store: 'memory', log: openMemoryStore(), queue: () => undefined,
     find: async () => undefined,
-    refused: () => [], open: () => Promise.reject(new Error('not asked for')),
+    refused: () => [],
+    problem: () => undefined, open: () => Promise.reject(new Error('not asked for')),
     queues: () => [], loading: () => loading, ready, close: () => Promise.resolve(),
   }
   await using(startTestServer({ daybook }), async (server) => {

@@ -28,6 +28,8 @@ export interface Daybook {
   /** The queue, opened for its first event if need be: nothing is written until there is one. */
   readonly open: (name: string) => Promise<QueueEngine>
   readonly queues: () => ReadonlyArray<QueueEngine>
+  /** Why the store could not be read when it was last looked at, where other processes write to it, too. */
+  readonly problem: () => string | undefined
   /** Those that are there and cannot be opened; naming one tries again. The others are not harmed. */
   readonly refused: () => ReadonlyArray<RefusedQueue>
   /** What is still being replayed; empty when ready. */

@@ -33,6 +33,7 @@ class Registry implements Daybook {
   private readonly progress = new Map<string, Loading>()
   private readonly warn: (message: string) => void
   private looking: NodeJS.Timeout | undefined
+  private storeProblem: string | undefined
   private closing: Promise<void> | undefined
 
   constructor(private readonly options: DaybookOptions) {
@@ -78,6 +79,10 @@ class Registry implements Daybook {
     return [...this.engines.values()].filter((engine) => engine.status().revision >= 0)
   }
 
+  problem(): string | undefined {
+    return this.storeProblem
+  }
+
   refused(): ReadonlyArray<RefusedQueue> {
     return [...this.unusable].map(([queue, reason]) => ({ queue, reason }))
   }
@@ -112,10 +117,19 @@ class Registry implements Daybook {
     if (this.closing !== undefined) return
     this.looking = setTimeout(() => {
       this.openNew()
-        .catch((error: unknown) => this.warn(`queues that others began are not looked for: ${describe(error)}`))
+        .then(
+          () => (this.storeProblem = undefined),
+          (error: unknown) => this.noteProblem(describe(error)),
+        )
         .finally(() => this.lookAround())
     }, lookMs)
     this.looking.unref()
+  }
+
+  private noteProblem(reason: string): void {
+    if (this.closing !== undefined || this.storeProblem === reason) return
+    this.storeProblem = reason
+    this.warn(`the store cannot be looked at: ${reason}`)
   }
 
   private async openNew(): Promise<void> {

@@ -4,7 +4,7 @@
  * while, and stops when it hears nothing but its own.
  */
 import type { Observable, Subscription } from 'rxjs'
-import type { Delivered, RecordedEvent } from '../store/index.js'
+import { type Delivered, type RecordedEvent, StoreError } from '../store/index.js'
 import { describe } from './refusals.js'
 
 export interface FollowerParts {
@@ -86,7 +86,10 @@ export class Follower {
       error: (error: unknown) => {
         this.leave()
         if (this.isStopped) return
-        warn(`what other processes append is not heard of for now: ${describe(error)}`)
+        // What was deleted or cut does not come back by itself.
+        const isGone = error instanceof StoreError && (error.code === 'deleted' || error.code === 'truncated')
+        if (isGone) this.retryMs = retryMsMax
+        warn(`what other processes append is not heard of${isGone ? '' : ' for now'}: ${describe(error)}`)
         this.rest(this.retryMs)
         this.retryMs = Math.min(2 * this.retryMs, retryMsMax)
       },

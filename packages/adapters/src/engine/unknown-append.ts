@@ -42,6 +42,6 @@ export const isInLog = async (batch: Batch, reason: string, { log, availability,
     if (isClosing() && attempt >= triesAtClose) {
       throw new Error(`stopped while an append's outcome was unknown (${reason}): it is in the log or it is not`)
     }
-    await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** Math.min(attempt, 7), 5_000)))
+    await new Promise((resolve) => setTimeout(resolve, Math.min(50 * 2 ** Math.min(attempt, 7), 1_000)))
   }
 }

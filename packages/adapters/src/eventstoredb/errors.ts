@@ -78,11 +78,14 @@ export const failedAppend = (error: unknown): AppendError => {
 export const isWorthRetrying = (error: unknown): boolean =>
   !(error instanceof StoreError) && meaningOf(error).read === 'again'
 
+const advice = 'Are host and port right, is the node up, and does it use TLS? Without TLS, the address ends in ?tls=false.'
+
 /** A read or a subscription that failed for good. */
 export const storeError = (error: unknown, name: string, stream: string): StoreError => {
   if (error instanceof StoreError) return error
   const { read, text } = meaningOf(error)
-  return new StoreError(read === 'again' ? 'unavailable' : read, `Cannot read ${stream} from ${name}. ${text}`, { cause: error })
+  const says = error instanceof NotConnected ? `Cannot reach EventStoreDB: ${text}. ${advice}` : `Cannot read ${stream} from ${name}. ${text}`
+  return new StoreError(read === 'again' ? 'unavailable' : read, says, { cause: error })
 }
 
 const prefix = 'event_store.client.'

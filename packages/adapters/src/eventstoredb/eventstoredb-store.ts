@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { appendBytes } from '../store/append-bytes.js'
-import type { AppendError, Appended, EventStore, EventToAppend, ExpectedRevision } from '../store/index.js'
+import { type AppendError, type Appended, type EventStore, type EventToAppend, type ExpectedRevision, StoreError } from '../store/index.js'
 import { createAppender } from './appender.js'
 import { closedError, openConnection } from './connection.js'
 import { type EventStoreDbOptions, withDefaults } from './options.js'
@@ -87,10 +87,10 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
     return names.filter((stream) => begun.has(stream))
   }
 
-  /** A stream that was deleted is named as well, so that whoever opens it is told. */
+  /** A stream that was deleted or cut is named as well, so that whoever opens it is told. */
   const hasBegun = (stream: string): Promise<boolean> =>
     reader.head(stream).then((head) => head >= 0, (error: unknown) => {
-      if ((error as { code?: unknown }).code === 'deleted') return true
+      if (error instanceof StoreError && (error.code === 'deleted' || error.code === 'truncated')) return true
       throw error
     })
 

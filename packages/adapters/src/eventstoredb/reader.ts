@@ -92,7 +92,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
           throw new EndedEarly()
         } catch (error) {
           if (closed || cancelled) throw closedError()
-          if (error instanceof EndedEarly && tried >= tries) throw truncated(name, stream, `nothing at ${from}`)
+          if (error instanceof EndedEarly && tried >= tries) throw truncated(name, stream, from === 'end' ? 'none can be read' : `nothing at revision ${from}`)
           if (tried >= tries || !isWorthRetrying(error)) throw storeError(error, name, stream)
         }
         await sleep(pause.next())
@@ -174,5 +174,5 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
 export const truncated = (name: string, stream: string, what: string): StoreError =>
   new StoreError(
     'truncated',
-    `Events of the stream ${stream} in ${name} are gone (${what}): it was truncated, or has a $maxCount or $maxAge. Take that away and restore them, or start from a snapshot that covers them.`,
+    `Events of the stream ${stream} in ${name} are gone (${what}): it was truncated or deleted, or has a $maxCount or $maxAge. Take $tb, $maxCount and $maxAge out of its metadata again, or start with a --data folder whose snapshot covers what is gone.`,
   )

@@ -28,7 +28,7 @@ export const readiness =
       ? 'the server is stopping'
       : !isReplayed()
         ? `the log is being read: ${loading.map(({ queue, events, of }) => `${queue} ${events} of ${of} events`).join(', ') || 'just begun'}`
-        : unavailable.map(({ queue, reason }) => `${queue}: ${reason}`).join('; ')
+        : [daybook.problem() ?? [], unavailable.map(({ queue, reason }) => `${queue}: ${reason}`)].flat(2).join('; ')
     return Promise.resolve(
       why === ''
         ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook) }) })
