@@ -20,8 +20,10 @@ export interface Reader extends Pick<EventStore, 'read' | 'head' | 'pick'> {
   readonly close: () => void
 }
 
-/** A call is tried so often, over one to three seconds: a leader is elected in that time. */
-const tries = 8
+/** A call is tried so often, over four to eight seconds: a leader that died is missed and another elected in that time. */
+const tries = 14
+/** One that brings nothing where something should be is tried so often, over one to two seconds: by then it is gone. */
+const emptyTries = 8
 /** A page of large events ends early. */
 const pageBytesMax = 4 * 2 ** 20
 /** Calls of one `pick` under way at once. */
@@ -92,7 +94,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
           throw new EndedEarly()
         } catch (error) {
           if (closed || cancelled) throw closedError()
-          if (error instanceof EndedEarly && tried >= tries) throw truncated(name, stream, from === 'end' ? 'none can be read' : `nothing at revision ${from}`)
+          if (error instanceof EndedEarly && tried >= emptyTries) throw truncated(name, stream, from === 'end' ? 'none can be read' : `nothing at revision ${from}`)
           if (tried >= tries || !isWorthRetrying(error)) throw storeError(error, name, stream)
         }
         await sleep(pause.next())
