@@ -4,7 +4,7 @@
  *
  *   my turn       appends one after the other, until it has lasted; then a pause, in which others come in
  *   their turn    what they append is heard of; when it falls quiet it is my turn again
- *   came late     somebody does not know of me: back at once with a small batch, which is decided sooner, and
+ *   came late     twice in a row: somebody does not know of me. Back at once with a small batch, which is decided sooner, and
  *                 when that is in, it is their turn
  *
  * A pause that nobody used is followed by a longer one; after that, turns are long, as for one who never heard of
@@ -13,7 +13,7 @@
  */
 
 /** How long one process appends while another does as well, in milliseconds. */
-const turnMs = 25
+const turnMs = 75
 /** The same where nobody else is heard of: so many times the pause that follows, which costs no more than that. */
 const alonePauses = 50
 /** An append that took longer says nothing of how long the next will take, another's or ours. In milliseconds. */
@@ -27,6 +27,7 @@ export class Turns {
   /** Pauses still to be made for others. */
   private pauses = 0
   private isLate = false
+  private hasLost = false
   private began = 0
   private wonAt = Number.NEGATIVE_INFINITY
   private turnBegan = 0
@@ -65,13 +66,17 @@ export class Turns {
       this.pauses = Math.max(0, this.pauses - 1)
     }
     this.isLate = false
+    this.hasLost = false
   }
 
-  /** It is not: another was first. */
+  /** It is not: another was first. Whose turn it is may have been mistaken once; twice in a row, and they do not know of us. */
   lost(): void {
-    this.isLate = true
+    const isMistake = this.pauses > 0 && !this.hasLost
+    this.hasLost = true
     this.pauses = pausesMax
-    this.until = 0
+    this.isLate = !isMistake
+    this.leftAt = this.now()
+    this.until = isMistake ? this.leftAt + this.quietMs : 0
   }
 
   /** What another has appended was folded. */
