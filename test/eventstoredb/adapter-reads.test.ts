@@ -237,6 +237,23 @@ describe('EV-02 a subscription', () => {
     proxy.close()
   })
 
+  test('that is left while it is being connected again leaves nothing open', async () => {
+    const { server } = await started()
+    const proxy = await startProxy(server.port)
+    const store = open(`esdb://127.0.0.1:${proxy.port}?tls=false`, { connectMs: 5_000, silenceMs: 5_000 })
+    const log = follow(store, 's', 0)
+    await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
+    const before = proxy.connections()
+    proxy.cut(400)
+    for (let waited = 0; proxy.connections() === before && waited < 2_000; waited += 10) await sleep(10)
+    log.unsubscribe()
+    expect(await store.head('s')).toBe(2)
+    await sleep(50)
+    // The one on which the first store appends.
+    expect(server.openCalls).toBe(1)
+    proxy.close()
+  })
+
   test('to a stream that is not there yet outlives a restart', async () => {
     const { server, store } = await started()
     const log = follow(store, 'new', 0)

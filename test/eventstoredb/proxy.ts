@@ -5,6 +5,8 @@ export interface Proxy {
   readonly port: number
   /** On the connections that are open now nothing comes through any more; new ones work. */
   readonly swallow: () => void
+  /** Cuts all connections; new ones come through only after so long. */
+  readonly cut: (delayMs: number) => void
   /** Connections that were made so far. */
   readonly connections: () => number
   readonly close: () => void
@@ -13,6 +15,7 @@ export interface Proxy {
 export const startProxy = async (target: number): Promise<Proxy> => {
   const open = new Set<Socket>()
   let connections = 0
+  let delayMs = 0
   const server = createServer((near) => {
     connections += 1
     const far = connect(target, '127.0.0.1')
@@ -21,8 +24,10 @@ export const startProxy = async (target: number): Promise<Proxy> => {
       socket.on('error', () => undefined)
       socket.once('close', () => open.delete(socket))
     }
-    near.pipe(far)
-    far.pipe(near)
+    setTimeout(() => {
+      near.pipe(far)
+      far.pipe(near)
+    }, delayMs)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -32,6 +37,10 @@ export const startProxy = async (target: number): Promise<Proxy> => {
         socket.unpipe()
         socket.resume()
       }
+    },
+    cut: (ms) => {
+      delayMs = ms
+      for (const socket of open) socket.destroy()
     },
     connections: () => connections,
     close: () => {
