@@ -36,7 +36,11 @@ const problemsOfTail = (db: Database): ReadonlyArray<string> => {
 }
 
 /** The check at opening: header, tables, heads and the last events. Empty when nothing is wrong. */
-export const structureProblems = (db: Database): ReadonlyArray<string> => {
+export const structureProblems = (db: Database): ReadonlyArray<string> =>
+  // All of it of one moment: another process may be writing.
+  db.transaction(() => problemsNow(db))()
+
+const problemsNow = (db: Database): ReadonlyArray<string> => {
   if (db.pragma('application_id', { simple: true }) !== applicationId) return ['it is not a Daybook store']
   if (db.pragma('user_version', { simple: true }) !== schemaVersion) return ['its schema version is unknown']
   const tables = schemaProblems(db)
