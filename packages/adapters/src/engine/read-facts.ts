@@ -1,5 +1,5 @@
 /**
- * The facts of claims and completions, which are two thirds of a log, read off the texts that `encodeData` makes of
+ * The facts of claims and completions, which are most of the log of a queue that is worked off, read off the texts that `encodeData` makes of
  * them: half the cost of parsing and checking. `undefined` for every other text; parser and codec are for those.
  */
 import type { DataOf } from '@daybook/core'
