@@ -88,6 +88,14 @@ test('GB-02, GB-04: who gives a task back is barred from it, until it is requeue
   expect(q.claim('ann').ids).toEqual(['a'])
 })
 
+test('GB-04: a claim of which the agent never heard costs an attempt, and bars nobody', () => {
+  const q = new Queue().configure({ maxAttempts: 2 }).enqueue(task('a'))
+  const lost = (token: number) => q.do({ type: 'Release', task: 'a', agent: 'ann', token, reason: 'r', undelivered: true }).map(({ type }) => type)
+  expect(lost(q.claim('ann').token)).toEqual(['Released'])
+  expect(q.task('a')).toMatchObject({ status: 'pending', claimants: [], attempts: 1, retries: 0 })
+  expect(lost(q.claim('ann').token)).toEqual(['Released', 'DeadLettered'])
+})
+
 test('GB-02: a barred agent gets the next best task, past as many as it may pass over', () => {
   const q = new Queue().configure({ assignment: { maxQueueScanBatch: 2 } }).enqueue(task('a'), task('b'), task('c'))
   q.giveBack('a', q.claim('ann').token)

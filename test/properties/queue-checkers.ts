@@ -191,7 +191,7 @@ export const barred = (): Checker => {
     },
     note: (event) => {
       const id = taskIn(event) ?? ''
-      if (event.type === 'Released') given.set(id, new Set([...(given.get(id) ?? []), event.data.agent]))
+      if (event.type === 'Released' && event.data.undelivered !== true) given.set(id, new Set([...(given.get(id) ?? []), event.data.agent]))
       if (event.type === 'Requeued' || event.type === 'TaskEnqueued') given.delete(id)
     },
   }

@@ -300,7 +300,7 @@ export class World {
       case 'fatal':
         return { type: 'Fail', ...claim, error: { message }, retryable: step.how === 'fail', ...checkpoint }
       case 'release':
-        return { type: 'Release', ...claim, reason: 'not mine' }
+        return { type: 'Release', ...claim, reason: 'not mine', ...(step.error === 1 ? { undelivered: true as const } : {}) }
       case 'heartbeat':
         return { type: 'Heartbeat', ...claim, ...checkpoint }
     }

@@ -170,8 +170,8 @@ export class MemorySource implements TaskSource {
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Waits until it is so; fails after ten seconds. */
-export const until = async (isSo: () => boolean, what: string): Promise<void> => {
-  for (const end = Date.now() + 10_000; !isSo(); ) {
+export const until = async (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> => {
+  for (const end = Date.now() + 10_000; !(await isSo()); ) {
     if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
     await sleep(2)
   }

@@ -76,7 +76,8 @@ export const commandCodecs = {
     t.type({ ...held, /** JSON text of the result. */ content: t.string, hasReport: t.boolean }),
   ]),
   Fail: t.intersection([tag('Fail'), t.type({ ...held, error: Failure, retryable: t.boolean }), t.partial({ checkpoint: Json })]),
-  Release: t.intersection([tag('Release'), t.type({ ...held, reason: Text })]),
+  /** `undelivered`: the agent never heard of its claim. */
+  Release: t.intersection([tag('Release'), t.type({ ...held, reason: Text }), t.partial({ undelivered: t.literal(true) })]),
   Cancel: t.intersection([tag('Cancel'), t.type({ task: TaskId, reason: Text })]),
   /** One dead letter, or all that match the filter, back to the queue. */
   Retry: t.intersection([tag('Retry'), review]),

@@ -42,8 +42,11 @@ export const eventCodecs = {
   TaskDue: t.type({ task: TaskId }),
   Claimed: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ probe: t.literal(true) })]),
   LeaseExtended: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ progress: Json, checkpoint: Json })]),
-  /** Given back by the agent, which is barred from the task from now on (GB-04). */
-  Released: t.type({ ...lease, reason: Text }),
+  /**
+   * Given back by the agent, which is barred from the task from now on (GB-04); or by the server, `undelivered`:
+   * the answer to the claim did not reach the agent, which is not barred.
+   */
+  Released: t.intersection([t.type({ ...lease, reason: Text }), t.partial({ undelivered: t.literal(true) })]),
   ClaimExpired: t.type({ ...lease, cause: ExpiryCause, signature: t.string }),
   Failed: t.intersection([
     t.type({ ...lease, error: Failure, retryable: t.boolean, signature: t.string }),

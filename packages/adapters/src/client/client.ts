@@ -65,7 +65,7 @@ export interface DaybookClient {
   /**
    * Claims tasks, waiting up to `wait` seconds if there are none.
    *
-   * *Gotchas*: never repeated by itself. If the answer is lost, the tasks claimed come back when their leases end.
+   * *Gotchas*: never repeated by itself. If the answer is lost, the tasks claimed come back: at once where the server sees the connection end before its answer is out, else when their leases end.
    */
   readonly claim: (request: W.ClaimRequest, options?: CallOptions) => Promise<ReadonlyArray<W.Claim>>
   /** Extends a lease. `lease-lost` says in `detail` why there is none any more; stop working then (GB-03). */

@@ -5,7 +5,7 @@ import { DaybookError } from './errors.js'
 /**
  * - `safe`: sending it twice is the same as sending it once. Sent again after every failure to be answered.
  * - `unsent`: sent again only where it certainly had no effect (no connection, or refused as overloaded).
- * - `never`: the caller decides. Claims: one of which the answer is lost holds tasks until their leases end.
+ * - `never`: the caller decides. Claims: one of which the answer is lost may hold tasks until their leases end.
  */
 export type RetryPolicy = 'safe' | 'unsent' | 'never'
 

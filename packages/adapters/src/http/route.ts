@@ -19,6 +19,8 @@ export interface Reply {
   readonly type?: string
   /** Of the queue, as this answer shows it. */
   readonly revision?: number
+  /** Called should the connection end before the answer is out. */
+  readonly undelivered?: (() => void) | undefined
 }
 
 /** A refusal may tell the queue's revision as well. */

@@ -33,7 +33,7 @@ export interface Asked {
 }
 
 /** What goes out; a reply that flows is not remembered. */
-export type Sent = Rendered | (Omit<Rendered, 'text'> & { readonly text: Exclude<Reply['text'], string> })
+export type Sent = (Rendered | (Omit<Rendered, 'text'> & { readonly text: Exclude<Reply['text'], string> })) & Pick<Reply, 'undelivered'>
 
 export const serveRoute = async (context: Context, route: Route, asked: Asked): Promise<Sent & { readonly retryAfterSeconds?: number }> => {
   const { keys, meter } = context
@@ -53,8 +53,10 @@ export const serveRoute = async (context: Context, route: Route, asked: Asked): 
       try {
         const sent = render(await answer(context, route, asked), correlationId, meter)
         // What may go well the next time is done again; a claim given up has not been answered.
-        if (sent.status < 500 && typeof sent.text === 'string' && !asked.gone().aborted) kept = sent as Rendered
-        return sent
+        if (sent.status >= 500 || typeof sent.text !== 'string' || asked.gone().aborted) return sent
+        // Whoever asks again by the key will have it, so it counts as delivered.
+        const { undelivered: _, ...rendered } = sent
+        return (kept = rendered as Rendered)
       } finally {
         begun.end(kept)
       }
@@ -66,8 +68,8 @@ const isKey = (key: string): boolean => /^[\x20-\x7e]{1,255}$/.test(key)
 
 const render = (handled: Handled, correlationId: string, meter: Meter): Sent & { readonly retryAfterSeconds?: number } => {
   if (E.isRight(handled)) {
-    const { status, text, type = 'application/json; charset=utf-8', revision } = handled.right
-    return { status, text, type, revision } as Sent
+    const { status, text, type = 'application/json; charset=utf-8', revision, undelivered } = handled.right
+    return { status, text, type, revision, undelivered } as Sent
   }
   return renderProblem(handled.left, correlationId, meter)
 }

@@ -208,6 +208,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
           bytes: bytesOf(request),
         })
         meter.answered(route.method, route.path, sent.status)
+        if (sent.undelivered !== undefined) unlessDelivered(reply, sent.undelivered)
         return send(reply, request, sent, state.isDraining)
       },
     })
@@ -225,6 +226,18 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
     const what = problemOfError(error, context.limits)
     if (what.status >= 500) request.log.error({ err: error, correlationId: request.id }, 'a request failed')
     return refuse(reply, request, what, meter)
+  })
+}
+
+/** Handed over to the operating system is as far as the server sees. */
+const unlessDelivered = ({ raw }: FastifyReply, undelivered: () => void): void => {
+  const { socket } = raw
+  if (raw.destroyed || socket === null) return undelivered()
+  let isOut = false
+  // Comes as well when the last write failed: only the socket knows of that.
+  raw.once('finish', () => (isOut = !socket.destroyed))
+  raw.once('close', () => {
+    if (!isOut) undelivered()
   })
 }
 

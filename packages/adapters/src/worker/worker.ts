@@ -26,7 +26,7 @@ export interface TaskWorker {
   /** Begins to claim. A worker starts once. */
   readonly start: () => void
   /**
-   * Claims no more, gives up the waiting claim, and ends what is under way:
+   * Claims no more, gives up the waiting claim (one that was sent just now is awaited for up to 100 ms), and ends what is under way:
    *
    * 1. Tasks claimed ahead are worked off if that is likely to take no more than half of the grace period;
    *    otherwise they are released at once. A release counts as an attempt and bars this agent (GB-04), so
@@ -327,17 +327,9 @@ class Worker {
 
   async #stop(): Promise<void> {
     // 1. Nothing new.
-    const started = this.#state !== 'new'
     this.#state = 'stopping'
-    this.#claims.abort()
     this.#wakeClaims.open()
-    // A source that does not heed the signal must not keep the worker from stopping.
-    if (started) {
-      const ended = new AbortController()
-      await Promise.race([this.#claiming, pause(Math.max(abortedMs, this.#deadline - Date.now()), ended.signal)])
-      // A timer that is left behind would keep the process from ending.
-      ended.abort()
-    }
+    await this.#endClaims()
     // 2. What is claimed ahead: worked off, or given back.
     const left = this.#deadline - Date.now()
     const needed = (this.#buffered * this.#pace.averageMs) / this.config.concurrency
@@ -366,6 +358,16 @@ class Worker {
     this.#state = 'stopped'
     this.#progress.open()
     this.#end?.resolve()
+  }
+
+  async #endClaims(): Promise<void> {
+    const ended = new AbortController()
+    void this.#claiming.then(() => ended.abort())
+    // A claim that was sent just now may be answered any moment: broken off, what it takes would be nobody's.
+    if (this.#isClaiming) await pause(this.#claimSentAt + nothingThereMs - performance.now(), ended.signal)
+    this.#claims.abort()
+    // A source that does not heed the signal must not keep the worker from stopping.
+    await pause(Math.max(abortedMs, this.#deadline - Date.now()), ended.signal)
   }
 
   #releaseBuffered(): void {

@@ -86,7 +86,13 @@ export const decideRelease = (command: CommandOf<'Release'>, tables: Tables, env
       draft.emit({
         type: 'Released',
         at: envelope.at,
-        data: { task: task.id, agent: lease.agent, token: lease.token, reason: command.reason },
+        data: {
+          task: task.id,
+          agent: lease.agent,
+          token: lease.token,
+          reason: command.reason,
+          ...(command.undelivered === undefined ? {} : { undelivered: command.undelivered }),
+        },
       })
       if (task.attempts + 1 >= tables.head.settings.maxAttempts) draft.deadLetterAfterRelease(task, lease)
       return draft.events

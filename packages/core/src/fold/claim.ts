@@ -48,8 +48,11 @@ export const markedIncomplete = (tables: Tables, event: EventOf<'MarkedIncomplet
     task.status = 'incomplete'
   })
 
-export const released = (tables: Tables, event: EventOf<'Released'>): void =>
-  endAttempt(tables, event.data, 'released', 0, noRare)
+export const released = (tables: Tables, event: EventOf<'Released'>): void => {
+  const { task, agent, undelivered } = event.data
+  const barred = tables.byId.get(task)?.rare.claimants ?? []
+  endAttempt(tables, event.data, 'released', 0, undelivered === true ? noRare : { claimants: [...barred, agent] })
+}
 
 export const claimExpired = (tables: Tables, event: EventOf<'ClaimExpired'>): void => {
   const { cause, signature } = event.data
@@ -80,9 +83,7 @@ const endAttempt = (
     task.lease = { ...lease, end }
     task.attempts++
     task.retries += retries
-    if (end === 'released') {
-      task.rare = { ...task.rare, claimants: [...(task.rare.claimants ?? []), held.agent] }
-    } else task.rare = { ...task.rare, ...said }
+    task.rare = { ...task.rare, ...said }
     rest(task, 0, tables.head.at)
     freeProbe(tables, task)
     if (retries === 1 && countsAttempts(tables, task)) countFailure(tables, task, lease)

@@ -182,7 +182,7 @@ export class Shadow {
         if (event.data.checkpoint !== undefined) task.checkpointRevision = this.revision
         return
       case 'Released':
-        task.barred.push(event.data.agent)
+        if (event.data.undelivered !== true) task.barred.push(event.data.agent)
         return this.endAttempt(task)
       case 'ClaimExpired':
         task.retries++

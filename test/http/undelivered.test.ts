@@ -1,0 +1,113 @@
+/** Claims whose answer never reached the agent: what they took is to be had by others, and not only when leases end. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import type { EventStore } from '@daybook/adapters/store'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { adminToken, type Body, startTestServer, type TestServer } from './support.js'
+
+/** Appends wait while `held`. */
+const holding = (inner: EventStore): EventStore & { held: Promise<void> | undefined; appends: number } => {
+  const store = {
+    ...inner,
+    held: undefined as Promise<void> | undefined,
+    appends: 0,
+    append: (...asked: Parameters<EventStore['append']>) => async () => {
+      store.appends++
+      await store.held
+      return inner.append(...asked)()
+    },
+  }
+  return store
+}
+
+let store: ReturnType<typeof holding>
+let server: TestServer
+let sockets: Array<Socket>
+beforeEach(async () => {
+  store = holding(openMemoryStore())
+  server = await startTestServer({}, store)
+  sockets = []
+})
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy()
+  await server.stop()
+})
+
+const q = '/api/queues/q'
+const send = (body: Body, headers = ''): Socket => {
+  const text = JSON.stringify(body)
+  const socket = connect(server.http.port, '127.0.0.1')
+  sockets.push(socket)
+  socket.write(`POST ${q}/claims HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\n${headers}Content-Length: ${text.length}\r\n\r\n${text}`)
+  return socket
+}
+const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
+  for (let i = 0; !(await holds()); i++) {
+    if (i > 500) throw new Error('waited in vain')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+const taskOf = async (id: string): Promise<Body> => (await server.get(`${q}/tasks/${id}`)).body
+const history = async (id: string): Promise<ReadonlyArray<Body>> => (await server.get(`${q}/tasks/${id}/history`)).body.events
+
+/** A claim that is being written when its caller goes away. */
+const breakOff = async (headers = ''): Promise<void> => {
+  let letGo = (): void => undefined
+  store.held = new Promise((resolve) => (letGo = resolve))
+  const before = store.appends
+  const socket = send({ agentId: 'gone', max: 10 }, headers)
+  await until(() => store.appends > before)
+  // It closes once the server has seen its end and closed as well: all before the claim is durable.
+  socket.resume().end()
+  await once(socket, 'close')
+  store.held = undefined
+  letGo()
+}
+
+describe('LK-07, GB-04: a claim whose answer did not arrive', () => {
+  test('is taken back when the caller has gone away meanwhile; the agent is not barred', async () => {
+    await server.post(`${q}/tasks`, { tasks: [{ id: 'a', type: 't', payload: 1 }, { id: 'b', type: 't', payload: 2 }] })
+    await breakOff()
+    await until(async () => (await taskOf('a')).status === 'pending' && (await taskOf('a')).attempts === 1)
+    expect(await history('a')).toMatchObject([
+      { type: 'TaskEnqueued' },
+      { type: 'Claimed', data: { agent: 'gone' } },
+      { type: 'Released', actor: 'daybook', data: { agent: 'gone', undelivered: true, reason: expect.stringContaining('connection') as string } },
+    ])
+    const again = await server.post(`${q}/claims`, { agentId: 'gone', max: 10 })
+    expect(again.body.claims.map(({ task }: Body) => task.id)).toEqual(['a', 'b'])
+  })
+
+  test('is taken back when the caller goes away in the middle of the answer', async () => {
+    const payload = 'x'.repeat(250_000)
+    const count = 80
+    for (let n = 0; n < count; n++) await server.post(`${q}/tasks`, { id: `t${n}`, type: 't', payload: `${n} ${payload}` })
+    const socket = send({ agentId: 'gone', max: 100 })
+    // 20 MB, of which nothing is read: what does not fit into the sockets' buffers stays with the server.
+    await once(socket, 'readable')
+    socket.destroy()
+    const byStatus = async (): Promise<Body> => (await server.get(`${q}/depth`)).body.byStatus
+    await until(async () => (await byStatus()).pending === count)
+    expect((await taskOf('t0')).attempts).toBe(1)
+  })
+
+  test.each(['', 'Connection: close\r\n'])('stays when the answer is out: what becomes of it then is the agent’s business (%j)', async (headers) => {
+    await server.post(`${q}/tasks`, { id: 'a', type: 't' })
+    const socket = send({ agentId: 'w' }, headers)
+    await once(socket, 'data')
+    socket.destroy()
+    await once(socket, 'close')
+    await server.post(`${q}/tasks`, { id: 'b', type: 't', payload: 2 })
+    expect((await taskOf('a')).status).toBe('in-progress')
+    expect(await history('a')).toHaveLength(2)
+  })
+
+  test('with a key it is answered to whoever asks again by that key', async () => {
+    await server.post(`${q}/tasks`, { id: 'a', type: 't' })
+    const ask = () => server.post(`${q}/claims`, { agentId: 'w' }, { headers: { 'idempotency-key': 'k' } })
+    const first = await ask()
+    expect((await ask()).body).toEqual(first.body)
+    expect((await taskOf('a')).attempts).toBe(0)
+  })
+})

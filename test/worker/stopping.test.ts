@@ -1,0 +1,147 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createWorker, type TaskWorker, type WorkerEvent, type WorkerOptions, WorkerStopped } from '@daybook/adapters/worker'
+import { failing, MemorySource, sleep, until } from './memory-source.js'
+
+let source: MemorySource
+let worker: TaskWorker
+let events: Array<WorkerEvent>
+const work = (options: Omit<WorkerOptions, 'source'>): TaskWorker => {
+  worker = createWorker({ source, onEvent: (event) => events.push(event), ...options })
+  worker.start()
+  return worker
+}
+const aborted = (signal: AbortSignal): Promise<Error> =>
+  new Promise((resolve) => (signal.aborted ? resolve(signal.reason) : signal.addEventListener('abort', () => resolve(signal.reason), { once: true })))
+
+beforeEach(() => {
+  source = new MemorySource()
+  events = []
+})
+afterEach(() => worker.stop({ graceMs: 0 }))
+
+describe('stopping', () => {
+  test('waits for running handlers, gives the waiting claim up, and hands everything in', async () => {
+    source.add(5)
+    source.beforeSettle = () => sleep(50)
+    work({ handler: () => sleep(300) })
+    await until(() => worker.stats().running === 5 && source.waiting === 1, 'all are running and the worker waits for more')
+    const from = Date.now()
+    await worker.stop()
+    expect(Date.now() - from).toBeLessThan(2_000)
+    expect(source.count('completed')).toBe(5)
+    expect(worker.stats()).toMatchObject({ state: 'stopped', running: 0, unsettled: 0, completed: 5 })
+    source.add(1)
+    await sleep(50)
+    expect(source.count('pending')).toBe(1)
+    await worker.ended
+  })
+
+  test('waits for the answer to a claim that was sent just now', async () => {
+    source.add(10)
+    const grant = source.claim.bind(source)
+    // Broken off, it has taken its tasks all the same.
+    source.claim = async (request, signal) => {
+      const works = await grant(request, new AbortController().signal)
+      await sleep(30)
+      signal.throwIfAborted()
+      return works
+    }
+    work({ handler: () => undefined })
+    await until(() => source.count('in-progress') > 0, 'tasks are taken')
+    await worker.stop()
+    expect(source.count('in-progress')).toBe(0)
+    expect(source.count('completed')).toBe(worker.stats().completed)
+    expect(worker.stats().completed).toBeGreaterThan(0)
+  })
+
+  test('works off what is claimed ahead where that is quick', async () => {
+    source.add(2_000)
+    work({ concurrency: 2, handler: () => sleep(1) })
+    await until(() => worker.stats().buffered > 10, 'some are claimed ahead')
+    const { buffered } = worker.stats()
+    expect(buffered).toBeGreaterThan(0)
+    await worker.stop()
+    expect(worker.stats()).toMatchObject({ released: 0, lost: 0 })
+    expect(worker.stats().completed).toBe(worker.stats().claimed)
+  })
+
+  test('GB-04 gives back what is claimed ahead where that is slow', async () => {
+    source.add(400)
+    let hold = false
+    work({ concurrency: 2, handler: () => (hold ? sleep(1_000) : undefined) })
+    await worker.drained()
+    hold = true
+    source.add(100)
+    await until(() => worker.stats().buffered > 5, 'some are claimed ahead')
+    await worker.stop({ graceMs: 1_500 })
+    const { claimed, completed, released, lost } = worker.stats()
+    expect({ lost, released: released > 0, sum: completed + released }).toEqual({ lost: 0, released: true, sum: claimed })
+    expect(source.count('in-progress')).toBe(0)
+    expect(source.settles.flatMap(({ outcomes }) => outcomes).filter(({ kind }) => kind === 'release').length).toBe(released)
+  })
+
+  test('aborts what does not end within the grace period, and gives it back', async () => {
+    source.add(2)
+    const reasons: Array<Error> = []
+    work({
+      handler: async (_, { signal }) => {
+        reasons.push(await aborted(signal))
+        return { output: 'not reported' }
+      },
+    })
+    await until(() => worker.stats().running === 2, 'both are running')
+    await worker.stop({ graceMs: 100 })
+    expect(reasons.every((reason) => reason instanceof WorkerStopped)).toBe(true)
+    for (const id of ['t1', 't2']) expect(source.task(id).outcomes).toMatchObject([{ kind: 'release', reason: 'the worker stopped' }])
+  })
+
+  test('abandons a handler that does not end at all, without reporting it', async () => {
+    source.add(1)
+    work({ handler: () => sleep(4_000) })
+    await until(() => worker.stats().running === 1, 'it is running')
+    const from = Date.now()
+    await worker.stop({ graceMs: 50 })
+    expect(Date.now() - from).toBeLessThan(2_500)
+    expect(events).toEqual([{ type: 'abandoned', taskId: 't1' }])
+    expect(source.settles).toEqual([])
+  })
+
+  test('has an end even where the queue cannot be reached', { timeout: 20_000 }, async () => {
+    source.add(3)
+    source.beforeSettle = () => {
+      throw failing('unreachable')
+    }
+    work({ handler: () => undefined })
+    await until(() => worker.stats().unsettled === 3, 'all are done')
+    const from = Date.now()
+    await worker.stop({ graceMs: 0 })
+    expect(Date.now() - from).toBeLessThan(8_000)
+    expect(events.filter(({ type }) => type === 'outcome-given-up').length).toBe(3)
+  })
+
+  test('has an end even where the source does not heed its signal', async () => {
+    source.beforeClaim = () => new Promise(() => undefined)
+    work({ handler: () => undefined })
+    await worker.stop({ graceMs: 0 })
+    expect(worker.stats().state).toBe('stopped')
+  })
+
+  test('may be hurried', async () => {
+    source.add(1)
+    work({ handler: async (_, { signal }) => void (await aborted(signal)) })
+    await until(() => worker.stats().running === 1, 'it is running')
+    const from = Date.now()
+    const stopped = worker.stop({ graceMs: 60_000 })
+    await sleep(50)
+    await worker.stop({ graceMs: 50 })
+    await stopped
+    expect(Date.now() - from).toBeLessThan(2_000)
+  })
+
+  test('before the start is no work at all', async () => {
+    worker = createWorker({ source, handler: () => undefined })
+    await worker.stop()
+    expect(() => worker.start()).toThrow(/stopped/)
+    expect(source.claims).toEqual([])
+  })
+})
