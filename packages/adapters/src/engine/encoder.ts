@@ -1,45 +1,54 @@
 /** The events of a command as the texts that go to the log: with their ids, who said it and when, and what came before. */
-import { lastRevisionOf, type QueueEvent, type QueueState, revisionOf } from '@daybook/core'
+import { type EventType, lastRevisionOf, type QueueEvent, type QueueState, revisionOf } from '@daybook/core'
 import type { EventToAppend } from '../store/index.js'
 import { commandIdSource } from './ids.js'
 import type { Door } from './types.js'
-import { encodeData, encodeEvent, metadataOf, metadataText } from './wire.js'
+import { causeText, encodeData, metadataText, stampText } from './wire.js'
 
 export class Encoder {
   private readonly commandIds = commandIdSource()
-  /** Many commands have the same time: it is printed once. */
-  private atMs = -1
-  private atText = ''
+  /** Many commands have the same time and come through one door: what their metadata opens with is printed once. */
+  private stamp = { type: undefined as EventType | undefined, at: -1, door: undefined as Door | undefined, text: '' }
 
   /** `state` is the one before these events. */
   encode(state: QueueState, door: Door, at: number, events: ReadonlyArray<QueueEvent>): ReadonlyArray<EventToAppend> {
     const ids = this.commandIds()
-    if (at !== this.atMs) {
-      this.atMs = at
-      this.atText = new Date(at).toISOString()
-    }
-    const metadata = metadataOf(this.atText, door, ids.command)
+    const cause = causeText(door, ids.command)
     const [first] = events
-    if (first?.type === 'TaskEnqueued') {
-      // Nothing came before any of them, so they share their metadata.
-      const shared = metadataText(first.type, metadata, undefined)
-      return events.map((event, index) =>
-        event.type === first.type
-          ? { id: ids.event(index), type: event.type, data: encodeData(event), metadata: shared }
-          : encodeEvent(event, ids.event(index), metadata, undefined),
-      )
-    }
+    const areNew = first?.type === 'TaskEnqueued'
     // Two events of one command about one task: the second follows the first, which is not folded yet.
-    const earlier = events.length > 1 && first?.type !== 'Claimed' ? new Map<string, number>() : undefined
+    const earlier = events.length > 1 && !areNew && first?.type !== 'Claimed' ? new Map<string, number>() : undefined
     const from = revisionOf(state) + 1
+    let type: EventType | undefined
+    let opening = ''
+    let unpreceded: string | undefined
     return events.map((event, index) => {
+      if (event.type !== type) {
+        type = event.type
+        const stamp = this.stampOf(type, door, at)
+        // What many events share is one piece in the text of each.
+        opening = events.length > 1 ? [stamp, cause].join('') : stamp + cause
+        unpreceded = undefined
+      }
       let prev: number | undefined
-      if ('task' in event.data) {
+      if (!areNew && 'task' in event.data) {
         const { task } = event.data
         prev = earlier?.get(task) ?? lastRevisionOf(state, task)
         earlier?.set(task, from + index)
       }
-      return encodeEvent(event, ids.event(index), metadata, prev)
+      return {
+        id: ids.event(index),
+        type: event.type,
+        data: encodeData(event),
+        metadata: prev === undefined ? (unpreceded ??= metadataText(opening, undefined)) : metadataText(opening, prev),
+      }
     })
+  }
+
+  private stampOf(type: EventType, door: Door, at: number): string {
+    if (this.stamp.type !== type || this.stamp.at !== at || this.stamp.door !== door) {
+      this.stamp = { type, at, door, text: stampText(type, door, at) }
+    }
+    return this.stamp.text
   }
 }

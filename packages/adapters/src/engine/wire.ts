@@ -15,7 +15,7 @@ import {
   type Unreadable,
   versionOf,
 } from '@daybook/core'
-import type { EventToAppend, RecordedEvent } from '../store/index.js'
+import type { RecordedEvent } from '../store/index.js'
 import { readFacts } from './read-facts.js'
 import type { Door } from './types.js'
 
@@ -28,9 +28,8 @@ export const encodeData = (event: QueueEvent): string => {
   switch (event.type) {
     // The commonest shapes, at a third of the cost of JSON.stringify.
     case 'Claimed': {
-      const { task, agent, token, expiresAt, probe } = event.data
-      const end = probe === true ? ',"probe":true}' : '}'
-      return `{"task":${quote(task)},"agent":${quote(agent)},"token":${token},"expiresAt":${expiresAt}${end}`
+      const { task, token, expiresAt, probe } = event.data
+      return `{"task":"${escaped(task)}${holderText(event.data.agent)}${token}${leaseText(expiresAt, probe)}`
     }
     case 'TaskEnqueued': {
       const { task, number, idempotencyKey } = event.data
@@ -39,7 +38,7 @@ export const encodeData = (event: QueueEvent): string => {
     }
     case 'Completed': {
       const { task, agent, token } = event.data
-      return `{"task":${quote(task)},"agent":${quote(agent)},"token":${token}${contentMark}${content ?? 'null'}}`
+      return `{"task":"${escaped(task)}${holderText(agent)}${token}${contentMark}${content ?? 'null'}}`
     }
     default: {
       const text = JSON.stringify(data)
@@ -60,6 +59,28 @@ const kindText = ({ type, priority }: TaskFacts): string => {
     kindTexts = []
   }
   return (kindTexts[priority] ??= `,"type":${quote(type)},"priority":${priority},"idempotencyKey":`)
+}
+
+let lastHolder: string | undefined
+let lastHolderText = ''
+
+const holderText = (agent: string): string => {
+  if (agent !== lastHolder) {
+    lastHolder = agent
+    lastHolderText = ['","agent":', quote(agent), ',"token":'].join('')
+  }
+  return lastHolderText
+}
+
+let lastExpiry = -1
+let lastExpiryText = ''
+
+const leaseText = (expiresAt: number, probe: true | undefined): string => {
+  if (expiresAt !== lastExpiry) {
+    lastExpiry = expiresAt
+    lastExpiryText = [',"expiresAt":', expiresAt, '}'].join('')
+  }
+  return probe === true ? `,"expiresAt":${expiresAt},"probe":true}` : lastExpiryText
 }
 
 let lastRetry: Pick<TaskFacts, 'timeout' | 'maxRetries' | 'backoffSeconds'> | undefined
@@ -95,33 +116,20 @@ export const contentOf = (data: string): string | undefined => {
 
 const versions = new Map<EventType, number>(eventTypes.map((type) => [type, versionOf(type)]))
 
-let lastDoor: Door | undefined
-let lastDoorText = ''
+/** What the metadata of all events of a type opens with that come through one door at one time. In one piece, as many share it. */
+export const stampText = (type: EventType, door: Door, at: number): string =>
+  [
+    `{"schemaVersion":${versions.get(type) as number},"at":"${new Date(at).toISOString()}","actor":${quote(door.actor)}`,
+    `,"$correlationId":${door.correlationId === undefined ? '"' : `${quote(door.correlationId)},"$causationId":"`}`,
+  ].join('')
 
-/** Who, and in which correlation if not the command's own; the same for all commands that came through one door together. */
-const doorText = (door: Door): string => {
-  if (door !== lastDoor) {
-    lastDoor = door
-    lastDoorText = `"actor":${quote(door.actor)},"$correlationId":${door.correlationId === undefined ? '' : quote(door.correlationId)}`
-  }
-  return lastDoorText
-}
+/** Goes behind the stamp: which command it was, in a correlation of its own if its door has none. */
+export const causeText = (door: Door, causationId: string): string =>
+  door.correlationId === undefined ? `${causationId}","$causationId":"${causationId}` : causationId
 
-/** All metadata of a command's events but each one's version and predecessor. */
-export const metadataOf = (atText: string, door: Door, causationId: string): string => {
-  const own = door.correlationId === undefined ? `"${causationId}"` : ''
-  return `"at":"${atText}",${doorText(door)}${own},"$causationId":"${causationId}"`
-}
-
-export const encodeEvent = (event: QueueEvent, id: string, metadata: string, prev: number | undefined): EventToAppend => ({
-  id,
-  type: event.type,
-  data: encodeData(event),
-  metadata: metadataText(event.type, metadata, prev),
-})
-
-export const metadataText = (type: EventType, metadata: string, prev: number | undefined): string =>
-  `{"schemaVersion":${versions.get(type) as number},${metadata}${prev === undefined ? '' : `,"prev":${prev}`}}`
+/** The metadata of an event, from stamp and cause and what came before. */
+export const metadataText = (opening: string, prev: number | undefined): string =>
+  prev === undefined ? `${opening}"}` : `${opening}","prev":${prev}}`
 
 export interface Stamp {
   readonly schemaVersion: number
