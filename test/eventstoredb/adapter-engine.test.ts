@@ -1,11 +1,11 @@
 /** An engine on EventStoreDB, in trouble; the books are checked after. */
-import { openEngine, type QueueEngine, streamOf } from '@daybook/adapters/engine'
+import { createDaybook, openEngine, type QueueEngine, streamOf } from '@daybook/adapters/engine'
 import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
 import type { EventStore } from '@daybook/adapters/store'
 import { describe, expect, test } from 'vitest'
 import { answersMatchLog, leasesAreUnique, nothingIsLost, readLog, type Told } from '../support/audit.js'
 import { append } from '../contract/check.js'
-import { tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
+import { deleteStream, tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
 import type { RandomFaults } from '../support/eventstoredb/faults.js'
 import { EventStoreServer } from '../support/eventstoredb/server.js'
 import { claim, complete, door, enqueue, logOf, ok, task } from '../support/queue.js'
@@ -13,7 +13,7 @@ import { memorySnapshots } from '../support/memory-snapshots.js'
 import { seeds } from '../support/random.js'
 import { simulate } from '../support/simulation.js'
 import { open } from './adapter.js'
-import { sleep, startServer } from './client.js'
+import { sleep, startServer, until } from './client.js'
 
 const choices: RandomFaults['choices'] = [
   { on: 'append', fault: { kind: 'drop', commit: false } },
@@ -173,6 +173,26 @@ describe('EV-03 an engine does not begin anew on a stream that', () => {
     await truncateStream(server, streamOf('q'), 10_000)
     await expect(engineOn(store, snapshots)).rejects.toMatchObject({ code: 'truncated' })
   })
+
+  test.each([
+    ['cut', truncateStream],
+    ['deleted', deleteStream],
+  ] as const)('is %s while a server works on it: that is told, the queue goes on, and mended it is told no more', async (_, harm) => {
+    const { server, store, engine } = await filled()
+    await engine.close()
+    const warnings: Array<string> = []
+    const daybook = createDaybook({ store: open(server.url), warn: (message) => warnings.push(message) })
+    await daybook.ready
+    await harm(server, streamOf('q'), 4)
+    await until(() => daybook.refused().length > 0, 20_000)
+    expect(daybook.refused()).toEqual([{ queue: 'q', reason: expect.stringMatching(/are gone|deleted/) as string }])
+    expect(warnings.filter((each) => each.startsWith('queue q goes on from memory'))).toHaveLength(1)
+    ok(await (await daybook.open('q')).submit(enqueue('still'), door))
+    await truncateStream(server, streamOf('q'), 0)
+    await until(() => daybook.refused().length === 0, 20_000)
+    await daybook.close()
+    await store.close()
+  }, 60_000)
 
   test('was tombstoned: refused with the reason, by those who run and those who start', async () => {
     const { server, store, snapshots, engine } = await filled()

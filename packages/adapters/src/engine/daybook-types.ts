@@ -9,7 +9,7 @@ export interface Loading {
   readonly of: number
 }
 
-/** A queue whose log somebody has deleted or cut: it is not opened, and not begun anew. */
+/** A queue whose log somebody has deleted or cut: it is not opened, and not begun anew. One that was open goes on from memory. */
 export interface RefusedQueue {
   readonly queue: string
   readonly reason: string
@@ -30,7 +30,7 @@ export interface Daybook {
   readonly queues: () => ReadonlyArray<QueueEngine>
   /** Why the store could not be read when it was last looked at, where other processes write to it, too. */
   readonly problem: () => string | undefined
-  /** Those that are there and cannot be opened; naming one tries again. The others are not harmed. */
+  /** Those that are there and cannot be opened, or could not be opened again; naming one tries again. The others are not harmed. */
   readonly refused: () => ReadonlyArray<RefusedQueue>
   /** What is still being replayed; empty when ready. */
   readonly loading: () => ReadonlyArray<Loading>

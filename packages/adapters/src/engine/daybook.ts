@@ -1,5 +1,5 @@
 /** All queues of one store, replayed at start and opened when first named. */
-import { type EventStore, type SnapshotStore, StoreError } from '../store/index.js'
+import { type EventStore, isDestroyed, type SnapshotStore } from '../store/index.js'
 import type { Daybook, Loading, RefusedQueue } from './daybook-types.js'
 import { openEngine } from './engine.js'
 import type { EngineOptions } from './engine-options.js'
@@ -32,6 +32,7 @@ class Registry implements Daybook {
   private readonly triedAt = new Map<string, number>()
   private readonly progress = new Map<string, Loading>()
   private readonly warn: (message: string) => void
+  private looks = 0
   private looking: NodeJS.Timeout | undefined
   private storeProblem: string | undefined
   private closing: Promise<void> | undefined
@@ -106,7 +107,7 @@ class Registry implements Daybook {
 
   /** One queue that somebody has destroyed must not keep the others from being worked on. */
   private refuse(name: string, error: unknown): void {
-    if (!(error instanceof StoreError) || (error.code !== 'deleted' && error.code !== 'truncated')) throw error
+    if (!isDestroyed(error)) throw error
     this.unusable.set(name, error.message)
     this.triedAt.set(name, performance.now())
     this.warn(`queue ${name} is not opened: ${error.message}`)
@@ -116,7 +117,7 @@ class Registry implements Daybook {
   private lookAround(): void {
     if (this.closing !== undefined) return
     this.looking = setTimeout(() => {
-      this.openNew()
+      Promise.all([this.openNew(), this.lookIntoOne()])
         .then(
           () => (this.storeProblem = undefined),
           (error: unknown) => this.noteProblem(describe(error)),
@@ -141,6 +142,22 @@ class Registry implements Daybook {
         this.triedAt.set(name, performance.now())
         this.warn(`queue ${name} cannot be opened: ${describe(error)}`)
       })
+    }
+  }
+
+  /** One open queue at each look: an administrator may have cut off what a start needs, while nobody here reads it. */
+  private async lookIntoOne(): Promise<void> {
+    const open = this.queues()
+    if (open.length === 0) return
+    const { name } = open[this.looks++ % open.length] as QueueEngine
+    try {
+      for await (const _ of this.options.store.read(streamOf(name), { from: 0, limit: 1 })) break
+      this.unusable.delete(name)
+    } catch (error) {
+      if (!isDestroyed(error)) throw error
+      if (this.unusable.has(name)) return
+      this.unusable.set(name, error.message)
+      this.warn(`queue ${name} goes on from memory, but may not start again: ${error.message}`)
     }
   }
 

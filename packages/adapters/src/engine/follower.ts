@@ -4,7 +4,7 @@
  * while, and stops when it hears nothing but its own.
  */
 import type { Observable, Subscription } from 'rxjs'
-import { type Delivered, type RecordedEvent, StoreError } from '../store/index.js'
+import { type Delivered, isDestroyed, type RecordedEvent } from '../store/index.js'
 import { describe } from './refusals.js'
 
 export interface FollowerParts {
@@ -87,7 +87,7 @@ export class Follower {
         this.leave()
         if (this.isStopped) return
         // What was deleted or cut does not come back by itself.
-        const isGone = error instanceof StoreError && (error.code === 'deleted' || error.code === 'truncated')
+        const isGone = isDestroyed(error)
         if (isGone) this.retryMs = retryMsMax
         warn(`what other processes append is not heard of${isGone ? '' : ' for now'}: ${describe(error)}`)
         this.rest(this.retryMs)

@@ -1,6 +1,6 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { appendBytes } from '../store/append-bytes.js'
-import { type AppendError, type Appended, type EventStore, type EventToAppend, type ExpectedRevision, StoreError } from '../store/index.js'
+import { type AppendError, type Appended, type EventStore, type EventToAppend, type ExpectedRevision, isDestroyed } from '../store/index.js'
 import { createAppender } from './appender.js'
 import { closedError, openConnection } from './connection.js'
 import { type EventStoreDbOptions, withDefaults } from './options.js'
@@ -17,7 +17,7 @@ const headsAtOnce = 16
  * A store in EventStoreDB, one node or a cluster. Opens nothing by itself: the first call connects.
  *
  * *Gotchas*: names of its streams are listed in a stream of their own, so `streams` does not know those
- * that others have begun. Deleted and truncated streams are refused, see {@link StoreError}.
+ * that others have begun. Deleted and truncated streams are refused, see `StoreError`.
  */
 export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
   const options = withDefaults(given)
@@ -90,7 +90,7 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
   /** A stream that was deleted or cut is named as well, so that whoever opens it is told. */
   const hasBegun = (stream: string): Promise<boolean> =>
     reader.head(stream).then((head) => head >= 0, (error: unknown) => {
-      if (error instanceof StoreError && (error.code === 'deleted' || error.code === 'truncated')) return true
+      if (isDestroyed(error)) return true
       throw error
     })
 

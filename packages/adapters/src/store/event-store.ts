@@ -134,3 +134,7 @@ export class StoreError extends Error {
     super(message, options)
   }
 }
+
+/** Somebody has removed events, behind the back of those who work on them: asking again is of no use. */
+export const isDestroyed = (error: unknown): error is StoreError =>
+  error instanceof StoreError && (error.code === 'deleted' || error.code === 'truncated')
