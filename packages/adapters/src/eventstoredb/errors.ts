@@ -55,7 +55,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   'ended-early': { append: 'unknown', read: 'again', words: 'The call ended too early' },
   closed: { append: 'refused', read: 'closed', words: 'It has been closed' },
   'stream-deleted': { append: 'refused', read: 'deleted', words: 'The stream was deleted by an administrator, and its log with it' },
-  'access-denied': { append: 'refused', read: 'unavailable', words: 'The user of the connection string may not do this' },
+  'access-denied': { append: 'refused', read: 'unavailable', words: 'The user of the connection string is unknown, has another password, or may not do this' },
   unimplemented: { append: 'refused', read: 'unavailable', words: 'The server is too old: EventStoreDB 21.10 or newer is needed' },
   // A call that carries several appends fails as a whole, whichever of them met it.
   'not-leader': { append: 'unknown', read: 'again', words: 'The leader has changed' },
@@ -78,7 +78,7 @@ export const failedAppend = (error: unknown): AppendError => {
 export const isWorthRetrying = (error: unknown): boolean =>
   !(error instanceof StoreError) && meaningOf(error).read === 'again'
 
-const advice = 'Are host and port right, is the node up, and does it use TLS? Without TLS, the address ends in ?tls=false.'
+const advice = 'Are host and port right, is the node up, and does it use TLS? Without TLS, the address ends in ?tls=false; with a certificate of your own authority, in ?tlsCAFile=FILE.'
 
 /** A read or a subscription that failed for good. */
 export const storeError = (error: unknown, name: string, stream: string): StoreError => {
