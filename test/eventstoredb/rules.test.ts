@@ -161,9 +161,10 @@ describe('answers that never come', () => {
       fileURLToPath(new URL('./children/append.mjs', import.meta.url)),
       JSON.stringify({ url: server.url, stream: 's', count: 1, ids: ['no-uuid'] }),
     ])
-    await child.ended
+    expect(await child.line(/^unhandled/)).toContain('unhandled TypeError')
     expect(child.lines[0]).toBe('failed unknown')
-    expect(child.lines[2]).toContain('unhandled TypeError')
+    child.process.stdin?.end()
+    await child.ended
   })
 
   test('a reply that comes twice: an unhandled rejection in the client', async () => {
@@ -171,10 +172,12 @@ describe('answers that never come', () => {
     server.faults.script({ on: 'append', stream: 's', fault: { kind: 'duplicate-reply', afterMs: 10 } })
     const child = runProgram(process.execPath, [
       fileURLToPath(new URL('./children/append.mjs', import.meta.url)),
-      JSON.stringify({ url: server.url, stream: 's', count: 2 }),
+      JSON.stringify({ url: server.url, stream: 's', count: 1 }),
     ])
+    await child.line(/^unhandled/)
+    child.process.stdin?.end()
     await child.ended
-    expect(child.lines).toContain('appended 1')
+    expect(child.lines).toContain('appended 0')
     expect(child.lines.filter((line) => line.startsWith('unhandled'))).toEqual(['unhandled TypeError: undefined is not iterable (cannot read property Symbol(Symbol.iterator))'])
   })
 })

@@ -20,4 +20,5 @@ for (let i = 0; i < count; i++) {
   }
 }
 say('done')
-setTimeout(() => process.exit(0), 200)
+// What comes after the answers is waited for by whoever started this.
+process.stdin.on('end', () => process.exit(0)).resume()
