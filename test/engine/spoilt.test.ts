@@ -57,7 +57,7 @@ test('a store that can read nothing is the store’s failure, not the tasks’',
   await daybook.close()
 })
 
-test('a read that fails for a moment buries nobody: the claim is refused, and its leases run out', async () => {
+test('a read that fails for a moment buries nobody: the claim is refused, and its tasks are given back', async () => {
   const { store, damaged } = damagedAt(openMemoryStore(), 'unavailable')
   const daybook = createDaybook({ store, contentCacheMax: 0 })
   const queue = await enqueue(daybook, 3)

@@ -61,14 +61,14 @@ test('contents are those of the tasks that came to be, not of those that were ro
   expect(claimed.map(({ content }) => content)).toEqual(Array.from({ length: 30 }, (_, i) => `{"payload":"of t${i}"}`))
 })
 
-test('a claim whose contents cannot be read is told so; its lease runs on', async () => {
+test('a claim whose contents cannot be read is told so, and its task is given back', async () => {
   const { engine, store } = await openQueue({ contentCacheMax: 0 })
   await engine.submit(enqueue('a', 'b'), door)
   // Together, and then each for itself.
   store.failReads = 2
   expect(await engine.claim(claim(), door)).toMatchObject({ left: { code: 'unavailable', detail: expect.stringContaining('cannot be read') } })
-  expect(ok(await engine.read((state) => taskOf(state, 'a')?.status))).toBe('in-progress')
-  expect(ok(await engine.claim(claim(), door))).toMatchObject([{ task: 'b', content: '{"payload":"of b"}' }])
+  expect(ok(await engine.read((state) => taskOf(state, 'a')))).toMatchObject({ status: 'pending', attempts: 0 })
+  expect(ok(await engine.claim(claim(), door))).toMatchObject([{ task: 'a', content: '{"payload":"of a"}' }])
 })
 
 test('a lease that ends while the store cannot write ends once it can, without anyone asking', async () => {

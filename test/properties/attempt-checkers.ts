@@ -60,6 +60,10 @@ export const newestToken = (): Checker => {
   }
 }
 
+/** A claim ended without success, and its agent had heard of it. */
+const isAttempt = (event: QueueEvent): boolean =>
+  event.type === 'Failed' || event.type === 'ClaimExpired' || (event.type === 'Released' && event.data.undelivered !== true)
+
 /** INV-3: attempts and retries are what the log says. */
 export const countsOfAttempts = (): Checker => {
   const tallies = new Map<string, { attempts: number; retries: number }>()
@@ -71,7 +75,7 @@ export const countsOfAttempts = (): Checker => {
       if (event.type === 'TaskImported') tallies.set(id, { attempts: 0, retries: event.data.retries })
       const tally = tallies.get(id)
       if (tally === undefined) return
-      if (['Released', 'Failed', 'ClaimExpired'].includes(event.type)) tally.attempts++
+      if (isAttempt(event)) tally.attempts++
       if (['Failed', 'ClaimExpired'].includes(event.type)) tally.retries++
     },
     step: (world) => {
@@ -92,13 +96,13 @@ export const deadLetterRule = (): Checker => {
       const id = taskIn(event) ?? ''
       const task = shadow.task(id)
       const next = decided[index + 1]
-      if (task !== undefined && ['Failed', 'ClaimExpired', 'Released'].includes(event.type)) {
+      if (task !== undefined && isAttempt(event)) {
         const isNext = next?.type === 'DeadLettered' && next.data.task === id
         same(isNext ? next.data.reason : undefined, reasonAfter(task, event, shadow.settings.maxAttempts), `why ${id} is a dead letter`)
       }
       if (event.type === 'DeadLettered') {
         const before = decided[index - 1]
-        const isEnd = before !== undefined && ['Failed', 'ClaimExpired', 'Released'].includes(before.type) && taskIn(before) === id
+        const isEnd = before !== undefined && isAttempt(before) && taskIn(before) === id
         holds(isEnd, `${id} is dead-lettered out of nothing`)
       }
       if (event.type === 'Requeued') holds(task?.stage === 'dead-letter', `${id} is requeued from ${task?.stage}`)

@@ -44,7 +44,7 @@ export const eventCodecs = {
   LeaseExtended: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ progress: Json, checkpoint: Json })]),
   /**
    * Given back by the agent, which is barred from the task from now on (GB-04); or by the server, `undelivered`:
-   * the answer to the claim did not reach the agent, which is not barred.
+   * the claim did not reach the agent, so that it is not barred, and this was no attempt.
    */
   Released: t.intersection([t.type({ ...lease, reason: Text }), t.partial({ undelivered: t.literal(true) })]),
   ClaimExpired: t.type({ ...lease, cause: ExpiryCause, signature: t.string }),

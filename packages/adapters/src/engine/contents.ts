@@ -12,13 +12,19 @@ import { describe, unavailable } from './refusals.js'
 import type { Claim } from './types.js'
 import { contentOf } from './wire.js'
 
+export interface ContentOwner {
+  /** A task was claimed whose content is damaged in the log. */
+  readonly giveUpOn: (claim: Claimed, reason: string) => void
+  /** These were claimed, and their contents cannot be read now. */
+  readonly takeBack: (claims: ReadonlyArray<Claimed>, reason: string) => void
+}
+
 export class Contents {
   private readonly cache: ContentCache
 
   constructor(
     private readonly log: QueueLog,
-    /** A task was handed out whose content the log cannot give. */
-    private readonly onSpoilt: (claim: Claimed, reason: string) => void,
+    private readonly owner: ContentOwner,
     cacheMax: number,
   ) {
     this.cache = new ContentCache(cacheMax)
@@ -45,8 +51,9 @@ export class Contents {
     try {
       item.settle(E.right({ value: await this.join(claimed), revision }))
     } catch (error) {
-      // The tasks are claimed, their contents cannot be read: the leases will run out, and say so.
-      item.settle(E.left(unavailable(`the log cannot be read: ${describe(error)}`)))
+      const reason = `the log cannot be read: ${describe(error)}`
+      this.owner.takeBack(claimed, reason)
+      item.settle(E.left(unavailable(reason)))
     }
   }
 
@@ -73,7 +80,7 @@ export class Contents {
         return true
       } catch (error) {
         // One page of the log that is damaged must not keep its neighbours from being worked on.
-        this.onSpoilt(claim, describe(error))
+        this.owner.giveUpOn(claim, describe(error))
         return false
       }
     })

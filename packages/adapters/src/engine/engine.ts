@@ -89,7 +89,7 @@ class Engine implements QueueEngine {
     this.mailbox = new Mailbox(resolved.mailboxMax)
     // The second builds on the first, and a revision is all that a store compares (see `settleStray` in `recovery.ts`).
     this.inFlightMax = store.isShared ? 1 : 2
-    this.contentStore = new Contents(this.log, (claim, reason) => this.giveUpOn(claim, reason), resolved.contentCacheMax)
+    this.contentStore = new Contents(this.log, this, resolved.contentCacheMax)
     this.availability = new Availability(clock)
     const { log, live, durable, mailbox, waiting, inFlight, contentStore: contents, availability, turns } = this
     const batchEventsMax = Math.min(resolved.batchEventsMax, limits.appendEventsMax)
@@ -188,15 +188,20 @@ class Engine implements QueueEngine {
     return this.closed
   }
 
+  takeBack(claims: ReadonlyArray<Claim>, reason: string): void {
+    for (const { task, agent, token } of claims) {
+      this.postOwn({ type: 'Release', task, agent, token, reason, undelivered: true })
+    }
+  }
+
   /** A task that nobody can be given, because its content is damaged, is for a reviewer. */
-  private giveUpOn({ task, token, agent }: Claimed, reason: string): void {
+  giveUpOn({ task, token, agent }: Claimed, reason: string): void {
     const error = { message: `the task's content cannot be read from the log: ${reason}`, code: 'content-unreadable' }
-    this.post({
-      kind: 'command',
-      command: { type: 'Fail', task, agent, token, error, retryable: false },
-      door: systemDoor,
-      settle: () => undefined,
-    })
+    this.postOwn({ type: 'Fail', task, agent, token, error, retryable: false })
+  }
+
+  private postOwn(command: Command): void {
+    this.post({ kind: 'command', command, door: systemDoor, settle: () => undefined })
   }
 
   private async shutDown(): Promise<void> {

@@ -6,5 +6,4 @@ export { historyOf, type ShownEvent, showEvent, taskOfEvent } from './history.js
 export * from './prepare.js'
 export { foldRecorded, replay, type ReplayReport, streamOf, streamPrefix } from './replay.js'
 export type * from './types.js'
-export { systemDoor } from './types.js'
 export { contentOf, decodeRecorded, encodeData, parseObject, readStamp } from './wire.js'

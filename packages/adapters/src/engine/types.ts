@@ -85,6 +85,12 @@ export interface QueueEngine {
   readonly claim: (command: CommandOf<'Claim'>, door: Door, options?: ClaimOptions) => Promise<Outcome<ReadonlyArray<Claim>>>
 
   /**
+   * Gives back what was claimed for somebody who never heard of it: no attempt, nobody is barred. Where that cannot
+   * be written, the leases' end remains.
+   */
+  readonly takeBack: (claims: ReadonlyArray<Claim>, reason: string) => void
+
+  /**
    * Asks the state. Goes through the same mailbox as commands, so it sees all that was submitted before,
    * and is answered only when what it saw is durable: reads are linearizable. Rejects when the query throws.
    */

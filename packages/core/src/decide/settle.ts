@@ -94,7 +94,7 @@ export const decideRelease = (command: CommandOf<'Release'>, tables: Tables, env
           ...(command.undelivered === undefined ? {} : { undelivered: command.undelivered }),
         },
       })
-      if (task.attempts + 1 >= tables.head.settings.maxAttempts) draft.deadLetterAfterRelease(task, lease)
+      if (command.undelivered !== true && task.attempts + 1 >= tables.head.settings.maxAttempts) draft.deadLetterAfterRelease(task, lease)
       return draft.events
     }),
   )

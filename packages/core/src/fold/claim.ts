@@ -50,38 +50,41 @@ export const markedIncomplete = (tables: Tables, event: EventOf<'MarkedIncomplet
 
 export const released = (tables: Tables, event: EventOf<'Released'>): void => {
   const { task, agent, undelivered } = event.data
+  if (undelivered === true) return endClaim(tables, event.data, 'released', 0, 0, noRare)
   const barred = tables.byId.get(task)?.rare.claimants ?? []
-  endAttempt(tables, event.data, 'released', 0, undelivered === true ? noRare : { claimants: [...barred, agent] })
+  endClaim(tables, event.data, 'released', 1, 0, { claimants: [...barred, agent] })
 }
 
 export const claimExpired = (tables: Tables, event: EventOf<'ClaimExpired'>): void => {
   const { cause, signature } = event.data
-  endAttempt(tables, event.data, cause, 1, { lastError: expiryMessage[cause], signature })
+  endClaim(tables, event.data, cause, 1, 1, { lastError: expiryMessage[cause], signature })
 }
 
 export const failed = (tables: Tables, event: EventOf<'Failed'>): void => {
   const { error, signature, checkpoint } = event.data
   const said = { lastError: error.message.slice(0, lastErrorMax), signature }
-  endAttempt(
+  endClaim(
     tables,
     event.data,
     'failed',
+    1,
     1,
     checkpoint === undefined ? said : { ...said, checkpointRevision: tables.head.revision },
   )
 }
 
-/** A claim ended without success: an attempt, and a retry unless the agent gave the task back (INV-3). */
-const endAttempt = (
+/** A claim ended without success: an attempt unless the agent never heard of it, and a retry unless the task was given back (INV-3). */
+const endClaim = (
   tables: Tables,
   held: { readonly task: string; readonly agent: string; readonly token: number },
   end: LeaseEnd,
+  attempts: 0 | 1,
   retries: 0 | 1,
   said: Rare,
 ): void =>
   onHeld(tables, held, (task, lease) => {
     task.lease = { ...lease, end }
-    task.attempts++
+    task.attempts += attempts
     task.retries += retries
     task.rare = { ...task.rare, ...said }
     rest(task, 0, tables.head.at)

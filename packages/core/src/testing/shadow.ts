@@ -182,7 +182,8 @@ export class Shadow {
         if (event.data.checkpoint !== undefined) task.checkpointRevision = this.revision
         return
       case 'Released':
-        if (event.data.undelivered !== true) task.barred.push(event.data.agent)
+        if (event.data.undelivered === true) return this.endClaim(task)
+        task.barred.push(event.data.agent)
         return this.endAttempt(task)
       case 'ClaimExpired':
         task.retries++
@@ -256,8 +257,12 @@ export class Shadow {
   }
 
   private endAttempt(task: ShadowTask): void {
-    this.freeProbe(task)
     task.attempts++
+    this.endClaim(task)
+  }
+
+  private endClaim(task: ShadowTask): void {
+    this.freeProbe(task)
     task.stage = 'waiting'
     task.delayedUntil = 0
   }

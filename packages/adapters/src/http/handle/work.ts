@@ -2,7 +2,7 @@
 import { between, canonicalJson, type Command, type CommandType, type Failure, type FieldError, type Json, type Replies, type Result, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { type Claim, type Door, type Outcome, prepareResult, type QueueEngine, systemDoor } from '../../engine/index.js'
+import { type Outcome, prepareResult } from '../../engine/index.js'
 import type { HttpLimits } from '../limits.js'
 import { invalid, problem, type Problem, problemOf } from '../problem.js'
 import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
@@ -30,20 +30,9 @@ export const claim = async ({ body, queue, door, gone, meter }: QueueCall<ClaimB
   if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
   const { value: claims, revision } = outcome.right
   meter.claimed(claims)
-  const undelivered = claims.length === 0 ? undefined : () => takeBack(queue, claims, { ...door, actor: systemDoor.actor })
+  // The agent never heard of what it was given: others get it now, and not only when the leases end.
+  const undelivered = claims.length === 0 ? undefined : () => queue.takeBack(claims, 'the connection ended before the answer to the claim was out')
   return E.right({ status: 200, text: claimsText(claims, agentId), revision, undelivered })
-}
-
-/**
- * The agent never heard of what it was given: others get it now, and not only when the leases end. If that
- * cannot be written either, the leases' end is what remains.
- */
-const takeBack = (queue: QueueEngine, claims: ReadonlyArray<Claim>, door: Door): void => {
-  const reason = 'the connection ended before the answer to the claim was out'
-  const releases = claims.map(
-    ({ task, agent, token }): Command => ({ type: 'Release', task, agent, token, reason, undelivered: true }),
-  )
-  void queue.submitAll(releases, door)
 }
 
 // ------------------------------------------------------------------------------- one outcome at a time
