@@ -1,5 +1,5 @@
 import {
-  decodeEvent, type EventType, eventTypes, evolve, headOf, initial, isEventType, isUnreadable, skip, snapshotLines, versionOf,
+  decodeEvent, type EventType, eventTypes, evolve, headOf, initial, isEventType, isUnreadable, skip, snapshotPages, versionOf,
 } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { Queue, start, task } from './queue.js'
@@ -11,7 +11,7 @@ test('EV-01: replaying the events from zero gives the same state, byte for byte'
   q.complete('a', q.claim().token)
   q.kill('b')
   const replayed = q.log.reduce(evolve, initial('q'))
-  expect(snapshotLines(replayed)).toEqual(snapshotLines(q.state))
+  expect(snapshotPages(replayed)).toEqual(snapshotPages(q.state))
 })
 
 test('EV-11: an event of today decodes as it is', () => {
@@ -54,14 +54,14 @@ test.each([
 
 test('EV-11: what cannot be read is counted, takes its place in the log, and changes nothing else', () => {
   const q = new Queue().enqueue(task('a'))
-  const before = snapshotLines(q.state).slice(1)
+  const before = snapshotPages(q.state).slice(1)
   const { revision } = headOf(q.state)
   for (const [type, version] of [['Somersaulted', 1], ['Somersaulted', 1], ['QueuePaused', 9]] as const) {
     const event = decodeEvent(type, version, start, paused)
     if (isUnreadable(event)) q.state = skip(q.state, type, event)
   }
   expect(headOf(q.state)).toMatchObject({ revision: revision + 3, unreadable: { 'unknown type: Somersaulted': 2, 'unknown version: QueuePaused': 1 }, paused: null })
-  expect(snapshotLines(q.state).slice(1)).toEqual(before)
+  expect(snapshotPages(q.state).slice(1)).toEqual(before)
   q.enqueue(task('b'))
   expect(q.task('b').enqueuedRevision).toBe(revision + 4)
 })

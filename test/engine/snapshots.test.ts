@@ -46,7 +46,7 @@ test('taken at intervals, under load, and not more often', async () => {
 test('EV-01, INV-15: each snapshot plus the rest of the log is the fold from zero, though it took its time', async () => {
   for (const seed of [1, 2, 3]) {
     const snapshots = memorySnapshots()
-    snapshots.lineMs = 3
+    snapshots.pageMs = 3
     const store = openMemoryStore()
     const { engine } = await openQueue({ store, snapshots, snapshotEvery: 60 })
     await work(engine, seed)
@@ -74,7 +74,7 @@ test('INV-15: through refused, conflicting and unknown appends no snapshot holds
     const random = randomOf(seed)
     const inner = openMemoryStore({ isShared: true })
     const snapshots = memorySnapshots()
-    snapshots.lineMs = 1
+    snapshots.pageMs = 1
     const { engine, store } = await openQueue({ store: inner, snapshots, snapshotEvery: 20 })
     const { engine: other } = await openQueue({ store: inner })
     for (let i = 0; i < 30; i++) {
@@ -99,14 +99,14 @@ test('teeth: a snapshot that holds what is not in the log, or not what is, is ca
   const { engine, store } = await openQueue({ snapshots, snapshotEvery: 50 })
   await work(engine, 1, 60)
   await engine.close()
-  const [head, ...lines] = snapshots.kept.at(-1)!.lines
-  const damaged = lines.map((line) => line.replaceAll('no luck', 'bad luck'))
-  snapshots.kept.at(-1)!.lines = [head!, ...damaged]
+  const [head, ...pages] = snapshots.kept.at(-1)!.pages
+  const damaged = pages.map((page) => ({ ...page, text: page.text.replaceAll('no luck', 'bad luck') }))
+  snapshots.kept.at(-1)!.pages = [head!, ...damaged]
   await expect(startsAsFromZero(store, snapshots)).rejects.toThrow('INV-15')
 })
 
 test('a snapshot that cannot be written costs a warning; the next one is tried when it is due', async () => {
-  for (const failing of ['create', 'line', 'commit'] as const) {
+  for (const failing of ['create', 'page', 'commit'] as const) {
     const snapshots = memorySnapshots()
     snapshots.failing = failing
     const { engine, warnings } = await openQueue({ snapshots, snapshotEvery: 100 })
@@ -134,9 +134,10 @@ test('one of another version, from the future, of another log, or that does not 
   const bad: ReadonlyArray<readonly [string, typeof good]> = [
     ['another version', { ...good!, header: { ...good!.header, foldVersion: foldVersion + 1 } }],
     ['beyond the log', { ...good!, header: { ...good!.header, revision: log.length + 5 } }],
-    ['no JSON', { ...good!, lines: ['{', ...good!.lines] }],
-    ['empty', { ...good!, lines: [] }],
-    ['cut short', { ...good!, lines: good!.lines.map((line) => line.slice(0, -9)) }],
+    ['no JSON', { ...good!, pages: [{ text: '{', rows: 0, numbers: new Float64Array(0) }, ...good!.pages] }],
+    ['empty', { ...good!, pages: [] }],
+    ['cut short', { ...good!, pages: good!.pages.map((page) => ({ ...page, text: page.text.slice(0, -9) })) }],
+    ['short of numbers', { ...good!, pages: good!.pages.map((page) => ({ ...page, numbers: page.numbers.slice(1) })) }],
     ['misnamed', { ...good!, header: { ...good!.header, revision: good!.header.revision - 1, eventId: log.at(-2)!.id } }],
     ['another log', { ...good!, header: { ...good!.header, eventId: log.at(-2)!.id } }],
   ]
@@ -178,7 +179,7 @@ test('with files: damaged and unfinished ones are left aside, the older one serv
 test('commands are answered while a slow snapshot is under way', async () => {
   const snapshots = memorySnapshots()
   const { engine } = await openQueue({ snapshots, snapshotEvery: 500 })
-  snapshots.lineMs = 20
+  snapshots.pageMs = 20
   await engine.submit(enqueue(...Array.from({ length: 3_000 }, (_, i) => `t${i}`)), door)
   await engine.submit(enqueue('next'), door)
   expect(snapshots.kept).toHaveLength(0)

@@ -10,7 +10,7 @@ import {
   type QueueState,
   rollback,
   skip,
-  snapshotLines,
+  snapshotPages,
   snapshotReader,
   taskOf,
 } from '@daybook/core'
@@ -216,7 +216,7 @@ export const defects: ReadonlyArray<Defect> = [
       ...daybook,
       fork: (state) => {
         const reader = snapshotReader()
-        for (const line of snapshotLines(state).slice(0, 1)) reader.line(line)
+        for (const page of snapshotPages(state).slice(0, 1)) reader.page(page)
         return reader.finish()
       },
     }),

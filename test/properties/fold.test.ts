@@ -1,6 +1,6 @@
 /**
  * The fold's own laws (INV-15): from zero or from a snapshot, in any batching, with any marks on the way, the
- * same events lead to the same state, bit for bit. "Bit for bit" is the text of the snapshot.
+ * same events lead to the same state, bit for bit. "Bit for bit" is all that a snapshot holds, as text.
  */
 import {
   type Command,
@@ -18,15 +18,16 @@ import {
   type QueueState,
   release,
   rollback,
+  type SnapshotPage,
   snapshotReader,
   versionOf,
 } from '@daybook/core'
-import { sizesOf } from '@daybook/core/testing'
+import { sizesOf, textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { runs } from './settings.js'
 import { scenarios } from './steps.js'
-import { textOf, World } from './world.js'
+import { World } from './world.js'
 
 beforeAll(() => poisonConsumedStates(true))
 
@@ -35,9 +36,9 @@ const histories = scenarios(90).map((scenario) => new World(() => ({})).run(scen
 const fold = (events: ReadonlyArray<QueueEvent>, from: QueueState = initial('q')): QueueState => events.reduce(evolve, from)
 const cutAt = (events: ReadonlyArray<QueueEvent>, share: number): number => Math.floor(events.length * share)
 const share = fc.double({ min: 0, max: 1, noNaN: true })
-const load = (lines: ReadonlyArray<string>): QueueState => {
+const load = (pages: ReadonlyArray<SnapshotPage>): QueueState => {
   const reader = snapshotReader()
-  lines.forEach((line) => reader.line(line))
+  pages.forEach((page) => reader.page(page))
   return reader.finish()
 }
 
@@ -84,10 +85,10 @@ test('INV-15: a snapshot taken bit by bit shows the moment of its cut, whatever 
       let state = fold(events.slice(0, at))
       const moment = textOf(state)
       const cut = cutSnapshot(state)
-      const lines: Array<string> = []
+      const pages: Array<SnapshotPage> = []
       const take = (tasks: number): boolean => {
         const next = cut.next(tasks)
-        lines.push(...(next ?? []))
+        pages.push(...(next ?? []))
         return next !== undefined
       }
       let next = at
@@ -106,7 +107,7 @@ test('INV-15: a snapshot taken bit by bit shows the moment of its cut, whatever 
         }
       }
       while (take(3)) if (next < events.length) state = evolve(state, events[next++] as QueueEvent)
-      const loaded = load(lines)
+      const loaded = load(pages)
       expect(textOf(loaded)).toBe(moment)
       expect(textOf(fold(events.slice(at), loaded))).toBe(textOf(fold(events)))
       expect(textOf(fold(events.slice(next), state))).toBe(textOf(fold(events)))

@@ -21,10 +21,11 @@ import {
   patternsInShadow,
   type ShadowTask,
   sizesOf,
+  textOf,
 } from '@daybook/core/testing'
 import { all, allTasks, json, same, taskIn } from './look.js'
 import { taskTypes } from './steps.js'
-import { type Checker, holds, textOf } from './world.js'
+import { type Checker, holds } from './world.js'
 
 const blocks = (task: ShadowTask): boolean => !['dead-letter', 'cancelled', 'discarded'].includes(task.stage)
 

@@ -17,9 +17,8 @@ import {
   type QueueState,
   release,
   rollback,
-  snapshotLines,
 } from '@daybook/core'
-import { Shadow, type ShadowTask } from '@daybook/core/testing'
+import { Shadow, type ShadowTask, textOf } from '@daybook/core/testing'
 import { agents, type Scenario, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 
 /** What a defect is planted in. */
@@ -306,8 +305,6 @@ export class World {
     }
   }
 }
-
-export const textOf = (state: QueueState): string => snapshotLines(state).join('\n')
 
 const at = <T>(list: ReadonlyArray<T>, index: number): T => list[index % list.length] as T
 const map = <A, B>(value: A | undefined, to: (value: A) => B): B | undefined => (value === undefined ? undefined : to(value))

@@ -1,17 +1,18 @@
 /** Snapshots in memory, to look into, to damage, and to fail. */
 import type { SnapshotHeader, SnapshotStore } from '@daybook/adapters/store'
+import type { SnapshotPage } from '@daybook/core'
 
 interface Kept {
   header: SnapshotHeader
-  lines: Array<string>
+  pages: Array<SnapshotPage>
 }
 
 export interface MemorySnapshots extends SnapshotStore {
   /** Newest last. */
   readonly kept: Array<Kept>
-  failing: 'create' | 'line' | 'commit' | undefined
-  /** Each line takes so long. */
-  lineMs: number
+  failing: 'create' | 'page' | 'commit' | undefined
+  /** Each page takes so long. */
+  pageMs: number
 }
 
 export const memorySnapshots = (): MemorySnapshots => {
@@ -22,19 +23,19 @@ export const memorySnapshots = (): MemorySnapshots => {
   const store: MemorySnapshots = {
     kept,
     failing: undefined,
-    lineMs: 0,
+    pageMs: 0,
     create: async (header) => {
       failing('create')
-      const lines: Array<string> = []
+      const pages: Array<SnapshotPage> = []
       return {
-        line: async (text) => {
-          failing('line')
-          if (store.lineMs > 0) await new Promise((resolve) => setTimeout(resolve, store.lineMs))
-          lines.push(text)
+        page: async (page) => {
+          failing('page')
+          if (store.pageMs > 0) await new Promise((resolve) => setTimeout(resolve, store.pageMs))
+          pages.push(page)
         },
         commit: async () => {
           failing('commit')
-          kept.push({ header, lines })
+          kept.push({ header, pages })
         },
         abort: async () => undefined,
       }
@@ -43,10 +44,10 @@ export const memorySnapshots = (): MemorySnapshots => {
       const ours = kept.filter(({ header }) => header.stream === stream).reverse()
       const fits = ({ header }: Kept): boolean => header.foldVersion === foldVersion && header.revision <= revisionMax
       return {
-        usable: ours.filter(fits).map(({ header, lines }) => ({
+        usable: ours.filter(fits).map(({ header, pages }) => ({
           header,
-          lines: async function* () {
-            yield [...lines]
+          pages: async function* () {
+            yield* pages
           },
         })),
         skipped: ours.filter((each) => !fits(each)).map(({ header }) => ({ name: `@${header.revision}`, reason: 'it does not fit' })),

@@ -13,10 +13,12 @@ import {
   revisionOf,
   type SettingsPatch,
   skip,
-  snapshotLines,
 } from '@daybook/core'
+import { textOf } from '@daybook/core/testing'
 import * as E from 'fp-ts/lib/Either.js'
 import { faultyStore, type FaultyStore } from './faulty-store.js'
+
+export { textOf }
 
 poisonConsumedStates(true)
 
@@ -102,9 +104,6 @@ export const foldAll = (log: ReadonlyArray<RecordedEvent>): QueueState =>
     const event = decodeRecorded(recorded)
     return isUnreadable(event) ? skip(state, recorded.type, event) : evolve(state, event)
   }, initial('q'))
-
-/** A state as text: equal for equal states. */
-export const textOf = (state: QueueState): string => snapshotLines(state).join('\n')
 
 /** The engine's own state as text, and the revision that it shows; waits for a snapshot under way. */
 export const stateAt = async (engine: QueueEngine): Promise<{ readonly text: string; readonly revision: number }> => {

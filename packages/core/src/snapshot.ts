@@ -1,21 +1,21 @@
 /**
- * A state as lines of JSON text, and back. A snapshot is a cache: made by one version of the fold, of use
- * to that version alone.
+ * A state as pages, and back: the first holds what is no task. A snapshot is a cache: made by one version of the
+ * fold, of use to that version alone.
  *
- * `cutSnapshot` takes its lines bit by bit while the state goes on changing: what is about to change is
- * written down first, so all lines show the moment of the cut.
+ * `cutSnapshot` takes its pages bit by bit while the state goes on changing: what is about to change is
+ * copied first, so all pages show the moment of the cut.
  */
-import { pageOf, pageTasks, pageText } from './snapshot-page.js'
+import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { Breaker, Group, Head, TaskRecord } from './state.js'
 import { sortedByKey } from './sorted-list.js'
 import { byType, Tables } from './tables.js'
 import { isFinal, type Phase } from './task.js'
 import { QueueState } from './queue-state.js'
 
-/** Raise it with every change of the fold or of these lines. */
-export const foldVersion = 2
+/** Raise it with every change of the fold or of these pages. */
+export const foldVersion = 3
 
-type HeadLine = Omit<Head, 'savedFor'> & {
+type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
   readonly groups: ReadonlyArray<readonly [string, Phase | null, ReadonlyArray<string>, string | null]>
   readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
@@ -23,8 +23,8 @@ type HeadLine = Omit<Head, 'savedFor'> & {
 
 export interface SnapshotCut {
   readonly revision: number
-  /** The next lines, at least `tasksMin` tasks' worth unless it is the end; `undefined` when all is written. */
-  readonly next: (tasksMin: number) => ReadonlyArray<string> | undefined
+  /** The next pages, at least `tasksMin` tasks' worth unless it is the end; `undefined` when all is written. */
+  readonly next: (tasksMin: number) => ReadonlyArray<SnapshotPage> | undefined
   /** Stops keeping what changes. Needed only when the cut is not taken to its end. */
   readonly abandon: () => void
 }
@@ -37,11 +37,11 @@ export const cutSnapshot = (state: QueueState): SnapshotCut => {
   const written = new Set<TaskRecord>()
   /** Copies of those that are about to change. */
   const early: Array<TaskRecord> = []
-  const lines = [headLine(tables)]
+  const pages = [headPage(tables)]
   const { lastNumber } = tables.head
   let passed = 0
   const put = (tasks: Array<TaskRecord>): void => {
-    if (tasks.length > 0) lines.push(pageText(tasks, groups))
+    if (tasks.length > 0) pages.push(pageOf(tasks, groups))
     tasks.length = 0
   }
   tables.cut = {
@@ -55,7 +55,7 @@ export const cutSnapshot = (state: QueueState): SnapshotCut => {
     tables.cut = null
     written.clear()
   }
-  const next = (tasksMin: number): ReadonlyArray<string> | undefined => {
+  const next = (tasksMin: number): ReadonlyArray<SnapshotPage> | undefined => {
     const page: Array<TaskRecord> = []
     put(early)
     for (let taken = 0; taken < tasksMin && tables.cut !== null; ) {
@@ -71,24 +71,24 @@ export const cutSnapshot = (state: QueueState): SnapshotCut => {
       if (page.length === pageTasks) put(page)
     }
     put(page)
-    return lines.length === 0 && tables.cut === null ? undefined : lines.splice(0)
+    return pages.length === 0 && tables.cut === null ? undefined : pages.splice(0)
   }
   const abandon = (): void => {
     end()
-    lines.length = early.length = 0
+    pages.length = early.length = 0
   }
   return { revision: tables.head.revision, next, abandon }
 }
 
 /** The whole snapshot at once. */
-export const snapshotLines = (state: QueueState): ReadonlyArray<string> => {
+export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => {
   const cut = cutSnapshot(state)
   return cut.next(Number.POSITIVE_INFINITY) ?? []
 }
 
-const headLine = (tables: Tables): string => {
+const headPage = (tables: Tables): SnapshotPage => {
   const { savedFor: _, ...head } = tables.head
-  const line: HeadLine = {
+  const text: HeadText = {
     ...head,
     queue: tables.queue,
     groups: tables.sortedGroups().map((group) => [group.type, group.phase ?? null, group.skills, group.tenant ?? null]),
@@ -96,32 +96,32 @@ const headLine = (tables: Tables): string => {
       .sort(byType)
       .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
   }
-  return JSON.stringify(line)
+  return { text: JSON.stringify(text), rows: 0, numbers: new Float64Array(0) }
 }
 
-/** Builds a state from a snapshot's lines, given in order; `finish` returns it. Rejects malformed lines by throwing. */
-export const snapshotReader = (): { readonly line: (text: string) => void; readonly finish: () => QueueState } => {
+/** Builds a state from a snapshot's pages, given in order; `finish` returns it. Rejects malformed pages by throwing. */
+export const snapshotReader = (): { readonly page: (page: SnapshotPage) => void; readonly finish: () => QueueState } => {
   let tables: Tables | undefined
   let groups: ReadonlyArray<Group> = []
-  let breakers: HeadLine['breakers'] = []
+  let breakers: HeadText['breakers'] = []
   const tasks: Array<TaskRecord> = []
   const agents = new Map<string, string>()
   // Tasks that changed during the cut stand among later ones.
   let isInOrder = true
 
-  const readHead = (text: string): void => {
-    const head = JSON.parse(text) as HeadLine
+  const readHead = ({ text }: SnapshotPage): void => {
+    const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue)
-    const { queue: _, groups: groupLines, breakers: breakerLines, ...fields } = head
+    const { queue: _, groups: groupTexts, breakers: breakerTexts, ...fields } = head
     Object.assign(tables.head, fields)
-    groups = groupLines.map(([type, phase, skills, tenant]) =>
+    groups = groupTexts.map(([type, phase, skills, tenant]) =>
       (tables as Tables).group(type, phase ?? undefined, skills, tenant ?? undefined),
     )
-    breakers = breakerLines
+    breakers = breakerTexts
   }
 
-  const readPage = (text: string): void => {
-    for (const task of pageOf(text, groups, shared)) {
+  const readTasks = (page: SnapshotPage): void => {
+    for (const task of tasksOf(page, groups, shared)) {
       const before = tasks[tasks.length - 1]
       if (before !== undefined && before.number > task.number) isInOrder = false
       tasks.push(task)
@@ -149,9 +149,8 @@ export const snapshotReader = (): { readonly line: (text: string) => void; reado
         if (!isFinal(dependency.status)) loaded.addDependent(dependency, task)
       }
     }
-    for (const line of breakers) {
-      const { probe, ...fields } = line
-      loaded.updateBreaker(loaded.breaker(line.type), (breaker) => {
+    for (const { probe, ...fields } of breakers) {
+      loaded.updateBreaker(loaded.breaker(fields.type), (breaker) => {
         Object.assign(breaker, fields)
         breaker.probe = probe === null ? null : (loaded.byNumber.get(probe) ?? null)
       })
@@ -160,7 +159,7 @@ export const snapshotReader = (): { readonly line: (text: string) => void; reado
   }
 
   return {
-    line: (text) => (tables === undefined ? readHead(text) : readPage(text)),
+    page: (page) => (tables === undefined ? readHead(page) : readTasks(page)),
     finish,
   }
 }
@@ -168,6 +167,6 @@ export const snapshotReader = (): { readonly line: (text: string) => void; reado
 /** An independent copy, for auditors and experiments. */
 export const fork = (state: QueueState): QueueState => {
   const reader = snapshotReader()
-  for (const line of snapshotLines(state)) reader.line(line)
+  for (const page of snapshotPages(state)) reader.page(page)
   return reader.finish()
 }

@@ -2,7 +2,7 @@
  * The records of a queue's state. What they mean, and what follows from their own fields alone; which index
  * they stand in is for `tables.ts`.
  */
-import type { DeadLetterReason, ExpiryCause } from './events.js'
+import { type DeadLetterReason, expiryCauses } from './events.js'
 import type { Journaled } from './journal.js'
 import type { BreakerSettings, Settings } from './settings.js'
 import type { SortedList } from './sorted-list.js'
@@ -21,7 +21,8 @@ export interface Lease {
   /** How the claim ended, once it has without success. */
   readonly end: LeaseEnd | null
 }
-export type LeaseEnd = ExpiryCause | 'failed' | 'released' | 'cancelled'
+export const leaseEnds = [...expiryCauses, 'failed', 'released', 'cancelled'] as const
+export type LeaseEnd = (typeof leaseEnds)[number]
 
 /** In these a task is somebody's: its last claim is a live lease (INV-1). */
 export const isHeld = (task: TaskRecord): boolean => task.status === 'in-progress' || task.status === 'incomplete'

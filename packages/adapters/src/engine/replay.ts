@@ -98,7 +98,7 @@ const loadSnapshot = async (
         continue
       }
       const reader = snapshotReader()
-      for await (const page of snapshot.lines()) for (const line of page) reader.line(line)
+      for await (const page of snapshot.pages()) reader.page(page)
       const state = reader.finish()
       if (revisionOf(state) === snapshot.header.revision) return { state, eventId: snapshot.header.eventId }
       report.skipped(`${stream}@${snapshot.header.revision}`, 'it holds another revision than its name says')

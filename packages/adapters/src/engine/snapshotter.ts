@@ -79,8 +79,8 @@ export class Snapshotter {
 const writeOut = async (cut: SnapshotCut, writer: SnapshotWriter): Promise<void> => {
   let begun = performance.now()
   let turnMs = 0
-  for (let lines = cut.next(tasksPerTurn); lines !== undefined; lines = cut.next(tasksPerTurn)) {
-    for (const line of lines) await writer.line(line)
+  for (let pages = cut.next(tasksPerTurn); pages !== undefined; pages = cut.next(tasksPerTurn)) {
+    for (const page of pages) await writer.page(page)
     const ended = performance.now()
     if (ended - begun < turnMs) continue
     await new Promise((resolve) => setImmediate(resolve))

@@ -1,12 +1,12 @@
 /**
- * A snapshot file: a header line, the fold's lines, a footer line with a checksum of all before it.
+ * A snapshot file: a header line, the fold's pages, a footer line with a checksum of all before it.
  * Both ends are JSON, so a file can be looked into with `head -1` and `tail -1`.
  */
 import { open, type FileHandle } from 'node:fs/promises'
 import type { SnapshotHeader } from '../store/index.js'
 
 const formatName = 'daybook-snapshot'
-const formatVersion = 1
+const formatVersion = 2
 
 const headerBytesMax = 16 * 1024
 /** The footer has a fixed length, so it is found without reading what is before it. */
@@ -16,17 +16,17 @@ export const headerLine = ({ stream, revision, eventId, foldVersion }: SnapshotH
   `${JSON.stringify({ format: formatName, version: formatVersion, stream, revision, eventId, foldVersion })}\n`
 
 export interface SnapshotFooter {
-  readonly lines: number
+  readonly pages: number
   readonly sha256: string
 }
 
-export const footerLine = ({ lines, sha256 }: SnapshotFooter): string =>
-  `${JSON.stringify({ lines, sha256 }).padEnd(footerBytes - 1)}\n`
+export const footerLine = ({ pages, sha256 }: SnapshotFooter): string =>
+  `${JSON.stringify({ pages, sha256 }).padEnd(footerBytes - 1)}\n`
 
 export interface SnapshotFile {
   readonly header: SnapshotHeader
   readonly footer: SnapshotFooter
-  /** Where the lines begin and end, in bytes. */
+  /** Where the pages begin and end, in bytes. */
   readonly from: number
   readonly to: number
 }
@@ -51,8 +51,8 @@ const parseHeader = (line: string): SnapshotHeader | string => {
 }
 
 const parseFooter = (line: string): SnapshotFooter | string => {
-  const { lines, sha256 } = (line.endsWith('\n') ? parse(line) : undefined) ?? {}
-  return typeof lines === 'number' && typeof sha256 === 'string' ? { lines, sha256 } : 'it is not complete'
+  const { pages, sha256 } = (line.endsWith('\n') ? parse(line) : undefined) ?? {}
+  return typeof pages === 'number' && typeof sha256 === 'string' ? { pages, sha256 } : 'it is not complete'
 }
 
 const readText = async (handle: FileHandle, from: number, bytes: number): Promise<string> => {

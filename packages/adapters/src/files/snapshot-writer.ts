@@ -3,10 +3,11 @@ import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { SnapshotHeader, SnapshotWriter } from '../store/index.js'
 import { footerLine, headerLine } from './snapshot-format.js'
+import { bytesOf } from './snapshot-page-bytes.js'
 import { syncFolder } from './sync-folder.js'
 
-/** Characters gathered before they are written. */
-const bufferedMax = 2 ** 18
+/** Bytes gathered before they are written. */
+const gatheredMax = 2 ** 18
 
 export interface SnapshotPaths {
   readonly unfinished: string
@@ -21,13 +22,15 @@ export const writeSnapshot = async (
 ): Promise<SnapshotWriter> => {
   const handle: FileHandle = await open(unfinished, 'wx', 0o600)
   const hash = createHash('sha256')
-  let buffered = headerLine(header)
-  let lines = 0
+  let gathered: Array<Uint8Array> = [Buffer.from(headerLine(header))]
+  let gatheredBytes = 0
+  let pages = 0
   let ended = false
 
   const flush = async (): Promise<void> => {
-    const bytes = Buffer.from(buffered)
-    buffered = ''
+    const bytes = Buffer.concat(gathered)
+    gathered = []
+    gatheredBytes = 0
     hash.update(bytes)
     await handle.appendFile(bytes)
   }
@@ -49,19 +52,20 @@ export const writeSnapshot = async (
     }
   }
 
-  const line = (text: string): Promise<void> =>
+  const page: SnapshotWriter['page'] = (next) =>
     guarded(async () => {
-      if (text.includes('\n')) throw new Error('A line of a snapshot cannot hold a line break.')
-      buffered += text
-      buffered += '\n'
-      lines += 1
-      if (buffered.length > bufferedMax) await flush()
+      for (const bytes of bytesOf(next)) {
+        gathered.push(bytes)
+        gatheredBytes += bytes.byteLength
+      }
+      pages += 1
+      if (gatheredBytes > gatheredMax) await flush()
     })
 
   const commit = (): Promise<void> =>
     guarded(async () => {
       await flush()
-      await handle.appendFile(footerLine({ lines, sha256: hash.digest('hex') }))
+      await handle.appendFile(footerLine({ pages, sha256: hash.digest('hex') }))
       await handle.sync()
       await handle.close()
       await rename(unfinished, finished)
@@ -70,5 +74,5 @@ export const writeSnapshot = async (
       done()
     })
 
-  return { line, commit, abort: async () => (ended ? undefined : discard()) }
+  return { page, commit, abort: async () => (ended ? undefined : discard()) }
 }

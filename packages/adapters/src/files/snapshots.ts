@@ -2,8 +2,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LoadedSnapshot, SkippedSnapshot, SnapshotStore, SnapshotWriter } from '../store/index.js'
 import { inspectSnapshot } from './snapshot-format.js'
-import { readSnapshotLines } from './snapshot-lines.js'
 import { snapshotName, snapshotsOf, unfinishedBy, unfinishedName } from './snapshot-names.js'
+import { readSnapshotPages } from './snapshot-pages.js'
 import { writeSnapshot } from './snapshot-writer.js'
 
 export interface SnapshotFolderOptions {
@@ -71,7 +71,7 @@ export const openSnapshotFolder = async (
         skip(`it was made by version ${file.header.foldVersion} of the fold, not ${foldVersion}`)
       } else if (file.header.revision > revisionMax) {
         skip(`it ends at revision ${file.header.revision}, beyond ${revisionMax}`)
-      } else usable.push({ header: file.header, lines: () => readSnapshotLines(path, file) })
+      } else usable.push({ header: file.header, pages: () => readSnapshotPages(path, file) })
     }
     return { usable, skipped }
   }

@@ -2,6 +2,7 @@
  * The port to snapshots: caches on local disk, deletable at any time, never the truth.
  * What cannot be used (damaged, too new, another version) is skipped with a reason, never an error.
  */
+import type { SnapshotPage } from '@daybook/core'
 
 export interface SnapshotHeader {
   readonly stream: string
@@ -14,8 +15,8 @@ export interface SnapshotHeader {
 }
 
 export interface SnapshotWriter {
-  /** One line of JSON text, without the line break. Awaited: gives back-pressure. */
-  readonly line: (text: string) => Promise<void>
+  /** Awaited: gives back-pressure. */
+  readonly page: (page: SnapshotPage) => Promise<void>
   /** Makes the snapshot visible, atomically; older ones of the stream beyond `keep` are removed. */
   readonly commit: () => Promise<void>
   readonly abort: () => Promise<void>
@@ -23,8 +24,8 @@ export interface SnapshotWriter {
 
 export interface LoadedSnapshot {
   readonly header: SnapshotHeader
-  /** Pages of lines, in the order written. Rejects when a checksum fails: then try the next one. */
-  readonly lines: () => AsyncIterable<ReadonlyArray<string>>
+  /** In the order written. Rejects when a checksum fails: then try the next one. */
+  readonly pages: () => AsyncIterable<SnapshotPage>
 }
 
 export interface SkippedSnapshot {

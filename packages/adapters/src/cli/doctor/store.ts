@@ -76,12 +76,12 @@ const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: s
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
   // A snapshot is a cache: one that cannot be used costs time at the next start, and nothing else.
   const findings: Array<Finding> = skipped.map(({ name, reason }) => ({ level: 'note', about: `snapshot ${name}`, says: `is not used: ${reason}` }))
-  for (const { header, lines } of usable) {
+  for (const { header, pages } of usable) {
     const about = `snapshot of ${queue} at revision ${header.revision}`
     try {
       let count = 0
-      for await (const page of lines()) count += page.length
-      findings.push({ level: 'good', about, says: `${count} lines, checksum right` })
+      for await (const page of pages()) count += page.rows
+      findings.push({ level: 'good', about, says: `${count} tasks, checksum right` })
     } catch (error) {
       findings.push({ level: 'note', about, says: `is not used: ${error instanceof Error ? error.message : String(error)}` })
     }
