@@ -51,6 +51,7 @@ test('a sorted list holds, finds, walks, seeks and counts what a sorted array do
       expect(walked).toEqual(want)
       for (const place of places) {
         expect(sorted.seek(place).item).toBe(want.find(({ key }) => key >= place))
+        expect(sorted.at(place)).toBe(want.find(({ key }) => key === place))
         expect(sorted.countBelow(place)).toBe(want.filter(({ key }) => key < place).length)
       }
       const stranger = { key: 7, name: -1 }

@@ -16,8 +16,13 @@ export interface Mark {
   readonly start: number
 }
 
+/** The reverse of a change. */
+export interface Undo {
+  readonly undo: () => void
+}
+
 export class Journal {
-  private undos: Array<() => void> = []
+  private undos: Array<Undo> = []
   /** How many entries have been dropped from the front. */
   private dropped = 0
   private readonly marks: Array<Mark> = []
@@ -48,7 +53,7 @@ export class Journal {
     const at = this.marks.indexOf(mark)
     if (at < 0) throw new Error('this mark was released or rolled back before')
     const from = mark.start - this.dropped
-    for (let i = this.undos.length - 1; i >= from; i--) (this.undos[i] as () => void)()
+    for (let i = this.undos.length - 1; i >= from; i--) (this.undos[i] as Undo).undo()
     this.undos.length = from
     this.marks.length = at
   }
@@ -65,7 +70,7 @@ export class Journal {
     return true
   }
 
-  note(undo: () => void): void {
+  note(undo: Undo): void {
     this.undos.push(undo)
   }
 }

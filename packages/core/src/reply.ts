@@ -130,7 +130,7 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     case 'Import':
       return enqueued(command, events, tables)
     case 'Claim':
-      return events.flatMap((event) => (event.type === 'Claimed' ? [claimed(event, tables)] : []))
+      return (events as ReadonlyArray<EventOf<'Claimed'>>).map((event) => claimed(event, tables))
     case 'Heartbeat': {
       const event = events[0] as EventOf<'LeaseExtended'>
       return { token: event.data.token, expiresAt: event.data.expiresAt }
@@ -184,7 +184,7 @@ const enqueued = (
 
 const claimed = ({ data }: EventOf<'Claimed'>, tables: Tables): Claimed =>
   // It was claimed a moment ago, so it is there.
-  new Claimed(tables.byId.get(data.task) as TaskRecord, data.agent, data.token, data.expiresAt)
+  new Claimed(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt)
 
 const statusOf = (tables: Tables, id: string): Status => findTask(tables, id)?.status ?? 'completed'
 

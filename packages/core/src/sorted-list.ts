@@ -96,7 +96,8 @@ export class SortedList<T> {
   /** False when the item is not in the list. */
   remove(item: T): boolean {
     const key = this.keyOf(item)
-    const at = this.chunkOf(key, item)
+    // What came first goes first, mostly: then there is nothing to search.
+    const at = this.first() === item ? 0 : this.chunkOf(key, item)
     const chunk = this.chunks[at]
     if (chunk === undefined) return false
     const index = this.indexIn(chunk, key, item)
@@ -123,6 +124,14 @@ export class SortedList<T> {
     const key = this.keyOf(item)
     const chunk = this.chunks[this.chunkOf(key, item)]
     return chunk !== undefined && chunk.items[this.indexIn(chunk, key, item)] === item
+  }
+
+  /** The first item of this key. */
+  at(key: number): T | undefined {
+    const chunk = this.chunks[this.lastKeys.length > 1 ? firstNotBelow(this.lastKeys, key) : 0]
+    if (chunk === undefined) return undefined
+    const index = chunk.keys[0] === key ? 0 : firstNotBelow(chunk.keys, key)
+    return chunk.keys[index] === key ? chunk.items[index] : undefined
   }
 
   /** In order, from the first item. The list must not change while a cursor is in use. */

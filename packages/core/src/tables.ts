@@ -6,7 +6,7 @@
  * alters it and puts it back (`link`). Rollback and loading a snapshot use the same two functions, so an
  * index cannot drift from its records.
  */
-import { Journal } from './journal.js'
+import { Journal, type Undo } from './journal.js'
 import { settingsDefault } from './settings.js'
 import { SortedList, sortedByKey } from './sorted-list.js'
 import {
@@ -15,8 +15,10 @@ import {
   type Group,
   type Head,
   isHeld,
+  type Lease,
   newBreaker,
   noTasks,
+  type Rare,
   rankOf,
   type TaskRecord,
 } from './state.js'
@@ -24,6 +26,11 @@ import { TaskNumbers } from './task-numbers.js'
 import { isFinal, type Phase, type Status, statuses } from './task.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
+const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
+/** Leases that end at the same time go by when they began: claimed together, worked off and reported in that order, they come and go at the ends of a list. */
+const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
+/** Tasks that finished in the same millisecond go by their last events. */
+const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b.lastRevision || byNumber(a, b)
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 /** Where an unfinished snapshot keeps what changes before it gets there (see `snapshot.ts`). */
@@ -50,14 +57,17 @@ export class Tables {
   readonly byKey = new Map<string, TaskRecord>()
   readonly byTicket = new Map<string, Set<TaskRecord>>()
   readonly groups = new Map<string, Group>()
-  readonly leases = new Map<string, Set<TaskRecord>>()
-  readonly timers = new SortedList<TaskRecord>((task) => task.dueAt, byNumber)
-  readonly finished = new SortedList<TaskRecord>((task) => task.finishedAt, byNumber)
+  /** What each agent holds, by token. */
+  readonly leases = new Map<string, SortedList<TaskRecord>>()
+  readonly timers = new SortedList<TaskRecord>((task) => task.dueAt, byToken)
+  readonly finished = new SortedList<TaskRecord>((task) => task.finishedAt, byLastEvent)
   readonly breakers = new Map<string, Breaker>()
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   cut: Cut | null = null
+  /** The task that was asked for last. */
+  private asked: TaskRecord | undefined
 
   constructor(readonly queue: string) {}
 
@@ -65,15 +75,31 @@ export class Tables {
     const { head, journal } = this
     if (journal.mustSave(head)) {
       const before = { ...head }
-      journal.note(() => Object.assign(head, before))
+      journal.note({ undo: () => Object.assign(head, before) })
     }
     return head
+  }
+
+  /** By its id. A command asks for its own task several times in a row. */
+  find(id: string): TaskRecord | undefined {
+    const { asked } = this
+    if (asked !== undefined && asked.id === id) return asked
+    return (this.asked = this.byId.get(id))
+  }
+
+  /**
+   * The task if this agent holds it by this token. Found by that, since those who work off what they have claimed come
+   * in the order of their tokens, where ids lie scattered over memory.
+   */
+  held({ task: id, agent, token }: { readonly task: string; readonly agent: string; readonly token: number }): TaskRecord | undefined {
+    const task = this.leases.get(agent)?.at(token)
+    return task?.id === id ? (this.asked = task) : undefined
   }
 
   insert(task: TaskRecord): void {
     this.journal.mustSave(task)
     this.enter(task)
-    if (this.journal.isRecording) this.journal.note(() => this.leave(task))
+    if (this.journal.isRecording) this.journal.note({ undo: () => this.leave(task) })
   }
 
   /** Takes in all tasks of a snapshot, in the order of their numbers. The tables must be empty. */
@@ -92,20 +118,23 @@ export class Tables {
       ;(bands[10 - task.priority] as Array<TaskRecord>).push(task)
       if (task.dueAt !== 0) timed.push(task)
       if (isFinal(status)) finished.push(task)
-      if (task.lease !== null && isHeld(task)) addTo(this.leases, task.lease.agent, task)
+      if (task.lease !== null && isHeld(task)) this.hold(task, task.lease)
     }
     for (const [list, bands] of ranked) list.fill(bands.flat())
     this.timers.fill(sortedByKey(timed, (task) => task.dueAt))
     this.finished.fill(sortedByKey(finished, (task) => task.finishedAt))
   }
 
-  update(task: TaskRecord, change: (task: TaskRecord) => void): void {
+  /** `revision` is of the event about this task, if it is about this one. */
+  update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
     if (this.cut !== null) this.cut.beforeChange(task)
-    if (this.journal.mustSave(task)) {
-      const before = changeable(task)
-      this.journal.note(() => this.relink(task, () => Object.assign(task, before)))
-    }
-    this.relink(task, change)
+    if (this.journal.mustSave(task)) this.journal.note(new TaskBefore(this, task))
+    this.relink(task, change, revision)
+  }
+
+  /** The task as it was. */
+  restore(task: TaskRecord, before: TaskBefore): void {
+    this.relink(task, () => before.putBack(), before.lastRevision)
   }
 
   /** The task leaves the state; its history stays in the log. */
@@ -113,7 +142,7 @@ export class Tables {
     if (this.cut !== null) this.cut.beforeChange(task)
     if (task.status !== 'completed') this.leaveDependencies(task)
     this.leave(task)
-    if (this.journal.isRecording) this.journal.note(() => this.enter(task))
+    if (this.journal.isRecording) this.journal.note({ undo: () => this.enter(task) })
   }
 
   /** Groups in an order that does not depend on how they came about. */
@@ -128,7 +157,7 @@ export class Tables {
       const index = dependents?.indexOf(task) ?? -1
       if (dependents === undefined || index < 0) continue
       dependents.splice(index, 1)
-      if (this.journal.isRecording) this.journal.note(() => dependents.splice(index, 0, task))
+      if (this.journal.isRecording) this.journal.note({ undo: () => dependents.splice(index, 0, task) })
     }
   }
 
@@ -136,12 +165,12 @@ export class Tables {
     const { journal } = this
     if (dependency.dependents === noTasks) {
       dependency.dependents = [task]
-      if (journal.isRecording) journal.note(() => (dependency.dependents = noTasks))
+      if (journal.isRecording) journal.note({ undo: () => (dependency.dependents = noTasks) })
       return
     }
     const { dependents } = dependency
     dependents.push(task)
-    if (journal.isRecording) journal.note(() => dependents.pop())
+    if (journal.isRecording) journal.note({ undo: () => dependents.pop() })
   }
 
   breaker(type: string): Breaker {
@@ -149,17 +178,19 @@ export class Tables {
     if (known !== undefined) return known
     const breaker = newBreaker(type)
     this.breakers.set(type, breaker)
-    if (this.journal.isRecording) this.journal.note(() => this.breakers.delete(type))
+    if (this.journal.isRecording) this.journal.note({ undo: () => this.breakers.delete(type) })
     return breaker
   }
 
   updateBreaker(breaker: Breaker, change: (breaker: Breaker) => void): void {
     if (this.journal.mustSave(breaker)) {
       const before = { ...breaker }
-      this.journal.note(() => {
-        this.unlinkBreaker(breaker)
-        Object.assign(breaker, before)
-        this.linkBreaker(breaker)
+      this.journal.note({
+        undo: () => {
+          this.unlinkBreaker(breaker)
+          Object.assign(breaker, before)
+          this.linkBreaker(breaker)
+        },
       })
     }
     this.unlinkBreaker(breaker)
@@ -197,6 +228,7 @@ export class Tables {
 
   private leave(task: TaskRecord): void {
     this.unlink(task)
+    if (this.asked === task) this.asked = undefined
     this.byId.delete(task.id)
     this.byNumber.delete(task.number)
     if (--task.group.size === 0) this.groups.delete(task.group.key)
@@ -205,9 +237,10 @@ export class Tables {
     if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task)
   }
 
-  private relink(task: TaskRecord, change: (task: TaskRecord) => void): void {
+  private relink<T extends TaskRecord>(task: T, change: (task: T) => void, revision: number): void {
     const blocked = blocksDuplicates(task.status)
     this.unlink(task)
+    task.lastRevision = revision
     change(task)
     this.link(task)
     if (blocked === blocksDuplicates(task.status)) return
@@ -221,7 +254,7 @@ export class Tables {
     this.counts[status]++
     if (task.dueAt !== 0) this.timers.add(task)
     if (isFinal(status)) this.finished.add(task)
-    if (task.lease !== null && isHeld(task)) addTo(this.leases, task.lease.agent, task)
+    if (task.lease !== null && isHeld(task)) this.hold(task, task.lease)
   }
 
   private unlink(task: TaskRecord): void {
@@ -230,7 +263,19 @@ export class Tables {
     this.counts[status]--
     if (task.dueAt !== 0) this.timers.remove(task)
     if (isFinal(status)) this.finished.remove(task)
-    if (task.lease !== null && isHeld(task)) removeFrom(this.leases, task.lease.agent, task)
+    if (task.lease !== null && isHeld(task)) this.letGo(task, task.lease)
+  }
+
+  private hold(task: TaskRecord, { agent }: Lease): void {
+    let held = this.leases.get(agent)
+    if (held === undefined) this.leases.set(agent, (held = new SortedList<TaskRecord>(tokenOf, byNumber)))
+    held.add(task)
+  }
+
+  private letGo(task: TaskRecord, { agent }: Lease): void {
+    const held = this.leases.get(agent)
+    held?.remove(task)
+    if (held?.size === 0) this.leases.delete(agent)
   }
 
   private linkBreaker(breaker: Breaker): void {
@@ -242,20 +287,55 @@ export class Tables {
   }
 }
 
-/** A copy of what may change in a task's record. */
-const changeable = (task: TaskRecord): Partial<TaskRecord> => ({
-  savedFor: task.savedFor,
-  status: task.status,
-  retries: task.retries,
-  attempts: task.attempts,
-  missing: task.missing,
-  dependents: task.dependents,
-  lease: task.lease,
-  dueAt: task.dueAt,
-  finishedAt: task.finishedAt,
-  lastRevision: task.lastRevision,
-  rare: task.rare,
-})
+/** A copy of what may change in a task's record, and the way back to it. One object: there is one for most events. */
+class TaskBefore implements Undo {
+  readonly savedFor: number
+  readonly status: Status
+  readonly retries: number
+  readonly attempts: number
+  readonly missing: number
+  readonly dependents: Array<TaskRecord>
+  readonly lease: Lease | null
+  readonly dueAt: number
+  readonly finishedAt: number
+  readonly lastRevision: number
+  readonly rare: Rare
+
+  constructor(
+    private readonly tables: Tables,
+    private readonly task: TaskRecord,
+  ) {
+    this.savedFor = task.savedFor
+    this.status = task.status
+    this.retries = task.retries
+    this.attempts = task.attempts
+    this.missing = task.missing
+    this.dependents = task.dependents
+    this.lease = task.lease
+    this.dueAt = task.dueAt
+    this.finishedAt = task.finishedAt
+    this.lastRevision = task.lastRevision
+    this.rare = task.rare
+  }
+
+  undo(): void {
+    this.tables.restore(this.task, this)
+  }
+
+  putBack(): void {
+    const { task } = this
+    task.savedFor = this.savedFor
+    task.status = this.status
+    task.retries = this.retries
+    task.attempts = this.attempts
+    task.missing = this.missing
+    task.dependents = this.dependents
+    task.lease = this.lease
+    task.dueAt = this.dueAt
+    task.finishedAt = this.finishedAt
+    task.rare = this.rare
+  }
+}
 
 const addTo = (index: Map<string, Set<TaskRecord>>, key: string, task: TaskRecord): void => {
   const known = index.get(key)

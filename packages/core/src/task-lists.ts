@@ -114,9 +114,9 @@ const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from
     yield task
   }
 }
-const noTasks: ReadonlySet<TaskRecord> = new Set()
+const noTasks: ReadonlyArray<TaskRecord> = []
 
-const heldByAgent = (tables: Tables, filter: TaskFilter, status: Status): ReadonlySet<TaskRecord> | undefined =>
+const heldByAgent = (tables: Tables, filter: TaskFilter, status: Status): Iterable<TaskRecord> | undefined =>
   filter.agent !== undefined && (status === 'in-progress' || status === 'incomplete')
     ? (tables.leases.get(filter.agent) ?? noTasks)
     : undefined

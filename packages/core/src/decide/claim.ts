@@ -19,19 +19,13 @@ export const decideClaim = (
   envelope: Envelope,
 ): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
   const { at } = envelope
+  const { agent } = command
   let token = tables.head.lastToken
   return E.right(
-    pickTasks(tables, command, command.max).map(({ task, probe }) => ({
-      type: 'Claimed',
-      at,
-      data: {
-        task: task.id,
-        agent: command.agent,
-        token: ++token,
-        expiresAt: at + Math.ceil(task.timeout * 1_000),
-        ...(probe ? { probe: true as const } : {}),
-      },
-    })),
+    pickTasks(tables, command, command.max).map(({ task, probe }) => {
+      const claim = { task: task.id, agent, token: ++token, expiresAt: at + Math.ceil(task.timeout * 1_000) }
+      return { type: 'Claimed', at, data: probe ? { ...claim, probe: true } : claim }
+    }),
   )
 }
 

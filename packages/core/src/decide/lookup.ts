@@ -5,7 +5,7 @@ import type { Tables } from '../tables.js'
 
 /** A task by its id, or by its number as `#42`. */
 export const findTask = (tables: Tables, id: string): TaskRecord | undefined =>
-  id.startsWith('#') ? tables.byNumber.get(Number(id.slice(1))) : tables.byId.get(id)
+  id.startsWith('#') ? tables.byNumber.get(Number(id.slice(1))) : tables.find(id)
 
 export const taskById = (tables: Tables, id: string): E.Either<Rejection, TaskRecord> => {
   const task = findTask(tables, id)
@@ -26,7 +26,7 @@ export const heldBy = (
   tables: Tables,
   claim: { readonly task: string; readonly agent: string; readonly token: number },
 ): E.Either<Rejection, Holding> => {
-  const task = findTask(tables, claim.task)
+  const task = tables.held(claim) ?? findTask(tables, claim.task)
   if (task === undefined) return taskById(tables, claim.task) as E.Left<Rejection>
   const { lease } = task
   if (lease !== null && lease.token === claim.token && lease.agent === claim.agent && isHeld(task)) {

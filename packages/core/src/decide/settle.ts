@@ -30,29 +30,26 @@ export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables,
     ]),
   )
 
-export const decideComplete = (command: CommandOf<'Complete'>, tables: Tables, envelope: Envelope): Decision => {
-  // The same completion reported twice (its first answer was lost) is no second one.
-  const known = findTask(tables, command.task)
-  if (known?.status === 'completed' && known.lease?.token === command.token && known.lease.agent === command.agent) {
-    return E.right([])
+export const decideComplete = (command: CommandOf<'Complete'>, tables: Tables, { at }: Envelope): Decision => {
+  const holding = heldBy(tables, command)
+  if (E.isLeft(holding)) {
+    // The same completion reported twice (its first answer was lost) is no second one.
+    const known = findTask(tables, command.task)
+    const isKnown = known?.status === 'completed' && known.lease?.token === command.token && known.lease.agent === command.agent
+    return isKnown ? E.right([]) : holding
   }
-  return pipe(
-    heldBy(tables, command),
-    E.map(({ task, lease }): ReadonlyArray<QueueEvent> => {
-      const { at } = envelope
-      const data = { task: task.id, agent: lease.agent, token: lease.token }
-      const { content } = command
-      if (tables.head.settings.decisionReport === 'required' && !command.hasReport) {
-        return [{ type: 'MarkedIncomplete', at, data, content }]
-      }
-      const events: Array<QueueEvent> = [{ type: 'Completed', at, data, content }]
-      const breaker = tables.breakers.get(task.group.type)
-      if (breaker?.state === 'half-open' && breaker.probe === task) {
-        events.push({ type: 'BreakerClosed', at, data: { taskType: breaker.type, cause: 'probe-succeeded' } })
-      }
-      return events
-    }),
-  )
+  const { task, lease } = holding.right
+  const data = { task: task.id, agent: lease.agent, token: lease.token }
+  const { content } = command
+  if (tables.head.settings.decisionReport === 'required' && !command.hasReport) {
+    return E.right([{ type: 'MarkedIncomplete', at, data, content }])
+  }
+  const events: Array<QueueEvent> = [{ type: 'Completed', at, data, content }]
+  const breaker = tables.breakers.get(task.group.type)
+  if (breaker?.state === 'half-open' && breaker.probe === task) {
+    events.push({ type: 'BreakerClosed', at, data: { taskType: breaker.type, cause: 'probe-succeeded' } })
+  }
+  return E.right(events)
 }
 
 export const decideFail = (command: CommandOf<'Fail'>, tables: Tables, envelope: Envelope): Decision =>

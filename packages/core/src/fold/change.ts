@@ -5,33 +5,24 @@ import type { Status } from '../task.js'
 
 /** The task if its status `fits`. */
 export const on = (tables: Tables, id: string, fits: (status: Status) => boolean, change: (task: TaskRecord) => void): void => {
-  const task = tables.byId.get(id)
-  if (task === undefined || !fits(task.status)) {
-    tables.head.misfits++
-    return
-  }
-  tables.update(task, (record) => {
-    record.lastRevision = tables.head.revision
-    change(record)
-  })
+  const task = tables.find(id)
+  if (task !== undefined && fits(task.status)) tables.update(task, change, tables.head.revision)
+  else tables.head.misfits++
 }
+
+type HeldTask = TaskRecord & { lease: Lease }
+const holds = (task: TaskRecord | undefined, token: number): task is HeldTask =>
+  task !== undefined && isHeld(task) && task.lease?.token === token
 
 /** The task if this claim of it is a live lease. */
 export const onHeld = (
   tables: Tables,
-  held: { readonly task: string; readonly token: number },
-  change: (task: TaskRecord, lease: Lease) => void,
+  held: { readonly task: string; readonly agent: string; readonly token: number },
+  change: (task: HeldTask) => void,
 ): void => {
-  const task = tables.byId.get(held.task)
-  const lease = task?.lease
-  if (task === undefined || !lease || !isHeld(task) || lease.token !== held.token) {
-    tables.head.misfits++
-    return
-  }
-  tables.update(task, (record) => {
-    record.lastRevision = tables.head.revision
-    change(record, lease)
-  })
+  const task = tables.held(held) ?? tables.find(held.task)
+  if (holds(task, held.token)) tables.update(task, change, tables.head.revision)
+  else tables.head.misfits++
 }
 
 /** The status of a task that nobody holds: waiting for others, for a time, or ready. */

@@ -1,7 +1,7 @@
 /** How a claim of a task begins, goes on and ends. */
 import type { EventOf } from '../events.js'
 import { expiryMessage, lastErrorMax } from '../last-error.js'
-import { type LeaseEnd, noRare, noTasks, type Rare } from '../state.js'
+import { type Lease, type LeaseEnd, noRare, noTasks, type Rare, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal } from '../task.js'
 import { countFailure, countsAttempts, freeProbe, succeeded } from './breaker.js'
@@ -9,7 +9,7 @@ import { onHeld, rest } from './change.js'
 
 export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
   const { task: id, agent, token, expiresAt, probe } = event.data
-  const task = tables.byId.get(id)
+  const task = tables.find(id)
   if (task === undefined || task.status !== 'pending') {
     tables.head.misfits++
     return
@@ -17,27 +17,28 @@ export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
   const breaker = tables.breakers.get(task.group.type)
   const { head } = tables
   head.lastToken = Math.max(head.lastToken, token)
-  tables.update(task, (record) => {
-    record.lastRevision = head.revision
+  const lease: Lease = {
+    agent,
+    token,
+    claimedAt: event.at,
+    expiresAt,
+    epoch: breaker?.epoch ?? 0,
+    probe: probe === true,
+    end: null,
+  }
+  const hold = (record: TaskRecord): void => {
     record.status = 'in-progress'
-    record.lease = {
-      agent,
-      token,
-      claimedAt: event.at,
-      expiresAt,
-      epoch: breaker?.epoch ?? 0,
-      probe: probe === true,
-      end: null,
-    }
+    record.lease = lease
     record.dueAt = expiresAt
-  })
+  }
+  tables.update(task, hold, head.revision)
   if (probe === true) tables.updateBreaker(tables.breaker(task.group.type), (b) => (b.probe = task))
 }
 
 export const leaseExtended = (tables: Tables, event: EventOf<'LeaseExtended'>): void => {
   const { expiresAt, checkpoint } = event.data
-  onHeld(tables, event.data, (task, lease) => {
-    task.lease = { ...lease, expiresAt }
+  onHeld(tables, event.data, (task) => {
+    task.lease = { ...task.lease, expiresAt }
     task.dueAt = expiresAt
     if (checkpoint !== undefined) task.rare = { ...task.rare, checkpointRevision: tables.head.revision }
   })
@@ -82,7 +83,8 @@ const endClaim = (
   retries: 0 | 1,
   said: Rare,
 ): void =>
-  onHeld(tables, held, (task, lease) => {
+  onHeld(tables, held, (task) => {
+    const { lease } = task
     task.lease = { ...lease, end }
     task.attempts += attempts
     task.retries += retries
@@ -93,11 +95,11 @@ const endClaim = (
   })
 
 export const completed = (tables: Tables, event: EventOf<'Completed'>): void =>
-  onHeld(tables, event.data, (task, lease) => {
+  onHeld(tables, event.data, (task) => {
     task.status = 'completed'
     task.finishedAt = event.at
     task.dueAt = 0
-    const { dependents } = task
+    const { dependents, lease } = task
     if (dependents.length > 0) {
       task.dependents = noTasks
       for (const dependent of dependents) {
