@@ -21,10 +21,10 @@ test(`INV-9, INV-15, INV-19: ${underLoad} kills under load: what was acknowledge
   expect(queue.kills).toBe(underLoad)
   expect(queue.starts).toBe(underLoad)
   // That all of it was really put to the test:
-  expect(queue.told.length).toBeGreaterThan(1_500)
-  expect(queue.fromSnapshot).toBeGreaterThan(20)
-  expect(queue.carried).toBeGreaterThan(20)
-  expect(queue.retried).toBeGreaterThan(5)
+  expect(queue.told.length).toBeGreaterThan(5 * underLoad)
+  expect(queue.fromSnapshot).toBeGreaterThan(10)
+  expect(queue.carried).toBeGreaterThan(10)
+  expect(queue.retried).toBeGreaterThan(1)
   expect(queue.warnings).toEqual([])
   const types = new Set(log.map(({ event }) => event.type))
   for (const type of ['TaskEnqueued', 'Claimed', 'Completed', 'Failed', 'Released', 'Cancelled', 'RetryScheduled', 'DeadLettered', 'ClaimExpired']) {

@@ -74,7 +74,8 @@ test('teeth: a store that loses what it has acknowledged', async () => {
   const drops = sometimes()
   const found = await firstFailure({
     engines: 1,
-    msMax: 1_500,
+    stormMsMax: 1_500,
+    calmMsMax: 1_500,
     breakStore: (inner) => now(inner, (append) => (stream, events, expected) =>
       drops() ? async () => ({ _tag: 'Right', right: { revision: (typeof expected === 'number' ? expected : -1) + events.length } }) : append(stream, events, expected)),
   })
@@ -110,7 +111,8 @@ test('teeth: a store that writes half of an append', async () => {
   const halves = sometimes(0.05)
   const found = await firstFailure({
     engines: 1,
-    msMax: 1_500,
+    stormMsMax: 1_500,
+    calmMsMax: 1_500,
     breakStore: (inner) => now(inner, (append) => (stream, events, expected) =>
       events.length > 1 && halves() ? append(stream, events.slice(0, -1), expected) : append(stream, events, expected)),
   })
@@ -158,7 +160,7 @@ test('teeth: an engine that sends a command twice', async () => {
 test('teeth: an engine that hands out the work of some groups never', async () => {
   const found = await firstFailure({
     engines: 1,
-    msMax: 1_000,
+    calmMsMax: 1_000,
     breakEngine: (engine) => but(engine, {
       claim: (command, by, options) => engine.claim({ ...command, types: ['work', 'toil'] }, by, options),
     }),

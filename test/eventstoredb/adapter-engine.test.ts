@@ -80,7 +80,7 @@ describe('an engine on EventStoreDB', () => {
       const inner = openEventStoreDb({ url: server.url, connectMs: 300, appendMs: 100, silenceMs: 100, livenessMs: 100 })
       server.faults.random({ seed, rate: 0.08, choices })
       try {
-        await simulate(seed, { engines: 1, store: async () => ({ inner, heal: server.faults.clear }), msMax: 30_000 })
+        await simulate(seed, { engines: 1, store: async () => ({ inner, heal: server.faults.clear }) })
       } catch (error) {
         throw new Error(`SEED=${seed}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
       } finally {

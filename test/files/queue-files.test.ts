@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createDaybook, type Daybook, prepareTask, type QueueEngine } from '@daybook/adapters/engine'
-import { listedMax, type QueueFolders, startQueueFiles } from '@daybook/adapters/files'
+import { listedMax, type QueueFolders, startQueueFiles, startQueueFilesOf } from '@daybook/adapters/files'
 import { readQueueFolder } from '@daybook/adapters/import'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
@@ -211,6 +211,30 @@ describe('LK-11: the review log', () => {
       expect.stringMatching(/^- \d{4}-\S+Z \*\*discarded\*\* a \(ops\) by ann: made room\. Last error: disk full\. \[revision \d+\]$/) as string,
       expect.stringMatching(/^- \d{4}-\S+Z \*\*retried\*\* b \(ops\) by ann: made room\. .*\[revision \d+\]$/) as string,
     ])
+  })
+
+  test('a decision made while the files are about to be written has its line whole, in the next ones', async () => {
+    await daybook.ready
+    const engine = await daybook.open('default')
+    await deadLetter(engine, 'b')
+    let decide: (() => Promise<unknown>) | undefined = () => review(engine, 'Retry', 'b')
+    const slow = new Proxy(engine, {
+      get: (target, key) =>
+        key !== 'read'
+          ? (Reflect.get(target, key) as unknown)
+          : async (query: Parameters<QueueEngine['read']>[0]) => {
+              const answer = await engine.read(query)
+              const now = decide
+              decide = undefined
+              await now?.()
+              return answer
+            },
+    })
+    const files = await startQueueFilesOf({ engine: slow, log: daybook.log, dir, warn: () => undefined })
+    expect(log).toThrow('none')
+    await files.shown(engine.status().revision)
+    expect(log()).toEqual([expect.stringMatching(/\*\*retried\*\* b \(ops\) by ann: made room\. /) as string])
+    await files.close()
   })
 
   test('a decision that was not logged because the server stopped is logged at the next start, once', async () => {

@@ -20,7 +20,9 @@ export interface SimulationOptions {
   /** Planted defects. */
   readonly breakStore?: (store: EventStore) => EventStore
   readonly breakEngine?: (engine: QueueEngine) => QueueEngine
-  readonly msMax?: number
+  /** How long each may take. Default: a minute, for slow machines. */
+  readonly stormMsMax?: number
+  readonly calmMsMax?: number
 }
 
 export interface SimulationReport {
@@ -61,12 +63,12 @@ export const simulate = async (seed: number, options: SimulationOptions): Promis
   // Refused, the breakers would stay open for a minute: it is said again until it is heard.
   const settings = configure({ maxAttempts: 6, defaults: { jitter: 0 }, breakers: { defaults: { failureThreshold: 4, halfOpenAfter: 0.03 } } })
   while ((await run.send(settings))._tag === 'Left') await sleep(5)
-  await within(options.msMax ?? 20_000, 'the storm', Promise.all(Array.from({ length: callers }, (_, i) => run.caller(i, opened))))
+  await within(options.stormMsMax ?? 60_000, 'the storm', Promise.all(Array.from({ length: callers }, (_, i) => run.caller(i, opened))))
 
   // 2. Calm: all leases end and every task comes to its end.
   for (const { store } of opened) store.heal()
   heal()
-  await within(options.msMax ?? 20_000, 'every task ends', run.drain())
+  await within(options.calmMsMax ?? 60_000, 'every task ends', run.drain())
 
   // 3. The books.
   const log = readLog(await logOf(inner))

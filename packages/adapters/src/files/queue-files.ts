@@ -12,7 +12,7 @@
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isUnreadable, revisionOf, taskOf } from '@daybook/core'
+import { isUnreadable, type QueueState, revisionOf, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subscription } from 'rxjs'
 import { type Daybook, decodeRecorded, type QueueEngine, streamOf } from '../engine/index.js'
@@ -20,7 +20,7 @@ import { writeWhole } from './atomic-write.js'
 import { ContentMemory } from './content-memory.js'
 import { type FileList, fileLists, fileRules } from './queue-file-set.js'
 import { recordText, resultRevisionOf } from './queue-record.js'
-import { appendReviews, decisionOf, loggedRevisions, type ReviewDecision, type ReviewedTask } from './review-log.js'
+import { appendReviews, decisionOf, loggedRevisions, type ReviewDecision } from './review-log.js'
 import { syncFolder } from './sync-folder.js'
 
 /** How long commits are gathered before they are shown. */
@@ -138,17 +138,14 @@ class Writer implements QueueFiles {
 
   private async generation(): Promise<void> {
     const { engine, dir } = this.options
-    const { decisions } = this
-    const answer = await engine.read((state) => ({
-      revision: revisionOf(state),
-      lists: fileLists(state),
-      reviewed: new Map(decisions.map(({ task }): [string, ReviewedTask | undefined] => [task, taskOf(state, task)])),
-    }))
-    if (E.isLeft(answer)) throw new Error(answer.left.detail)
-    const { revision, lists, reviewed } = answer.right.value
-    // Decisions come before the files: a file of revision R vouches for the review log up to R.
-    if (decisions.length > 0) await appendReviews(dir, decisions, (id) => reviewed.get(id))
-    this.decisions = this.decisions.slice(decisions.length)
+    const { revision, lists } = await ask(engine, (state) => ({ revision: revisionOf(state), lists: fileLists(state) }))
+    // Decisions come before the files: a file of revision R vouches for the review log up to R. All of them have been heard of by now.
+    const decisions = this.decisions.filter((decision) => decision.revision <= revision)
+    if (decisions.length > 0) {
+      const reviewed = await ask(engine, (state) => new Map(decisions.map(({ task }) => [task, taskOf(state, task)])))
+      await appendReviews(dir, decisions, (id) => reviewed.get(id))
+    }
+    this.decisions = this.decisions.filter((decision) => decision.revision > revision)
     await this.write(lists, revision)
     this.shownRevision = revision
     this.waiters = this.waiters.filter(({ revision: wanted, resolve }) => {
@@ -195,6 +192,12 @@ class Writer implements QueueFiles {
     const known = new Set(missed.map(({ revision }) => revision))
     this.decisions = [...missed, ...this.decisions.filter(({ revision }) => !known.has(revision))]
   }
+}
+
+const ask = async <A>(engine: QueueEngine, query: (state: QueueState) => A): Promise<A> => {
+  const answer = await engine.read(query)
+  if (E.isLeft(answer)) throw new Error(answer.left.detail)
+  return answer.right.value
 }
 
 /** The revision up to which the files on disk, and so the review log, are complete; `undefined` for a new folder. */
