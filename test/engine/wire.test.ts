@@ -1,4 +1,6 @@
 /** Events as they are in the log: whole, linked, and readable for ever. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { decodeRecorded, historyOf, parseObject, showEvent, taskOfEvent } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, EventToAppend, RecordedEvent } from '@daybook/adapters/store'
@@ -203,29 +205,58 @@ test('EV-11: any text in the log is either an event or unreadable, never a crash
   }
 })
 
-test('EV-11: claims and completions that are read off their texts are what parser and codec make of them', () => {
+test('EV-11: tasks, claims and completions that are read off their texts are what parser and codec make of them', () => {
   const random = randomOf(11)
   const long = 'x'.repeat(128)
-  const names = ['"a"', '"01a1fc3b-7336-7368-8d7e-f3d6789d0ed0"', '"#a"', '"a#"', '""', `"${long}"`, `"${long}x"`, '"é ☃"', '"😀"', '"\ud800"', '"\\u0061"', '"a\\"b"', '"a\u007f"', '"a\u2028"', '"a\nb"', 'null', '7']
-  const numbers = ['1', '7', '0', '-1', '1.5', '1e3', '01', '"1"', '999999999999999', '9007199254740993', '253402300799999', '253402300800000', 'null']
-  const ends = ['}', '', ' }', ',"probe":true}', ',"probe":false}', ',"content":{"success":true}}', ',"content":}', ',"content":null,"token":1}', ',"task":"b"}', '}}']
+  const names = ['"a"', '"01a1fc3b-7336-7368-8d7e-f3d6789d0ed0"', '"#a"', '"a#"', '"a*"', '""', `"${long}"`, `"${long}x"`, '"é ☃"', '"😀"', '"\ud800"', '"\\u0061"', '"a\\"b"', '"a\u007f"', '"a\u2028"', '"a\nb"', 'null', '7']
+  const numbers = ['1', '7', '10', '11', '0', '00', '-1', '-0', '1.5', '1e3', '01', '"1"', '99999999', '315360000', '315360001', '999999999999999', '9007199254740993', '253402300799999', '253402300800000', 'null']
+  const ends = ['}', '', ' }', ',"probe":true}', ',"probe":false}', ',"content":{"success":true}}', ',"content":}', ',"content":null,"token":1}', ',"task":"b"}', ',"tenant":"t"}', ',"tenant":"t","content":{}}', ',"tenant":7}', '}}']
+  const members: Readonly<Record<string, ReadonlyArray<readonly [name: string, values: ReadonlyArray<string>]>>> = {
+    TaskEnqueued: [
+      ['task', names], ['number', numbers], ['type', names], ['priority', numbers], ['idempotencyKey', names],
+      ['timeout', numbers], ['maxRetries', numbers], ['backoffSeconds', numbers],
+    ],
+    Claimed: [['task', names], ['agent', names], ['token', numbers], ['expiresAt', numbers]],
+    Completed: [['task', names], ['agent', names], ['token', numbers]],
+  }
   const metadata = '{"schemaVersion":1,"at":"2026-01-05T09:00:00.000Z"}'
   const read = new Set<string>()
-  for (let i = 0; i < 20_000; i++) {
-    const type = oneOf(random, ['Claimed', 'Completed'])
-    // Mostly what is quite in order, and one thing that may not be.
-    const odd = below(random, 5)
-    const pick = (from: ReadonlyArray<string>, place: number): string => (place === odd ? oneOf(random, from) : (from[0] as string))
-    const expiry = type === 'Claimed' ? `,"expiresAt":${pick(numbers, 3)}` : ''
-    const facts = `"task":${pick(names, 0)},"agent":${pick(names, 1)},"token":${pick(numbers, 2)}${expiry}`
-    const end = type === 'Completed' && odd !== 4 ? ',"content":null}' : pick(ends, 4)
+  for (let i = 0; i < 40_000; i++) {
+    const type = oneOf(random, Object.keys(members))
+    const parts = members[type]!
+    // Mostly what is quite in order, and one thing that may not be: a value, the end, or the order.
+    const odd = below(random, parts.length + 2)
+    const texts = parts.map(([name, values], place) => `"${name}":${place === odd ? oneOf(random, values) : (values[0] as string)}`)
+    if (odd === parts.length + 1) texts.unshift(...texts.splice(below(random, texts.length), 1))
+    const facts = texts.join(',')
+    const end = odd === parts.length ? oneOf(random, ends) : type === 'Claimed' ? '}' : ',"content":null}'
     const recorded = { type, metadata, created: 'never' }
     const plain = decodeRecorded({ ...recorded, data: `{${facts}${end}` })
     // With a blank in front it is no text of ours.
     expect(plain, facts + end).toEqual(decodeRecorded({ ...recorded, data: `{ ${facts}${end}` }))
     read.add(`${type} ${isUnreadable(plain) ? plain.why : 'read'}`)
   }
-  expect([...read].sort()).toEqual(['Claimed malformed data', 'Claimed read', 'Completed malformed data', 'Completed read'])
+  const found = Object.keys(members).flatMap((type) => [`${type} malformed data`, `${type} read`])
+  expect([...read].sort()).toEqual(found.sort())
+})
+
+test('INV-22: what is kept of a task does not keep the page that it was read from', () => {
+  setFlagsFromString('--expose-gc')
+  const heapBytes = (): number => {
+    ;(runInNewContext('gc') as () => void)()
+    return process.memoryUsage().heapUsed
+  }
+  const metadata = '{"schemaVersion":1,"at":"2026-01-05T09:00:00.000Z"}'
+  const rest = '"timeout":1,"maxRetries":0,"backoffSeconds":0,"content":"'
+  const before = heapBytes()
+  const tasks = Array.from({ length: 50 }, (_, i) => {
+    const name = `${i} of which nobody else knows`
+    const page = `{"task":"${name}","number":1,"type":"${name}","priority":1,"idempotencyKey":"${name}",${rest}${'x'.repeat(2 ** 20)}"}|`
+    const [data] = page.split('|')
+    return decodeRecorded({ type: 'TaskEnqueued', data: data!, metadata, created: 'never' })
+  })
+  expect(heapBytes() - before).toBeLessThan(10 * 2 ** 20)
+  expect(tasks.some(isUnreadable)).toBe(false)
 })
 
 test('showEvent says it in words for people; what is no JSON is shown as text', async () => {
