@@ -64,8 +64,10 @@ export class Journal {
 
   /** Whether a copy of the record must be kept before it changes; says so once per mark. */
   mustSave(record: Journaled): boolean {
-    const mark = this.marks[this.marks.length - 1]
-    if (mark === undefined || record.savedFor === mark.id) return false
+    // Asked first, because to look for what is before an array's first costs as much as a map's lookup.
+    if (!this.isRecording) return false
+    const mark = this.marks[this.marks.length - 1] as Mark
+    if (record.savedFor === mark.id) return false
     record.savedFor = mark.id
     return true
   }
