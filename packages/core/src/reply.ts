@@ -5,7 +5,7 @@ import { QueueState } from './queue-state.js'
 import type { Settings } from './settings.js'
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
-import type { Phase, Status } from './task.js'
+import { type Phase, type Status, statuses } from './task.js'
 import { findTask } from './decide/lookup.js'
 
 export interface Enqueued {
@@ -124,6 +124,11 @@ export const replyTo = <C extends Command>(
   // Each branch below returns the reply of its own type; TypeScript does not narrow the index by the switch.
   reply(command, events, QueueState.tablesOf(state)) as Replies[C['type']]
 
+/** The commonest replies, made once. */
+const inStatus = Object.fromEntries(statuses.map((status) => [status, Object.freeze({ status })])) as Readonly<
+  Record<Status, { readonly status: Status }>
+>
+
 const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tables): Replies[CommandType] => {
   switch (command.type) {
     case 'Enqueue':
@@ -137,12 +142,12 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     }
     case 'Complete':
     case 'Release':
-      return { status: statusOf(tables, command.task) }
+      return inStatus[statusOf(tables, command.task)]
     case 'Fail': {
       const task = findTask(tables, command.task)
       return task?.status === 'scheduled'
         ? { status: 'scheduled', availableAt: task.dueAt }
-        : { status: statusOf(tables, command.task) }
+        : inStatus[statusOf(tables, command.task)]
     }
     case 'Cancel':
       return { cancelled: tasksOf(events, 'Cancelled') }

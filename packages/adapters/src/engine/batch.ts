@@ -41,6 +41,18 @@ export interface Decided {
   readonly answer: () => void
 }
 
+/** One whose outcome is known. */
+export class Known<A> implements Decided {
+  constructor(
+    readonly item: Item & { readonly settle: (outcome: Outcome<A>) => void },
+    private readonly outcome: Outcome<A>,
+  ) {}
+
+  answer(): void {
+    this.item.settle(this.outcome)
+  }
+}
+
 export interface Batch {
   /** The state before this batch. */
   readonly mark: Mark
@@ -68,7 +80,7 @@ export const newBatch = (mark: Mark, expected: number): Batch => ({
 })
 
 export const answer = (decided: ReadonlyArray<Decided>): void => {
-  for (const { answer } of decided) answer()
+  for (const one of decided) one.answer()
 }
 
 export const refuse = (item: Item, refusal: Refusal): void => item.settle({ _tag: 'Left', left: refusal })

@@ -20,14 +20,13 @@ export class ContentCache {
   /** The content, which is no longer kept then. */
   take(revision: number): string | undefined {
     const text = this.texts.get(revision)
-    if (text !== undefined) this.drop(revision)
+    if (text === undefined) return undefined
+    this.texts.delete(revision)
+    this.bytes -= text.length
     return text
   }
 
   drop(revision: number): void {
-    const text = this.texts.get(revision)
-    if (text === undefined) return
-    this.texts.delete(revision)
-    this.bytes -= text.length
+    this.take(revision)
   }
 }

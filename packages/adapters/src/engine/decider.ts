@@ -17,7 +17,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { appendBytes, appendBytesAtMost } from '../store/append-bytes.js'
 import type { EventToAppend, StoreLimits } from '../store/index.js'
 import type { Availability } from './availability.js'
-import { type Batch, type ClaimItem, type CommandItem, type Item, newBatch, type ReadItem } from './batch.js'
+import { type Batch, type ClaimItem, type CommandItem, type Item, Known, newBatch, type ReadItem } from './batch.js'
 import type { Contents } from './contents.js'
 import { Encoder } from './encoder.js'
 import type { LiveState } from './live-state.js'
@@ -25,7 +25,6 @@ import type { Mailbox } from './mailbox.js'
 import { tooLarge } from './refusals.js'
 import { type Door, systemDoor } from './types.js'
 import type { WaitingClaims } from './waiting.js'
-
 
 export interface DeciderParts {
   readonly live: LiveState
@@ -121,7 +120,7 @@ export class Decider {
       item.fail(error)
       return true
     }
-    batch.decided.push({ item, answer: () => item.settle(E.right({ value, revision })) })
+    batch.decided.push(new Known(item, E.right({ value, revision })))
     return true
   }
 
@@ -135,8 +134,7 @@ export class Decider {
     if (verdict === 'empty') {
       if (item.mayWait && !isClosing()) waiting.add(item)
       else {
-        const { revision } = live
-        batch.decided.push({ item, answer: () => item.settle(E.right({ value: [], revision })) })
+        batch.decided.push(new Known(item, E.right({ value: [], revision: live.revision })))
       }
     }
     return verdict !== 'full'
@@ -150,19 +148,17 @@ export class Decider {
       events = this.decideCommand(item.command)
     }
     if (E.isLeft(events)) {
-      const rejection = events.left
-      batch.decided.push({ item, answer: () => item.settle(E.left(rejection)) })
+      batch.decided.push(new Known(item, events))
       return true
     }
     const verdict = this.accept(batch, item.door, events.right)
     if (verdict === 'full') return false
     if (verdict === 'too-large') {
-      batch.decided.push({ item, answer: () => item.settle(E.left(tooLarge(limits))) })
+      batch.decided.push(new Known(item, E.left(tooLarge(limits))))
       return true
     }
     const value = replyTo(item.command, events.right, live.current)
-    const { revision } = live
-    batch.decided.push({ item, answer: () => item.settle(E.right({ value, revision })) })
+    batch.decided.push(new Known(item, E.right({ value, revision: live.revision })))
     return true
   }
 

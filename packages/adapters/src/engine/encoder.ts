@@ -22,7 +22,9 @@ export class Encoder {
     let type: EventType | undefined
     let opening = ''
     let unpreceded: string | undefined
-    return events.map((event, index) => {
+    const texts: Array<EventToAppend> = []
+    for (let index = 0; index < events.length; index++) {
+      const event = events[index] as QueueEvent
       if (event.type !== type) {
         type = event.type
         const stamp = this.stampOf(type, door, at)
@@ -36,13 +38,14 @@ export class Encoder {
         prev = earlier?.get(task) ?? lastRevisionOf(state, task)
         earlier?.set(task, from + index)
       }
-      return {
+      texts.push({
         id: ids.event(index),
-        type: event.type,
+        type,
         data: encodeData(event),
         metadata: prev === undefined ? (unpreceded ??= metadataText(opening, undefined)) : metadataText(opening, prev),
-      }
-    })
+      })
+    }
+    return texts
   }
 
   private stampOf(type: EventType, door: Door, at: number): string {

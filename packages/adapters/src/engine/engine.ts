@@ -19,6 +19,7 @@ import type { AppendError, EventStore, SnapshotStore } from '../store/index.js'
 import { Alarm } from './alarm.js'
 import { Availability } from './availability.js'
 import { answer, type Batch, type Item, refuse } from './batch.js'
+import { Bulk } from './bulk.js'
 import { PatientClaim } from './claim-item.js'
 import { Contents } from './contents.js'
 import { Decider } from './decider.js'
@@ -129,19 +130,7 @@ class Engine implements QueueEngine {
   submitAll(commands: ReadonlyArray<Command>, door: Door): Promise<ReadonlyArray<Outcome<Replies[CommandType]>>> {
     if (commands.length === 0) return Promise.resolve([])
     return new Promise((resolve) => {
-      const outcomes = new Array<Outcome<Replies[CommandType]>>(commands.length)
-      let open = commands.length
-      commands.forEach((command, index) =>
-        this.post({
-          kind: 'command',
-          command,
-          door,
-          settle: (outcome) => {
-            outcomes[index] = outcome
-            if (--open === 0) resolve(outcomes)
-          },
-        }),
-      )
+      for (const item of new Bulk(commands, door, resolve).items()) this.post(item)
     })
   }
 

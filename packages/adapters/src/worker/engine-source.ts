@@ -42,7 +42,8 @@ export const engineSource = (engine: QueueEngine, actor?: string): TaskSource =>
         const { code, detail, retryAfterSeconds } = refused(outcome.left)
         throw new DaybookError(code, detail, { retryAfterSeconds })
       }
-      return outcome.right.value.map(workOf)
+      const now = Date.now()
+      return outcome.right.value.map((claim) => workOf(claim, now))
     },
     settle: async (outcomes) =>
       submit(outcomes.map(commandOf), doorOf(outcomes[0]?.agentId ?? ''), (value): SettleAnswer => ({
@@ -96,10 +97,10 @@ class EngineTask implements WorkTask {
   }
 }
 
-const workOf = (claim: Claim): ClaimedWork => ({
+const workOf = (claim: Claim, now: number): ClaimedWork => ({
   task: new EngineTask(claim),
   token: claim.token,
-  leaseMs: claim.expiresAt - Date.now(),
+  leaseMs: claim.expiresAt - now,
   checkpoint: claim.checkpoint === undefined ? undefined : (JSON.parse(claim.checkpoint) as Json),
 })
 
@@ -110,7 +111,8 @@ const commandOf = (outcome: SettleOutcome): Command | Refused => {
     case 'complete': {
       const prepared = prepareResult(outcome.result)
       if (isLeft(prepared)) return refused(prepared.left)
-      return { type: 'Complete', task, agent, token, ...prepared.right }
+      const { content, hasReport } = prepared.right
+      return { type: 'Complete', task, agent, token, content, hasReport }
     }
     case 'fail': {
       const { error, retryable, checkpoint } = outcome

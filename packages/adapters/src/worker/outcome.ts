@@ -1,6 +1,6 @@
 /** What a handler returned or threw, as the queue is told of it. */
 import type { Failure, Result } from '@daybook/core'
-import { LeaseLost, PermanentError, Release } from './handler.js'
+import { type Handler, LeaseLost, PermanentError, Release } from './handler.js'
 import type { Run } from './run.js'
 import type { SettleOutcome } from './source.js'
 
@@ -10,7 +10,29 @@ const reasonMax = 4_000
 
 const nothing: Result = {}
 
-export const returned = (run: Run, agentId: string, result: Result | void): SettleOutcome => {
+/** Calls the handler. What came of it; `undefined` if it goes on, and then it is told `later`. */
+export const outcomeOf = (
+  run: Run,
+  { handler, agentId }: { readonly handler: Handler; readonly agentId: string },
+  later: (run: Run, outcome: SettleOutcome) => void,
+): SettleOutcome | undefined => {
+  try {
+    const result = handler(run.task, run)
+    if (!isPromise(result)) return returned(run, agentId, result)
+    result.then(
+      (value) => later(run, returned(run, agentId, value)),
+      (error: unknown) => later(run, thrown(run, agentId, error)),
+    )
+    return undefined
+  } catch (error) {
+    return thrown(run, agentId, error)
+  }
+}
+
+const isPromise = <A>(value: A | Promise<A>): value is Promise<A> =>
+  value instanceof Promise || typeof (value as Partial<Promise<A>> | undefined)?.then === 'function'
+
+const returned = (run: Run, agentId: string, result: Result | void): SettleOutcome => {
   if (typeof result === 'object' && result !== null && result.success === false) {
     const message = result.errors?.join('; ') || 'the handler returned success: false'
     return failure(run, agentId, { message: message.slice(0, messageMax) }, true)
@@ -18,7 +40,7 @@ export const returned = (run: Run, agentId: string, result: Result | void): Sett
   return { kind: 'complete', taskId: run.task.id, agentId, token: run.token, result: result ?? nothing }
 }
 
-export const thrown = (run: Run, agentId: string, error: unknown): SettleOutcome =>
+const thrown = (run: Run, agentId: string, error: unknown): SettleOutcome =>
   error instanceof Release
     ? released(run, agentId, error.message)
     : failure(run, agentId, failureOf(error), !(error instanceof PermanentError))

@@ -14,7 +14,7 @@ import { Gate } from './gate.js'
 import { LeaseLost, WorkerStopped } from './handler.js'
 import { Leases } from './leases.js'
 import { configureWorker, type StopOptions, type WorkerConfig, type WorkerOptions } from './options.js'
-import { released, returned, thrown } from './outcome.js'
+import { outcomeOf, released } from './outcome.js'
 import { Pace } from './pace.js'
 import { codeOf, isFatal } from './refusals.js'
 import { Run } from './run.js'
@@ -81,7 +81,10 @@ class Worker {
   #head = 0
   /** Of those, how many are still to be started: the rest has lost its lease. */
   #buffered = 0
+  /** Their handlers have returned promises. */
   readonly #running = new Set<Run>()
+  /** 1 while a handler is being called. */
+  #calling = 0
   #pumping = false
   #claimSentAt = 0
   #isClaiming = false
@@ -123,7 +126,7 @@ class Worker {
     return {
       ...this.#counts,
       state: this.#state,
-      running: this.#running.size,
+      running: this.#running.size + this.#calling,
       buffered: this.#buffered,
       unsettled: this.#settler.size,
       prefetch: this.#prefetch,
@@ -226,9 +229,10 @@ class Worker {
     if (this.#pumping) return
     this.#pumping = true
     const { concurrency } = this.config
+    let now = performance.now()
     while (this.#running.size < concurrency && this.#head < this.#buffer.length) {
       const run = this.#buffer[this.#head++] as Run
-      if (run.state === 'buffered') this.#begin(run)
+      if (run.state === 'buffered') now = this.#begin(run, now)
     }
     if (this.#head === this.#buffer.length) {
       this.#buffer = []
@@ -239,33 +243,31 @@ class Worker {
     else if (this.#wakeClaims.isWaitedAt && this.#buffered * 2 <= this.#prefetch) this.#wakeClaims.open()
   }
 
-  #begin(run: Run): void {
+  /** Returns when the handler had been called: most of the quick ones have ended by then, and never count among those that run. */
+  #begin(run: Run, now: number): number {
     this.#buffered--
     this.#counts.started++
     run.state = 'running'
-    run.startedAt = performance.now()
-    this.#running.add(run)
-    try {
-      const result = this.config.handler(run.task, run)
-      if (isPromise(result)) {
-        result.then(
-          (value) => this.#ended(run, () => returned(run, this.config.agentId, value)),
-          (error: unknown) => this.#ended(run, () => thrown(run, this.config.agentId, error)),
-        )
-      } else {
-        this.#ended(run, () => returned(run, this.config.agentId, result))
-      }
-    } catch (error) {
-      this.#ended(run, () => thrown(run, this.config.agentId, error))
-    }
+    run.startedAt = now
+    this.#calling = 1
+    const outcome = outcomeOf(run, this.config, this.#endedLater)
+    this.#calling = 0
+    const calledAt = performance.now()
+    if (outcome === undefined) this.#running.add(run)
+    else this.#ended(run, outcome, calledAt)
+    return calledAt
   }
 
-  #ended(run: Run, outcome: () => SettleOutcome): void {
+  readonly #endedLater = (run: Run, outcome: SettleOutcome): void => {
     this.#running.delete(run)
-    this.#pace.finish(performance.now() - run.startedAt)
-    if (run.state === 'running') this.#settle(run, outcome())
-    else if (run.state === 'stopped') this.#settle(run, released(run, this.config.agentId, 'the worker stopped'))
+    this.#ended(run, outcome, performance.now())
     this.#pump()
+  }
+
+  #ended(run: Run, outcome: SettleOutcome, now: number): void {
+    this.#pace.finish(now - run.startedAt)
+    if (run.state === 'running') this.#settle(run, outcome)
+    else if (run.state === 'stopped') this.#settle(run, released(run, this.config.agentId, 'the worker stopped'))
     this.#progress.open()
   }
 
@@ -305,7 +307,7 @@ class Worker {
     let idleSince = performance.now()
     try {
       while (this.#state !== 'stopped') {
-        const idle = this.#running.size === 0 && this.#buffered === 0 && this.#settler.size === 0
+        const idle = this.#running.size + this.#calling === 0 && this.#buffered === 0 && this.#settler.size === 0
         if (!idle) idleSince = performance.now()
         const openForMs = this.#isClaiming ? performance.now() - Math.max(this.#claimSentAt, idleSince) : 0
         if (idle && this.#state === 'running' && (this.#emptySentAt >= idleSince || openForMs >= nothingThereMs)) return
@@ -390,6 +392,3 @@ class Worker {
     }
   }
 }
-
-const isPromise = <A>(value: A | Promise<A>): value is Promise<A> =>
-  value instanceof Promise || typeof (value as Partial<Promise<A>> | undefined)?.then === 'function'

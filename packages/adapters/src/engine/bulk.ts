@@ -1,0 +1,47 @@
+/** Many commands of one caller, who is answered when all are: each with its own outcome, in order. */
+import type { Command, CommandType, Replies } from '@daybook/core'
+import type { CommandItem } from './batch.js'
+import type { Door, Outcome } from './types.js'
+
+export type Replied = Outcome<Replies[CommandType]>
+
+export class Bulk {
+  private readonly outcomes: Array<Replied>
+  private open: number
+
+  constructor(
+    readonly commands: ReadonlyArray<Command>,
+    readonly door: Door,
+    private readonly resolve: (outcomes: ReadonlyArray<Replied>) => void,
+  ) {
+    this.outcomes = new Array<Replied>(commands.length)
+    this.open = commands.length
+  }
+
+  items(): ReadonlyArray<CommandItem> {
+    return this.commands.map((command, index) => new BulkItem(command, this, index))
+  }
+
+  settle(index: number, outcome: Replied): void {
+    this.outcomes[index] = outcome
+    if (--this.open === 0) this.resolve(this.outcomes)
+  }
+}
+
+class BulkItem implements CommandItem {
+  readonly kind = 'command'
+
+  constructor(
+    readonly command: Command,
+    private readonly bulk: Bulk,
+    private readonly index: number,
+  ) {}
+
+  get door(): Door {
+    return this.bulk.door
+  }
+
+  settle(outcome: Replied): void {
+    this.bulk.settle(this.index, outcome)
+  }
+}
