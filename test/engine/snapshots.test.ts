@@ -9,7 +9,7 @@ import { foldVersion } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { memorySnapshots } from '../support/memory-snapshots.js'
 import { below, randomOf } from '../support/random.js'
-import { claim, codeOf, complete, door, enqueue, fail, foldAll, logOf, ok, openQueue, stateText, task, textOf, until } from '../support/queue.js'
+import { claim, codeOf, complete, door, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, stateText, task, textOf, until } from '../support/queue.js'
 
 /** Work of all kinds, so that most tasks change while a snapshot is under way. */
 const work = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'], seed: number, rounds = 100): Promise<void> => {
@@ -42,6 +42,20 @@ test('taken at intervals, under load, and not more often', async () => {
   expect(warnings).toEqual([])
   await startsAsFromZero(store, snapshots)
 })
+
+test('without an interval: once it pays', async () => {
+  const snapshots = memorySnapshots()
+  const { engine } = await openQueue({ snapshots })
+  await engine.submit(enqueue('a'), door)
+  const [held] = ok(await engine.claim(claim(), door))
+  const beat = async (times: number): Promise<unknown> => engine.submitAll(Array.from({ length: times }, () => heartbeat(held!)), door)
+  for (let i = 0; i < 24; i++) await beat(10_000)
+  expect(engine.status().revision).toBeGreaterThan(240_000)
+  expect(snapshots.kept).toEqual([])
+  await beat(10_000)
+  await beat(1)
+  await until(() => snapshots.kept.length === 1)
+}, 60_000)
 
 test('EV-01, INV-15: each snapshot plus the rest of the log is the fold from zero, though it took its time', async () => {
   for (const seed of [1, 2, 3]) {

@@ -165,6 +165,7 @@ export const timeOf = (state: QueueState): number => QueueState.tablesOf(state).
 /** When the state changes by itself next; `undefined` for never. */
 export const nextDue = (state: QueueState): number | undefined => nextDueOf(QueueState.tablesOf(state))
 
+export const taskCount = (state: QueueState): number => QueueState.tablesOf(state).byId.size
 export const pendingCount = (state: QueueState): number => QueueState.tablesOf(state).counts.pending
 
 /** Whether an agent that asks like this would be given something now. */

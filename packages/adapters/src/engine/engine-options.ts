@@ -11,7 +11,7 @@ export interface EngineOptions {
   readonly batchEventsMax?: number
   /** Contents kept in memory for claims, in characters. Default 134,217,728. */
   readonly contentCacheMax?: number
-  /** Events between two snapshots. Default 500,000. */
+  /** Events between two snapshots. Default: as many as it pays to wait for, see `snapshot-policy.ts`. */
   readonly snapshotEvery?: number
   /** Settings that a new queue begins with, where they differ from the defaults: its first event. */
   readonly defaults?: SettingsPatch
@@ -20,13 +20,16 @@ export interface EngineOptions {
   readonly warn?: (message: string) => void
 }
 
-export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults'>> & { readonly defaults: SettingsPatch | undefined }
+export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults' | 'snapshotEvery'>> & {
+  readonly snapshotEvery: number | undefined
+  readonly defaults: SettingsPatch | undefined
+}
 
 export const withDefaults = (options: EngineOptions): ResolvedOptions => ({
   mailboxMax: options.mailboxMax ?? 100_000,
   batchEventsMax: options.batchEventsMax ?? 1_000,
   contentCacheMax: options.contentCacheMax ?? 2 ** 27,
-  snapshotEvery: options.snapshotEvery ?? 500_000,
+  snapshotEvery: options.snapshotEvery,
   defaults: options.defaults,
   clock: options.clock ?? Date.now,
   random: options.random ?? Math.random,

@@ -235,7 +235,7 @@ class Engine implements QueueEngine {
   private pump(): void {
     if (!this.recovering && this.inFlight.size === 0) this.foldHeard()
     while (!this.recovering && this.inFlight.size < this.inFlightMax) {
-      if (this.closed === undefined && this.snapshotter.isDue(this.durable.revision)) {
+      if (this.closed === undefined && this.snapshotter.isDue(this.durable.revision, this.live.current)) {
         if (this.inFlight.size > 0) break
         void this.snapshotter.take(this.live.current)
       }

@@ -1,7 +1,8 @@
-/** When snapshots are taken, and how: in small steps, while the queue works on. */
-import { cutSnapshot, foldVersion, type QueueState, type SnapshotCut } from '@daybook/core'
+/** Snapshots are taken in small steps, while the queue works on. */
+import { cutSnapshot, foldVersion, type QueueState, type SnapshotCut, taskCount } from '@daybook/core'
 import type { SnapshotStore, SnapshotWriter } from '../store/index.js'
 import { describe } from './refusals.js'
+import { isSnapshotDue } from './snapshot-policy.js'
 
 /** Tasks written at least before others get their turn. */
 const tasksPerTurn = 1_024
@@ -14,8 +15,8 @@ export interface SnapshotterOptions {
   readonly stream: string
   /** Of the last event that is durable. */
   readonly lastId: () => string | undefined
-  /** Events between two snapshots. */
-  readonly every: number
+  /** Events between two snapshots; by default as many as it pays to wait for. */
+  readonly every: number | undefined
   readonly warn: (message: string) => void
 }
 
@@ -37,8 +38,11 @@ export class Snapshotter {
     return this.last
   }
 
-  isDue(revision: number): boolean {
-    return this.store !== undefined && !this.isUnderWay && revision - this.tried >= this.options.every
+  isDue(revision: number, state: QueueState): boolean {
+    if (this.store === undefined || this.isUnderWay) return false
+    const { every } = this.options
+    const events = revision - this.tried
+    return every === undefined ? isSnapshotDue(events, taskCount(state)) : events >= every
   }
 
   /** Resolves when no snapshot is under way. */

@@ -1,0 +1,25 @@
+/** When a snapshot is due: how long a start may take, against how much of the work it may cost. */
+import { isSnapshotDue } from '@daybook/adapters/engine'
+import { expect, test } from 'vitest'
+
+const dueAfter = (tasks: number | ((events: number) => number)): number => {
+  const tasksAfter = typeof tasks === 'number' ? () => tasks : tasks
+  let events = 0
+  while (!isSnapshotDue(events, tasksAfter(events))) events += 10_000
+  return events
+}
+
+test.each<[what: string, tasks: number | ((events: number) => number), events: number]>([
+  ['few tasks: one costs next to nothing, but so does replaying', 10_000, 250_000],
+  ['half a million: a twentieth of the work', 500_000, 790_000],
+  ['a million: a start of five seconds', 1_000_000, 500_000],
+  ['five millions: replaying takes half as long as loading', 5_000_000, 1_880_000],
+  ['a queue that fills up: loading spares little', (events) => events, 720_000],
+])('%s', (_, tasks, events) => expect(dueAfter(tasks)).toBe(events))
+
+test('a start takes five seconds at most, or half as long again as loading all tasks does', () => {
+  for (let tasks = 0; tasks < 6e6; tasks += 50_000) {
+    const seconds = 3e-6 * tasks + 4e-6 * dueAfter(tasks)
+    expect(seconds).toBeLessThanOrEqual(Math.max(5, 4.5e-6 * tasks) + 0.1)
+  }
+})
