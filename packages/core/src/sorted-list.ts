@@ -12,8 +12,13 @@ const chunkMax = 512
 
 interface Chunk<T> {
   readonly keys: Array<number>
-  readonly items: Array<T>
+  readonly items: Array<T | undefined>
+  /** Index of the first: those before it were taken from the front, where moving all others up each time would cost more. */
+  from: number
 }
+const newChunk = <T>(keys: Array<number>, items: Array<T | undefined>): Chunk<T> => ({ keys, items, from: 0 })
+const firstOf = <T>({ items, from }: Chunk<T>): T => items[from] as T
+const lastOf = <T>({ items }: Chunk<T>): T => items[items.length - 1] as T
 
 export class SortedList<T> {
   private readonly chunks: Array<Chunk<T>> = []
@@ -35,7 +40,8 @@ export class SortedList<T> {
   }
 
   first(): T | undefined {
-    return this.chunks[0]?.items[0]
+    const chunk = this.chunks[0]
+    return chunk?.items[chunk.from]
   }
 
   last(): T | undefined {
@@ -49,19 +55,19 @@ export class SortedList<T> {
     this.count++
     const end = chunks.length - 1
     if (end < 0) {
-      chunks.push({ keys: [key], items: [item] })
+      chunks.push(newChunk([key], [item]))
       lastKeys.push(key)
       return
     }
     const tail = chunks[end] as Chunk<T>
-    if (this.isBefore(lastKeys[end] as number, tail.items[tail.items.length - 1] as T, key, item)) {
+    if (this.isBefore(lastKeys[end] as number, lastOf(tail), key, item)) {
       // Appending in order fills chunks to the brim; splitting would leave them half empty for ever.
       if (tail.items.length < chunkMax) {
         tail.keys.push(key)
         tail.items.push(item)
         lastKeys[end] = key
       } else {
-        chunks.push({ keys: [key], items: [item] })
+        chunks.push(newChunk([key], [item]))
         lastKeys.push(key)
       }
       return
@@ -87,7 +93,7 @@ export class SortedList<T> {
     for (let from = 0; from < items.length; from += chunkMax) {
       const chunk = items.slice(from, from + chunkMax)
       const keys = chunk.map(keyOf)
-      this.chunks.push({ keys, items: chunk })
+      this.chunks.push(newChunk(keys, chunk))
       this.lastKeys.push(keys[keys.length - 1] as number)
     }
     this.count = items.length
@@ -103,17 +109,15 @@ export class SortedList<T> {
     const index = this.indexIn(chunk, key, item)
     if (chunk.items[index] !== item) return false
     const { keys, items } = chunk
-    if (items.length === 1) {
+    if (items.length - chunk.from === 1) {
       this.chunks.splice(at, 1)
       this.lastKeys.splice(at, 1)
+    } else if (index === chunk.from) {
+      items[index] = undefined
+      chunk.from++
     } else {
-      if (index === 0) {
-        keys.shift()
-        items.shift()
-      } else {
-        keys.splice(index, 1)
-        items.splice(index, 1)
-      }
+      keys.splice(index, 1)
+      items.splice(index, 1)
       this.lastKeys[at] = keys[keys.length - 1] as number
     }
     this.count--
@@ -130,40 +134,49 @@ export class SortedList<T> {
   at(key: number): T | undefined {
     const chunk = this.chunks[this.lastKeys.length > 1 ? firstNotBelow(this.lastKeys, key) : 0]
     if (chunk === undefined) return undefined
-    const index = chunk.keys[0] === key ? 0 : firstNotBelow(chunk.keys, key)
+    const index = firstNotBelow(chunk.keys, key, chunk.from)
     return chunk.keys[index] === key ? chunk.items[index] : undefined
   }
 
   /** In order, from the first item. The list must not change while a cursor is in use. */
   cursor(): Cursor<T> {
-    return new Cursor(this.chunks, 0, 0)
+    return new Cursor(this.chunks, 0, this.chunks[0]?.from ?? 0)
   }
 
   /** In order, from the first item whose key is at least `key`. */
   seek(key: number): Cursor<T> {
     const at = firstNotBelow(this.lastKeys, key)
     const chunk = this.chunks[at]
-    return new Cursor(this.chunks, at, chunk === undefined ? 0 : firstNotBelow(chunk.keys, key))
+    return new Cursor(this.chunks, at, chunk === undefined ? 0 : firstNotBelow(chunk.keys, key, chunk.from))
   }
 
   /** How many items have a key below `key`. */
   countBelow(key: number): number {
     const at = firstNotBelow(this.lastKeys, key)
     const chunk = this.chunks[at]
-    let count = chunk === undefined ? 0 : firstNotBelow(chunk.keys, key)
-    for (let i = 0; i < at; i++) count += (this.chunks[i] as Chunk<T>).items.length
+    let count = chunk === undefined ? 0 : firstNotBelow(chunk.keys, key, chunk.from) - chunk.from
+    for (let i = 0; i < at; i++) {
+      const { items, from } = this.chunks[i] as Chunk<T>
+      count += items.length - from
+    }
     return count
   }
 
   *[Symbol.iterator](): IterableIterator<T> {
-    for (const chunk of this.chunks) yield* chunk.items
+    for (const { items, from } of this.chunks) for (let i = from; i < items.length; i++) yield items[i] as T
   }
 
+  /** Gives up the places of those that were taken from the front; splits what is still too long. */
   private split(at: number, chunk: Chunk<T>): void {
-    const half = chunkMax >> 1
-    const upper = { keys: chunk.keys.splice(half), items: chunk.items.splice(half) }
+    const { keys, items, from } = chunk
+    keys.splice(0, from)
+    items.splice(0, from)
+    chunk.from = 0
+    if (items.length <= chunkMax) return
+    const half = items.length >> 1
+    const upper = newChunk(keys.splice(half), items.splice(half))
     this.chunks.splice(at + 1, 0, upper)
-    this.lastKeys.splice(at, 1, chunk.keys[half - 1] as number, upper.keys[upper.keys.length - 1] as number)
+    this.lastKeys.splice(at, 1, keys[half - 1] as number, upper.keys[upper.keys.length - 1] as number)
   }
 
   private isBefore(keyA: number, a: T, keyB: number, b: T): boolean {
@@ -179,17 +192,17 @@ export class SortedList<T> {
       let high = firstNotBelow(lastKeys, nextAfter(key), at)
       while (at < high) {
         const middle = (at + high) >> 1
-        const { items } = chunks[middle] as Chunk<T>
-        if (this.isBefore(key, items[items.length - 1] as T, key, item)) at = middle + 1
+        if (this.isBefore(key, lastOf(chunks[middle] as Chunk<T>), key, item)) at = middle + 1
         else high = middle
       }
     }
     return Math.min(at, Math.max(chunks.length - 1, 0))
   }
 
-  private indexIn({ keys, items }: Chunk<T>, key: number, item: T): number {
-    if (items[0] === item) return 0
-    let index = firstNotBelow(keys, key)
+  private indexIn(chunk: Chunk<T>, key: number, item: T): number {
+    const { keys, items, from } = chunk
+    if (firstOf(chunk) === item) return from
+    let index = firstNotBelow(keys, key, from)
     if (keys[index] !== key || items[index] === item) return index
     let high = firstNotBelow(keys, nextAfter(key), index)
     while (index < high) {
@@ -243,11 +256,11 @@ export class Cursor<T> {
 
   advance(): void {
     this.index++
-    const chunk = this.chunks[this.chunk]
+    let chunk = this.chunks[this.chunk]
     if (chunk !== undefined && this.index >= chunk.items.length) {
-      this.chunk++
-      this.index = 0
+      chunk = this.chunks[++this.chunk]
+      this.index = chunk?.from ?? 0
     }
-    this.item = this.chunks[this.chunk]?.items[this.index]
+    this.item = chunk?.items[this.index]
   }
 }
