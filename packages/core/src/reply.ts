@@ -173,13 +173,11 @@ const enqueued = (
   events: ReadonlyArray<QueueEvent>,
   tables: Tables,
 ): ReadonlyArray<Enqueued> => {
-  // Without duplicates there is an event for each; with some, those that have one are new.
+  // Without duplicates there is an event for each; with some, the first of those that have one are new.
   const fresh = events.length === command.tasks.length ? undefined : new Set(events.map((event) => (event as EventOf<'TaskEnqueued'>).data.task))
-  const told = new Set<string>()
   return command.tasks.map((task): Enqueued => {
     const known = tables.byId.get(task.id) ?? tables.byKey.get(task.idempotencyKey)
-    const duplicate = fresh !== undefined && (!fresh.has(task.id) || told.has(task.id))
-    told.add(task.id)
+    const duplicate = fresh !== undefined && !fresh.delete(task.id)
     if (known !== undefined) return { id: known.id, number: known.number, status: known.status, duplicate }
     // Finished, and its retention was over within this very command.
     const event = events.find((each) => (each as EventOf<'TaskImported'>).data.task === task.id) as EventOf<'TaskImported'> | undefined

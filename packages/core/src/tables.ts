@@ -24,6 +24,7 @@ import {
 } from './state.js'
 import { TaskNumbers } from './task-numbers.js'
 import { isFinal, type Phase, type Status, statuses } from './task.js'
+import { TextIndex } from './text-index.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
@@ -51,10 +52,10 @@ export class Tables {
     unreadable: {},
     misfits: 0,
   }
-  readonly byId = new Map<string, TaskRecord>()
   readonly byNumber = new TaskNumbers()
+  readonly byId = new TextIndex<TaskRecord>((number) => this.byNumber.get(number), (task) => task.id)
   /** The task that a new one with the same idempotency key would duplicate. */
-  readonly byKey = new Map<string, TaskRecord>()
+  readonly byKey = new TextIndex<TaskRecord>((number) => this.byNumber.get(number), (task) => task.key)
   readonly byTicket = new Map<string, Set<TaskRecord>>()
   readonly groups = new Map<string, Group>()
   /** What each agent holds, by token. */
@@ -218,10 +219,11 @@ export class Tables {
   }
 
   private register(task: TaskRecord): void {
-    this.byId.set(task.id, task)
+    // First: the others know it by its number.
     this.byNumber.set(task.number, task)
+    this.byId.set(task.id, task.number)
     if (task.group.size++ === 0) this.groups.set(task.group.key, task.group)
-    if (blocksDuplicates(task.status)) this.byKey.set(task.key, task)
+    if (blocksDuplicates(task.status)) this.byKey.set(task.key, task.number)
     const { ticketId } = task.rare
     if (ticketId !== undefined) addTo(this.byTicket, ticketId, task)
   }
@@ -230,9 +232,9 @@ export class Tables {
     this.unlink(task)
     if (this.asked === task) this.asked = undefined
     this.byId.delete(task.id)
+    if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
     this.byNumber.delete(task.number)
     if (--task.group.size === 0) this.groups.delete(task.group.key)
-    if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
     const { ticketId } = task.rare
     if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task)
   }
@@ -244,7 +246,7 @@ export class Tables {
     change(task)
     this.link(task)
     if (blocked === blocksDuplicates(task.status)) return
-    if (!blocked) this.byKey.set(task.key, task)
+    if (!blocked) this.byKey.set(task.key, task.number)
     else if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
   }
 

@@ -6,6 +6,7 @@ import { reject, type Rejection } from '../rejections.js'
 import { blocksDuplicates, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal, priorityDefault, type Status, type TaskFacts } from '../task.js'
+import { TextIndex } from '../text-index.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
@@ -44,35 +45,43 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   eventOf: (task: T, facts: TaskFacts) => QueueEvent,
 ): Decision => {
   const fresh: Array<T> = []
-  const byId = new Map<string, T>()
-  /** Key → the first task of this request that has it. */
-  const keys = new Map<string, string>()
+  const earlier = tasks.length > 1 ? earlierTasks(fresh, tasks.length) : undefined
   const folded = new Map<string, Folded>()
   let linked = false
   for (const task of tasks) {
-    const verdict = isFresh(task, tables, byId, keys, lenient)
+    const verdict = isFresh(task, tables, earlier, lenient)
     if (E.isLeft(verdict)) return verdict
     if (!verdict.right) {
-      const into = tables.byKey.get(task.idempotencyKey)?.id ?? keys.get(task.idempotencyKey)
+      const into = (tables.byKey.get(task.idempotencyKey) ?? earlier?.byKey.get(task.idempotencyKey))?.id
       if (into !== undefined && into !== task.id) folded.set(task.id, { into, key: task.idempotencyKey })
       continue
     }
-    if (tasks.length > 1) {
-      byId.set(task.id, task)
-      if (blocksDuplicates(statusOf(task))) keys.set(task.idempotencyKey, task.id)
-    }
+    earlier?.byId.set(task.id, fresh.length)
+    if (blocksDuplicates(statusOf(task))) earlier?.byKey.set(task.idempotencyKey, fresh.length)
     if (task.dependencies !== undefined && task.dependencies.length > 0) linked = true
     fresh.push(task)
   }
   let ordered: ReadonlyArray<T> = fresh
   if (linked) {
-    const sorted = inDependencyOrder(fresh, byId, folded, tables)
+    const sorted = inDependencyOrder(fresh, earlier?.byId, folded, tables)
     if (E.isLeft(sorted)) return sorted
     ordered = sorted.right
   }
   let number = tables.head.lastNumber
   return E.right(ordered.map((task) => eventOf(task, factsOf(task, ++number, tables))))
 }
+
+/** The tasks of the request before the one at hand. */
+interface Earlier<T> {
+  readonly byId: TextIndex<T>
+  /** Those that later ones would duplicate. */
+  readonly byKey: TextIndex<T>
+}
+
+const earlierTasks = <T extends PreparedTask>(fresh: ReadonlyArray<T>, expected: number): Earlier<T> => ({
+  byId: new TextIndex((index) => fresh[index], (task) => task.id, expected),
+  byKey: new TextIndex((index) => fresh[index], (task) => task.idempotencyKey, expected),
+})
 
 /** A task of the request that is another's duplicate: its id names nothing. */
 interface Folded {
@@ -84,13 +93,12 @@ interface Folded {
 const isFresh = <T extends PreparedTask | ImportedTask>(
   task: T,
   tables: Tables,
-  earlier: ReadonlyMap<string, T>,
-  keys: ReadonlyMap<string, string>,
+  earlier: Earlier<T> | undefined,
   lenient: boolean,
 ): E.Either<Rejection, boolean> => {
   const sameId = tables.byId.get(task.id)
   if (sameId !== undefined) {
-    if (lenient || (sameId.key === task.idempotencyKey && tables.byKey.get(sameId.key) === sameId)) return E.right(false)
+    if (lenient || (sameId.key === task.idempotencyKey && tables.byKey.get(sameId.key) === sameId)) return isKnown
     return E.left(
       reject(
         'conflict',
@@ -100,13 +108,15 @@ const isFresh = <T extends PreparedTask | ImportedTask>(
       ),
     )
   }
-  const sameIdHere = earlier.get(task.id)
+  const sameIdHere = earlier?.byId.get(task.id)
   if (sameIdHere !== undefined) {
-    if (sameIdHere.idempotencyKey === task.idempotencyKey) return E.right(false)
+    if (sameIdHere.idempotencyKey === task.idempotencyKey) return isKnown
     return E.left(reject('conflict', `id ${task.id} stands twice in this request, with different content`))
   }
-  return E.right(!tables.byKey.has(task.idempotencyKey) && !keys.has(task.idempotencyKey))
+  return tables.byKey.has(task.idempotencyKey) || earlier?.byKey.has(task.idempotencyKey) === true ? isKnown : isNew
 }
+const isNew = E.right(true)
+const isKnown = E.right(false)
 
 const factsOf = (task: PreparedTask, number: number, tables: Tables): TaskFacts => {
   const { defaults } = tables.head.settings
@@ -134,7 +144,7 @@ const factsOf = (task: PreparedTask, number: number, tables: Tables): TaskFacts 
 /** Dependencies before their dependents, else as given; refuses what is unknown, hopeless or circular (TQM-ASSIGN-002). */
 const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
   tasks: ReadonlyArray<T>,
-  given: ReadonlyMap<string, T>,
+  given: TextIndex<T> | undefined,
   folded: ReadonlyMap<string, Folded>,
   tables: Tables,
 ): E.Either<Rejection, ReadonlyArray<T>> => {
@@ -157,7 +167,7 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
         ordered.push(frame.task)
         continue
       }
-      const dependency = given.get(id)
+      const dependency = given?.get(id)
       if (dependency === undefined) problem = knownDependency(frame.task, id, folded.get(id), tables)
       else if (statusOf(dependency) === 'cancelled' && !isFinal(statusOf(frame.task))) problem = hopeless(frame.task, id, 'cancelled')
       else if (path.has(dependency)) {

@@ -19,7 +19,7 @@ export interface Sizes {
 
 export const sizesOf = (state: QueueState): Sizes => {
   const tables = QueueState.tablesOf(state)
-  const tasks = [...tables.byId.values()]
+  const tasks = [...tables.byNumber.values()]
   const retained = tasks.filter((task) => isFinal(task.status)).length
   const lists = [...tables.groups.values()].map((group) =>
     Object.values(group.byStatus).reduce((sum, list) => sum + list.size, 0),

@@ -1,0 +1,84 @@
+/** The index behind every lookup by id and by key, against a plain map after each step. */
+import { TextIndex } from '@daybook/core/testing'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { runs } from './settings.js'
+
+interface Item {
+  readonly text: string
+}
+
+/** Those of one family differ where no hash looks: only in front of a long end that they share. */
+const familyText = (family: number, member: number): string =>
+  `${String(member).padStart(3, '0')}-the same end for all of family ${family}`
+
+const doings = fc.array(
+  fc.oneof(
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('family' as const), family: fc.nat({ max: 3 }), from: fc.nat({ max: 20 }), count: fc.integer({ min: 1, max: 30 }) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('many' as const), count: fc.integer({ min: 1, max: 400 }) }) },
+    { weight: 2, arbitrary: fc.record({ do: fc.constant('any' as const), text: fc.string() }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('replace' as const), pick: fc.nat() }) },
+    { weight: 6, arbitrary: fc.record({ do: fc.constant('delete' as const), pick: fc.nat() }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('leave' as const), from: fc.nat(), count: fc.integer({ min: 1, max: 500 }) }) },
+  ),
+  { maxLength: 60, size: 'max' },
+)
+
+test('an index of texts holds, finds and forgets what a map does, however alike the texts are', () => {
+  fc.assert(
+    fc.property(doings, fc.constantFrom(0, 0, 500), (list, expected) => {
+      const items: Array<Item> = []
+      const index = new TextIndex<Item>((number) => items[number], ({ text }) => text, expected)
+      const plain = new Map<string, Item>()
+      const set = (text: string): void => {
+        const item = { text }
+        expect(index.get(text)).toBe(plain.get(text))
+        index.set(text, items.push(item) - 1)
+        plain.set(text, item)
+        expect(index.get(text)).toBe(item)
+      }
+      const remove = (text: string): void => {
+        index.delete(text)
+        plain.delete(text)
+        expect(index.get(text)).toBeUndefined()
+      }
+      const nth = (n: number): string => [...plain.keys()][n % plain.size] ?? 'nobody'
+      const isSame = (): void => {
+        expect(index.size).toBe(plain.size)
+        for (const { text } of items) {
+          expect(index.get(text)).toBe(plain.get(text))
+          expect(index.has(text)).toBe(plain.has(text))
+        }
+      }
+      for (const doing of list) {
+        if (doing.do === 'family') for (let i = 0; i < doing.count; i++) set(familyText(doing.family, doing.from + i))
+        else if (doing.do === 'many') for (let i = 0; i < doing.count; i++) set(`task-${items.length}`)
+        else if (doing.do === 'any') set(doing.text)
+        else if (doing.do === 'replace') set(nth(doing.pick))
+        else if (doing.do === 'delete') remove(nth(doing.pick))
+        else for (const text of [...plain.keys()].slice(doing.from % 500, (doing.from % 500) + doing.count)) remove(text)
+        expect(index.size).toBe(plain.size)
+      }
+      isSame()
+      expect(index.has('nobody was called so')).toBe(false)
+      for (const text of [...plain.keys()].slice(3)) remove(text)
+      isSame()
+      expect(index.capacity).toBeLessThanOrEqual(Math.max(64, 4 * expected))
+    }),
+    runs(60),
+  )
+})
+
+test('texts that no hash can tell apart are found nearly as quickly as others', () => {
+  let looks = 0
+  const items: Array<Item> = []
+  const index = new TextIndex<Item>((number) => items[number], (item) => (looks++, item.text))
+  for (let i = 0; i < 500; i++) {
+    const text = familyText(0, i)
+    items.push({ text })
+    index.set(text, i)
+  }
+  for (const item of items) expect(index.get(item.text)).toBe(item)
+  // Two lookups of each, of which none compares it with more than a few others.
+  expect(looks).toBeLessThan(2 * 500 * 10)
+})
