@@ -69,6 +69,9 @@ export class Tables {
   cut: Cut | null = null
   /** The task that was asked for last. */
   private asked: TaskRecord | undefined
+  /** Those that will be asked for, and which of them is next. */
+  private expected: ReadonlyArray<{ readonly task: TaskRecord }> = []
+  private next = 0
 
   constructor(readonly queue: string) {}
 
@@ -85,7 +88,21 @@ export class Tables {
   find(id: string): TaskRecord | undefined {
     const { asked } = this
     if (asked !== undefined && asked.id === id) return asked
-    return (this.asked = this.byId.get(id))
+    return (this.asked = this.ofExpected(id) ?? this.byId.get(id))
+  }
+
+  /** What was just picked for a claim. It is told of in this order, so each is found without a search, as long as it is there. */
+  expect(picked: ReadonlyArray<{ readonly task: TaskRecord }>): void {
+    this.expected = picked
+    this.next = 0
+  }
+
+  private ofExpected(id: string): TaskRecord | undefined {
+    const { expected } = this
+    const task = expected[this.next]?.task
+    if (task?.id !== id || this.byNumber.get(task.number) !== task) return undefined
+    this.next = (this.next + 1) % expected.length
+    return task
   }
 
   /**

@@ -21,8 +21,10 @@ export const decideClaim = (
   const { at } = envelope
   const { agent } = command
   let token = tables.head.lastToken
+  const picked = pickTasks(tables, command, command.max)
+  tables.expect(picked)
   return E.right(
-    pickTasks(tables, command, command.max).map(({ task, probe }) => {
+    picked.map(({ task, probe }) => {
       const claim = { task: task.id, agent, token: ++token, expiresAt: at + Math.ceil(task.timeout * 1_000) }
       return { type: 'Claimed', at, data: probe ? { ...claim, probe: true } : claim }
     }),
