@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import type { LoadedSnapshot, SnapshotStore } from '@daybook/adapters/store'
 import type { SnapshotPage } from '@daybook/core'
+import { runProgram, scriptPath } from './child.js'
 import { testFolder } from './store-files.js'
 
 const root = testFolder('snapshots')
@@ -138,6 +139,17 @@ describe('snapshots in a folder', () => {
     await writer.abort()
     expect(readdirSync(dir)).toEqual([])
     await expect(writer.commit()).rejects.toThrow(/already/)
+  })
+
+  test.each([
+    [60, 'at a later page', 21],
+    [15, 'at the end', 15],
+  ])('one of %i pages that has no room is given up, %s, and nothing is left of it', async (pages, _, then) => {
+    const dir = newFolder()
+    // Blocks of 512 or 1,024 bytes: not enough for what is written at once, eleven pages.
+    const child = runProgram('sh', ['-c', 'ulimit -f 1000 && exec "$@"', 'sh', process.execPath, scriptPath('snapshot-on-a-full-disk'), JSON.stringify({ dir, pages })])
+    expect(await child.ended).toBe(0)
+    expect(JSON.parse(child.lines[0]!)).toEqual({ written: then, failed: 'EFBIG', left: [] })
   })
 
   test('what a crash left unfinished is removed when the folder is opened; what is being written is not', async () => {

@@ -6,8 +6,8 @@ import { footerLine, headerLine } from './snapshot-format.js'
 import { bytesOf } from './snapshot-page-bytes.js'
 import { syncFolder } from './sync-folder.js'
 
-/** Bytes gathered before they are written. */
-const gatheredMax = 2 ** 18
+/** Bytes gathered before they are written, while as many before them may be on their way. */
+const gatheredMax = 2 ** 20
 
 export interface SnapshotPaths {
   readonly unfinished: string
@@ -25,14 +25,19 @@ export const writeSnapshot = async (
   let gathered: Array<Uint8Array> = [Buffer.from(headerLine(header))]
   let gatheredBytes = 0
   let pages = 0
+  let writing: Promise<void> = Promise.resolve()
   let ended = false
 
+  /** Waits for what was written before alone: on a busy disk, each write takes as long as a turn of all others. */
   const flush = async (): Promise<void> => {
+    await writing
     const bytes = Buffer.concat(gathered)
     gathered = []
     gatheredBytes = 0
     hash.update(bytes)
-    await handle.appendFile(bytes)
+    writing = handle.appendFile(bytes)
+    // Told to whoever waits next.
+    writing.catch(() => undefined)
   }
 
   const discard = async (): Promise<void> => {
@@ -65,6 +70,7 @@ export const writeSnapshot = async (
   const commit = (): Promise<void> =>
     guarded(async () => {
       await flush()
+      await writing
       await handle.appendFile(footerLine({ pages, sha256: hash.digest('hex') }))
       await handle.sync()
       await handle.close()
