@@ -47,6 +47,12 @@ describe('LK-05: canonical JSON (RFC 8785)', () => {
     expect(canonicalJson(nested)).toContain('1')
     expect(() => canonicalJson([nested])).toThrow('deeper')
   })
+  test('what stood at the same place in documents before leaves no trace', () => {
+    for (const text of ['a', 'a', 'b', 'b', 'a', '"', '"', 'x'.repeat(100), 'x'.repeat(100), '"']) {
+      expect(canonicalJson({ n: 1, kind: text, z: { kind: text } })).toBe(`{"kind":${JSON.stringify(text)},"n":1,"z":{"kind":${JSON.stringify(text)}}}`)
+    }
+  })
+
   test('reads back as the same value, and does not depend on the order of keys', () => {
     const shuffled = (value: unknown): unknown =>
       Array.isArray(value)

@@ -122,16 +122,19 @@ class Place {
 class KeyOrder {
   /** By UTF-16 code units. */
   readonly keys: ReadonlyArray<string>
-  /** What goes before each value. */
+  /** What goes before each value. In one piece, as all that is kept: a text put together is walked part by part at each use. */
   readonly heads: ReadonlyArray<string>
+  /** And before one that is a text. */
+  private readonly textHeads: ReadonlyArray<string>
   private readonly places: Array<Place | undefined>
   private readonly lastTexts: Array<string | undefined>
-  /** Each with its head. */
+  /** Each with its head, once it has come again. */
   private readonly lastPrinted: Array<string | undefined>
 
   constructor(private readonly asGiven: ReadonlyArray<string>) {
     this.keys = [...asGiven].sort()
-    this.heads = this.keys.map((key, i) => `${i === 0 ? '{' : ','}${quote(key)}:`)
+    this.heads = this.keys.map((key, i) => [i === 0 ? '{' : ',', quote(key), ':'].join(''))
+    this.textHeads = this.heads.map((head) => [head, '"'].join(''))
     this.places = this.keys.map(() => undefined)
     this.lastTexts = this.keys.map(() => undefined)
     this.lastPrinted = this.keys.map(() => undefined)
@@ -156,13 +159,12 @@ class KeyOrder {
 
   /** A text as a member: names, kinds and states are often the same as in the document before. */
   withText(index: number, text: string): string {
-    if (text === this.lastTexts[index]) return this.lastPrinted[index] as string
-    const printed = (this.heads[index] as string) + quote(text)
+    if (text === this.lastTexts[index]) return (this.lastPrinted[index] ??= [this.heads[index], quote(text)].join(''))
     if (text.length <= textMax) {
       this.lastTexts[index] = text
-      this.lastPrinted[index] = printed
+      this.lastPrinted[index] = undefined
     }
-    return printed
+    return `${this.textHeads[index] as string}${escaped(text)}"`
   }
 }
 

@@ -7,6 +7,7 @@ import {
   type NewTask,
   NotJson,
   type PreparedTask,
+  priorityDefault,
   priorityOf,
   quote,
   reject,
@@ -60,14 +61,14 @@ export const prepareTask = (
       reject('too-large', `the task's payload, description and metadata are over ${bytesMax} bytes: keep large inputs elsewhere and enqueue a reference`),
     )
   }
+  const { priority = priorityDefault, requires } = task
   const prepared: { -readonly [K in keyof PreparedTask]: PreparedTask[K] } = {
     id: task.id ?? newTaskId(),
     type: task.type,
     idempotencyKey: task.idempotencyKey ?? keyOf(content.slice(0, opening), task.type),
     content,
+    priority: typeof priority === 'number' ? priority : priorityOf[priority],
   }
-  const { priority, requires } = task
-  if (priority !== undefined) prepared.priority = typeof priority === 'number' ? priority : priorityOf[priority]
   if (requires?.skills !== undefined) prepared.skills = requires.skills
   if (task.dependencies !== undefined) prepared.dependencies = task.dependencies
   if (task.timeout !== undefined) prepared.timeout = task.timeout

@@ -33,7 +33,7 @@ export const encodeData = (event: QueueEvent): string => {
     }
     case 'TaskEnqueued': {
       const { task, number, idempotencyKey } = event.data
-      const text = `{"task":"${escaped(task)}","number":${number}${kindText(event.data)}"${escaped(idempotencyKey)}"${retryText(event.data)}${rareFacts(event.data)}`
+      const text = `{"task":"${escaped(task)}","number":${number}${kindText(event.data)}${escaped(idempotencyKey)}${retryText(event.data)}${rareFacts(event.data)}`
       return content === undefined ? `${text}}` : `${text}${contentMark}${content}}`
     }
     case 'Completed': {
@@ -58,7 +58,7 @@ const kindText = ({ type, priority }: TaskFacts): string => {
     lastType = type
     kindTexts = []
   }
-  return (kindTexts[priority] ??= `,"type":${quote(type)},"priority":${priority},"idempotencyKey":`)
+  return (kindTexts[priority] ??= [',"type":', quote(type), ',"priority":', priority, ',"idempotencyKey":"'].join(''))
 }
 
 let lastHolder: string | undefined
@@ -89,7 +89,7 @@ let lastRetryText = ''
 const retryText = ({ timeout, maxRetries, backoffSeconds }: TaskFacts): string => {
   if (lastRetry?.timeout !== timeout || lastRetry.maxRetries !== maxRetries || lastRetry.backoffSeconds !== backoffSeconds) {
     lastRetry = { timeout, maxRetries, backoffSeconds }
-    lastRetryText = `,"timeout":${timeout},"maxRetries":${maxRetries},"backoffSeconds":${backoffSeconds}`
+    lastRetryText = ['","timeout":', timeout, ',"maxRetries":', maxRetries, ',"backoffSeconds":', backoffSeconds].join('')
   }
   return lastRetryText
 }

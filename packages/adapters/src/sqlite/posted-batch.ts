@@ -15,7 +15,7 @@ export interface PostedBatch extends Pick<AppendBatch, 'stream' | 'expected'> {
 interface Column {
   readonly text: string
   /** Of each value; {@link again} for one that is the same as the one before, and is not in `text`. */
-  readonly lengths: ReadonlyArray<number>
+  readonly lengths: Int32Array
 }
 const again = -1
 
@@ -38,18 +38,20 @@ export const receivedBatch = ({ stream, expected, ids, types, datas, metadatas }
   metadatas: split(metadatas),
 })
 
-const joined = (values: ReadonlyArray<string>): Column => ({
-  text: values.join(''),
-  lengths: values.map((value) => value.length),
-})
+const joined = (values: ReadonlyArray<string>): Column => {
+  const lengths = new Int32Array(values.length)
+  for (let i = 0; i < values.length; i++) lengths[i] = values[i]!.length
+  return { text: values.join(''), lengths }
+}
 
 /** The events of one command share their type, and often their metadata. */
 const joinedRuns = (values: ReadonlyArray<string>): Column => {
   const different: Array<string> = []
-  const lengths = values.map((value) => {
-    if (value === different[different.length - 1]) return again
+  const lengths = new Int32Array(values.length).fill(again)
+  values.forEach((value, i) => {
+    if (value === different[different.length - 1]) return
     different.push(value)
-    return value.length
+    lengths[i] = value.length
   })
   return { text: different.join(''), lengths }
 }
@@ -57,5 +59,10 @@ const joinedRuns = (values: ReadonlyArray<string>): Column => {
 const split = ({ text, lengths }: Column): ReadonlyArray<string> => {
   let at = 0
   let last = ''
-  return lengths.map((length) => (length === again ? last : (last = text.slice(at, (at += length)))))
+  const values: Array<string> = []
+  for (let i = 0; i < lengths.length; i++) {
+    const length = lengths[i]!
+    values.push(length === again ? last : (last = text.slice(at, (at += length))))
+  }
+  return values
 }
