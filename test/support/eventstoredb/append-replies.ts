@@ -1,15 +1,13 @@
 /** AppendResp, DeleteResp and TombstoneResp. */
-import type { Expected } from './decision.js'
-import { empty, message, uint, varint } from './protobuf.js'
-
-const uint64Max = Buffer.from('ffffffffffffffffff01', 'hex')
+import { empty, message, uint, uint64Max } from './protobuf.js'
+import type { Stated } from './requests.js'
 
 /** Each revision is told twice: in the fields of today and in those of version 20.6. */
-const expectedFields = (expected: Expected): Buffer => {
+const expectedFields = (expected: Stated): Buffer => {
   switch (expected) {
     case 'any': return Buffer.concat([empty(9), empty(4)])
     case 'stream_exists': return Buffer.concat([empty(10), empty(5)])
-    case 'no_stream': return Buffer.concat([empty(11), varint(3 << 3), uint64Max])
+    case 'no_stream': return Buffer.concat([empty(11), uint(3, uint64Max)])
     default: return Buffer.concat([uint(8, expected), uint(3, expected)])
   }
 }
@@ -19,7 +17,7 @@ const position = (field: number, value: number): Buffer => message(field, uint(1
 export const appended = (revision: number, at: number | undefined): Buffer =>
   message(1, revision < 0 ? empty(2) : uint(1, revision), at === undefined ? empty(4) : position(3, at))
 
-export const wrongVersion = (actual: number, expected: Expected): Buffer =>
+export const wrongVersion = (actual: number, expected: Stated): Buffer =>
   message(2, ...(actual < 0 ? [empty(7), empty(2)] : [uint(6, actual), uint(1, actual)]), expectedFields(expected))
 
 export const deletedAt = (at: number | undefined): Buffer => (at === undefined ? empty(2) : position(1, at))

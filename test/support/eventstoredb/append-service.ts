@@ -2,10 +2,9 @@
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js'
 import { appended, wrongVersion } from './append-replies.js'
 import { runWrite } from './append-faults.js'
-import { refusal, type Context } from './context.js'
-import type { Expected } from './decision.js'
+import { givenUp, refusal, type Context } from './context.js'
 import type { NewEvent } from './log-event.js'
-import { BadRequest, countedBytes, expectedOf, proposedEvent, streamName } from './requests.js'
+import { BadRequest, countedBytes, expectedOf, proposedEvent, streamName, understood, type Stated } from './requests.js'
 import { maxAppendSizeExceeded, missingMetadata, streamDeleted, thrown, timedOut, type RpcError } from './rpc-errors.js'
 import { streams, type AppendReq } from './stubs.js'
 import type { Outcome } from './writer.js'
@@ -14,7 +13,7 @@ const { ExpectedStreamRevisionCase } = streams.AppendReq.Options
 
 interface Target {
   readonly stream: string
-  readonly expected: Expected
+  readonly expected: Stated
 }
 
 const targetOf = (request: AppendReq): Target | undefined => {
@@ -39,7 +38,7 @@ export const append = (context: Context, call: ServerReadableStream<AppendReq, B
   const take = (request: AppendReq): void => {
     if (target === undefined) {
       target = targetOf(request)
-      if (target === undefined) finish(thrown())
+      if (target === undefined || target.stream === '') finish(thrown())
       return
     }
     const message = request.getProposedMessage()
@@ -62,11 +61,12 @@ export const append = (context: Context, call: ServerReadableStream<AppendReq, B
   }
 
   const commit = (to: Target): void => {
-    if (to.stream === '' || to.stream === '$$') return finish(thrown())
+    if (givenUp(call)) return
+    if (to.stream === '$$') return finish(thrown())
     const refused = refusal(context, call.metadata)
     if (refused !== undefined) return finish(refused)
     runWrite({
-      write: (written) => context.store.writer.append(to.stream, to.expected, events, written),
+      write: (written) => context.store.writer.append(to.stream, understood(to.expected), events, written),
       answer: answer(to),
       timedOut: () => finish(timedOut('Commit phase timeout.')),
       refuse: finish,

@@ -1,22 +1,23 @@
 /** BatchAppendResp: errors are a google.rpc.Status with one of EventStoreDB's own messages as details. */
-import type { Expected } from './decision.js'
 import { streamIdentifier } from './log-event.js'
-import { empty, message, text, uint } from './protobuf.js'
+import { empty, message, text, uint, uint64Max } from './protobuf.js'
+import type { Stated } from './requests.js'
 import type { Outcome } from './writer.js'
 
 const status = (code: number, name: string, details: Buffer, type = `event_store.client.${name}`): Buffer =>
   message(2, uint(1, code), text(2, name), message(3, text(1, `type.googleapis.com/${type}`), message(2, details)))
 
-const expectedField = (expected: Expected): Buffer => {
+const expectedField = (expected: Stated): Buffer => {
   switch (expected) {
     case 'any': return empty(4)
     case 'stream_exists': return empty(5)
+    case uint64Max:
     case 'no_stream': return empty(6)
     default: return uint(3, expected)
   }
 }
 
-const wrongVersion = (actual: number, expected: Expected): Buffer =>
+const wrongVersion = (actual: number, expected: Stated): Buffer =>
   status(6, 'WrongExpectedVersion', Buffer.concat([actual < 0 ? empty(2) : uint(1, actual), expectedField(expected)]))
 
 const written = (revision: number, position: number | undefined): Buffer =>
@@ -32,7 +33,7 @@ export const tooLarge = (bytesMax: number): Buffer => status(3, 'MaximumAppendSi
 /** NotReady and its kin have no message of their own, which the client does not recognise. */
 export const notHandled = (text_: string): Buffer => status(0, text_, Buffer.alloc(0), 'google.protobuf.Empty')
 
-export const resultOf = (outcome: Outcome, stream: string, expected: Expected): Buffer => {
+export const resultOf = (outcome: Outcome, stream: string, expected: Stated): Buffer => {
   switch (outcome.kind) {
     case 'written': return written(outcome.revision, outcome.position)
     case 'wrong_revision': return wrongVersion(outcome.actual, expected)

@@ -6,15 +6,14 @@ import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { runWrite } from './append-faults.js'
 import { badRequest, batchReply, notHandled, resultOf, timeout, tooLarge } from './batch-replies.js'
 import { refusal, type Context } from './context.js'
-import type { Expected } from './decision.js'
 import type { NewEvent } from './log-event.js'
-import { BadRequest, countedBytes, expectedOf, idOf, proposedEvent, streamName } from './requests.js'
+import { BadRequest, countedBytes, expectedOf, idOf, proposedEvent, streamName, understood, type Stated } from './requests.js'
 import { thrown, type RpcError } from './rpc-errors.js'
 import { streams, type BatchAppendReq } from './stubs.js'
 
 interface PendingAppend {
   readonly stream: string
-  readonly expected: Expected
+  readonly expected: Stated
   readonly events: Array<NewEvent>
   readonly timer: NodeJS.Timeout
   bytes: number
@@ -73,7 +72,7 @@ export const batchAppend = (context: Context, call: ServerDuplexStream<BatchAppe
     const refused = refusal(context, call.metadata)
     if (refused !== undefined) return refuse(refused)
     runWrite({
-      write: (answer) => writer.append(stream, expected, events, answer),
+      write: (answer) => writer.append(stream, understood(expected), events, answer),
       answer: (outcome) => reply(correlationId, stream, resultOf(outcome, stream, expected)),
       timedOut: () => reply(correlationId, stream, timeout()),
       refuse, fail,

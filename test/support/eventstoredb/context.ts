@@ -28,6 +28,10 @@ export interface Context {
 /** `no-batch` and `unimplemented` are what older servers are like. */
 export type Features = 'all' | 'no-batch' | 'unimplemented'
 
+/** Whether nobody waits for the answer any more: such a call is not begun. */
+export const givenUp = (call: { readonly cancelled: boolean; readonly getDeadline: () => Date | number }): boolean =>
+  call.cancelled || Number(call.getDeadline()) <= Date.now()
+
 /** Why this node does not serve the call, if it does not. */
 export const refusal = ({ cluster, self }: Context, headers: Metadata): RpcError | undefined => {
   if (cluster.leader === undefined) return notReady()

@@ -1,5 +1,5 @@
 /** An event in the log, encoded for readers once, when it is written. */
-import { bytes, int64Max, message, text, uint, varint } from './protobuf.js'
+import { bytes, int64Max, message, text, uint } from './protobuf.js'
 
 export interface NewEvent {
   readonly id: string
@@ -47,7 +47,7 @@ const typeEntry = (type: string, isJson: boolean): Buffer => {
 export const streamIdentifier = (field: number, stream: string): Buffer => message(field, text(3, stream))
 
 const revisionField = (revision: number): Buffer =>
-  revision === tombstoneRevision ? Buffer.concat([varint(3 << 3), int64Max]) : uint(3, revision)
+  uint(3, revision === tombstoneRevision ? int64Max : revision)
 
 export const recorded = (event: Omit<LogEvent, 'recorded'>, identifier = streamIdentifier(2, event.stream)): Buffer =>
   Buffer.concat([

@@ -42,6 +42,8 @@ export class Log {
   readonly #streams = new Map<string, Stream>()
   readonly #entries: Array<Entry> = []
   readonly recentIds: RecentIds
+  /** Metastreams written since the start. What the writer holds of these it trusts, without a look at what became of the original. */
+  readonly #remembered = new Set<string>()
   readonly #listeners = new Set<(event: LogEvent) => void>()
   #visible = 0
   #end = firstPosition
@@ -69,9 +71,11 @@ export class Log {
   readonly head = (name: string): number => (this.#streams.get(name)?.events.length ?? 0) - 1
 
   readonly tombstoned = (name: string): boolean =>
-    this.#streams.get(name)?.tombstone !== undefined || (isMetastream(name) && this.tombstoned(originalOf(name)))
+    this.#streams.get(name)?.tombstone !== undefined
+    || (isMetastream(name) && !this.#remembered.has(name) && this.tombstoned(originalOf(name)))
 
-  readonly softDeleted = (name: string): boolean => !isMetastream(name) && this.#streams.get(name)?.metadata.softDeleted === true
+  readonly softDeleted = (name: string): boolean =>
+    (!isMetastream(name) || this.#remembered.has(metastreamOf(name))) && this.#streams.get(name)?.metadata.softDeleted === true
 
   readonly facts = (name: string): StreamFacts => {
     const stream = this.#streams.get(name)
@@ -131,7 +135,16 @@ export class Log {
     this.recentIds.put(event.id, stream.name, event.revision)
     if (event.revision === tombstoneRevision) stream.tombstone = event
     else stream.events.push(event)
-    if (isMetastream(stream.name)) this.#open(originalOf(stream.name)).metadata = metadataOf(event.data, event.isJson)
+    if (!isMetastream(stream.name)) return
+    this.#remembered.add(stream.name)
+    // Readers ask whether it is JSON by its own account; the writer tries.
+    this.#open(originalOf(stream.name)).metadata = metadataOf(event.data, true)
+  }
+
+  /** What a restart makes the writer forget. */
+  readonly forget = (): void => {
+    this.recentIds.clear()
+    this.#remembered.clear()
   }
 
   // ------------------------------------------------------------------ the readers' view

@@ -5,7 +5,13 @@ const bytesOfVarint = (value: number): number => {
   return size
 }
 
-export const varint = (value: number): Buffer => {
+/** A bigint where a number could not hold all 64 bits. */
+export const varint = (value: number | bigint): Buffer => (typeof value === 'number' ? ofNumber(value) : ofBigint(value))
+
+const ofBigint = (value: bigint): Buffer =>
+  value < 128n ? Buffer.of(Number(value)) : Buffer.concat([Buffer.of(Number(value & 127n) | 128), ofBigint(value >> 7n)])
+
+const ofNumber = (value: number): Buffer => {
   const bytes = Buffer.allocUnsafe(bytesOfVarint(value))
   let rest = value
   let at = 0
@@ -14,10 +20,10 @@ export const varint = (value: number): Buffer => {
   return bytes
 }
 
-/** 2^63-1, which a number cannot hold: the revision of a tombstone. */
-export const int64Max = Buffer.from('ffffffffffffffff7f', 'hex')
+export const int64Max = 2n ** 63n - 1n
+export const uint64Max = 2n ** 64n - 1n
 
-export const uint = (field: number, value: number): Buffer => Buffer.concat([varint(field << 3), varint(value)])
+export const uint = (field: number, value: number | bigint): Buffer => Buffer.concat([varint(field << 3), varint(value)])
 
 export const bytes = (field: number, value: Uint8Array): Buffer =>
   Buffer.concat([varint((field << 3) | 2), varint(value.length), value])

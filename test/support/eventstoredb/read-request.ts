@@ -1,6 +1,7 @@
 /** ReadReq, which asks for nine different things, taken apart. */
 import type { Position } from './all-reads.js'
 import { filterOf, type EventFilter } from './filters.js'
+import { uint64Max } from './protobuf.js'
 import { BadRequest, revisionOf, streamName } from './requests.js'
 import { streams, type ReadReq } from './stubs.js'
 
@@ -32,13 +33,18 @@ export type ReadRequest = { readonly resolveLinks: boolean } & (
 export class InvalidRead extends Error {}
 
 const defaultWindow = 32
+/** What the largest number of 64 bits is as a position of its own: -1, where no record can be. */
+const nowhere = -1
 
 const streamFrom = (options: Options): From<number> => {
   const stream = options.getStream()
   switch (stream?.getRevisionOptionCase()) {
     case RevisionOptionCase.START: return 'start'
     case RevisionOptionCase.END: return 'end'
-    case RevisionOptionCase.REVISION: return revisionOf(stream.getRevision())
+    case RevisionOptionCase.REVISION: {
+      const revision = revisionOf(stream.getRevision())
+      return revision === uint64Max ? 'end' : Number(revision)
+    }
     default: throw new BadRequest('no revision')
   }
 }
@@ -51,9 +57,9 @@ const allFrom = (options: Options): From<Position> => {
     case AllOptionCase.POSITION: {
       const commit = revisionOf(all.getPosition()?.getCommitPosition() ?? '0')
       const prepare = revisionOf(all.getPosition()?.getPreparePosition() ?? '0')
-      if (commit === 'end' && prepare === 'end') return 'end'
-      if (commit === 'end' || prepare === 'end' || commit < prepare) throw new BadRequest('The commit position cannot be less than the prepare position')
-      return { commit, prepare }
+      if (commit < prepare) throw new BadRequest('The commit position cannot be less than the prepare position')
+      if (prepare === uint64Max) return 'end'
+      return { commit: commit === uint64Max ? nowhere : Number(commit), prepare: Number(prepare) }
     }
     default: throw new BadRequest('no position')
   }

@@ -1,6 +1,7 @@
 /** Requests as the client's stubs decode them, turned into the server's own terms. */
 import type { Expected } from './decision.js'
 import type { NewEvent } from './log-event.js'
+import { int64Max, uint64Max } from './protobuf.js'
 import type { StreamIdentifier, UUID } from './stubs.js'
 
 /** A request that the server answers with BadRequest, or fails on. */
@@ -21,6 +22,9 @@ export const idOf = (uuid: UUID | undefined): string => {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
+/** Not to be written in UTF-8: the client sends three bytes, of which .NET can read none. */
+const loneSurrogates = /\p{Surrogate}/gu
+
 interface Proposed {
   readonly getId: () => UUID | undefined
   readonly getMetadataMap: () => { readonly get: (key: string) => string | undefined }
@@ -30,7 +34,7 @@ interface Proposed {
 
 export const proposedEvent = (message: Proposed): NewEvent => {
   const properties = message.getMetadataMap()
-  const type = properties.get('type')
+  const type = properties.get('type')?.replace(loneSurrogates, '\ufffd\ufffd\ufffd')
   const contentType = properties.get('content-type')
   const id = idOf(message.getId())
   if (type === undefined || contentType === undefined) {
@@ -44,14 +48,19 @@ export const proposedEvent = (message: Proposed): NewEvent => {
 /** Bytes that count towards the limit of one append. 23.10 leaves out metadata and type, by a slip. */
 export const countedBytes = (event: NewEvent): number => event.data.length
 
-const uint64Max = 2 ** 64
-
-/** Revisions are unsigned 64 bit; the largest stands for the end. */
-export const revisionOf = (text: string): number | 'end' => {
-  const value = Number(text)
-  if (value >= uint64Max) return 'end'
-  if (value >= 2 ** 63 && text !== '9223372036854775807') throw new BadRequest("Specified argument was out of the range of valid values. (Parameter 'value')")
+/** Revisions are of 64 bits, and below 2^63; the largest number of all stands for the end. */
+export const revisionOf = (text: string): bigint => {
+  const value = BigInt(text)
+  if (value > int64Max && value !== uint64Max) throw new BadRequest("Specified argument was out of the range of valid values. (Parameter 'value')")
   return value
+}
+
+/** What the caller expects, in his own words: an error repeats them to the last digit. */
+export type Stated = Exclude<Expected, number> | bigint
+
+export const understood = (stated: Stated): Expected => {
+  if (typeof stated !== 'bigint') return stated
+  return stated === uint64Max ? 'no_stream' : Number(stated)
 }
 
 interface ExpectedOption {
@@ -61,17 +70,16 @@ interface ExpectedOption {
 }
 
 /** `undefined` when the oneof is not set. */
-export const expectedOf = (options: ExpectedOption, revision: string | undefined): Expected | undefined => {
+export const expectedOf = (options: ExpectedOption, revision: string | undefined): Stated | undefined => {
   if (options.hasNoStream()) return 'no_stream'
   if (options.hasAny()) return 'any'
   if (options.hasStreamExists()) return 'stream_exists'
-  if (revision === undefined) return undefined
-  const number = revisionOf(revision)
-  return number === 'end' ? 'no_stream' : number
+  return revision === undefined ? undefined : revisionOf(revision)
 }
 
-export const expectedVersion = (expected: Expected): string => {
+export const expectedVersion = (expected: Stated): string => {
   switch (expected) {
+    case uint64Max:
     case 'no_stream': return '-1'
     case 'any': return '-2'
     case 'stream_exists': return '-4'

@@ -9,12 +9,16 @@ export interface RpcError {
 
 const failure = (code: status, details: string, trailers: Readonly<Record<string, string>> = {}): RpcError => {
   const metadata = new Metadata()
-  for (const [key, value] of Object.entries(trailers)) metadata.set(key, trailer(value))
+  for (const [key, value] of Object.entries(trailers)) {
+    if (/[^\t\x20-\x7e]/.test(value)) return serverError()
+    // The client, which takes no tab in a trailer, does without that trailer.
+    if (!value.includes('\t')) metadata.set(key, value)
+  }
   return { code, details, metadata }
 }
 
-/** Trailers are ASCII; a name that is not goes percent-encoded. */
-const trailer = (value: string): string => value.replace(/[^\x20-\x7e]/gu, (char) => encodeURIComponent(char))
+/** Trailers are ASCII. One that is not cannot be sent: the call ends in a bare HTTP 500, which the client puts so. */
+const serverError = (): RpcError => failure(status.UNKNOWN, 'Received HTTP status code 500')
 
 export const streamDeleted = (stream: string): RpcError =>
   failure(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, { exception: 'stream-deleted', 'stream-name': stream })

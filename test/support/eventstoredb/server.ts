@@ -165,7 +165,7 @@ export class EventStoreServer {
   /** Stops and starts; as after any restart, ids written before are found only where revisions say so. */
   readonly restart = async (): Promise<void> => {
     await this.stop()
-    if (this.options.dir === undefined || this.options.store !== undefined) this.#store.log.recentIds.clear()
+    if (this.options.dir === undefined || this.options.store !== undefined) this.#store.log.forget()
     else {
       await this.#store.close()
       this.#store = await openStore({ dir: this.options.dir })

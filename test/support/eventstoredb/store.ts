@@ -21,7 +21,7 @@ export interface StoreOptions {
 export const openStore = async ({ dir, recentIdsBytesMax }: StoreOptions = {}): Promise<Store> => {
   const log = new Log(recentIdsBytesMax)
   const journal: Journal | undefined = dir === undefined ? undefined : await openJournal(dir, log.restore)
-  log.recentIds.clear()
+  log.forget()
   const store: Store = {
     log,
     writer: new Writer(log, {

@@ -41,6 +41,7 @@ export const pageBackwards = (log: Log, name: string, from: number | undefined, 
   if ('kind' in stream) return stream
   const last = Math.min(from ?? stream.visible, stream.visible)
   const first = firstReadable(log.metadata(name), stream.visible)
+  if (first > last) return { kind: 'page', events: [], next: -1, end: true }
   const next = Math.max(last - count, first - 1)
   const oldest = oldestMs(log, name, nowMs)
   const events = stream.events.slice(next + 1, last + 1).filter((event) => event.createdMs >= oldest).reverse()

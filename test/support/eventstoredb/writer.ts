@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto'
 import { decide, type Expected } from './decision.js'
 import type { Log, LogWrite } from './log.js'
-import { metadataType, tombstoneType, type NewEvent } from './log-event.js'
+import { metadataType, tombstoneRevision, tombstoneType, type NewEvent } from './log-event.js'
 import { isMetastream, metastreamOf, originalOf, recreatedFrom, softDeletion } from './metadata.js'
 
 export type Outcome =
@@ -49,7 +49,12 @@ export class Writer {
     this.#write(stream, events, (write) =>
       answer({ kind: 'written', revision: before + events.length, position: write.position }))
     if (decision.undelete) this.#recreate(stream, before + 1)
-    if (undeleteOriginal) this.#recreate(originalOf(stream), this.log.head(originalOf(stream)) + 1)
+    if (undeleteOriginal) this.#recreate(originalOf(stream), this.#revisionAfter(originalOf(stream)))
+  }
+
+  /** After a tombstone, at 2^63-1, the count runs over. */
+  #revisionAfter(stream: string): number {
+    return this.log.tombstoned(stream) ? -tombstoneRevision : this.log.head(stream) + 1
   }
 
   /** Soft delete: the events are hidden, and the next append goes on after them. */
