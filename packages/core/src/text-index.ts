@@ -138,10 +138,14 @@ export class TextIndex<T> {
   }
 }
 
+/** Another in each process, so that nobody can think up ids that crowd together. */
+// eslint-disable-next-line no-restricted-properties -- where a text stands in the table is never seen outside
+const seed = Math.floor(Math.random() * 2 ** 32)
+
 /** Never 0. */
 const hashOf = (text: string): number => {
   const { length } = text
-  let hash = length
+  let hash = length ^ seed
   for (let i = Math.max(0, length - hashedCharacters); i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   hash ^= hash >>> 15
   return hash === 0 ? 1 : hash
