@@ -54,6 +54,15 @@ describe('a read from a revision', () => {
   })
 })
 
+test('a subscription from the last revision there can be has nowhere to begin', async () => {
+  const { client } = await served()
+  await client.appendToStream('s', events(1))
+  for (const fromRevision of [int64Max, int64Max + 1n]) {
+    const error = await new Promise((resolve) => client.subscribeToStream('s', { fromRevision }).on('error', resolve))
+    expect(error).toMatchObject({ message: '2 UNKNOWN: Exception was thrown by handler.' })
+  }
+})
+
 test('a position of which only one half is 2^64-1 is nowhere', async () => {
   const { client } = await served()
   for (const direction of ['forwards', 'backwards'] as const) {
@@ -81,6 +90,16 @@ describe('a name that is not ASCII', () => {
     expect(await failure(read(client, 'ö'))).toMatchObject(unknown)
     expect(await failure(client.appendToStream('ö', [event('b')], plain))).toMatchObject(unknown)
     expect(await failure(client.appendToStream('ö', [event('b')]))).toMatchObject({ type: 'stream-deleted' })
+  })
+
+  test('resets the call once something has been sent', async () => {
+    const { client } = await served()
+    await client.appendToStream('ö', [event('a')])
+    const subscription = client.subscribeToStream('ö')
+    const failed = new Promise((resolve) => subscription.on('error', resolve))
+    await new Promise((resolve) => subscription.on('caughtUp', resolve))
+    await client.tombstoneStream('ö')
+    expect(await failed).toMatchObject({ type: 'unknown', message: '13 INTERNAL: Received RST_STREAM with code 2 (Internal server error)' })
   })
 
   test('and no UTF-8 either: half a pair in a type comes back as three times unreadable', async () => {

@@ -2,7 +2,7 @@
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { Context } from './context.js'
 import type { Fault } from './faults.js'
-import { internal, noLeaderInfo, notLeader, notReady, timedOut, tooBusy, unavailable, type RpcError } from './rpc-errors.js'
+import { internal, noLeaderInfo, notLeader, notReady, onceBegun, timedOut, tooBusy, unavailable, type RpcError } from './rpc-errors.js'
 import type { ReadReq } from './stubs.js'
 
 export type ReadCall = ServerWritableStream<ReadReq, Buffer>
@@ -12,6 +12,7 @@ export class Outbox {
   #blockedSinceMs: number | undefined
   #eventsLeft: number
   #resume: (() => void) | undefined
+  #begun = false
   /** No more messages: the call has ended, or was cancelled, or has fallen silent. */
   over = false
   onOver: () => void = () => {}
@@ -40,6 +41,7 @@ export class Outbox {
 
   readonly push = (message: Buffer): void => {
     if (this.over) return
+    this.#begun = true
     if (this.#blockedSinceMs !== undefined) this.#waiting.push(message)
     else if (!this.call.write(message)) this.#blockedSinceMs = Date.now()
   }
@@ -59,7 +61,7 @@ export class Outbox {
     if (this.over) return
     this.#flush()
     this.#finish()
-    this.call.emit('error', error)
+    this.call.emit('error', this.#begun ? onceBegun(error) : error)
   }
 
   /** What is queued goes out before the end does. */

@@ -1,7 +1,7 @@
 /** ReadReq, which asks for nine different things, taken apart. */
 import type { Position } from './all-reads.js'
 import { filterOf, type EventFilter } from './filters.js'
-import { uint64Max } from './protobuf.js'
+import { int64Max, uint64Max } from './protobuf.js'
 import { BadRequest, revisionOf, streamName } from './requests.js'
 import { streams, type ReadReq } from './stubs.js'
 
@@ -36,13 +36,15 @@ const defaultWindow = 32
 /** What the largest number of 64 bits is as a position of its own: -1, where no record can be. */
 const nowhere = -1
 
-const streamFrom = (options: Options): From<number> => {
+const streamFrom = (options: Options, subscribes: boolean): From<number> => {
   const stream = options.getStream()
   switch (stream?.getRevisionOptionCase()) {
     case RevisionOptionCase.START: return 'start'
     case RevisionOptionCase.END: return 'end'
     case RevisionOptionCase.REVISION: {
       const revision = revisionOf(stream.getRevision())
+      // A subscription begins at the next one, and there is none.
+      if (subscribes && revision === int64Max) throw new BadRequest('no next revision')
       return revision === uint64Max ? 'end' : Number(revision)
     }
     default: throw new BadRequest('no revision')
@@ -113,7 +115,7 @@ export const readRequest = (request: ReadReq): ReadRequest => {
   if (ofStream) {
     const stream = streamName(options.getStream()?.getStreamIdentifier())
     if (stream === '') throw new BadRequest('no stream')
-    const from = streamFrom(options)
+    const from = streamFrom(options, subscribes)
     return subscribes ? { kind: 'subscribe-stream', stream, from, resolveLinks } : { kind: 'stream', stream, from, backwards, count, resolveLinks }
   }
   const from = allFrom(options)

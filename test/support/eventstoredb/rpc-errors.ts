@@ -18,7 +18,12 @@ const failure = (code: status, details: string, trailers: Readonly<Record<string
 }
 
 /** Trailers are ASCII. One that is not cannot be sent: the call ends in a bare HTTP 500, which the client puts so. */
-const serverError = (): RpcError => failure(status.UNKNOWN, 'Received HTTP status code 500')
+const serverError = (): RpcError => failure(status.UNKNOWN, bareError)
+const bareError = 'Received HTTP status code 500'
+
+/** The same error for a call that has sent something already: it is too late for an HTTP status, the call is reset. */
+export const onceBegun = (error: RpcError): RpcError =>
+  error.details === bareError ? internal('Received RST_STREAM with code 2 (Internal server error)') : error
 
 export const streamDeleted = (stream: string): RpcError =>
   failure(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, { exception: 'stream-deleted', 'stream-name': stream })
