@@ -175,8 +175,11 @@ const enqueued = (
 ): ReadonlyArray<Enqueued> => {
   // Without duplicates there is an event for each; with some, the first of those that have one are new.
   const fresh = events.length === command.tasks.length ? undefined : new Set(events.map((event) => (event as EventOf<'TaskEnqueued'>).data.task))
-  return command.tasks.map((task): Enqueued => {
-    const known = tables.byId.get(task.id) ?? tables.byKey.get(task.idempotencyKey)
+  return command.tasks.map((task, index): Enqueued => {
+    // Events mostly stand as the tasks do, and by its number a task is found soonest.
+    const data = (events[index] as EventOf<'TaskEnqueued'> | undefined)?.data
+    const own = data !== undefined && data.task === task.id ? tables.byNumber.get(data.number) : undefined
+    const known = own ?? tables.byId.get(task.id) ?? tables.byKey.get(task.idempotencyKey)
     const duplicate = fresh !== undefined && !fresh.delete(task.id)
     if (known !== undefined) return { id: known.id, number: known.number, status: known.status, duplicate }
     // Finished, and its retention was over within this very command.

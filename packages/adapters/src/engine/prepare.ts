@@ -27,9 +27,9 @@ const sha256: (text: string) => string =
     : (text) => crypto.createHash('sha256').update(text).digest('hex')
 
 /** SHA-256 over the canonical JSON of `{payload, type}` (LK-05): 64 hex digits. */
-export const contentKey = (type: string, payloadText: string): string => keyOf(`{"payload":${payloadText}`, type)
+export const contentKey = (type: string, payloadText: string): string => sha256(keyed(`{"payload":${payloadText}`, type))
 
-const keyOf = (opening: string, type: string): string => sha256(`${opening},"type":${quote(type)}}`)
+const keyed = (opening: string, type: string): string => `${opening},"type":${quote(type)}}`
 
 /**
  * Settles a task's id, key, priority and content.
@@ -42,30 +42,36 @@ export const prepareTask = (
   bytesMax = taskBytesMaxDefault,
   path = 'payload',
 ): E.Either<Rejection, PreparedTask> => {
-  let content: string
-  /** With it content and key begin alike. */
-  let opening: number
+  /** With it begin both the content and what is hashed. */
+  let opening: string
+  let rest: string
   try {
-    const payload = `{"payload":${canonicalJson(task.payload ?? null, path)}`
-    opening = payload.length
-    content = payload + closing(task, path)
+    opening = `{"payload":${canonicalJson(task.payload ?? null, path)}`
+    rest = closing(task, path)
   } catch (error) {
     if (error instanceof NotJson) {
       return E.left(reject('invalid', `${error.path} ${error.message}`, [{ path: error.path, message: error.message }]))
     }
     throw error
   }
-  // To measure a text makes it one piece: what was put together is a tree of its parts, which each use would walk again.
-  if (Buffer.byteLength(content) > bytesMax) {
+  if (isOver(bytesMax, opening, rest)) {
     return E.left(
       reject('too-large', `the task's payload, description and metadata are over ${bytesMax} bytes: keep large inputs elsewhere and enqueue a reference`),
     )
   }
+  let { idempotencyKey } = task
+  // What was put together is a tree of its parts, which each use would walk again: to hash it makes it one piece, as does `join`.
+  let content: string
+  if (idempotencyKey === undefined) {
+    const whole = keyed(opening, task.type)
+    idempotencyKey = sha256(whole)
+    content = whole.slice(0, opening.length) + rest
+  } else content = [opening, rest].join('')
   const { priority = priorityDefault, requires } = task
   const prepared: { -readonly [K in keyof PreparedTask]: PreparedTask[K] } = {
     id: task.id ?? newTaskId(),
     type: task.type,
-    idempotencyKey: task.idempotencyKey ?? keyOf(content.slice(0, opening), task.type),
+    idempotencyKey,
     content,
     priority: typeof priority === 'number' ? priority : priorityOf[priority],
   }
@@ -83,12 +89,16 @@ export const prepareTask = (
   return E.right(prepared)
 }
 
-/** What follows on the payload in the content. */
+/** Whether both together have more bytes than that; they are looked at only when it may be so. */
+const isOver = (bytesMax: number, opening: string, rest: string): boolean =>
+  (opening.length + rest.length) * 3 > bytesMax && Buffer.byteLength(opening) + Buffer.byteLength(rest) > bytesMax
+
+/** What follows on the payload in the content, in one piece. */
 const closing = ({ description, metadata }: NewTask, path: string): string => {
   let text = ''
   if (description !== undefined) text += `,"description":${quote(description)}`
   if (metadata !== undefined) text += `,"metadata":${canonicalJson(metadata, path.replace(/payload$/, 'metadata'))}`
-  return `${text}}`
+  return text === '' ? '}' : [text, '}'].join('')
 }
 
 /** What an import says of a task besides: where it stood, and when. Times in milliseconds. */
