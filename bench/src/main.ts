@@ -23,6 +23,12 @@ const help = `npm run bench -- [OPTIONS]
   --json FILE          write all figures as JSON
 `
 
+/**
+ * For every process that is measured, peers included. Node starts four threads to compile and to collect garbage, however few the cores: the
+ * thread that writes then waits behind one of them for a time slice of 3 ms, which is the p99. So many as there are cores besides the first.
+ */
+const nodeOptions = '--v8-pool-size=0'
+
 const runCase = (name: string, scale: number): Promise<Figures> =>
   new Promise((resolve, reject) => {
     const child = fork(fileURLToPath(import.meta.url), ['--case', name, '--scale', String(scale)], {
@@ -104,6 +110,7 @@ const main = async (): Promise<void> => {
   })
   if (values.help) return void process.stdout.write(help)
   if (values.case !== undefined) return child(values.case, Number(values.scale))
+  process.env['NODE_OPTIONS'] = `${nodeOptions} ${process.env['NODE_OPTIONS'] ?? ''}`
   const only = values.only?.split(',')
   const chosen = cases.filter(({ name, onlyNamed }) => (only === undefined ? onlyNamed !== true : only.includes(name)))
   if (chosen.length === 0) throw new Error(`no such case; there are: ${cases.map(({ name }) => name).join(', ')}`)
@@ -111,7 +118,7 @@ const main = async (): Promise<void> => {
   const scale = values.quick ? 0.02 : Number(values.scale)
   const cpu = cpus()[0]?.model ?? 'unknown CPU'
   const machine = `${cpus().length} × ${cpu}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}`
-  process.stdout.write(`${machine}; SQLite with synchronous=FULL; ${runs} run(s) of each, median (spread)\n`)
+  process.stdout.write(`${machine}; node ${nodeOptions}; SQLite with synchronous=FULL; ${runs} run(s) of each, median (spread)\n`)
   if (values.quick) process.stdout.write('a quick look: a fiftieth of the load, so the figures say little\n')
   const rows: Array<Row> = []
   for (const one of chosen) {
