@@ -2,7 +2,7 @@
  * The point of this file: what a real node does where numbers reach the ends of their 64 bits, names
  * cannot be sent back, and streams are deleted that nobody deletes.
  */
-import { ANY, BACKWARDS, binaryEvent, END, NO_STREAM, STREAM_EXISTS } from '@eventstore/db-client'
+import { ANY, BACKWARDS, binaryEvent, END, NO_STREAM, START, STREAM_EXISTS } from '@eventstore/db-client'
 import { describe, expect, test } from 'vitest'
 import { event, events, failure, labels, plain, read, served, until } from './client.js'
 
@@ -69,6 +69,15 @@ test('a position of which only one half is 2^64-1 is nowhere', async () => {
     const reading = client.readAll({ direction, fromPosition: { commit: uint64Max, prepare: 0n } })
     expect((await failure(reading[Symbol.asyncIterator]().next())).message).toContain('Unexpected ReadAllResult: Error')
   }
+})
+
+test('a subscription to everything catches up also where the log ends in a write without events', async () => {
+  const { client } = await served()
+  const { position } = await client.appendToStream('s', events(2))
+  await client.appendToStream('s', [])
+  const subscription = client.subscribeToAll({ fromPosition: position ?? START })
+  await new Promise((resolve) => subscription.on('caughtUp', resolve))
+  await subscription.unsubscribe()
 })
 
 test('a link to a revision that is no 64-bit number is no link', async () => {

@@ -34,10 +34,10 @@ export const allForwards = (log: Log, from: Position, count: number, filter: Eve
   let index = start
   for (; index < log.count && events.length < count && considered < window; index++) {
     const event = log.at(index)?.event
+    next = { commit: log.at(index + 1)?.position ?? log.end, prepare: 0 }
     if (event === undefined || !notBefore(event.position, from)) continue
     considered += 1
     if (filter(event)) events.push(event)
-    next = { commit: log.at(index + 1)?.position ?? log.end, prepare: 0 }
   }
   return { events, next, considered, end: index >= log.count && events.length < count && considered < window }
 }
