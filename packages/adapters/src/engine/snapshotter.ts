@@ -4,8 +4,8 @@ import type { SnapshotStore, SnapshotWriter } from '../store/index.js'
 import { describe } from './refusals.js'
 import { isSnapshotDue } from './snapshot-policy.js'
 
-/** Tasks written at least before others get their turn. */
-const tasksPerTurn = 1_024
+/** Tasks written at least before others get their turn: a fraction of a millisecond, which a lone claim meets several times on its way. */
+const tasksPerTurn = 256
 /** Of the time that the others' turn took: a busy queue must not keep its snapshot from coming to an end. */
 const shareMin = 0.5
 /** A longer turn would be felt by whoever waits for an answer. */

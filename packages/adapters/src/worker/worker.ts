@@ -71,8 +71,10 @@ const claimMax = 1_000
 const abortedMs = 1_000
 /** How long outcomes are still handed in after the handlers have ended. */
 const lastWordsMs = 5_000
-/** A long poll that has been open for so long means that there is nothing. */
+/** A claim that is answered at all is mostly answered by then; after that it is a long poll that waits for work. */
 const nothingThereMs = 100
+/** The same for who says that a queue is drained: to be wrong is worse than to be late, should the server be slow. */
+const drainedMs = 500
 
 class Worker {
   #state: WorkerStats['state'] = 'new'
@@ -310,7 +312,7 @@ class Worker {
         const idle = this.#running.size + this.#calling === 0 && this.#buffered === 0 && this.#settler.size === 0
         if (!idle) idleSince = performance.now()
         const openForMs = this.#isClaiming ? performance.now() - Math.max(this.#claimSentAt, idleSince) : 0
-        if (idle && this.#state === 'running' && (this.#emptySentAt >= idleSince || openForMs >= nothingThereMs)) return
+        if (idle && this.#state === 'running' && (this.#emptySentAt >= idleSince || openForMs >= drainedMs)) return
         await this.#progress.passWithin(nothingThereMs / 4)
       }
     } finally {
