@@ -1,23 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createWorker, LeaseLost, type TaskWorker, type WorkerEvent, type WorkerOptions } from '@daybook/adapters/worker'
-import { failing, MemorySource, sleep, until } from './memory-source.js'
-
-let source: MemorySource
-let worker: TaskWorker
-let events: Array<WorkerEvent>
-const work = (options: Omit<WorkerOptions, 'source'>): TaskWorker => {
-  worker = createWorker({ source, onEvent: (event) => events.push(event), ...options })
-  worker.start()
-  return worker
-}
-const aborted = (signal: AbortSignal): Promise<Error> =>
-  new Promise((resolve) => (signal.aborted ? resolve(signal.reason) : signal.addEventListener('abort', () => resolve(signal.reason), { once: true })))
-
-beforeEach(() => {
-  source = new MemorySource()
-  events = []
-})
-afterEach(() => worker.stop({ graceMs: 0 }))
+import { describe, expect, test } from 'vitest'
+import { LeaseLost } from '@daybook/adapters/worker'
+import { failing, sleep, until } from './memory-source.js'
+import { aborted, events, source, work, worker } from './trial.js'
 
 describe('leases are kept', () => {
   test('GB-07 a task that takes several leases is kept by heartbeats, in batches', async () => {

@@ -1,23 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createWorker, type TaskWorker, type WorkerEvent, type WorkerOptions, WorkerStopped } from '@daybook/adapters/worker'
-import { failing, MemorySource, sleep, until } from './memory-source.js'
-
-let source: MemorySource
-let worker: TaskWorker
-let events: Array<WorkerEvent>
-const work = (options: Omit<WorkerOptions, 'source'>): TaskWorker => {
-  worker = createWorker({ source, onEvent: (event) => events.push(event), ...options })
-  worker.start()
-  return worker
-}
-const aborted = (signal: AbortSignal): Promise<Error> =>
-  new Promise((resolve) => (signal.aborted ? resolve(signal.reason) : signal.addEventListener('abort', () => resolve(signal.reason), { once: true })))
-
-beforeEach(() => {
-  source = new MemorySource()
-  events = []
-})
-afterEach(() => worker.stop({ graceMs: 0 }))
+import { describe, expect, test } from 'vitest'
+import { createWorker, WorkerStopped } from '@daybook/adapters/worker'
+import { failing, sleep, until } from './memory-source.js'
+import { aborted, events, source, work, worker } from './trial.js'
 
 describe('stopping', () => {
   test('waits for running handlers, gives the waiting claim up, and hands everything in', async () => {
@@ -139,9 +123,9 @@ describe('stopping', () => {
   })
 
   test('before the start is no work at all', async () => {
-    worker = createWorker({ source, handler: () => undefined })
-    await worker.stop()
-    expect(() => worker.start()).toThrow(/stopped/)
+    const idle = createWorker({ source, handler: () => undefined })
+    await idle.stop()
+    expect(() => idle.start()).toThrow(/stopped/)
     expect(source.claims).toEqual([])
   })
 })

@@ -1,26 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createWorker, type HandlerContext, PermanentError, RetryLater, type TaskWorker, type WorkerEvent, type WorkerOptions } from '@daybook/adapters/worker'
-import { failing, MemorySource, sleep, until } from './memory-source.js'
+import { describe, expect, test } from 'vitest'
+import { createWorker, type HandlerContext, PermanentError, RetryLater } from '@daybook/adapters/worker'
+import { failing, sleep, until } from './memory-source.js'
+import { events, source, work, worker } from './trial.js'
 
-let source: MemorySource
-let worker: TaskWorker
-let events: Array<WorkerEvent>
-const work = (options: Omit<WorkerOptions, 'source'>): TaskWorker => {
-  worker = createWorker({ source, onEvent: (event) => events.push(event), ...options })
-  worker.start()
-  return worker
-}
 const only = (id: string) => {
   const { outcomes } = source.task(id)
   expect(outcomes.length).toBe(1)
   return outcomes[0]!
 }
-
-beforeEach(() => {
-  source = new MemorySource()
-  events = []
-})
-afterEach(() => worker.stop({ graceMs: 0 }))
 
 describe('a worker works', () => {
   test.each([

@@ -38,7 +38,8 @@ export const poisonConsumedStates = (on: boolean): void => {
   poisoning = on
 }
 
-export const initial = (queue: string): QueueState => QueueState.of(new Tables(queue))
+/** `seed`, a 32-bit integer that nobody knows, keeps lookups quick whatever ids producers think up; what comes out does not depend on it. */
+export const initial = (queue: string, seed = 0): QueueState => QueueState.of(new Tables(queue, seed))
 
 /** Folds one event. Consumes `state`. */
 export const evolve = (state: QueueState, event: QueueEvent): QueueState => {

@@ -100,7 +100,7 @@ const headPage = (tables: Tables): SnapshotPage => {
 }
 
 /** Builds a state from a snapshot's pages, given in order; `finish` returns it. Rejects malformed pages by throwing. */
-export const snapshotReader = (): { readonly page: (page: SnapshotPage) => void; readonly finish: () => QueueState } => {
+export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) => void; readonly finish: () => QueueState } => {
   let tables: Tables | undefined
   let groups: ReadonlyArray<Group> = []
   let breakers: HeadText['breakers'] = []
@@ -111,7 +111,7 @@ export const snapshotReader = (): { readonly page: (page: SnapshotPage) => void;
 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
-    tables = new Tables(head.queue)
+    tables = new Tables(head.queue, seed)
     const { queue: _, groups: groupTexts, breakers: breakerTexts, ...fields } = head
     Object.assign(tables.head, fields)
     groups = groupTexts.map(([type, phase, skills, tenant]) =>

@@ -53,9 +53,9 @@ export class Tables {
     misfits: 0,
   }
   readonly byNumber = new TaskNumbers()
-  readonly byId = new TextIndex<TaskRecord>((number) => this.byNumber.get(number), (task) => task.id)
+  readonly byId: TextIndex<TaskRecord>
   /** The task that a new one with the same idempotency key would duplicate. */
-  readonly byKey = new TextIndex<TaskRecord>((number) => this.byNumber.get(number), (task) => task.key)
+  readonly byKey: TextIndex<TaskRecord>
   readonly byTicket = new Map<string, Set<TaskRecord>>()
   readonly groups = new Map<string, Group>()
   /** What each agent holds, by token. */
@@ -73,7 +73,15 @@ export class Tables {
   private expected: ReadonlyArray<{ readonly task: TaskRecord }> = []
   private next = 0
 
-  constructor(readonly queue: string) {}
+  /** `seed`: see `text-index.ts`. */
+  constructor(
+    readonly queue: string,
+    readonly seed: number,
+  ) {
+    const byNumber = (number: number): TaskRecord | undefined => this.byNumber.get(number)
+    this.byId = new TextIndex(byNumber, (task) => task.id, seed)
+    this.byKey = new TextIndex(byNumber, (task) => task.key, seed)
+  }
 
   touchHead(): Head {
     const { head, journal } = this

@@ -23,10 +23,14 @@ export class TextIndex<T> {
   private foundText: string | undefined
   private foundNumber = 0
 
-  /** An item must stay known by its number, with the same text, for as long as it is in the index. So many are expected. */
+  /**
+   * An item must stay known by its number, with the same text, for as long as it is in the index. With a seed that nobody
+   * knows, nobody can think up texts that crowd together; it decides nothing that is seen outside. So many are expected.
+   */
   constructor(
     private readonly itemOf: (number: number) => T | undefined,
     private readonly textOf: (item: T) => string,
+    private readonly seed: number,
     expected = 0,
   ) {
     let capacity = capacityMin
@@ -46,7 +50,7 @@ export class TextIndex<T> {
 
   get(text: string): T | undefined {
     if (text === this.foundText) return this.itemOf(this.foundNumber)
-    const at = this.placeOf(text, hashOf(text))
+    const at = this.placeOf(text, hashOf(text, this.seed))
     const number = at >= 0 ? this.numbers[at] : this.crowded.size > 0 ? this.crowded.get(text) : undefined
     if (number === undefined) return undefined
     this.foundText = text
@@ -55,14 +59,14 @@ export class TextIndex<T> {
   }
 
   has(text: string): boolean {
-    return this.placeOf(text, hashOf(text)) >= 0 || (this.crowded.size > 0 && this.crowded.has(text))
+    return this.placeOf(text, hashOf(text, this.seed)) >= 0 || (this.crowded.size > 0 && this.crowded.has(text))
   }
 
   /** The item of this number takes the place of any other with this text. */
   set(text: string, number: number): void {
     if (this.count * 2 >= this.capacity) this.resize(this.capacity * 2)
     this.foundText = undefined
-    const hash = hashOf(text)
+    const hash = hashOf(text, this.seed)
     const at = this.placeOf(text, hash)
     if (at >= 0) this.numbers[at] = number
     else if (this.isCrowded(hash, ~at) || (this.crowded.size > 0 && this.crowded.has(text))) this.crowded.set(text, number)
@@ -75,7 +79,7 @@ export class TextIndex<T> {
 
   delete(text: string): void {
     this.foundText = undefined
-    const at = this.placeOf(text, hashOf(text))
+    const at = this.placeOf(text, hashOf(text, this.seed))
     if (at < 0) {
       this.crowded.delete(text)
       return
@@ -138,12 +142,8 @@ export class TextIndex<T> {
   }
 }
 
-/** Another in each process, so that nobody can think up ids that crowd together. */
-// eslint-disable-next-line no-restricted-properties -- where a text stands in the table is never seen outside
-const seed = Math.floor(Math.random() * 2 ** 32)
-
 /** Never 0. */
-const hashOf = (text: string): number => {
+const hashOf = (text: string, seed: number): number => {
   const { length } = text
   let hash = length ^ seed
   for (let i = Math.max(0, length - hashedCharacters); i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -1,7 +1,11 @@
 /** From the log to the state: the newest usable snapshot, then what came after it. */
+import { randomInt } from 'node:crypto'
 import { evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
 import { type EventStore, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
 import { decodeRecorded } from './wire.js'
+
+/** See core's `initial`. */
+const indexSeed = randomInt(2 ** 32)
 
 export const streamPrefix = 'taskqueue-'
 export const streamOf = (queue: string): string => `${streamPrefix}${queue}`
@@ -61,7 +65,7 @@ export const replay = async (
   const stream = streamOf(queue)
   const head = await store.head(stream)
   const loaded = snapshots === undefined ? undefined : await loadSnapshot(store, snapshots, stream, head, report)
-  let state = loaded?.state ?? initial(queue)
+  let state = loaded?.state ?? initial(queue, indexSeed)
   let lastId = loaded?.eventId
   const snapshotRevision = revisionOf(state)
   let done = 0
@@ -97,7 +101,7 @@ const loadSnapshot = async (
         report.skipped(`${stream}@${snapshot.header.revision}`, 'it is of another log')
         continue
       }
-      const reader = snapshotReader()
+      const reader = snapshotReader(indexSeed)
       for await (const page of snapshot.pages()) reader.page(page)
       const state = reader.finish()
       if (revisionOf(state) === snapshot.header.revision) return { state, eventId: snapshot.header.eventId }

@@ -45,7 +45,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   eventOf: (task: T, facts: TaskFacts) => QueueEvent,
 ): Decision => {
   const fresh: Array<T> = []
-  const earlier = tasks.length > 1 ? earlierTasks(fresh, tasks.length) : undefined
+  const earlier = tasks.length > 1 ? earlierTasks(fresh, tasks.length, tables.seed) : undefined
   const folded = new Map<string, Folded>()
   let linked = false
   for (const task of tasks) {
@@ -78,9 +78,9 @@ interface Earlier<T> {
   readonly byKey: TextIndex<T>
 }
 
-const earlierTasks = <T extends PreparedTask>(fresh: ReadonlyArray<T>, expected: number): Earlier<T> => ({
-  byId: new TextIndex((index) => fresh[index], (task) => task.id, expected),
-  byKey: new TextIndex((index) => fresh[index], (task) => task.idempotencyKey, expected),
+const earlierTasks = <T extends PreparedTask>(fresh: ReadonlyArray<T>, expected: number, seed: number): Earlier<T> => ({
+  byId: new TextIndex((index) => fresh[index], (task) => task.id, seed, expected),
+  byKey: new TextIndex((index) => fresh[index], (task) => task.idempotencyKey, seed, expected),
 })
 
 /** A task of the request that is another's duplicate: its id names nothing. */
