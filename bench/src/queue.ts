@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { createDaybook, type Daybook, type Door, prepareTask, type QueueEngine } from '@daybook/adapters/engine'
+import { createDaybook, type Daybook, type Caller, prepareTask, type QueueEngine } from '@daybook/adapters/engine'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventStore } from '@daybook/adapters/store'
@@ -15,7 +15,7 @@ import { inParallel, newTask } from './measure.js'
 /** Where the server keeps its log in its data folder. */
 export const logFile = 'daybook.sqlite'
 
-export const door: Door = { actor: 'bench' }
+export const caller: Caller = { actor: 'bench' }
 
 export interface Opened {
   readonly daybook: Daybook
@@ -31,7 +31,7 @@ export const openQueue = async (folder: string, other?: { readonly store: EventS
   await daybook.ready
   const engine = await daybook.open(other?.queue ?? 'default')
   // The handler of the peers reports nothing; a decision report is another feature, not another price.
-  right(await engine.submit({ type: 'Configure', patch: { decisionReport: 'optional' } }, door))
+  right(await engine.submit({ type: 'Configure', patch: { decisionReport: 'optional' } }, caller))
   return { daybook, engine }
 }
 
@@ -41,7 +41,7 @@ export const right = <A>(outcome: E.Either<unknown, A>): A => {
 }
 
 export const enqueue = async (engine: QueueEngine, tasks: ReadonlyArray<NewTask>): Promise<void> => {
-  right(await engine.submit({ type: 'Enqueue', tasks: tasks.map((task) => right(prepareTask(task))) }, door))
+  right(await engine.submit({ type: 'Enqueue', tasks: tasks.map((task) => right(prepareTask(task))) }, caller))
 }
 
 /** Enqueues `count` tasks of mixed priorities, 500 at a time, four calls in flight. */

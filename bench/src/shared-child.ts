@@ -4,7 +4,7 @@ import { prepareTask, type QueueEngine } from '@daybook/adapters/engine'
 import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import { newTask, nowMs } from './measure.js'
-import { door, openQueue, right } from './queue.js'
+import { caller, openQueue, right } from './queue.js'
 
 const callers = 64
 
@@ -24,9 +24,9 @@ const work = async (on: QueueEngine, agent: string): Promise<void> => {
   while (!isOver) {
     const task = newTask()
     const own = { ...task, payload: { ...task.payload, process: process.pid } }
-    right(await answered(on.submit({ type: 'Enqueue', tasks: [right(prepareTask(own))] }, door)))
-    for (const { task: id, token } of right(await answered(on.claim({ type: 'Claim', agent, max: 1 }, door))).value) {
-      right(await answered(on.submit({ type: 'Complete', task: id, agent, token, content: '{}', hasReport: true }, door)))
+    right(await answered(on.submit({ type: 'Enqueue', tasks: [right(prepareTask(own))] }, caller)))
+    for (const { task: id, token } of right(await answered(on.claim({ type: 'Claim', agent, max: 1 }, caller))).value) {
+      right(await answered(on.submit({ type: 'Complete', task: id, agent, token, content: '{}', hasReport: true }, caller)))
     }
   }
 }

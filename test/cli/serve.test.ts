@@ -29,7 +29,7 @@ describe('daybook serve', () => {
     expect(await server.stop()).toMatchObject({ code: 0, out: `daybook: ready at ${server.url}\n` })
   })
 
-  test('the first start shows an admin token once; it opens the door, and later starts do not show it', async () => {
+  test('the first start shows an admin token once; it opens the caller, and later starts do not show it', async () => {
     const first = await serving([], {})
     const [, token] = /shown this once: (\S+)/.exec(first.said) ?? []
     expect(token).toMatch(/^dbk_/)

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import type { Claimed, PreparedTask } from '@daybook/core'
+import type { ClaimedTask, PreparedTask } from '@daybook/core'
 import { holds, type LogEntry, type Told } from '../support/audit.js'
 import { sleep } from '../support/queue.js'
 
@@ -77,7 +77,7 @@ export const heldAfter = (told: ReadonlyArray<Told>, lines: ReadonlyArray<Line>)
   const spokenOf = new Set(lines.flatMap((line) => line.about ?? []))
   return told.flatMap(({ command, outcome }) =>
     command.type === 'Claim' && outcome._tag === 'Right'
-      ? (outcome.right.value as ReadonlyArray<Claimed>)
+      ? (outcome.right.value as ReadonlyArray<ClaimedTask>)
           .filter(({ token, timeout }) => timeout > 60 && !spokenOf.has(token))
           .map(({ task, token }) => ({ task, token, agent: command.agent }))
       : [],

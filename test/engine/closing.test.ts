@@ -5,7 +5,7 @@ import { revisionOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { faultyStore } from '../support/faulty-store.js'
 import { memorySnapshots } from '../support/memory-snapshots.js'
-import { claim, codeOf, door, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, sleep, stateText, task, textOf } from '../support/queue.js'
+import { claim, codeOf, caller, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, sleep, stateText, task, textOf } from '../support/queue.js'
 
 test('what was submitted is answered, and a snapshot of all of it is left', async () => {
   const snapshots = memorySnapshots()
@@ -13,7 +13,7 @@ test('what was submitted is answered, and a snapshot of all of it is left', asyn
   const release = store.hold()
   const answers = []
   for (let i = 0; i < 40; i++) {
-    answers.push(engine.submit(enqueue(`t${i}`), door))
+    answers.push(engine.submit(enqueue(`t${i}`), caller))
     if (i % 10 === 0) await settle()
   }
   const read = engine.read(revisionOf)
@@ -35,13 +35,13 @@ test('what was submitted is answered, and a snapshot of all of it is left', asyn
 
 test('commands, claims and reads that come later are refused, and write nothing', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   await engine.close()
   const outcomes = [
-    await engine.submit(enqueue('b'), door),
-    await engine.claim(claim(), door, { waitMs: 60_000 }),
+    await engine.submit(enqueue('b'), caller),
+    await engine.claim(claim(), caller, { waitMs: 60_000 }),
     await engine.read(() => 1),
-    ...(await engine.submitAll([enqueue('c'), enqueue('d')], door)),
+    ...(await engine.submitAll([enqueue('c'), enqueue('d')], caller)),
   ]
   expect(outcomes.map(codeOf)).toEqual(Array(5).fill('unavailable'))
   expect(outcomes[0]).toMatchObject({ left: { retryAfterSeconds: 1, detail: expect.stringContaining('stopping') } })
@@ -51,12 +51,12 @@ test('commands, claims and reads that come later are refused, and write nothing'
 test('waiting claims are answered empty at once: those in line, in the mailbox, and in an append that fails', async () => {
   for (const fault of ['none', 'unavailable'] as const) {
     const { engine, store } = await openQueue()
-    const wait = (agent: string) => engine.claim(claim(agent), door, { waitMs: 60_000 })
+    const wait = (agent: string) => engine.claim(claim(agent), caller, { waitMs: 60_000 })
     const inLine = [wait('a'), wait('b')]
     await settle()
     const release = store.hold()
     store.script.push({ kind: fault })
-    const enqueued = engine.submit(enqueue('x'), door)
+    const enqueued = engine.submit(enqueue('x'), caller)
     await settle()
     const inMailbox = wait('c')
     const closed = engine.close()
@@ -72,9 +72,9 @@ test('waiting claims are answered empty at once: those in line, in the mailbox, 
 test('while the store cannot write: everybody is refused, and the end comes', async () => {
   const snapshots = memorySnapshots()
   const { engine, store } = await openQueue({ snapshots })
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   store.script.push(...Array.from({ length: 99 }, () => ({ kind: 'unavailable' }) as const))
-  const answers = Array.from({ length: 5 }, (_, i) => engine.submit(enqueue(`t${i}`), door))
+  const answers = Array.from({ length: 5 }, (_, i) => engine.submit(enqueue(`t${i}`), caller))
   const read = engine.read(revisionOf)
   const started = performance.now()
   await engine.close()
@@ -88,11 +88,11 @@ test('while an outcome stays unknown: within bounds, everybody is told, and the 
   const snapshots = memorySnapshots()
   const inner = openMemoryStore()
   const { engine, store } = await openQueue({ store: inner, snapshots })
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   store.script.push({ kind: 'unknown, lost' }, ...Array.from({ length: 99 }, () => ({ kind: 'unavailable' }) as const))
-  const unsettled = engine.submit(enqueue(task('b', { type: 'never' })), door)
+  const unsettled = engine.submit(enqueue(task('b', { type: 'never' })), caller)
   await settle()
-  const behind = [engine.submit(enqueue('c'), door), engine.claim(claim(), door, { waitMs: 60_000 })]
+  const behind = [engine.submit(enqueue('c'), caller), engine.claim(claim(), caller, { waitMs: 60_000 })]
   const started = performance.now()
   await engine.close()
   expect(performance.now() - started).toBeLessThan(10_000)
@@ -101,16 +101,16 @@ test('while an outcome stays unknown: within bounds, everybody is told, and the 
   expect(snapshots.kept.map(({ header }) => header.revision)).toEqual([0])
   // Others write where it would have been: the snapshot must not bring it back.
   const { engine: next } = await openQueue({ store: inner })
-  await next.submit(enqueue('d', 'e', 'f'), door)
+  await next.submit(enqueue('d', 'e', 'f'), caller)
   const { engine: again } = await openQueue({ store: inner, snapshots })
   expect(await stateText(again)).toBe(textOf(foldAll(await logOf(inner))))
 }, 20_000)
 
 test('while the outcome becomes known: it is acknowledged', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   store.script.push({ kind: 'unknown, written late', ms: 150 }, { kind: 'unavailable' }, { kind: 'unavailable' })
-  const unsettled = engine.submit(enqueue('b'), door)
+  const unsettled = engine.submit(enqueue('b'), caller)
   await settle()
   await engine.close()
   expect(codeOf(await unsettled)).toBe('success')
@@ -120,8 +120,8 @@ test('while the outcome becomes known: it is acknowledged', async () => {
 test('a lease that runs out during the end is left to the next start', async () => {
   const store = openMemoryStore()
   const { engine } = await openQueue({ store })
-  await engine.submit(enqueue(task('a', { timeout: 0.02 })), door)
-  await engine.claim(claim(), door)
+  await engine.submit(enqueue(task('a', { timeout: 0.02 })), caller)
+  await engine.claim(claim(), caller)
   await engine.close()
   await sleep(40)
   expect((await logOf(store)).length).toBe(2)
@@ -137,7 +137,7 @@ test('a store of several queues: all replayed, then ready; closed together with 
   await first.ready
   expect(first.queues()).toEqual([])
   expect(first.queue('one')).toBeUndefined()
-  for (const name of ['one', 'two', 'three']) await (await first.open(name)).submit(enqueue(`in ${name}`), door)
+  for (const name of ['one', 'two', 'three']) await (await first.open(name)).submit(enqueue(`in ${name}`), caller)
   const idle = await first.open('idle')
   expect(await first.open('idle')).toBe(idle)
   expect(first.queue('idle')).toBeUndefined()
@@ -164,7 +164,7 @@ test('opened twice at once, a queue has one engine', async () => {
 test('a store that cannot be read: ready rejects, and close comes to an end', async () => {
   const store = faultyStore(openMemoryStore())
   const before = await openEngine(store, 'q', undefined, { skipped: () => undefined, progress: () => undefined })
-  await before.submit(enqueue('a'), door)
+  await before.submit(enqueue('a'), caller)
   store.failReads = 1
   const daybook = createDaybook({ store })
   await expect(daybook.ready).rejects.toThrow('reading fails now')

@@ -4,13 +4,13 @@ import type { EventStore } from '@daybook/adapters/store'
 import { headOf, taskOf } from '@daybook/core'
 import { NEVER } from 'rxjs'
 import { expect, test } from 'vitest'
-import { claim, codeOf, complete, door, enqueue, foldAll, logOf, ok, openQueue, settle, stateText, task, textOf, typesIn } from '../support/queue.js'
+import { claim, codeOf, complete, caller, enqueue, foldAll, logOf, ok, openQueue, settle, stateText, task, textOf, typesIn } from '../support/queue.js'
 
 /** Ours, with these tasks in it, and another that has read them. */
 const openTwo = async (...ids: ReadonlyArray<string>) => {
   const inner = openMemoryStore({ isShared: true })
   const ours = await openQueue({ store: inner })
-  if (ids.length > 0) await ours.engine.submit(enqueue(...ids), door)
+  if (ids.length > 0) await ours.engine.submit(enqueue(...ids), caller)
   const other = await openQueue({ store: inner })
   const between = (run: () => Promise<unknown>): void => void ours.store.script.push({ kind: 'after', run })
   return { ...ours, inner, other: other.engine, between }
@@ -18,8 +18,8 @@ const openTwo = async (...ids: ReadonlyArray<string>) => {
 
 test('foreign events are folded, and the commands decided again, once (INV-16)', async () => {
   const { engine, store, other, between, inner } = await openTwo('a')
-  between(() => other.submit(enqueue('foreign'), door))
-  const mine = await engine.submit(enqueue('b'), door)
+  between(() => other.submit(enqueue('foreign'), caller))
+  const mine = await engine.submit(enqueue('b'), caller)
   expect(ok(mine)).toMatchObject([{ id: 'b', number: 3, duplicate: false }])
   expect(mine).toMatchObject({ right: { revision: 2 } })
   expect((await logOf(inner)).map(({ data }) => (JSON.parse(data) as { task: string }).task)).toEqual(['a', 'foreign', 'b'])
@@ -30,26 +30,26 @@ test('foreign events are folded, and the commands decided again, once (INV-16)',
 
 test('the decision made again is the one that is told: what was free has been taken', async () => {
   const { engine, other, between, inner } = await openTwo('a', 'b')
-  between(() => other.claim(claim('foreign', 1), door))
-  const [taken] = ok(await engine.claim(claim('ann', 1), door))
+  between(() => other.claim(claim('foreign', 1), caller))
+  const [taken] = ok(await engine.claim(claim('ann', 1), caller))
   expect(taken).toMatchObject({ task: 'b', token: 2, content: '{"payload":"of b"}' })
-  between(() => other.submit(enqueue('c'), door))
-  expect(ok(await engine.submit(enqueue('c'), door))).toMatchObject([{ id: 'c', number: 3, duplicate: true }])
-  between(() => other.submit({ type: 'Cancel', task: 'b', reason: 'not wanted' }, door))
-  expect(codeOf(await engine.submit(complete({ task: 'b', token: 2 }), door))).toBe('lease-lost')
+  between(() => other.submit(enqueue('c'), caller))
+  expect(ok(await engine.submit(enqueue('c'), caller))).toMatchObject([{ id: 'c', number: 3, duplicate: true }])
+  between(() => other.submit({ type: 'Cancel', task: 'b', reason: 'not wanted' }, caller))
+  expect(codeOf(await engine.submit(complete({ task: 'b', token: 2 }), caller))).toBe('lease-lost')
   expect(await typesIn(inner)).toEqual(['TaskEnqueued', 'TaskEnqueued', 'Claimed', 'Claimed', 'TaskEnqueued', 'Cancelled'])
 })
 
 test('a queue that both begin', async () => {
   const { engine, other, between } = await openTwo()
-  between(() => other.submit(enqueue('first'), door))
-  expect(ok(await engine.submit(enqueue('second'), door))).toMatchObject([{ number: 2 }])
+  between(() => other.submit(enqueue('first'), caller))
+  expect(ok(await engine.submit(enqueue('second'), caller))).toMatchObject([{ number: 2 }])
 })
 
 test('conflict after conflict', async () => {
   const { engine, other, between, inner } = await openTwo()
-  for (let i = 0; i < 5; i++) between(() => other.submit(enqueue(`f${i}`), door))
-  const outcomes = await engine.submitAll([enqueue('a'), enqueue('b'), complete({ task: 'x', token: 1 })], door)
+  for (let i = 0; i < 5; i++) between(() => other.submit(enqueue(`f${i}`), caller))
+  const outcomes = await engine.submitAll([enqueue('a'), enqueue('b'), complete({ task: 'x', token: 1 })], caller)
   expect(outcomes.map(codeOf)).toEqual(['success', 'success', 'not-found'])
   expect(engine.status().conflicts).toBe(5)
   const log = await logOf(inner)
@@ -59,9 +59,9 @@ test('conflict after conflict', async () => {
 
 test('when the log cannot be read, the engine tries until it can, and loses nothing', async () => {
   const { engine, store, other, between, inner, warnings } = await openTwo()
-  between(() => other.submit(enqueue('foreign'), door))
+  between(() => other.submit(enqueue('foreign'), caller))
   store.failReads = 2
-  expect(codeOf(await engine.submit(enqueue('mine'), door))).toBe('success')
+  expect(codeOf(await engine.submit(enqueue('mine'), caller))).toBe('success')
   expect(store.failReads).toBe(0)
   expect(warnings.join()).toContain('reading fails now')
   expect(await typesIn(inner)).toHaveLength(2)
@@ -70,11 +70,11 @@ test('when the log cannot be read, the engine tries until it can, and loses noth
 
 test('waiting claims keep their places through a conflict', async () => {
   const { engine, other, between } = await openTwo('a')
-  await engine.claim(claim(), door)
-  const waiting = ['first', 'second', 'third'].map((agent) => engine.claim(claim(agent), door, { waitMs: 5_000 }))
+  await engine.claim(claim(), caller)
+  const waiting = ['first', 'second', 'third'].map((agent) => engine.claim(claim(agent), caller, { waitMs: 5_000 }))
   await settle()
-  between(() => other.submit(enqueue('b'), door))
-  await engine.submit(enqueue('c', 'd'), door)
+  between(() => other.submit(enqueue('b'), caller))
+  await engine.submit(enqueue('c', 'd'), caller)
   expect((await Promise.all(waiting)).map((outcome) => ok(outcome)[0]?.task)).toEqual(['b', 'c', 'd'])
 })
 
@@ -83,11 +83,11 @@ test('work that only a conflict brought to light goes to those who wait', async 
   const inner = openMemoryStore({ isShared: true })
   const { engine, store } = await openQueue({ store: inner, clock: () => now })
   const { engine: other } = await openQueue({ store: inner, clock: () => now })
-  await engine.submit(enqueue(task('a', { maxRetries: 1, timeout: 1 })), door)
-  await engine.claim(claim(), door)
-  const waiting = engine.claim(claim('bob'), door, { waitMs: 5_000 })
+  await engine.submit(enqueue(task('a', { maxRetries: 1, timeout: 1 })), caller)
+  await engine.claim(claim(), caller)
+  const waiting = engine.claim(claim('bob'), caller, { waitMs: 5_000 })
   await settle()
-  store.script.push({ kind: 'after', run: () => other.submit(enqueue('foreign'), door) })
+  store.script.push({ kind: 'after', run: () => other.submit(enqueue('foreign'), caller) })
   now += 1_000
   // Wakes the engine: the tick is all that this append holds, and the dead letter it makes is nobody's work.
   void engine.read(() => 0)
@@ -98,12 +98,12 @@ test('two appends in flight and a foreign one of the same length: nothing twice,
   const inner = openMemoryStore()
   const { engine, store, warnings } = await openQueue({ store: inner })
   const { engine: other } = await openQueue({ store: inner })
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   const release = store.hold()
-  store.script.push({ kind: 'after', run: () => other.submit(enqueue('foreign'), door) }, { kind: 'after', run: settle })
-  const first = engine.submit(enqueue('b'), door)
+  store.script.push({ kind: 'after', run: () => other.submit(enqueue('foreign'), caller) }, { kind: 'after', run: settle })
+  const first = engine.submit(enqueue('b'), caller)
   await settle()
-  const second = engine.submit({ type: 'OpenBreaker', taskType: 'x', reason: 'by hand' }, door)
+  const second = engine.submit({ type: 'OpenBreaker', taskType: 'x', reason: 'by hand' }, caller)
   const seen = engine.read((state) => headOf(state).lastNumber)
   await settle()
   release()
@@ -123,9 +123,9 @@ test('both write all the time: every command has its one place in the log, and b
     ids.map(async (id, i) => {
       await new Promise((resolve) => setTimeout(resolve, i / 4))
       const { engine } = pair[i % 2]!
-      ok(await engine.submit(enqueue(id), door))
-      const [held] = ok(await engine.claim(claim(`agent ${i}`), door, { waitMs: 1_000 }))
-      if (held !== undefined) ok(await engine.submit(complete(held, `agent ${i}`), door))
+      ok(await engine.submit(enqueue(id), caller))
+      const [held] = ok(await engine.claim(claim(`agent ${i}`), caller, { waitMs: 1_000 }))
+      if (held !== undefined) ok(await engine.submit(complete(held, `agent ${i}`), caller))
     }),
   )
   expect(pair.every(({ engine }) => engine.status().conflicts > 0)).toBe(true)
@@ -135,7 +135,7 @@ test('both write all the time: every command has its one place in the log, and b
   expect(headOf(foldAll(log)).misfits).toBe(0)
   for (const { engine } of pair) {
     // A command of its own brings each up to the end.
-    ok(await engine.submit({ type: 'OpenBreaker', taskType: 'x', reason: 'by hand' }, door))
+    ok(await engine.submit({ type: 'OpenBreaker', taskType: 'x', reason: 'by hand' }, caller))
     expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
   }
 })
@@ -154,9 +154,9 @@ test('a store that refuses an append before it shows what came first is read unt
   }
   const { engine, warnings } = await openQueue({ store: lagging })
   const { engine: other } = await openQueue({ store: inner })
-  await other.submit(enqueue('a', 'b', 'c'), door)
+  await other.submit(enqueue('a', 'b', 'c'), caller)
   hidden = 0
-  expect(ok(await engine.submit(enqueue('d'), door))).toMatchObject([{ number: 4 }])
+  expect(ok(await engine.submit(enqueue('d'), caller))).toMatchObject([{ number: 4 }])
   expect(warnings).toEqual([])
   expect(engine.status().conflicts).toBe(1)
   expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
@@ -168,10 +168,10 @@ test('a log that is shorter than what was read of it: said so, and tried at leis
   let current = first
   const swapped = { ...first, append: (...args: Parameters<typeof first.append>) => current.append(...args), read: (...args: Parameters<typeof first.read>) => current.read(...args) }
   const { engine, store, warnings } = await openQueue({ store: swapped })
-  await engine.submit(enqueue('a', 'b', 'c'), door)
-  await (await openQueue({ store: second })).engine.submit(enqueue('old'), door)
+  await engine.submit(enqueue('a', 'b', 'c'), caller)
+  await (await openQueue({ store: second })).engine.submit(enqueue('old'), caller)
   current = second
-  const answer = engine.submit(enqueue('d'), door)
+  const answer = engine.submit(enqueue('d'), caller)
   await new Promise((resolve) => setTimeout(resolve, 350))
   expect(store.appends.length).toBeLessThan(8)
   expect(engine.status().unavailable).toContain('was its file replaced?')

@@ -4,17 +4,17 @@ import type { EventStore } from '@daybook/adapters/store'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { depthOf, isUnreadable, pendingCount } from '@daybook/core'
 import { expect, test } from 'vitest'
-import { claim, codeOf, complete, door, enqueue, isSettled, ok, openQueue, settle, stream, type Opened } from '../support/queue.js'
+import { claim, codeOf, complete, caller, enqueue, isSettled, ok, openQueue, settle, stream, type Opened } from '../support/queue.js'
 
 /** Throws when anything is answered while the append that it rests on is held. */
 const nothingBeforeDurable = async ({ engine, store }: Opened): Promise<void> => {
-  await engine.submit(enqueue('old'), door)
+  await engine.submit(enqueue('old'), caller)
   const release = store.hold()
   const asked: Record<string, Promise<Outcome<unknown>>> = {
-    enqueue: engine.submit(enqueue('a'), door),
-    claim: engine.claim(claim('ann', 2), door),
-    duplicate: engine.submit(enqueue('a'), door),
-    refusal: engine.submit(complete({ task: 'a', token: 77 }), door),
+    enqueue: engine.submit(enqueue('a'), caller),
+    claim: engine.claim(claim('ann', 2), caller),
+    duplicate: engine.submit(enqueue('a'), caller),
+    refusal: engine.submit(complete({ task: 'a', token: 77 }), caller),
     read: engine.read(pendingCount),
   }
   const events: Array<number> = []
@@ -67,9 +67,9 @@ test('answers come in order, whatever the order in which the store tells', async
   const { engine, store } = await openQueue()
   store.script.push({ kind: 'told late', ms: 30 }, { kind: 'none' })
   const told: Array<string> = []
-  const first = engine.submit(enqueue('a'), door).then((outcome) => told.push(`a ${codeOf(outcome)}`))
+  const first = engine.submit(enqueue('a'), caller).then((outcome) => told.push(`a ${codeOf(outcome)}`))
   await settle()
-  const second = engine.submit(enqueue('b'), door).then((outcome) => told.push(`b ${codeOf(outcome)}`))
+  const second = engine.submit(enqueue('b'), caller).then((outcome) => told.push(`b ${codeOf(outcome)}`))
   await settle()
   expect(told).toEqual([])
   await Promise.all([first, second])
@@ -79,9 +79,9 @@ test('answers come in order, whatever the order in which the store tells', async
 
 test('a read sees all that was submitted before it, and says which revision it shows', async () => {
   const { engine } = await openQueue()
-  const submitted = [engine.submit(enqueue('a'), door), engine.submit(enqueue('b'), door)]
+  const submitted = [engine.submit(enqueue('a'), caller), engine.submit(enqueue('b'), caller)]
   const seen = engine.read((state) => depthOf(state).total)
-  void engine.submit(enqueue('c'), door)
+  void engine.submit(enqueue('c'), caller)
   expect(await seen).toEqual({ _tag: 'Right', right: { value: 2, revision: 1 } })
   await Promise.all(submitted)
   expect(ok(await engine.read((state) => depthOf(state).total))).toBe(3)
@@ -89,9 +89,9 @@ test('a read sees all that was submitted before it, and says which revision it s
 
 test('a read over a batch that fails is answered anew, and never shows what did not come to be', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   store.script.push({ kind: 'unavailable' })
-  const refused = engine.submit(enqueue('b'), door)
+  const refused = engine.submit(enqueue('b'), caller)
   const seen = engine.read((state) => depthOf(state).total)
   expect(codeOf(await refused)).toBe('unavailable')
   expect(await seen).toEqual({ _tag: 'Right', right: { value: 1, revision: 0 } })
@@ -99,7 +99,7 @@ test('a read over a batch that fails is answered anew, and never shows what did 
 
 test('a read whose query throws rejects, and harms nobody else', async () => {
   const { engine } = await openQueue()
-  const enqueued = engine.submit(enqueue('a'), door)
+  const enqueued = engine.submit(enqueue('a'), caller)
   const asked = engine.read(() => {
     throw new Error('no such cursor')
   })
@@ -110,11 +110,11 @@ test('a read whose query throws rejects, and harms nobody else', async () => {
 
 test('reached: at once, when it comes, or not in time', async () => {
   const { engine } = await openQueue()
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   expect(await engine.reached(0, 0)).toBe(true)
   const soon = engine.reached(1, 5_000)
   expect(await engine.reached(1, 20)).toBe(false)
-  await engine.submit(enqueue('b'), door)
+  await engine.submit(enqueue('b'), caller)
   expect(await soon).toBe(true)
 })
 
@@ -122,8 +122,8 @@ test('committed tells every event once, in order, with its revision', async () =
   const { engine, store } = await openQueue({ batchEventsMax: 3 })
   const told: Array<string> = []
   engine.committed.subscribe(({ from, events }) => events.forEach((event, i) => told.push(`${from + i} ${isUnreadable(event) ? 'unreadable' : event.type}`)))
-  await engine.submitAll(Array.from({ length: 7 }, (_, i) => enqueue(`t${i}`)), door)
-  await engine.claim(claim('ann', 7), door)
+  await engine.submitAll(Array.from({ length: 7 }, (_, i) => enqueue(`t${i}`)), caller)
+  await engine.claim(claim('ann', 7), caller)
   const types = [...Array<string>(7).fill('TaskEnqueued'), ...Array<string>(7).fill('Claimed')]
   expect(told).toEqual(types.map((type, i) => `${i} ${type}`))
   expect(await store.head(stream)).toBe(13)
@@ -131,10 +131,10 @@ test('committed tells every event once, in order, with its revision', async () =
 
 test('many reads over a held append are all answered when it fails', async () => {
   const { engine, store } = await openQueue({ store: openMemoryStore() })
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   const release = store.hold()
   store.script.push({ kind: 'unavailable' })
-  const refused = engine.submit(enqueue('b'), door)
+  const refused = engine.submit(enqueue('b'), caller)
   await settle()
   const reads: Array<Promise<Outcome<number>>> = []
   for (let round = 0; round < 3; round++) {

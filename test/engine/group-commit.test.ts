@@ -1,11 +1,11 @@
 /** Commands that arrive together go to the log together. */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { expect, test } from 'vitest'
-import { claim, codeOf, complete, configure, door, enqueue, isSettled, logOf, ok, openQueue, settle, task, typesIn } from '../support/queue.js'
+import { claim, codeOf, complete, configure, caller, enqueue, isSettled, logOf, ok, openQueue, settle, task, typesIn } from '../support/queue.js'
 
 test('commands of one turn share one append, in the order in which they came', async () => {
   const { engine, store } = await openQueue()
-  const outcomes = await Promise.all(['a', 'b', 'c'].map((id) => engine.submit(enqueue(id), door)))
+  const outcomes = await Promise.all(['a', 'b', 'c'].map((id) => engine.submit(enqueue(id), caller)))
   expect(store.appends).toEqual([3])
   expect(outcomes.map((outcome) => ok(outcome)[0])).toMatchObject([{ id: 'a', number: 1 }, { id: 'b', number: 2 }, { id: 'c', number: 3 }])
 })
@@ -13,10 +13,10 @@ test('commands of one turn share one append, in the order in which they came', a
 test('submitAll gives each command its own outcome, in order, in one append', async () => {
   const { engine, store } = await openQueue()
   const unknown = complete({ task: 'nobody', token: 1 })
-  const outcomes = await engine.submitAll([enqueue('a'), unknown, claim(), enqueue('b')], door)
+  const outcomes = await engine.submitAll([enqueue('a'), unknown, claim(), enqueue('b')], caller)
   expect(outcomes.map(codeOf)).toEqual(['success', 'not-found', 'success', 'success'])
   expect(store.appends).toEqual([3])
-  expect(await engine.submitAll([], door)).toEqual([])
+  expect(await engine.submitAll([], caller)).toEqual([])
 })
 
 test('at most two appends are under way; what comes meanwhile goes in the next', async () => {
@@ -24,7 +24,7 @@ test('at most two appends are under way; what comes meanwhile goes in the next',
   const release = store.hold()
   const answers = []
   for (let i = 0; i < 10; i++) {
-    answers.push(engine.submit(enqueue(`t${i}`), door))
+    answers.push(engine.submit(enqueue(`t${i}`), caller))
     await settle()
   }
   expect(store.open()).toEqual({ now: 2, most: 2 })
@@ -40,7 +40,7 @@ test('one where other processes append to the queue, too', async () => {
   const release = store.hold()
   const answers = []
   for (let i = 0; i < 4; i++) {
-    answers.push(engine.submit(enqueue(`t${i}`), door))
+    answers.push(engine.submit(enqueue(`t${i}`), caller))
     await settle()
   }
   expect(store.open().now).toBe(1)
@@ -51,9 +51,9 @@ test('one where other processes append to the queue, too', async () => {
 
 test('an append holds no more than batchEventsMax events, unless one command has more', async () => {
   const { engine, store } = await openQueue({ batchEventsMax: 4 })
-  await engine.submitAll(Array.from({ length: 10 }, (_, i) => enqueue(`t${i}`)), door)
+  await engine.submitAll(Array.from({ length: 10 }, (_, i) => enqueue(`t${i}`)), caller)
   expect(store.appends).toEqual([4, 4, 2])
-  await engine.submit(enqueue(...Array.from({ length: 9 }, (_, i) => `u${i}`)), door)
+  await engine.submit(enqueue(...Array.from({ length: 9 }, (_, i) => `u${i}`)), caller)
   expect(store.appends).toEqual([4, 4, 2, 9])
 })
 
@@ -65,12 +65,12 @@ const tight = (limits: { appendBytesMax?: number; appendEventsMax?: number }) =>
 test("an append stays below the store's limits; a command that cannot is refused and writes nothing (INV-16)", async () => {
   const { engine, store } = await openQueue({ store: tight({ appendEventsMax: 5, appendBytesMax: 4_000 }) })
   const big = task('big', { content: JSON.stringify({ payload: 'x'.repeat(5_000) }) })
-  const outcomes = await engine.submitAll([enqueue('a'), enqueue(big), enqueue(...'bcdefg'), enqueue('h')], door)
+  const outcomes = await engine.submitAll([enqueue('a'), enqueue(big), enqueue(...'bcdefg'), enqueue('h')], caller)
   expect(outcomes.map(codeOf)).toEqual(['success', 'too-large', 'too-large', 'success'])
   expect(await typesIn(store)).toEqual(['TaskEnqueued', 'TaskEnqueued'])
   const many = Array.from({ length: 30 }, (_, i) => enqueue(task(`m${i}`, { content: JSON.stringify({ payload: 'x'.repeat(1_000) }) })))
   const before = store.appends.length
-  await engine.submitAll(many, door)
+  await engine.submitAll(many, caller)
   expect(await logOf(store)).toHaveLength(32)
   // Each has some 1,500 bytes: two fit, and what is refused is what was measured, not what was guessed.
   expect(store.appends.slice(before)).toEqual(Array(15).fill(2))
@@ -78,21 +78,21 @@ test("an append stays below the store's limits; a command that cannot is refused
 
 test('a claim of more tasks than one append holds takes as many as it does', async () => {
   const { engine, store } = await openQueue({ store: tight({ appendEventsMax: 8 }) })
-  await engine.submitAll(Array.from({ length: 20 }, (_, i) => enqueue(`t${i}`)), door)
-  const first = ok(await engine.claim(claim('ann', 20), door))
+  await engine.submitAll(Array.from({ length: 20 }, (_, i) => enqueue(`t${i}`)), caller)
+  const first = ok(await engine.claim(claim('ann', 20), caller))
   expect(first.map(({ task: id }) => id)).toEqual(['t0', 't1', 't2', 't3', 't4'])
-  expect(ok(await engine.claim(claim('ann', 20), door, { waitMs: 50 })).length).toBeGreaterThan(0)
+  expect(ok(await engine.claim(claim('ann', 20), caller, { waitMs: 50 })).length).toBeGreaterThan(0)
   expect(Math.max(...store.appends)).toBeLessThanOrEqual(8)
 })
 
 test('more timers at once than one append holds: the tick goes in parts', async () => {
   let now = 1_000_000
   const { engine, store } = await openQueue({ store: tight({ appendEventsMax: 8 }), clock: () => now })
-  await engine.submit(configure({ breakers: { defaults: { failureThreshold: 3 } } }), door)
-  await engine.submitAll(Array.from({ length: 20 }, (_, i) => enqueue(task(`t${i}`, { maxRetries: i % 2 }))), door)
-  for (let i = 0; i < 5; i++) await engine.claim(claim('ann', 4), door)
+  await engine.submit(configure({ breakers: { defaults: { failureThreshold: 3 } } }), caller)
+  await engine.submitAll(Array.from({ length: 20 }, (_, i) => enqueue(task(`t${i}`, { maxRetries: i % 2 }))), caller)
+  for (let i = 0; i < 5; i++) await engine.claim(claim('ann', 4), caller)
   now += 60_000
-  const depth = ok(await engine.read((state) => state)) && (await engine.submit(enqueue('last'), door))
+  const depth = ok(await engine.read((state) => state)) && (await engine.submit(enqueue('last'), caller))
   expect(codeOf(depth)).toBe('success')
   const types = await typesIn(store)
   expect(types.filter((type) => type === 'ClaimExpired')).toHaveLength(20)
@@ -106,13 +106,13 @@ test('beyond mailboxMax commands are refused as overloaded, and those before are
   const release = store.hold()
   const under = []
   for (const id of ['a', 'b']) {
-    under.push(engine.submit(enqueue(id), door))
+    under.push(engine.submit(enqueue(id), caller))
     await settle()
   }
-  const waiting = Array.from({ length: 5 }, (_, i) => engine.submit(enqueue(`w${i}`), door))
+  const waiting = Array.from({ length: 5 }, (_, i) => engine.submit(enqueue(`w${i}`), caller))
   const beyond = [
-    await engine.submit(enqueue('x'), door),
-    await engine.claim(claim(), door, { waitMs: 10_000 }),
+    await engine.submit(enqueue('x'), caller),
+    await engine.claim(claim(), caller, { waitMs: 10_000 }),
     await engine.read(() => 1),
   ]
   expect(beyond.map(codeOf)).toEqual(['overloaded', 'overloaded', 'overloaded'])
@@ -120,5 +120,5 @@ test('beyond mailboxMax commands are refused as overloaded, and those before are
   expect(await isSettled(waiting[0]!)).toBe(false)
   release()
   expect((await Promise.all([...under, ...waiting])).map(codeOf)).toEqual(Array(7).fill('success'))
-  expect(codeOf(await engine.submit(enqueue('x'), door))).toBe('success')
+  expect(codeOf(await engine.submit(enqueue('x'), caller))).toBe('success')
 })

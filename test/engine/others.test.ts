@@ -5,7 +5,7 @@ import { type Delivered, type EventStore, StoreError } from '@daybook/adapters/s
 import { isUnreadable, taskOf } from '@daybook/core'
 import { NEVER, Observable } from 'rxjs'
 import { expect, test } from 'vitest'
-import { claim, codeOf, complete, door, enqueue, foldAll, logOf, ok, openQueue, sleep, stateText, stream, textOf, until } from '../support/queue.js'
+import { claim, codeOf, complete, caller, enqueue, foldAll, logOf, ok, openQueue, sleep, stateText, stream, textOf, until } from '../support/queue.js'
 
 /** Two engines on a store; the second with a store of its own make over it, if need be. */
 const openTwo = async (change: (store: EventStore) => EventStore = (store) => store) => {
@@ -32,9 +32,9 @@ const watched = (store: EventStore) => {
 
 test('an engine that has nothing to do hears of a task that another took in, and hands it to whoever waits', async () => {
   const { here, there } = await openTwo()
-  const waiting = here.engine.claim(claim('ann'), door, { waitMs: 5_000 })
+  const waiting = here.engine.claim(claim('ann'), caller, { waitMs: 5_000 })
   await sleep(50)
-  await there.engine.submit(enqueue('a'), door)
+  await there.engine.submit(enqueue('a'), caller)
   expect(ok(await waiting)).toMatchObject([{ task: 'a', token: 1, content: '{"payload":"of a"}' }])
   expect(here.engine.status().conflicts).toBe(0)
 })
@@ -42,8 +42,8 @@ test('an engine that has nothing to do hears of a task that another took in, and
 test('timers of what another appended are kept here as well', async () => {
   const { inner, here, there } = await openTwo()
   await sleep(50)
-  await there.engine.submit(enqueue({ ...enqueue('a').tasks[0]!, timeout: 0.1 }), door)
-  await there.engine.claim(claim('ann'), door)
+  await there.engine.submit(enqueue({ ...enqueue('a').tasks[0]!, timeout: 0.1 }), caller)
+  await there.engine.claim(claim('ann'), caller)
   await until(() => here.engine.status().revision === 1)
   await there.engine.close()
   await until(async () => (await logOf(inner)).some(({ type }) => type === 'ClaimExpired'))
@@ -54,10 +54,10 @@ test('`reached` and `committed` tell of what others appended, what cannot be rea
   const told: Array<string> = []
   here.engine.committed.subscribe(({ from, events, isOwn }) =>
     events.forEach((event, i) => told.push(`${from + i} ${isUnreadable(event) ? 'unreadable' : event.type} ${isOwn ? 'own' : 'other'}`)))
-  await here.engine.submit(enqueue('a'), door)
-  await there.engine.submit(enqueue('b'), door)
+  await here.engine.submit(enqueue('a'), caller)
+  await there.engine.submit(enqueue('b'), caller)
   await inner.append(stream, [{ id: '00000000-0000-4000-8000-000000000000', type: 'Strange', data: 'x', metadata: '' }], 1)()
-  await there.engine.submit(enqueue('c'), door)
+  await there.engine.submit(enqueue('c'), caller)
   expect(await here.engine.reached(3, 5_000)).toBe(true)
   expect(told).toEqual(['0 TaskEnqueued own', '1 TaskEnqueued other', '2 unreadable other', '3 TaskEnqueued other'])
   expect(await stateText(here.engine)).toBe(textOf(foldAll(await logOf(inner))))
@@ -70,7 +70,7 @@ test('it does not listen to itself for long, and listens again when it has nothi
   const tasks = (from: number) => Array.from({ length: 400 }, (_, i) => enqueue(`t${from + i}`))
   let listenedTo = 0
   for (let i = 0; i < 6; i++) {
-    await engine.submitAll(tasks(i * 400), door)
+    await engine.submitAll(tasks(i * 400), caller)
     if (memory.now() === 1) listenedTo++
   }
   expect(listenedTo).toBeLessThan(5)
@@ -87,7 +87,7 @@ test('a subscription that fails is said so and taken up again', async () => {
   await until(() => memory.now() === 2)
   memory.fail(new StoreError('unavailable', 'connection lost'))
   expect(here.warnings.join()).toContain('not heard of for now: connection lost')
-  await there.engine.submit(enqueue('a'), door)
+  await there.engine.submit(enqueue('a'), caller)
   expect(await here.engine.reached(0, 5_000)).toBe(true)
   expect(ok(await here.engine.read((state) => taskOf(state, 'a')?.number))).toBe(1)
 })
@@ -95,7 +95,7 @@ test('a subscription that fails is said so and taken up again', async () => {
 test('an engine that has its store for itself does not listen', async () => {
   const memory = watched(openMemoryStore())
   const { engine } = await openQueue({ store: memory.store })
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   await sleep(60)
   expect(memory.opened()).toBe(0)
 })
@@ -103,7 +103,7 @@ test('an engine that has its store for itself does not listen', async () => {
 test('a log of which the middle is missing is not folded on: at the start refused, later unavailable', async () => {
   const inner = openMemoryStore({ isShared: true })
   const { engine } = await openQueue({ store: inner })
-  await engine.submit(enqueue('a', 'b', 'c', 'd'), door)
+  await engine.submit(enqueue('a', 'b', 'c', 'd'), caller)
   await engine.close()
   const cut = (from: number): EventStore => ({
     ...inner,
@@ -121,9 +121,9 @@ test('a log of which the middle is missing is not folded on: at the start refuse
   const later: EventStore = { ...inner, subscribe: () => NEVER, read: (...args) => (isCut ? cut(6) : inner).read(...args) }
   const { engine: here, warnings } = await openQueue({ store: later })
   const { engine: there } = await openQueue({ store: inner })
-  await there.submit(enqueue('e', 'f', 'g'), door)
+  await there.submit(enqueue('e', 'f', 'g'), caller)
   isCut = true
-  const refused = here.submit(enqueue('h'), door)
+  const refused = here.submit(enqueue('h'), caller)
   await until(() => warnings.some((warning) => warning.includes('goes on at revision 6 where 4 should be')))
   expect(here.status().unavailable).toContain('events were cut off')
   isCut = false
@@ -140,7 +140,7 @@ test('the slower of two busy engines is not shut out by the quicker one', async 
   const work = async (engine: QueueEngine, name: 'quick' | 'slow', index: number): Promise<void> => {
     while (!isOver) {
       const id = `${name} ${index} ${done[name]}`
-      ok(await engine.submit(enqueue(id), door))
+      ok(await engine.submit(enqueue(id), caller))
       done[name]++
     }
   }
@@ -155,9 +155,9 @@ test('the slower of two busy engines is not shut out by the quicker one', async 
 
 test('two engines with a task each for one worker: done once, told once', async () => {
   const { here, there, inner } = await openTwo()
-  await Promise.all([here.engine.submit(enqueue('a'), door), there.engine.submit(enqueue('b'), door)])
+  await Promise.all([here.engine.submit(enqueue('a'), caller), there.engine.submit(enqueue('b'), caller)])
   for (const engine of [here.engine, there.engine]) {
-    for (const held of ok(await engine.claim(claim('ann', 5), door))) expect(codeOf(await engine.submit(complete(held), door))).toBe('success')
+    for (const held of ok(await engine.claim(claim('ann', 5), caller))) expect(codeOf(await engine.submit(complete(held), caller))).toBe('success')
   }
   const log = await logOf(inner)
   expect(log.filter(({ type }) => type === 'Completed')).toHaveLength(2)
@@ -170,12 +170,12 @@ test('a queue that another process began is found, and its timers are kept thoug
   await Promise.all([here.ready, there.ready])
   expect(await here.find('q')).toBeUndefined()
   const theirs = await there.open('q')
-  await theirs.submit(enqueue({ ...enqueue('a').tasks[0]!, timeout: 0.05 }), door)
+  await theirs.submit(enqueue({ ...enqueue('a').tasks[0]!, timeout: 0.05 }), caller)
   expect(here.queue('q')).toBeUndefined()
   expect((await here.find('q'))?.status().revision).toBe(0)
   const second = await there.open('second')
-  await second.submit(enqueue({ ...enqueue('b').tasks[0]!, timeout: 0.05 }), door)
-  await second.claim(claim('ann'), door)
+  await second.submit(enqueue({ ...enqueue('b').tasks[0]!, timeout: 0.05 }), caller)
+  await second.claim(claim('ann'), caller)
   await there.close()
   await until(() => (here.queue('second')?.status().revision ?? -1) > 1, 10_000)
   expect(here.queues().map(({ name }) => name)).toEqual(['q', 'second'])
@@ -195,7 +195,7 @@ test('a store that this process has for itself is not looked at for queues of ot
 test('a queue whose log was cut by somebody is refused with the reason, and the others are worked on', async () => {
   const inner = openMemoryStore({ isShared: true })
   const before = createDaybook({ store: { ...inner, close: async () => undefined } })
-  for (const name of ['cut', 'sound']) ok(await (await before.open(name)).submit(enqueue('a', 'b'), door))
+  for (const name of ['cut', 'sound']) ok(await (await before.open(name)).submit(enqueue('a', 'b'), caller))
   await before.close()
   let isCut = true
   const store: EventStore = {
@@ -220,7 +220,7 @@ test('a queue whose log was cut by somebody is refused with the reason, and the 
 test('a store that cannot be read at all is no queue’s fault: nothing is ready', async () => {
   const inner = openMemoryStore()
   const before = createDaybook({ store: { ...inner, close: async () => undefined } })
-  ok(await (await before.open('q')).submit(enqueue('a'), door))
+  ok(await (await before.open('q')).submit(enqueue('a'), caller))
   await before.close()
   const head: EventStore['head'] = () => Promise.reject(new StoreError('unavailable', 'no connection'))
   const daybook = createDaybook({ store: { ...inner, head } })
@@ -235,9 +235,9 @@ test('an append that took long is not followed by a long pause, nor is a close',
   const here = await openQueue({ store: slow })
   const there = await openQueue({ store: inner })
   // A conflict: after that, the next append of this one is followed by a pause.
-  here.store.script.push({ kind: 'after', run: () => there.engine.submit(enqueue('theirs'), door) })
+  here.store.script.push({ kind: 'after', run: () => there.engine.submit(enqueue('theirs'), caller) })
   slowMs = 1_500
-  ok(await here.engine.submit(enqueue('ours'), door))
+  ok(await here.engine.submit(enqueue('ours'), caller))
   slowMs = 0
   expect(here.engine.status().conflicts).toBe(1)
   const late = sleep(1_500).then(() => 'late')
@@ -248,10 +248,10 @@ test('an append that took long is not followed by a long pause, nor is a close',
 test('a queue whose time is ahead of this clock is told of, once in a while', async () => {
   const inner = openMemoryStore({ isShared: true })
   const fast = await openQueue({ store: inner, clock: () => Date.now() + 600_000 })
-  await fast.engine.submit(enqueue('a'), door)
+  await fast.engine.submit(enqueue('a'), caller)
   const right = await openQueue({ store: inner })
-  await right.engine.submit(enqueue('b'), door)
-  await right.engine.submit(enqueue('c'), door)
+  await right.engine.submit(enqueue('b'), caller)
+  await right.engine.submit(enqueue('c'), caller)
   expect(right.warnings).toEqual([expect.stringMatching(/ahead of this clock/)])
   expect(right.warnings[0]).toContain('600 s')
   expect(fast.warnings).toEqual([])

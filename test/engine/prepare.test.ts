@@ -3,7 +3,7 @@ import { contentKey, prepareImport, prepareResult, prepareTask } from '@daybook/
 import type { NewTask } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
-import { claim, codeOf, door, foldAll, logOf, ok, openQueue, stateText, textOf, typesIn } from '../support/queue.js'
+import { claim, codeOf, caller, foldAll, logOf, ok, openQueue, stateText, textOf, typesIn } from '../support/queue.js'
 
 const prepared = (task: NewTask) => {
   const result = prepareTask(task)
@@ -55,17 +55,17 @@ test('EV-09: imported tasks keep where they stood, and a second import changes n
   ]
   const tasks = history.flatMap((each) => (E.isRight(each) ? [each.right] : []))
   expect(tasks).toHaveLength(3)
-  const first = ok(await engine.submit({ type: 'Import', tasks }, door))
+  const first = ok(await engine.submit({ type: 'Import', tasks }, caller))
   expect(first.map(({ id, status, duplicate }) => [id, status, duplicate])).toEqual([
     ['done', 'completed', false], ['dead', 'dead-letter', false], ['open', 'pending', false],
   ])
-  const second = await engine.submit({ type: 'Import', tasks }, door)
+  const second = await engine.submit({ type: 'Import', tasks }, caller)
   expect(ok(second).every(({ duplicate }) => duplicate)).toBe(true)
   expect(await typesIn(store)).toEqual(['TaskImported', 'TaskImported', 'TaskEnqueued'])
   const log = await logOf(store)
   expect(JSON.parse(log[0]!.data)).toMatchObject({ status: 'completed', content: { payload: null, result: { output: 'it is done' } } })
   expect(await stateText(engine)).toBe(textOf(foldAll(log)))
-  expect(ok(await engine.claim(claim(), door))).toMatchObject([{ task: 'open', content: '{"payload":2}' }])
-  expect(codeOf(await engine.submit({ type: 'Retry', reviewer: 'r', reason: 'again', task: 'dead' }, door))).toBe('success')
-  expect(ok(await engine.claim(claim(), door))).toMatchObject([{ task: 'dead', content: '{"payload":1}' }])
+  expect(ok(await engine.claim(claim(), caller))).toMatchObject([{ task: 'open', content: '{"payload":2}' }])
+  expect(codeOf(await engine.submit({ type: 'Retry', reviewer: 'r', reason: 'again', task: 'dead' }, caller))).toBe('success')
+  expect(ok(await engine.claim(claim(), caller))).toMatchObject([{ task: 'dead', content: '{"payload":1}' }])
 })

@@ -4,7 +4,7 @@ import type { QueueEngine } from '@daybook/adapters/engine'
 import { expect, test } from 'vitest'
 import { answersMatchLog, leasesAreUnique, nothingIsLost, readLog } from '../support/audit.js'
 import { openMemoryStore } from '@daybook/adapters/memory'
-import { claim, complete, door, enqueue, logOf, ok, openQueue } from '../support/queue.js'
+import { claim, complete, caller, enqueue, logOf, ok, openQueue } from '../support/queue.js'
 import { randomOf, seeds } from '../support/random.js'
 import { simulate, type SimulationOptions, type SimulationReport } from '../support/simulation.js'
 
@@ -170,10 +170,10 @@ test('teeth: an engine that hands out the work of some groups never', async () =
 
 test('teeth: a log with a lease for two, a token that does not grow, time that goes back, a task that is lost', async () => {
   const { engine, store } = await openQueue({ store: openMemoryStore() })
-  await engine.submit(enqueue('a', 'b'), door)
-  const [held] = ok(await engine.claim(claim(), door))
-  await engine.submit(complete(held!), door)
-  await engine.claim(claim('bob'), door)
+  await engine.submit(enqueue('a', 'b'), caller)
+  const [held] = ok(await engine.claim(claim(), caller))
+  await engine.submit(complete(held!), caller)
+  await engine.claim(claim('bob'), caller)
   const log = await logOf(store)
   const entries = readLog(log)
   leasesAreUnique(entries)

@@ -9,19 +9,19 @@ import { foldVersion } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { memorySnapshots } from '../support/memory-snapshots.js'
 import { below, randomOf } from '../support/random.js'
-import { claim, codeOf, complete, door, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, stateText, task, textOf, until } from '../support/queue.js'
+import { claim, codeOf, complete, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, stateText, task, textOf, until } from '../support/queue.js'
 
 /** Work of all kinds, so that most tasks change while a snapshot is under way. */
 const work = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'], seed: number, rounds = 100): Promise<void> => {
   const random = randomOf(seed)
   for (let round = 0; round < rounds; round++) {
     const id = `${seed}-${round}`
-    await engine.submitAll([enqueue(task(id, { backoffSeconds: 0 })), enqueue(task(`${id}b`, { dependencies: [id], type: `type ${round % 5}` }))], door)
-    const [held] = ok(await engine.claim(claim(), door))
+    await engine.submitAll([enqueue(task(id, { backoffSeconds: 0 })), enqueue(task(`${id}b`, { dependencies: [id], type: `type ${round % 5}` }))], caller)
+    const [held] = ok(await engine.claim(claim(), caller))
     if (held === undefined) continue
-    if (random() < 0.6) await engine.submit(complete(held), door)
-    else if (random() < 0.5) await engine.submit(fail(held), door)
-    else await engine.submit({ type: 'Cancel', task: `${seed}-${below(random, round + 1)}`, reason: 'no' }, door)
+    if (random() < 0.6) await engine.submit(complete(held), caller)
+    else if (random() < 0.5) await engine.submit(fail(held), caller)
+    else await engine.submit({ type: 'Cancel', task: `${seed}-${below(random, round + 1)}`, reason: 'no' }, caller)
   }
 }
 
@@ -46,9 +46,9 @@ test('taken at intervals, under load, and not more often', async () => {
 test('without an interval: once it pays', async () => {
   const snapshots = memorySnapshots()
   const { engine } = await openQueue({ snapshots })
-  await engine.submit(enqueue('a'), door)
-  const [held] = ok(await engine.claim(claim(), door))
-  const beat = async (times: number): Promise<unknown> => engine.submitAll(Array.from({ length: times }, () => heartbeat(held!)), door)
+  await engine.submit(enqueue('a'), caller)
+  const [held] = ok(await engine.claim(claim(), caller))
+  const beat = async (times: number): Promise<unknown> => engine.submitAll(Array.from({ length: times }, () => heartbeat(held!)), caller)
   for (let i = 0; i < 24; i++) await beat(10_000)
   expect(engine.status().revision).toBeGreaterThan(240_000)
   expect(snapshots.kept).toEqual([])
@@ -94,12 +94,12 @@ test('INV-15: through refused, conflicting and unknown appends no snapshot holds
     for (let i = 0; i < 30; i++) {
       const fault = below(random, 5)
       if (fault === 0) store.script.push({ kind: 'unavailable' })
-      if (fault === 1) store.script.push({ kind: 'after', run: () => other.submit(enqueue(`other ${i}`), door) })
+      if (fault === 1) store.script.push({ kind: 'after', run: () => other.submit(enqueue(`other ${i}`), caller) })
       if (fault === 2) store.script.push({ kind: 'unknown, lost' })
       await Promise.all([
-        engine.submitAll(Array.from({ length: 5 }, (_, n) => enqueue(task(`${i}-${n}`, { type: `type ${below(random, 9)}` }))), door),
-        engine.claim(claim('ann', 3), door).then(async (held) => {
-          if (held._tag === 'Right') await engine.submitAll(held.right.value.map((each) => complete(each)), door)
+        engine.submitAll(Array.from({ length: 5 }, (_, n) => enqueue(task(`${i}-${n}`, { type: `type ${below(random, 9)}` }))), caller),
+        engine.claim(claim('ann', 3), caller).then(async (held) => {
+          if (held._tag === 'Right') await engine.submitAll(held.right.value.map((each) => complete(each)), caller)
         }),
       ])
     }
@@ -194,10 +194,10 @@ test('commands are answered while a slow snapshot is under way', async () => {
   const snapshots = memorySnapshots()
   const { engine } = await openQueue({ snapshots, snapshotEvery: 500 })
   snapshots.pageMs = 20
-  await engine.submit(enqueue(...Array.from({ length: 3_000 }, (_, i) => `t${i}`)), door)
-  await engine.submit(enqueue('next'), door)
+  await engine.submit(enqueue(...Array.from({ length: 3_000 }, (_, i) => `t${i}`)), caller)
+  await engine.submit(enqueue('next'), caller)
   expect(snapshots.kept).toHaveLength(0)
-  for (let i = 0; i < 20; i++) expect(codeOf(await engine.submit(enqueue(`u${i}`), door))).toBe('success')
+  for (let i = 0; i < 20; i++) expect(codeOf(await engine.submit(enqueue(`u${i}`), caller))).toBe('success')
   expect(snapshots.kept).toHaveLength(0)
   await until(() => snapshots.kept.length === 1)
 })

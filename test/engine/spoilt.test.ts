@@ -1,12 +1,12 @@
 /** A log of which a page is damaged: what of it is still to be worked on, and what readiness says of a store that failed. */
-import { createDaybook, type Door, prepareTask } from '@daybook/adapters/engine'
+import { createDaybook, type Caller, prepareTask } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { type EventStore, StoreError } from '@daybook/adapters/store'
 import { deadLetters } from '@daybook/core'
 import { isRight, left } from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
 
-const door: Door = { actor: 'test' }
+const caller: Caller = { actor: 'test' }
 const right = <A>(outcome: { readonly _tag: string; readonly right?: A; readonly left?: unknown }): A => {
   if (outcome._tag === 'Left') throw new Error(JSON.stringify(outcome.left))
   return outcome.right as A
@@ -30,7 +30,7 @@ const damagedAt = (store: EventStore, code: StoreError['code'] = 'damaged'): { r
 const enqueue = async (daybook: ReturnType<typeof createDaybook>, count: number) => {
   const queue = await daybook.open('q')
   const tasks = Array.from({ length: count }, (_, i) => right(prepareTask({ id: `t${i}`, type: 'a', payload: i })))
-  right(await queue.submit({ type: 'Enqueue', tasks }, door))
+  right(await queue.submit({ type: 'Enqueue', tasks }, caller))
   return queue
 }
 
@@ -39,7 +39,7 @@ test('EV-03: a claim hands out the tasks that can be read, and the one that cann
   const daybook = createDaybook({ store, contentCacheMax: 0 })
   const queue = await enqueue(daybook, 5)
   damaged.add(2)
-  const claims = right(await queue.claim({ type: 'Claim', agent: 'a', max: 5 }, door)).value
+  const claims = right(await queue.claim({ type: 'Claim', agent: 'a', max: 5 }, caller)).value
   expect(claims.map(({ task }) => task)).toEqual(['t0', 't1', 't3', 't4'])
   const dead = right(await queue.read((state) => deadLetters(state, {}, 10))).value
   expect(dead.map(({ id, lastError }) => [id, lastError?.includes('cannot be read')])).toEqual([['t2', true]])
@@ -51,7 +51,7 @@ test('a store that can read nothing is the store’s failure, not the tasks’',
   const daybook = createDaybook({ store, contentCacheMax: 0 })
   const queue = await enqueue(daybook, 2)
   damaged.add(0).add(1)
-  const outcome = await queue.claim({ type: 'Claim', agent: 'a', max: 2 }, door)
+  const outcome = await queue.claim({ type: 'Claim', agent: 'a', max: 2 }, caller)
   expect(isRight(outcome)).toBe(false)
   expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value).toEqual([])
   await daybook.close()
@@ -62,7 +62,7 @@ test('a read that fails for a moment buries nobody: the claim is refused, and it
   const daybook = createDaybook({ store, contentCacheMax: 0 })
   const queue = await enqueue(daybook, 3)
   damaged.add(2)
-  const outcome = await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, door)
+  const outcome = await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)
   expect(outcome).toMatchObject({ _tag: 'Left', left: { code: 'unavailable', detail: expect.stringContaining('cannot be read') } })
   expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value).toEqual([])
   await daybook.close()
@@ -79,7 +79,7 @@ test('a refused write speaks against the store for five seconds, so that whoever
   const daybook = createDaybook({ store, clock: () => now })
   const queue = await enqueue(daybook, 1)
   isFull = true
-  expect(isRight(await queue.submit({ type: 'Pause', reason: 'x' }, door))).toBe(false)
+  expect(isRight(await queue.submit({ type: 'Pause', reason: 'x' }, caller))).toBe(false)
   expect(queue.status().unavailable).toContain('disk full')
   now += 4_000
   expect(queue.status().unavailable).toContain('disk full')

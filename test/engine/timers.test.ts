@@ -1,53 +1,53 @@
 /** What happens because time passes: by the engine's own timer, whatever the clock does. */
 import { nextDue, taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
-import { claim, codeOf, complete, configure, door, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, sleep, stateText, task, textOf, typesIn, until } from '../support/queue.js'
+import { claim, codeOf, complete, configure, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, sleep, stateText, task, textOf, typesIn, until } from '../support/queue.js'
 
 const short = (id: string, timeout = 0.04) => task(id, { timeout, maxRetries: 5, backoffSeconds: 0 })
 
 test('GB-07: a lease that runs out is ended without anyone asking, in the name of the system', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue(short('a')), door)
-  const [held] = ok(await engine.claim(claim(), door))
+  await engine.submit(enqueue(short('a')), caller)
+  const [held] = ok(await engine.claim(claim(), caller))
   expect(await engine.reached(2, 3_000)).toBe(true)
   const expired = (await logOf(store))[2]!
   expect(expired).toMatchObject({ type: 'ClaimExpired' })
   expect(JSON.parse(expired.data)).toMatchObject({ task: 'a', agent: 'ann', token: held!.token, cause: 'lease-expired' })
   expect(JSON.parse(expired.metadata)).toMatchObject({ actor: 'daybook' })
   expect(Date.parse((JSON.parse(expired.metadata) as { at: string }).at)).toBeGreaterThanOrEqual(held!.expiresAt)
-  expect(await engine.submit(heartbeat(held!), door)).toMatchObject({ left: { code: 'lease-lost', detail: expect.stringContaining('no heartbeat') } })
+  expect(await engine.submit(heartbeat(held!), caller)).toMatchObject({ left: { code: 'lease-lost', detail: expect.stringContaining('no heartbeat') } })
 })
 
 test('LK-08: an expired claim can be claimed again at once, one retry and one attempt later', async () => {
   const { engine } = await openQueue()
-  await engine.submit(enqueue(short('a')), door)
-  const [first] = ok(await engine.claim(claim(), door))
-  const [second] = ok(await engine.claim(claim('bob'), door, { waitMs: 3_000 }))
+  await engine.submit(enqueue(short('a')), caller)
+  const [first] = ok(await engine.claim(claim(), caller))
+  const [second] = ok(await engine.claim(claim('bob'), caller, { waitMs: 3_000 }))
   expect(second).toMatchObject({ task: 'a', retries: 1, attempts: 1, content: '{"payload":"of a"}' })
   expect(second!.token).toBeGreaterThan(first!.token)
-  expect(codeOf(await engine.submit(complete(first!), door))).toBe('lease-lost')
-  expect(codeOf(await engine.submit(complete(second!, 'bob'), door))).toBe('success')
+  expect(codeOf(await engine.submit(complete(first!), caller))).toBe('lease-lost')
+  expect(codeOf(await engine.submit(complete(second!, 'bob'), caller))).toBe('success')
 })
 
 test('LK-08: a heartbeat puts the end off', async () => {
   const { engine } = await openQueue()
-  await engine.submit(enqueue(short('a', 0.15)), door)
-  const [held] = ok(await engine.claim(claim(), door))
+  await engine.submit(enqueue(short('a', 0.15)), caller)
+  const [held] = ok(await engine.claim(claim(), caller))
   for (let i = 0; i < 5; i++) {
     await sleep(50)
-    expect(codeOf(await engine.submit(heartbeat(held!), door))).toBe('success')
+    expect(codeOf(await engine.submit(heartbeat(held!), caller))).toBe('success')
   }
-  expect(codeOf(await engine.submit(complete(held!), door))).toBe('success')
+  expect(codeOf(await engine.submit(complete(held!), caller))).toBe('success')
 })
 
 test('delays, retries and half-open breakers end by themselves', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(configure({ breakers: { defaults: { failureThreshold: 1, halfOpenAfter: 0.05 } }, defaults: { jitter: 0 } }), door)
+  await engine.submit(configure({ breakers: { defaults: { failureThreshold: 1, halfOpenAfter: 0.05 } }, defaults: { jitter: 0 } }), caller)
   const later = task('later', { availableAt: Date.now() + 40 })
   const retried = task('retried', { backoffSeconds: 0.05, maxRetries: 3 })
-  await engine.submit(enqueue(later, retried, task('dead', { type: 'other', maxRetries: 1 })), door)
-  const [one, two] = ok(await engine.claim(claim('ann', 2), door))
-  await engine.submitAll([fail(one!), fail(two!)], door)
+  await engine.submit(enqueue(later, retried, task('dead', { type: 'other', maxRetries: 1 })), caller)
+  const [one, two] = ok(await engine.claim(claim('ann', 2), caller))
+  await engine.submitAll([fail(one!), fail(two!)], caller)
   await until(async () => (await typesIn(store)).filter((type) => type === 'TaskDue').length === 2)
   await until(async () => (await typesIn(store)).includes('BreakerHalfOpened'))
   expect(ok(await engine.read(nextDue))).toBeUndefined()
@@ -55,12 +55,12 @@ test('delays, retries and half-open breakers end by themselves', async () => {
 
 test('hundreds of leases end on time while commands go on', async () => {
   const { engine, store } = await openQueue()
-  await engine.submitAll(Array.from({ length: 300 }, (_, i) => enqueue(short(`t${i}`, 0.05 + (i % 10) / 200))), door)
-  await engine.claim(claim('ann', 300), door)
+  await engine.submitAll(Array.from({ length: 300 }, (_, i) => enqueue(short(`t${i}`, 0.05 + (i % 10) / 200))), caller)
+  await engine.claim(claim('ann', 300), caller)
   let busy = true
   const load = (async () => {
     for (let i = 0; busy; i++) {
-      await engine.submit(enqueue(task(`load ${i}`, { type: 'load' })), door)
+      await engine.submit(enqueue(task(`load ${i}`, { type: 'load' })), caller)
       await sleep(1)
     }
   })()
@@ -81,17 +81,17 @@ const openAt = async (start = 1_700_000_000_000, ...[options]: Parameters<typeof
 
 test('a clock that is set forward ends what has run out, with the next command at the latest', async () => {
   const { time, engine, store } = await openAt()
-  await engine.submit(enqueue(task('a', { timeout: 3_600 })), door)
-  await engine.claim(claim(), door)
+  await engine.submit(enqueue(task('a', { timeout: 3_600 })), caller)
+  await engine.claim(claim(), caller)
   time.now += 2 * 3_600_000
-  await engine.submit(enqueue('b'), door)
+  await engine.submit(enqueue('b'), caller)
   expect(await typesIn(store)).toEqual(['TaskEnqueued', 'Claimed', 'ClaimExpired', 'TaskEnqueued'])
 })
 
 test('a read after the time is up shows the tasks as they are by then', async () => {
   const { time, engine } = await openAt()
-  await engine.submit(enqueue(task('a', { timeout: 10, maxRetries: 5 })), door)
-  await engine.claim(claim(), door)
+  await engine.submit(enqueue(task('a', { timeout: 10, maxRetries: 5 })), caller)
+  await engine.claim(claim(), caller)
   time.now += 9_999
   expect(ok(await engine.read((state) => taskOf(state, 'a')?.status))).toBe('in-progress')
   time.now += 1
@@ -102,8 +102,8 @@ test('INV-14: `at` never decreases, though the clock goes back, and leases still
   const { time, engine, store } = await openAt()
   for (let i = 0; i < 40; i++) {
     time.now += i % 4 === 3 ? -86_400_000 : 90_000
-    await engine.submit(enqueue(task(`t${i}`, { maxRetries: 9 })), door)
-    await engine.claim(claim(`agent ${i}`), door)
+    await engine.submit(enqueue(task(`t${i}`, { maxRetries: 9 })), caller)
+    await engine.claim(claim(`agent ${i}`), caller)
     if (i === 20) time.now += 40 * 86_400_000
   }
   time.now += 40 * 86_400_000
@@ -118,11 +118,11 @@ test('INV-14: `at` never decreases, though the clock goes back, and leases still
 test('a clock that was wrongly ahead while the store refused does not put the timers off', async () => {
   const { time, engine, store } = await openAt()
   const right = time.now
-  await engine.submit(enqueue(task('a', { timeout: 30 })), door)
-  await engine.claim(claim(), door)
+  await engine.submit(enqueue(task('a', { timeout: 30 })), caller)
+  await engine.claim(claim(), caller)
   time.now = right + 365 * 86_400_000
   store.script.push({ kind: 'unavailable' })
-  expect(codeOf(await engine.submit(enqueue('b'), door))).toBe('unavailable')
+  expect(codeOf(await engine.submit(enqueue('b'), caller))).toBe('unavailable')
   time.now = right + 31_000
   await engine.read(() => 0)
   expect(await typesIn(store)).toEqual(['TaskEnqueued', 'Claimed', 'ClaimExpired'])
@@ -130,9 +130,9 @@ test('a clock that was wrongly ahead while the store refused does not put the ti
 
 test('no timer keeps running for a queue that has nothing to wait for', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue('a'), door)
-  const [held] = ok(await engine.claim(claim(), door))
-  await engine.submit(complete(held!), door)
+  await engine.submit(enqueue('a'), caller)
+  const [held] = ok(await engine.claim(claim(), caller))
+  await engine.submit(complete(held!), caller)
   await sleep(30)
   expect(store.appends).toHaveLength(3)
   expect(ok(await engine.read(nextDue))).toBeUndefined()

@@ -1,18 +1,18 @@
 /** A store that cannot write: commands are refused and leave no trace, reads go on, and all is well afterwards. */
 import { depthOf, taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
-import { claim, codeOf, complete, door, enqueue, fail, foldAll, logOf, ok, openQueue, settle, stateText, task, textOf, typesIn } from '../support/queue.js'
+import { claim, codeOf, complete, caller, enqueue, fail, foldAll, logOf, ok, openQueue, settle, stateText, task, textOf, typesIn } from '../support/queue.js'
 
 test('refused with a reason and a time to come back; nothing is in the log (INV-16), and the state is as before', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue('a', 'b'), door)
-  const [held] = ok(await engine.claim(claim(), door))
+  await engine.submit(enqueue('a', 'b'), caller)
+  const [held] = ok(await engine.claim(claim(), caller))
   const before = await stateText(engine)
   const log = await logOf(store)
   store.script.push({ kind: 'unavailable' })
   const outcomes = await engine.submitAll(
     [enqueue('c'), complete(held!), { type: 'Cancel', task: 'b', reason: 'no' }, claim('bob'), complete({ task: 'x', token: 1 })],
-    door,
+    caller,
   )
   expect(outcomes.slice(0, 4)).toEqual(
     Array(4).fill({ _tag: 'Left', left: { code: 'unavailable', detail: 'disk full', retryAfterSeconds: 1 } }),
@@ -24,26 +24,26 @@ test('refused with a reason and a time to come back; nothing is in the log (INV-
 
 test('reads go on, and the next command is tried at once', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   store.script.push({ kind: 'unavailable' }, { kind: 'unavailable' })
   for (let i = 0; i < 2; i++) {
-    expect(codeOf(await engine.submit(enqueue('b'), door))).toBe('unavailable')
+    expect(codeOf(await engine.submit(enqueue('b'), caller))).toBe('unavailable')
     expect(ok(await engine.read((state) => depthOf(state).total))).toBe(1)
     expect(await engine.contents([0])).toEqual([expect.stringContaining('of a')])
   }
-  expect(ok(await engine.submit(enqueue('b'), door))).toMatchObject([{ id: 'b', number: 2, duplicate: false }])
+  expect(ok(await engine.submit(enqueue('b'), caller))).toMatchObject([{ id: 'b', number: 2, duplicate: false }])
   expect(engine.status().unavailable).toBeUndefined()
   expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(store))))
 })
 
 test('both batches in flight are refused, what came after them is tried anew', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   const release = store.hold()
   store.script.push({ kind: 'unavailable' }, { kind: 'unavailable' })
   const answers = []
   for (const id of ['b', 'c', 'd']) {
-    answers.push(engine.submit(enqueue(id), door))
+    answers.push(engine.submit(enqueue(id), caller))
     await settle()
   }
   release()
@@ -55,29 +55,29 @@ test('contents are those of the tasks that came to be, not of those that were ro
   const { engine, store } = await openQueue({ batchEventsMax: 2, contentCacheMax: 400 })
   const lost = Array.from({ length: 6 }, (_, i) => task(`lost${i}`))
   store.script.push({ kind: 'unavailable' })
-  expect(codeOf(await engine.submit(enqueue(...lost), door))).toBe('unavailable')
-  await engine.submit(enqueue(...Array.from({ length: 30 }, (_, i) => `t${i}`)), door)
-  const claimed = ok(await engine.claim(claim('ann', 40), door))
+  expect(codeOf(await engine.submit(enqueue(...lost), caller))).toBe('unavailable')
+  await engine.submit(enqueue(...Array.from({ length: 30 }, (_, i) => `t${i}`)), caller)
+  const claimed = ok(await engine.claim(claim('ann', 40), caller))
   expect(claimed.map(({ content }) => content)).toEqual(Array.from({ length: 30 }, (_, i) => `{"payload":"of t${i}"}`))
 })
 
 test('a claim whose contents cannot be read is told so, and its task is given back', async () => {
   const { engine, store } = await openQueue({ contentCacheMax: 0 })
-  await engine.submit(enqueue('a', 'b'), door)
+  await engine.submit(enqueue('a', 'b'), caller)
   // Together, and then each for itself.
   store.failReads = 2
-  expect(await engine.claim(claim(), door)).toMatchObject({ left: { code: 'unavailable', detail: expect.stringContaining('cannot be read') } })
+  expect(await engine.claim(claim(), caller)).toMatchObject({ left: { code: 'unavailable', detail: expect.stringContaining('cannot be read') } })
   expect(ok(await engine.read((state) => taskOf(state, 'a')))).toMatchObject({ status: 'pending', attempts: 0 })
-  expect(ok(await engine.claim(claim(), door))).toMatchObject([{ task: 'a', content: '{"payload":"of a"}' }])
+  expect(ok(await engine.claim(claim(), caller))).toMatchObject([{ task: 'a', content: '{"payload":"of a"}' }])
 })
 
 test('a lease that ends while the store cannot write ends once it can, without anyone asking', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue(task('a', { timeout: 0.05 })), door)
-  const [held] = ok(await engine.claim(claim(), door))
+  await engine.submit(enqueue(task('a', { timeout: 0.05 })), caller)
+  const [held] = ok(await engine.claim(claim(), caller))
   store.script.push({ kind: 'unavailable' })
   expect(await engine.reached(2, 3_000)).toBe(true)
   expect(await typesIn(store)).toEqual(['TaskEnqueued', 'Claimed', 'ClaimExpired'])
-  expect(codeOf(await engine.submit(fail(held!), door))).toBe('lease-lost')
+  expect(codeOf(await engine.submit(fail(held!), caller))).toBe('lease-lost')
   expect(store.appends).toEqual([1, 1, 1, 1])
 })

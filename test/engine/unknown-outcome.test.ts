@@ -3,7 +3,7 @@ import { openMemoryStore } from '@daybook/adapters/memory'
 import { taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import type { Fault } from '../support/faulty-store.js'
-import { claim, codeOf, complete, door, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, sleep, stateText, textOf, typesIn } from '../support/queue.js'
+import { claim, codeOf, complete, caller, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, sleep, stateText, textOf, typesIn } from '../support/queue.js'
 
 const faults: ReadonlyArray<Fault> = [
   { kind: 'unknown, written' },
@@ -24,9 +24,9 @@ const holdsOnce = (log: Awaited<ReturnType<typeof logOf>>, tasks: ReadonlyArray<
 for (const fault of faults) {
   test(`INV-19: ${name(fault)}: in the log once, and acknowledged`, async () => {
     const { engine, store, warnings } = await openQueue()
-    await engine.submit(enqueue('a'), door)
+    await engine.submit(enqueue('a'), caller)
     store.script.push(fault)
-    const outcomes = await Promise.all([engine.submit(enqueue('b'), door), engine.submit(enqueue('c'), door)])
+    const outcomes = await Promise.all([engine.submit(enqueue('b'), caller), engine.submit(enqueue('c'), caller)])
     expect(outcomes.map(codeOf)).toEqual(['success', 'success'])
     await sleep(100)
     holdsOnce(await logOf(store), ['a', 'b', 'c'])
@@ -38,7 +38,7 @@ for (const fault of faults) {
   test(`INV-19: ${name(fault)}: the very first append of a queue`, async () => {
     const { engine, store } = await openQueue()
     store.script.push(fault)
-    expect(codeOf(await engine.submit(enqueue('a'), door))).toBe('success')
+    expect(codeOf(await engine.submit(enqueue('a'), caller))).toBe('success')
     await sleep(100)
     holdsOnce(await logOf(store), ['a'])
   })
@@ -46,12 +46,12 @@ for (const fault of faults) {
   test(`INV-19: ${name(fault)}: with another append behind it`, async () => {
     for (const behind of [...faults, { kind: 'none' }, { kind: 'unavailable' }] as const) {
       const { engine, store } = await openQueue()
-      await engine.submit(enqueue('a'), door)
+      await engine.submit(enqueue('a'), caller)
       store.script.push(fault, behind)
       const release = store.hold()
-      const first = engine.submit(enqueue('b'), door)
+      const first = engine.submit(enqueue('b'), caller)
       await settle()
-      const second = engine.submit(enqueue('c'), door)
+      const second = engine.submit(enqueue('c'), caller)
       await settle()
       release()
       expect(codeOf(await first)).toBe('success')
@@ -66,11 +66,11 @@ for (const fault of faults) {
 
   test(`INV-19: ${name(fault)}: unknown again and again, reads failing, too`, async () => {
     const { engine, store } = await openQueue()
-    await engine.submit(enqueue('a'), door)
+    await engine.submit(enqueue('a'), caller)
     store.script.push(fault, { kind: 'unavailable' }, fault)
     store.failReads = 2
-    const answer = engine.submit(enqueue('b'), door)
-    const [held] = ok(await engine.claim(claim(), door))
+    const answer = engine.submit(enqueue('b'), caller)
+    const [held] = ok(await engine.claim(claim(), caller))
     expect(held?.task).toBe('a')
     expect(codeOf(await answer)).toBe('success')
     await sleep(90)
@@ -82,13 +82,13 @@ for (const fault of faults) {
 test('INV-19: lost, and another writer took its place: decided anew, once', async () => {
   const { engine, store } = await openQueue({ store: openMemoryStore({ isShared: true }) })
   const { engine: other } = await openQueue({ store })
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   const { kind } = { kind: 'unknown, lost' } as const
   store.script.push({ kind })
   store.script.push({ kind: 'after', run: () => Promise.resolve() })
-  const claimed = engine.claim(claim('ann'), door)
+  const claimed = engine.claim(claim('ann'), caller)
   await new Promise((resolve) => setImmediate(resolve))
-  const foreign = other.claim(claim('foreign'), door)
+  const foreign = other.claim(claim('foreign'), caller)
   const outcomes = [ok(await claimed), ok(await foreign)]
   expect(outcomes.map((tasks) => tasks.length).sort()).toEqual([0, 1])
   expect((await typesIn(store)).filter((type) => type === 'Claimed')).toHaveLength(1)
@@ -96,11 +96,11 @@ test('INV-19: lost, and another writer took its place: decided anew, once', asyn
 
 test('nothing is answered while the outcome is unknown, and nothing new is decided', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   store.script.push({ kind: 'unknown, lost' }, ...Array.from({ length: 2 }, () => ({ kind: 'unavailable' }) as const))
-  const unsettled = engine.submit(enqueue('b'), door)
+  const unsettled = engine.submit(enqueue('b'), caller)
   await settle()
-  const later = [engine.submit(enqueue('c'), door), engine.read((state) => taskOf(state, 'b')?.status)] as const
+  const later = [engine.submit(enqueue('c'), caller), engine.read((state) => taskOf(state, 'b')?.status)] as const
   expect(await isSettled(Promise.race([unsettled, ...later]))).toBe(false)
   expect(engine.status().unavailable).toContain('unknown')
   expect(codeOf(await unsettled)).toBe('success')
@@ -110,7 +110,7 @@ test('nothing is answered while the outcome is unknown, and nothing new is decid
 
 test('teeth: one who appends again blindly is caught', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue('a'), door)
+  await engine.submit(enqueue('a'), caller)
   const [event] = await logOf(store)
   await store.append(event!.stream, [event!], 'any')()
   const log = await logOf(store)
@@ -120,9 +120,9 @@ test('teeth: one who appends again blindly is caught', async () => {
 
 test('a completion that is unknown and written completes once', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(enqueue('a'), door)
-  const [held] = ok(await engine.claim(claim(), door))
+  await engine.submit(enqueue('a'), caller)
+  const [held] = ok(await engine.claim(claim(), caller))
   store.script.push({ kind: 'unknown, written' })
-  expect(ok(await engine.submit(complete(held!), door))).toEqual({ status: 'completed' })
+  expect(ok(await engine.submit(complete(held!), caller))).toEqual({ status: 'completed' })
   expect(await typesIn(store)).toEqual(['TaskEnqueued', 'Claimed', 'Completed'])
 })

@@ -7,7 +7,7 @@ import type { EventStore, EventToAppend, RecordedEvent } from '@daybook/adapters
 import { headOf, isUnreadable } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { below, oneOf, randomOf } from '../support/random.js'
-import { claim, codeOf, complete, configure, door, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, stateText, stream, task, textOf } from '../support/queue.js'
+import { claim, codeOf, complete, configure, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, stateText, stream, task, textOf } from '../support/queue.js'
 
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
@@ -18,7 +18,7 @@ const lively = async (seed: number, store: EventStore = openMemoryStore()) => {
   const opened = await openQueue({ store, random })
   const { engine } = opened
   const held = new Map<string, { task: string; token: number; agent: string }>()
-  await engine.submit(configure({ decisionReport: 'required', maxAttempts: 4, breakers: { defaults: { failureThreshold: 8 } } }), door)
+  await engine.submit(configure({ decisionReport: 'required', maxAttempts: 4, breakers: { defaults: { failureThreshold: 8 } } }), caller)
   for (let i = 0; i < 150; i++) {
     const agent = `agent ${below(random, 4)}`
     const [some] = [...held.values()].slice(below(random, Math.max(1, held.size)))
@@ -35,10 +35,10 @@ const lively = async (seed: number, store: EventStore = openMemoryStore()) => {
         for (const { task: id, token } of ok(await engine.claim(claim(agent, 3), { actor: agent }))) held.set(id, { task: id, token, agent })
         break
       case 5:
-        if (some !== undefined) await engine.submit(random() < 0.7 ? complete(some, some.agent) : { ...complete(some, some.agent), hasReport: false }, door)
+        if (some !== undefined) await engine.submit(random() < 0.7 ? complete(some, some.agent) : { ...complete(some, some.agent), hasReport: false }, caller)
         break
       case 6:
-        if (some !== undefined) await engine.submit(fail(some, some.agent, random() < 0.7), door)
+        if (some !== undefined) await engine.submit(fail(some, some.agent, random() < 0.7), caller)
         break
       case 7:
         await engine.submit(oneOf(random, [
@@ -46,10 +46,10 @@ const lively = async (seed: number, store: EventStore = openMemoryStore()) => {
           { type: 'TerminateAgent', agent, reason: 'gone' } as const,
           { type: 'Retry', reviewer: 'r', reason: 'again', filter: {} } as const,
           { type: 'CloseBreaker', taskType: 'work', reason: 'fine' } as const,
-        ]), door)
+        ]), caller)
         break
       default:
-        if (some !== undefined) await engine.submit({ ...heartbeat(some, some.agent), progress: { n: i, content: ['x'] } }, door)
+        if (some !== undefined) await engine.submit({ ...heartbeat(some, some.agent), progress: { n: i, content: ['x'] } }, caller)
     }
   }
   return { ...opened, log: await logOf(store) }
@@ -129,12 +129,12 @@ test('EV-01: what is folded from the log is what was folded as it was decided', 
 
 test('EV-01: members named content, of a checkpoint, a progress or a setting, are read back as they were', async () => {
   const { engine, store } = await openQueue()
-  await engine.submit(configure({ breakers: { overrides: { a: { failureThreshold: 2 }, content: { failureThreshold: 3 } } } }), door)
-  await engine.submit(enqueue(task('a', { backoffSeconds: 0 })), door)
-  const [held] = ok(await engine.claim(claim(), door))
+  await engine.submit(configure({ breakers: { overrides: { a: { failureThreshold: 2 }, content: { failureThreshold: 3 } } } }), caller)
+  await engine.submit(enqueue(task('a', { backoffSeconds: 0 })), caller)
+  const [held] = ok(await engine.claim(claim(), caller))
   const value = { before: 1, content: { text: ',"content":' }, after: 2 }
-  await engine.submit({ ...heartbeat(held!), progress: value, checkpoint: value }, door)
-  await engine.submit({ ...fail(held!), checkpoint: value }, door)
+  await engine.submit({ ...heartbeat(held!), progress: value, checkpoint: value }, caller)
+  await engine.submit({ ...fail(held!), checkpoint: value }, caller)
   const again = foldAll(await logOf(store))
   expect(headOf(again).unreadable).toEqual({})
   expect(textOf(again)).toBe(await stateText(engine))
@@ -152,7 +152,7 @@ const foreign = (id: number, type: string, data: string, metadata = '{}'): Event
 test('EV-11: what cannot be read is kept and counted, and the start goes on', async () => {
   const store = openMemoryStore()
   const { engine: before } = await openQueue({ store })
-  await before.submit(enqueue('a'), door)
+  await before.submit(enqueue('a'), caller)
   await before.close()
   const odd = [
     foreign(1, 'TaskPainted', '{"task":"a","colour":"red"}'),
@@ -170,8 +170,8 @@ test('EV-11: what cannot be read is kept and counted, and the start goes on', as
   expect(Object.values(head.unreadable).reduce((sum, count) => sum + count, 0)).toBe(6)
   expect(head.unreadable).toMatchObject({ 'unknown type: TaskPainted': 2, 'unknown version: TaskEnqueued': 1, 'malformed data: Completed': 3 })
   expect((await logOf(store)).slice(1).map(({ data }) => data)).toEqual(odd.map(({ data }) => data))
-  const [held] = ok(await engine.claim(claim(), door))
-  expect(codeOf(await engine.submit(complete(held!), door))).toBe('success')
+  const [held] = ok(await engine.claim(claim(), caller))
+  expect(codeOf(await engine.submit(complete(held!), caller))).toBe('success')
   expect(isChained((await logOf(store)).filter((event) => !odd.some(({ id }) => id === event.id)))).toBe(1)
 })
 
@@ -284,7 +284,7 @@ test('a task’s event says what the task says, whatever the one before it said'
       ...oneOf(random, [{}, {}, { tenant: 'a "tenant"', skills: ['x'] }]),
     }),
   )
-  await engine.submit(enqueue(...tasks), door)
+  await engine.submit(enqueue(...tasks), caller)
   const facts = (await logOf(store)).map(({ data }) => parseObject(data)!)
   expect(facts).toEqual(tasks.map(({ id, content, ...rest }, i) => ({ ...rest, task: id, number: i + 1, content: JSON.parse(content) as unknown })))
   expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(store))))

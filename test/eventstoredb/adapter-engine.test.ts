@@ -8,7 +8,7 @@ import { append } from '../contract/check.js'
 import { deleteStream, tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
 import type { RandomFaults } from '../support/eventstoredb/faults.js'
 import { EventStoreServer } from '../support/eventstoredb/server.js'
-import { claim, complete, door, enqueue, logOf, ok, task } from '../support/queue.js'
+import { claim, complete, caller, enqueue, logOf, ok, task } from '../support/queue.js'
 import { memorySnapshots } from '../support/memory-snapshots.js'
 import { seeds } from '../support/random.js'
 import { simulate } from '../support/simulation.js'
@@ -40,7 +40,7 @@ const engineOn = (store: EventStore, snapshots?: ReturnType<typeof memorySnapsho
 /** Tasks enqueued, claimed and completed, one after the other; what was told is kept. */
 const works = async (engine: QueueEngine, name: string, count: number, told: Array<Told>): Promise<void> => {
   const send = async (command: Parameters<QueueEngine['submit']>[0], id: string) => {
-    const outcome = await engine.submit(command, { ...door, correlationId: id })
+    const outcome = await engine.submit(command, { ...caller, correlationId: id })
     told.push({ id, command, outcome })
     return outcome
   }
@@ -52,7 +52,7 @@ const works = async (engine: QueueEngine, name: string, count: number, told: Arr
     }
     const id = `${name}-claim-${i}`
     const command = claim(name)
-    const outcome = await engine.claim(command, { ...door, correlationId: id })
+    const outcome = await engine.claim(command, { ...caller, correlationId: id })
     told.push({ id, command, outcome })
     for (const held of outcome._tag === 'Right' ? outcome.right.value : []) {
       for (let attempt = 0; attempt < 100; attempt++) {
@@ -119,7 +119,7 @@ describe('an engine on EventStoreDB', () => {
     await server.stop()
     // The connection must be seen to be cut: what is sent before that is of unknown outcome, and waited for.
     await sleep(50)
-    const outcome = await engine.submit(enqueue('meanwhile'), { ...door, correlationId: 'meanwhile' })
+    const outcome = await engine.submit(enqueue('meanwhile'), { ...caller, correlationId: 'meanwhile' })
     told.push({ id: 'meanwhile', command: enqueue('meanwhile'), outcome })
     expect(outcome).toMatchObject({ _tag: 'Left', left: { code: 'unavailable' } })
     await server.start()
@@ -187,7 +187,7 @@ describe('EV-03 an engine does not begin anew on a stream that', () => {
     await until(() => daybook.refused().length > 0, 20_000)
     expect(daybook.refused()).toEqual([{ queue: 'q', reason: expect.stringMatching(/are gone|deleted/) as string }])
     expect(warnings.filter((each) => each.startsWith('queue q goes on from memory'))).toHaveLength(1)
-    ok(await (await daybook.open('q')).submit(enqueue('still'), door))
+    ok(await (await daybook.open('q')).submit(enqueue('still'), caller))
     await truncateStream(server, streamOf('q'), 0)
     await until(() => daybook.refused().length === 0, 20_000)
     await daybook.close()
@@ -197,7 +197,7 @@ describe('EV-03 an engine does not begin anew on a stream that', () => {
   test('was tombstoned: refused with the reason, by those who run and those who start', async () => {
     const { server, store, snapshots, engine } = await filled()
     await tombstoneStream(server, streamOf('q'))
-    const outcome = await engine.submit(enqueue('late'), door)
+    const outcome = await engine.submit(enqueue('late'), caller)
     expect(outcome).toMatchObject({ _tag: 'Left', left: { code: 'unavailable', detail: expect.stringContaining('deleted by an administrator') as string } })
     await engine.close()
     await expect(engineOn(store, snapshots)).rejects.toMatchObject({ code: 'deleted' })

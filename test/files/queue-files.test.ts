@@ -10,7 +10,7 @@ import { type CommandOf, listTasks, type NewTask, type Result } from '@daybook/c
 import * as E from 'fp-ts/lib/Either.js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 
-const door = { actor: 'test' }
+const caller = { actor: 'test' }
 const fileNames = ['pending.json', 'in-progress.json', 'completed.json', 'dead-letter.json', 'cancelled.json']
 
 interface Shown {
@@ -48,13 +48,13 @@ const right = <A>(outcome: E.Either<unknown, A>): A => {
   return outcome.right
 }
 const enqueue = async (engine: QueueEngine, tasks: ReadonlyArray<NewTask>): Promise<number> =>
-  right(await engine.submit({ type: 'Enqueue', tasks: tasks.map((task) => right(prepareTask(task))) }, door)).revision
+  right(await engine.submit({ type: 'Enqueue', tasks: tasks.map((task) => right(prepareTask(task))) }, caller)).revision
 const claim = async (engine: QueueEngine, max = 1) =>
-  right(await engine.claim({ type: 'Claim', agent: 'a', max }, door)).value
+  right(await engine.claim({ type: 'Claim', agent: 'a', max }, caller)).value
 const complete = async (engine: QueueEngine, held: { readonly task: string; readonly token: number }, result: Result) =>
-  right(await engine.submit({ type: 'Complete', task: held.task, agent: 'a', token: held.token, content: JSON.stringify(result), hasReport: result.decisionReport !== undefined }, door))
+  right(await engine.submit({ type: 'Complete', task: held.task, agent: 'a', token: held.token, content: JSON.stringify(result), hasReport: result.decisionReport !== undefined }, caller))
 const fail = async (engine: QueueEngine, held: { readonly task: string; readonly token: number }, message = 'no') =>
-  right(await engine.submit({ type: 'Fail', task: held.task, agent: 'a', token: held.token, error: { message }, retryable: false } satisfies CommandOf<'Fail'>, door))
+  right(await engine.submit({ type: 'Fail', task: held.task, agent: 'a', token: held.token, error: { message }, retryable: false } satisfies CommandOf<'Fail'>, caller))
 const shown = async (engine: QueueEngine): Promise<void> => folders?.of(engine.name)?.shown(engine.status().revision)
 
 describe('LK-04: the queue files', () => {
@@ -104,7 +104,7 @@ describe('LK-04: the queue files', () => {
       const held = await claim(engine, 4)
       for (const [i, one] of held.entries()) await (i % 4 === 0 ? fail(engine, one) : i % 4 === 1 ? Promise.resolve() : complete(engine, one, i % 4 === 2 ? {} : { decisionReport: 'r' }))
     }
-    await engine.submit({ type: 'Cancel', task: 't1', reason: 'enough' }, door)
+    await engine.submit({ type: 'Cancel', task: 't1', reason: 'enough' }, caller)
     await shown(engine)
     const files = fileNames.map((name) => read(name))
     expect(new Set(files.map(({ revision }) => revision))).toEqual(new Set([engine.status().revision]))
@@ -158,7 +158,7 @@ describe('LK-04: the queue files', () => {
     const engine = await daybook.open('default')
     for (let i = 0; i < 3; i++) await enqueue(engine, Array.from({ length: 600 }, (_, n) => ({ id: `t${i * 600 + n}`, type: 'x', payload: i * 600 + n })))
     const held = await claim(engine, 1_000)
-    await engine.submitAll([...held.slice(0, 500), ...(await claim(engine, 600))].map(({ task, token }) => ({ type: 'Complete' as const, task, agent: 'a', token, content: '{}', hasReport: true })), door)
+    await engine.submitAll([...held.slice(0, 500), ...(await claim(engine, 600))].map(({ task, token }) => ({ type: 'Complete' as const, task, agent: 'a', token, content: '{}', hasReport: true })), caller)
     await enqueue(engine, Array.from({ length: 1_001 }, (_, n) => ({ id: `more${n}`, type: 'x', payload: `more${n}` })))
     await shown(engine)
     const pending = read('pending.json')
@@ -193,7 +193,7 @@ describe('LK-11: the review log', () => {
     if (held !== undefined) await fail(engine, held, 'disk\nfull')
   }
   const review = (engine: QueueEngine, type: 'Retry' | 'Discard', task: string, reason = 'made room') =>
-    engine.submit({ type, task, reviewer: 'ann', reason }, door)
+    engine.submit({ type, task, reviewer: 'ann', reason }, caller)
   const log = (): ReadonlyArray<string> => {
     const name = readdirSync(dir).find((file) => /^dlq-review-\d{4}-\d\d-\d\d\.md$/.test(file)) ?? 'none'
     return readFileSync(join(dir, name), 'utf8').split('\n').filter((line) => line.startsWith('- '))

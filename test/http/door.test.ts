@@ -1,4 +1,4 @@
-/** The one door: who comes in, in which correlation, and what happens when the same request comes twice. */
+/** The one caller: who comes in, in which correlation, and what happens when the same request comes twice. */
 import { createServer, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHttpServer } from '@daybook/adapters/http'

@@ -42,7 +42,7 @@ test('cannot be one that no header carries', () => {
   for (const adminToken of ['', 'two words', 'ümlaut', 'line\nbreak']) expect(() => openTokens({ dir, adminToken })).toThrow('printable ASCII')
 })
 
-test('a damaged file is an error, not an open door', () => {
+test('a damaged file is an error, not an open caller', () => {
   for (const text of ['', '{', '{"version":1,"tokens":[{"name":"admin","role":"admin","sha256":"","createdAt":""}]}', '{"version":2,"tokens":[]}']) {
     writeFileSync(file(), text)
     expect(() => openTokens({ dir }), text).toThrow('damaged')

@@ -4,7 +4,7 @@
  */
 import {
   type Command,
-  cutSnapshot,
+  beginSnapshot,
   decide,
   decodeEvent,
   evolve,
@@ -84,7 +84,7 @@ test('INV-15: a snapshot taken bit by bit shows the moment of its cut, whatever 
       const at = cutAt(events, share)
       let state = fold(events.slice(0, at))
       const moment = textOf(state)
-      const cut = cutSnapshot(state)
+      const cut = beginSnapshot(state)
       const pages: Array<SnapshotPage> = []
       const take = (tasks: number): boolean => {
         const next = cut.next(tasks)
@@ -121,8 +121,8 @@ test('INV-15: an abandoned cut costs nothing more, and the next one is whole', (
     fc.property(histories, share, (events, share) => {
       const at = cutAt(events, share)
       let state = fold(events.slice(0, at))
-      const cut = cutSnapshot(state)
-      expect(() => cutSnapshot(state)).toThrow('under way')
+      const cut = beginSnapshot(state)
+      expect(() => beginSnapshot(state)).toThrow('under way')
       cut.next(2)
       cut.abandon()
       expect(cut.next(2)).toBeUndefined()

@@ -1,7 +1,7 @@
 /** What a log and the answers that were given must say of each other. Each check throws with the invariant's id. */
 import { decodeRecorded, type Outcome, parseObject } from '@daybook/adapters/engine'
 import type { RecordedEvent } from '@daybook/adapters/store'
-import { type Claimed, type Command, depthOf, type Enqueued, headOf, isUnreadable, type QueueEvent } from '@daybook/core'
+import { type ClaimedTask, type Command, depthOf, type Enqueued, headOf, isUnreadable, type QueueEvent } from '@daybook/core'
 import { foldAll } from './queue.js'
 
 /** A command that was sent, and what was said to it. Its id is its correlation id in the log. */
@@ -73,7 +73,7 @@ const sameAsTold = (command: Command, value: unknown, entries: ReadonlyArray<Log
       return [...fresh].sort().join() === [...tasksIn(entries, 'TaskEnqueued')].sort().join()
     }
     case 'Claim': {
-      const got = (value as ReadonlyArray<Claimed>).map(({ task, token }) => `${task} ${token}`)
+      const got = (value as ReadonlyArray<ClaimedTask>).map(({ task, token }) => `${task} ${token}`)
       const given = entries.map(({ event }) => (event.type === 'Claimed' ? `${event.data.task} ${event.data.token}` : event.type))
       return got.join() === given.join()
     }

@@ -22,7 +22,7 @@ export { textOf }
 
 poisonConsumedStates(true)
 
-export const door = { actor: 'tester' }
+export const caller = { actor: 'tester' }
 export const stream = streamOf('q')
 
 export interface Opened {

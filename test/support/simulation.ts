@@ -5,7 +5,7 @@
 import { openEngine, type Outcome, type QueueEngine } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
-import { type Claimed, type Command, type CommandOf, depthOf, isFinal, isUnreadable, listTasks } from '@daybook/core'
+import { type ClaimedTask, type Command, type CommandOf, depthOf, isFinal, isUnreadable, listTasks } from '@daybook/core'
 import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type Told } from './audit.js'
 import { faultyStore, swarm } from './faulty-store.js'
 import { memorySnapshots } from './memory-snapshots.js'
@@ -130,7 +130,7 @@ class Callers {
     return outcome
   }
 
-  async claim(command: CommandOf<'Claim'>, waitMs: number, leaveMs: number): Promise<ReadonlyArray<Claimed>> {
+  async claim(command: CommandOf<'Claim'>, waitMs: number, leaveMs: number): Promise<ReadonlyArray<ClaimedTask>> {
     const id = `c${++this.lastId}`
     const leaving = new AbortController()
     const timer = setTimeout(() => leaving.abort(), leaveMs)
@@ -199,7 +199,7 @@ class Callers {
     })
   }
 
-  private async work(held: Claimed, agent: string): Promise<void> {
+  private async work(held: ClaimedTask, agent: string): Promise<void> {
     const { random } = this
     const claim = { task: held.task, token: held.token }
     if (random() < 0.2) await sleep(below(random, 40))

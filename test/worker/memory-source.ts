@@ -26,8 +26,8 @@ export class MemorySource implements TaskSource {
   waiting = 0
   /** Most tasks under lease at a time. */
   heldMax = 0
-  #token = 0
-  #wake: Array<() => void> = []
+  private _token = 0
+  private wake: Array<() => void> = []
   /** Run before each call; what it throws is what the call rejects with. */
   beforeClaim: () => void | Promise<void> = () => undefined
   beforeSettle: () => void | Promise<void> = () => undefined
@@ -45,7 +45,7 @@ export class MemorySource implements TaskSource {
       this.tasks.set(id, { id, number, payload: payload(i), status: 'pending', token: 0, agent: '', leaseEndsAt: 0, checkpoint: undefined, progress: undefined, barred: new Set(), outcomes: [] })
       ids.push(id)
     }
-    this.#wakeAll()
+    this.wakeAll()
     return ids
   }
 
@@ -62,13 +62,13 @@ export class MemorySource implements TaskSource {
   /** A failed task is tried again. */
   requeue(id: string): void {
     this.task(id).status = 'pending'
-    this.#wakeAll()
+    this.wakeAll()
   }
 
   /** Somebody takes the task away: its lease is lost. */
   revoke(id: string): void {
     const task = this.task(id)
-    task.token = ++this.#token
+    task.token = ++this._token
     task.leaseEndsAt = Number.POSITIVE_INFINITY
     task.status = 'in-progress'
     task.agent = 'another'
@@ -78,13 +78,13 @@ export class MemorySource implements TaskSource {
     await this.beforeClaim()
     const until = Date.now() + request.waitMs
     for (;;) {
-      const works = signal.aborted ? [] : this.#grant(request)
+      const works = signal.aborted ? [] : this.grant(request)
       const left = until - Date.now()
       if (works.length > 0 || left <= 0 || signal.aborted) {
         this.claims.push({ ...request, got: works.length, at: Date.now() })
         return works
       }
-      await this.#sleep(left, signal)
+      await this.sleep(left, signal)
     }
   }
 
@@ -92,7 +92,7 @@ export class MemorySource implements TaskSource {
     this.settles.push({ outcomes, attempt, at: Date.now() })
     await this.beforeSettle()
     const answers = outcomes.map((outcome): SettleAnswer => {
-      const refused = this.refuseOutcome(outcome) ?? this.#notHeld(outcome.taskId, outcome.token)
+      const refused = this.refuseOutcome(outcome) ?? this.notHeld(outcome.taskId, outcome.token)
       if (refused !== undefined) return refused
       const task = this.task(outcome.taskId)
       task.outcomes.push(outcome)
@@ -108,7 +108,7 @@ export class MemorySource implements TaskSource {
     this.heartbeats.push(heartbeats)
     await this.beforeHeartbeat()
     return heartbeats.map((heartbeat): HeartbeatAnswer => {
-      const refused = this.refuseHeartbeat(heartbeat) ?? this.#notHeld(heartbeat.taskId, heartbeat.token)
+      const refused = this.refuseHeartbeat(heartbeat) ?? this.notHeld(heartbeat.taskId, heartbeat.token)
       if (refused !== undefined && !refused.ok) return refused
       const task = this.task(heartbeat.taskId)
       task.leaseEndsAt = Date.now() + this.leaseMs
@@ -118,14 +118,14 @@ export class MemorySource implements TaskSource {
     })
   }
 
-  #notHeld(id: string, token: number): { ok: false; code: string; detail: string } | undefined {
+  private notHeld(id: string, token: number): { ok: false; code: string; detail: string } | undefined {
     const task = this.task(id)
     return task.token === token && task.status === 'in-progress' && task.leaseEndsAt > Date.now()
       ? undefined
       : { ok: false, code: 'lease-lost', detail: 'expired' }
   }
 
-  #grant({ agentId, max }: SourceClaim): ReadonlyArray<ClaimedWork> {
+  private grant({ agentId, max }: SourceClaim): ReadonlyArray<ClaimedWork> {
     const works: Array<ClaimedWork> = []
     const now = Date.now()
     let held = 0
@@ -134,7 +134,7 @@ export class MemorySource implements TaskSource {
       else if (works.length < max && !task.barred.has(agentId) && (task.status === 'pending' || task.status === 'in-progress')) {
         held++
         task.status = 'in-progress'
-        task.token = ++this.#token
+        task.token = ++this._token
         task.agent = agentId
         task.leaseEndsAt = now + this.leaseMs
         const { id, number, payload, token, checkpoint } = task
@@ -145,7 +145,7 @@ export class MemorySource implements TaskSource {
     return works
   }
 
-  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+  private async sleep(ms: number, signal: AbortSignal): Promise<void> {
     this.waiting++
     await new Promise<void>((resolve) => {
       const end = (): void => {
@@ -154,15 +154,15 @@ export class MemorySource implements TaskSource {
         resolve()
       }
       const timer = setTimeout(end, ms)
-      this.#wake.push(end)
+      this.wake.push(end)
       signal.addEventListener('abort', end)
     })
     this.waiting--
   }
 
-  #wakeAll(): void {
-    const wake = this.#wake
-    this.#wake = []
+  private wakeAll(): void {
+    const wake = this.wake
+    this.wake = []
     for (const each of wake) each()
   }
 }

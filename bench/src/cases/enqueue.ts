@@ -3,7 +3,7 @@ import { createClient } from '@daybook/adapters/client'
 import { prepareTask } from '@daybook/adapters/engine'
 import { type Case, scaled } from '../case.js'
 import { inParallel, newTask, nowMs, percentile, perSecond } from '../measure.js'
-import { door, enqueue, fill, openQueue, right, startServer } from '../queue.js'
+import { caller, enqueue, fill, openQueue, right, startServer } from '../queue.js'
 
 const warmUp = 3_000
 
@@ -16,7 +16,7 @@ export const enqueueCallers: Case = {
     const { daybook, engine } = await openQueue(folder)
     const one = async (): Promise<void> => {
       const task = right(prepareTask(newTask()))
-      right(await engine.submit({ type: 'Enqueue', tasks: [task] }, door))
+      right(await engine.submit({ type: 'Enqueue', tasks: [task] }, caller))
     }
     await inParallel(warmUp, 256, one)
     const count = scaled(100_000, scale)
@@ -95,7 +95,7 @@ export const sequential: Case = {
   run: async (folder, scale) => {
     const { daybook, engine } = await openQueue(folder)
     const { p50, p99 } = await latencies(scaled(4_000, scale), async () => {
-      right(await engine.submit({ type: 'Enqueue', tasks: [right(prepareTask(newTask()))] }, door))
+      right(await engine.submit({ type: 'Enqueue', tasks: [right(prepareTask(newTask()))] }, caller))
     })
     await daybook.close()
     return { 'p50 ms': p50, 'p99 ms': p99 }

@@ -4,7 +4,7 @@ import { prepareTask } from '@daybook/adapters/engine'
 import { createWorker, engineSource, httpSource, type TaskSource } from '@daybook/adapters/worker'
 import { type Case, type Figures, scaled } from '../case.js'
 import { newTask, nowMs, percentile, sleep } from '../measure.js'
-import { door, openQueue, right, startServer } from '../queue.js'
+import { caller, openQueue, right, startServer } from '../queue.js'
 
 const everyMs = 5
 
@@ -48,7 +48,7 @@ export const latency: Case = {
   run: async (folder, scale) => {
     const { daybook, engine } = await openQueue(folder)
     const enqueue = async (task: Task): Promise<void> => {
-      right(await engine.submit({ type: 'Enqueue', tasks: [right(prepareTask(task))] }, door))
+      right(await engine.submit({ type: 'Enqueue', tasks: [right(prepareTask(task))] }, caller))
     }
     const figures = await measure(engineSource(engine), enqueue, scaled(3_000, scale, 400))
     await daybook.close()

@@ -10,7 +10,7 @@ import { listTasks } from '@daybook/core'
 import { createClient } from '@daybook/adapters/client'
 import { type Case, scaled } from '../case.js'
 import { newTask, nowMs, percentile, perSecond } from '../measure.js'
-import { door, fill, logFile, openQueue, right, startServer } from '../queue.js'
+import { caller, fill, logFile, openQueue, right, startServer } from '../queue.js'
 
 const million = 1_000_000
 const content = '{"success":true}'
@@ -26,11 +26,11 @@ export const claimAtMillion: Case = {
     const lookups: Array<number> = []
     for (let i = 0; i < 3_000; i++) {
       const start = nowMs()
-      const [claim] = right(await engine.claim({ type: 'Claim', agent: 'bench', max: 1 }, door)).value
+      const [claim] = right(await engine.claim({ type: 'Claim', agent: 'bench', max: 1 }, caller)).value
       claims.push(nowMs() - start)
       if (claim === undefined) throw new Error('nothing to claim')
       const { task, token } = claim
-      right(await engine.submit({ type: 'Complete', task, agent: 'bench', token, content, hasReport: false }, door))
+      right(await engine.submit({ type: 'Complete', task, agent: 'bench', token, content, hasReport: false }, caller))
       if (i % 10 > 0) continue
       const priority = 1 + (i % 7)
       const asked = nowMs()
@@ -73,11 +73,11 @@ const makeHistory = async (folder: string, scale: number): Promise<void> => {
   for (let gone = 0; gone < (count * 2) / 3; ) {
     await fill(engine, 20_000)
     for (let claimed = 0; claimed < 20_000; ) {
-      const claims = right(await engine.claim({ type: 'Claim', agent: 'bench', max: 1_000 }, door)).value
+      const claims = right(await engine.claim({ type: 'Claim', agent: 'bench', max: 1_000 }, caller)).value
       claimed += claims.length
       gone += claims.length
       const done = claims.map(({ task, token }) => ({ type: 'Complete' as const, task, agent: 'bench', token, content, hasReport: false }))
-      await engine.submitAll(done, door)
+      await engine.submitAll(done, caller)
     }
   }
   await fill(engine, count)
@@ -113,10 +113,10 @@ export const replayFromFile: Case = {
     const count = scaled(200_000, scale, 10_000)
     await fill(engine, count)
     for (let left = count; left > count / 2; ) {
-      const claims = right(await engine.claim({ type: 'Claim', agent: 'bench', max: 1_000 }, door)).value
+      const claims = right(await engine.claim({ type: 'Claim', agent: 'bench', max: 1_000 }, caller)).value
       left -= claims.length
       const done = claims.map(({ task, token }) => ({ type: 'Complete' as const, task, agent: 'bench', token, content, hasReport: false }))
-      await engine.submitAll(done, door)
+      await engine.submitAll(done, caller)
     }
     await daybook.close()
     const store = await openSqliteStore({ file: join(folder, logFile) })

@@ -101,7 +101,7 @@ const deadLettered = (tables: Tables, event: EventOf<'DeadLettered'>): void => {
   on(tables, id, isPending, (task) => {
     task.status = 'dead-letter'
     task.dueAt = 0
-    task.rare = { ...task.rare, deadLetter: { at: event.at, reason } }
+    task.extras = { ...task.extras, deadLetter: { at: event.at, reason } }
     if (task.lease !== null && !countsAttempts(tables, task)) countFailure(tables, task, task.lease)
   })
 }
@@ -122,8 +122,8 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void =>
   on(tables, event.data.task, isDead, (task) => {
     task.retries = 0
     task.attempts = 0
-    const { claimants: _, deadLetter: __, ...kept } = task.rare
-    task.rare = kept
+    const { claimants: _, deadLetter: __, ...kept } = task.extras
+    task.extras = kept
     rest(task, 0, event.at)
   })
 

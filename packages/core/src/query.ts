@@ -114,7 +114,7 @@ export interface FailurePattern {
 export const deadLetterPatterns = (state: QueueState, filter: DeadLetterFilter = {}): ReadonlyArray<FailurePattern> => {
   const patterns = new Map<string, { -readonly [K in keyof FailurePattern]: FailurePattern[K] } & { tasks: string[] }>()
   for (const task of deadLettersMatching(QueueState.tablesOf(state), filter, Number.POSITIVE_INFINITY)) {
-    const { signature = '', lastError = '', deadLetter } = task.rare
+    const { signature = '', lastError = '', deadLetter } = task.extras
     const at = deadLetter?.at ?? 0
     const key = `${signature} ${task.group.type}`
     const pattern = patterns.get(key)

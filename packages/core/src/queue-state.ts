@@ -6,7 +6,7 @@
  */
 import { apply, applyUnreadable } from './evolve.js'
 import type { QueueEvent } from './events.js'
-import type { Mark } from './journal.js'
+import type { Mark } from './undo-log.js'
 import { Tables } from './tables.js'
 import type { Unreadable } from './upcast.js'
 
@@ -54,13 +54,13 @@ export const skip = (state: QueueState, type: string, event: Unreadable): QueueS
 }
 
 /** Sets a point to come back to. Marks are released in the order in which they were set. */
-export const mark = (state: QueueState): Mark => QueueState.tablesOf(state).journal.mark()
+export const mark = (state: QueueState): Mark => QueueState.tablesOf(state).undoLog.mark()
 
 /** What was done since the oldest mark stays. */
-export const release = (state: QueueState, point: Mark): void => QueueState.tablesOf(state).journal.release(point)
+export const release = (state: QueueState, point: Mark): void => QueueState.tablesOf(state).undoLog.release(point)
 
 /** The state as it was at the mark. Consumes `state`; later marks are gone with it. */
 export const rollback = (state: QueueState, point: Mark): QueueState => {
-  QueueState.tablesOf(state).journal.rollback(point)
+  QueueState.tablesOf(state).undoLog.rollback(point)
   return QueueState.step(state)
 }

@@ -16,7 +16,7 @@ export interface Enqueued {
 }
 
 /** A task that was just handed out. What cannot change is read off the record; the rest is as it was at the claim. */
-export class Claimed {
+export class ClaimedTask {
   /** Claims before this one that ended without success. */
   readonly attempts: number
   readonly retries: number
@@ -35,7 +35,7 @@ export class Claimed {
   ) {
     this.attempts = record.attempts
     this.retries = record.retries
-    this.checkpointRevision = record.rare.checkpointRevision
+    this.checkpointRevision = record.extras.checkpointRevision
   }
 
   /** What prints is what there is to know: the record has the whole queue behind it. */
@@ -81,13 +81,13 @@ export class Claimed {
     return this.record.group.tenant
   }
   get ticketId(): string | undefined {
-    return this.record.rare.ticketId
+    return this.record.extras.ticketId
   }
   get parentTaskId(): string | undefined {
-    return this.record.rare.parentTaskId
+    return this.record.extras.parentTaskId
   }
   get deadlineAt(): number | undefined {
-    return this.record.rare.deadlineAt
+    return this.record.extras.deadlineAt
   }
   /** Where the task's content is in the log. */
   get enqueuedRevision(): number {
@@ -98,7 +98,7 @@ export class Claimed {
 export interface Replies {
   readonly Enqueue: ReadonlyArray<Enqueued>
   readonly Import: ReadonlyArray<Enqueued>
-  readonly Claim: ReadonlyArray<Claimed>
+  readonly Claim: ReadonlyArray<ClaimedTask>
   readonly Heartbeat: { readonly token: number; readonly expiresAt: number }
   readonly Complete: { readonly status: Status }
   readonly Fail: { readonly status: Status; readonly availableAt?: number }
@@ -188,9 +188,9 @@ const enqueued = (
   })
 }
 
-const claimed = ({ data }: EventOf<'Claimed'>, tables: Tables): Claimed =>
+const claimed = ({ data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask =>
   // It was claimed a moment ago, so it is there.
-  new Claimed(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt)
+  new ClaimedTask(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt)
 
 const statusOf = (tables: Tables, id: string): Status => findTask(tables, id)?.status ?? 'completed'
 

@@ -3,7 +3,7 @@
  * and the rest as one JSON text. To take the numbers from a record costs little more than to come by it, where a
  * text of them costs twenty times as much: the queue waits while its state is gone through.
  */
-import { type Group, leaseEnds, newTaskRecord, noRare, type Rare, type TaskRecord } from './state.js'
+import { type Group, leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from './state.js'
 import { type Status, statuses } from './task.js'
 
 /** Tasks of a full page. */
@@ -23,7 +23,7 @@ interface Texts {
   /** Names of those who hold or held one of the tasks. */
   readonly agents: ReadonlyArray<string>
   readonly dependencies: Few<ReadonlyArray<string>>
-  readonly rare: Few<Rare>
+  readonly extras: Few<TaskExtras>
 }
 /** A field that most tasks do not have: the rows of those that do, and what they have. */
 type Few<T> = Array<readonly [row: number, value: T]>
@@ -63,14 +63,14 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Gro
   const keys: Array<string> = []
   const agents = new Map<string, number>()
   const dependencies: Few<ReadonlyArray<string>> = []
-  const rare: Few<Rare> = []
+  const extras: Few<TaskExtras> = []
   for (let row = 0; row < rows; row++) {
     const task = tasks[row] as TaskRecord
     const { lease } = task
     ids.push(task.id)
     keys.push(task.key)
     if (task.dependencies.length > 0) dependencies.push([row, task.dependencies])
-    if (task.rare !== noRare && !isEmpty(task.rare)) rare.push([row, task.rare])
+    if (task.extras !== noExtras && !isEmpty(task.extras)) extras.push([row, task.extras])
     const put = (at: number, value: number): void => void (numbers[at * rows + row] = value)
     put(column.number, task.number)
     put(column.group, groups.get(task.group) as number)
@@ -98,7 +98,7 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Gro
     put(column.probe, lease.probe ? 1 : 0)
     put(column.end, lease.end === null ? -1 : leaseEnds.indexOf(lease.end))
   }
-  const texts: Texts = { id: ids, key: keys, agents: [...agents.keys()], dependencies, rare }
+  const texts: Texts = { id: ids, key: keys, agents: [...agents.keys()], dependencies, extras }
   return { text: JSON.stringify(texts), rows, numbers }
 }
 
@@ -127,7 +127,7 @@ export const tasksOf = (
   }
   const agents = texts.agents.map(shared)
   const dependenciesAt = fewOf(texts.dependencies)
-  const rareAt = fewOf(texts.rare)
+  const rareAt = fewOf(texts.extras)
   const tasks: Array<TaskRecord> = []
   for (let row = 0; row < rows; row++) {
     const get = (at: number): number => whole(numbers[at * rows + row] as number)
@@ -148,7 +148,7 @@ export const tasksOf = (
       missing: 0,
       dueAt: get(column.dueAt),
       finishedAt: get(column.finishedAt),
-      rare: rareAt(row) ?? noRare,
+      extras: rareAt(row) ?? noExtras,
     })
     task.attempts = get(column.attempts)
     task.lastRevision = get(column.lastRevision)

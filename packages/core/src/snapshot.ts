@@ -2,8 +2,8 @@
  * A state as pages, and back: the first holds what is no task. A snapshot is a cache: made by one version of the
  * fold, of use to that version alone.
  *
- * `cutSnapshot` takes its pages bit by bit while the state goes on changing: what is about to change is
- * copied first, so all pages show the moment of the cut.
+ * `beginSnapshot` takes its pages bit by bit while the state goes on changing: what is about to change is
+ * copied first, so all pages show the moment of the work.
  */
 import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { Breaker, Group, Head, TaskRecord } from './state.js'
@@ -21,7 +21,7 @@ type HeadText = Omit<Head, 'savedFor'> & {
   readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
 }
 
-export interface SnapshotCut {
+export interface SnapshotWork {
   readonly revision: number
   /** The next pages, at least `tasksMin` tasks' worth unless it is the end; `undefined` when all is written. */
   readonly next: (tasksMin: number) => ReadonlyArray<SnapshotPage> | undefined
@@ -30,9 +30,9 @@ export interface SnapshotCut {
 }
 
 /** Starts a snapshot of the state as it is now. One at a time. */
-export const cutSnapshot = (state: QueueState): SnapshotCut => {
+export const beginSnapshot = (state: QueueState): SnapshotWork => {
   const tables = QueueState.tablesOf(state)
-  if (tables.cut !== null) throw new Error('a snapshot is under way')
+  if (tables.copyOnWrite !== null) throw new Error('a snapshot is under way')
   const groups = new Map(tables.sortedGroups().map((group, index) => [group, index]))
   const written = new Set<TaskRecord>()
   /** Copies of those that are about to change. */
@@ -44,7 +44,7 @@ export const cutSnapshot = (state: QueueState): SnapshotCut => {
     if (tasks.length > 0) pages.push(pageOf(tasks, groups))
     tasks.length = 0
   }
-  tables.cut = {
+  tables.copyOnWrite = {
     beforeChange: (task) => {
       if (task.number <= passed || task.number > lastNumber || written.has(task)) return
       written.add(task)
@@ -52,13 +52,13 @@ export const cutSnapshot = (state: QueueState): SnapshotCut => {
     },
   }
   const end = (): void => {
-    tables.cut = null
+    tables.copyOnWrite = null
     written.clear()
   }
   const next = (tasksMin: number): ReadonlyArray<SnapshotPage> | undefined => {
     const page: Array<TaskRecord> = []
     put(early)
-    for (let taken = 0; taken < tasksMin && tables.cut !== null; ) {
+    for (let taken = 0; taken < tasksMin && tables.copyOnWrite !== null; ) {
       const task = tables.byNumber.after(passed)
       if (task === undefined || task.number > lastNumber) {
         end()
@@ -71,7 +71,7 @@ export const cutSnapshot = (state: QueueState): SnapshotCut => {
       if (page.length === pageTasks) put(page)
     }
     put(page)
-    return pages.length === 0 && tables.cut === null ? undefined : pages.splice(0)
+    return pages.length === 0 && tables.copyOnWrite === null ? undefined : pages.splice(0)
   }
   const abandon = (): void => {
     end()
@@ -82,8 +82,8 @@ export const cutSnapshot = (state: QueueState): SnapshotCut => {
 
 /** The whole snapshot at once. */
 export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => {
-  const cut = cutSnapshot(state)
-  return cut.next(Number.POSITIVE_INFINITY) ?? []
+  const work = beginSnapshot(state)
+  return work.next(Number.POSITIVE_INFINITY) ?? []
 }
 
 const headPage = (tables: Tables): SnapshotPage => {

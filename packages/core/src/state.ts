@@ -3,7 +3,7 @@
  * they stand in is for `tables.ts`.
  */
 import { type DeadLetterReason, expiryCauses } from './events.js'
-import type { Journaled } from './journal.js'
+import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
 import type { SortedList } from './sorted-list.js'
 import type { Phase, Status } from './task.js'
@@ -28,7 +28,7 @@ export type LeaseEnd = (typeof leaseEnds)[number]
 export const isHeld = (task: TaskRecord): boolean => task.status === 'in-progress' || task.status === 'incomplete'
 
 /** What most tasks do not have; replaced as a whole, never changed. */
-export interface Rare {
+export interface TaskExtras {
   readonly deadlineAt?: number
   readonly ticketId?: string
   readonly parentTaskId?: string
@@ -40,9 +40,9 @@ export interface Rare {
   readonly signature?: string
   readonly deadLetter?: { readonly at: number; readonly reason: DeadLetterReason }
 }
-export const noRare: Rare = {}
+export const noExtras: TaskExtras = {}
 
-export interface TaskRecord extends Journaled {
+export interface TaskRecord extends Undoable {
   readonly number: number
   readonly id: string
   readonly key: string
@@ -69,7 +69,7 @@ export interface TaskRecord extends Journaled {
   finishedAt: number
   /** The last event about this task. */
   lastRevision: number
-  rare: Rare
+  extras: TaskExtras
 }
 
 /** Tasks that the same claims may take: one type, phase, set of skills and tenant. */
@@ -85,7 +85,7 @@ export interface Group {
 }
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
-export interface Breaker extends Journaled {
+export interface Breaker extends Undoable {
   readonly type: string
   state: BreakerState
   failures: number
@@ -100,7 +100,7 @@ export interface Breaker extends Journaled {
   reason: string
 }
 
-export interface Head extends Journaled {
+export interface Head extends Undoable {
   /** Of the last event folded, -1 before the first. */
   revision: number
   /** Time of the last event. */
@@ -155,7 +155,7 @@ export type TaskInit = Pick<
   | 'missing'
   | 'dueAt'
   | 'finishedAt'
-  | 'rare'
+  | 'extras'
 >
 
 /** Every record is made here, so that all have the same shape. */
@@ -181,7 +181,7 @@ export const newTaskRecord = (init: TaskInit): TaskRecord => ({
   dueAt: init.dueAt,
   finishedAt: init.finishedAt,
   lastRevision: init.enqueuedRevision,
-  rare: init.rare,
+  extras: init.extras,
 })
 /** Shared by all that nothing depends on; replaced before the first is added. */
 export const noTasks: Array<TaskRecord> = []

@@ -6,7 +6,7 @@
  * alters it and puts it back (`link`). Rollback and loading a snapshot use the same two functions, so an
  * index cannot drift from its records.
  */
-import { Journal, type Undo } from './journal.js'
+import { UndoLog, type Undo } from './undo-log.js'
 import { settingsDefault } from './settings.js'
 import { SortedList, sortedByKey } from './sorted-list.js'
 import {
@@ -18,7 +18,7 @@ import {
   type Lease,
   newBreaker,
   noTasks,
-  type Rare,
+  type TaskExtras,
   rankOf,
   type TaskRecord,
 } from './state.js'
@@ -35,12 +35,12 @@ const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 /** Where an unfinished snapshot keeps what changes before it gets there (see `snapshot.ts`). */
-export interface Cut {
+export interface CopyOnWrite {
   readonly beforeChange: (task: TaskRecord) => void
 }
 
 export class Tables {
-  readonly journal = new Journal()
+  readonly undoLog = new UndoLog()
   readonly head: Head = {
     savedFor: 0,
     revision: -1,
@@ -66,7 +66,7 @@ export class Tables {
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
-  cut: Cut | null = null
+  copyOnWrite: CopyOnWrite | null = null
   /** The task that was asked for last. */
   private asked: TaskRecord | undefined
   /** Those that will be asked for, and which of them is next. */
@@ -84,10 +84,10 @@ export class Tables {
   }
 
   touchHead(): Head {
-    const { head, journal } = this
-    if (journal.mustSave(head)) {
+    const { head, undoLog } = this
+    if (undoLog.mustSave(head)) {
       const before = { ...head }
-      journal.note({ undo: () => Object.assign(head, before) })
+      undoLog.note({ undo: () => Object.assign(head, before) })
     }
     return head
   }
@@ -123,9 +123,9 @@ export class Tables {
   }
 
   insert(task: TaskRecord): void {
-    this.journal.mustSave(task)
+    this.undoLog.mustSave(task)
     this.enter(task)
-    if (this.journal.isRecording) this.journal.note({ undo: () => this.leave(task) })
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.leave(task) })
   }
 
   /** Takes in all tasks of a snapshot, in the order of their numbers. The tables must be empty. */
@@ -153,8 +153,8 @@ export class Tables {
 
   /** `revision` is of the event about this task, if it is about this one. */
   update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
-    if (this.cut !== null) this.cut.beforeChange(task)
-    if (this.journal.mustSave(task)) this.journal.note(new TaskBefore(this, task))
+    if (this.copyOnWrite !== null) this.copyOnWrite.beforeChange(task)
+    if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
     this.relink(task, change, revision)
   }
 
@@ -165,10 +165,10 @@ export class Tables {
 
   /** The task leaves the state; its history stays in the log. */
   evict(task: TaskRecord): void {
-    if (this.cut !== null) this.cut.beforeChange(task)
+    if (this.copyOnWrite !== null) this.copyOnWrite.beforeChange(task)
     if (task.status !== 'completed') this.leaveDependencies(task)
     this.leave(task)
-    if (this.journal.isRecording) this.journal.note({ undo: () => this.enter(task) })
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.enter(task) })
   }
 
   /** Groups in an order that does not depend on how they came about. */
@@ -183,20 +183,20 @@ export class Tables {
       const index = dependents?.indexOf(task) ?? -1
       if (dependents === undefined || index < 0) continue
       dependents.splice(index, 1)
-      if (this.journal.isRecording) this.journal.note({ undo: () => dependents.splice(index, 0, task) })
+      if (this.undoLog.isRecording) this.undoLog.note({ undo: () => dependents.splice(index, 0, task) })
     }
   }
 
   addDependent(dependency: TaskRecord, task: TaskRecord): void {
-    const { journal } = this
+    const { undoLog } = this
     if (dependency.dependents === noTasks) {
       dependency.dependents = [task]
-      if (journal.isRecording) journal.note({ undo: () => (dependency.dependents = noTasks) })
+      if (undoLog.isRecording) undoLog.note({ undo: () => (dependency.dependents = noTasks) })
       return
     }
     const { dependents } = dependency
     dependents.push(task)
-    if (journal.isRecording) journal.note({ undo: () => dependents.pop() })
+    if (undoLog.isRecording) undoLog.note({ undo: () => dependents.pop() })
   }
 
   breaker(type: string): Breaker {
@@ -204,14 +204,14 @@ export class Tables {
     if (known !== undefined) return known
     const breaker = newBreaker(type)
     this.breakers.set(type, breaker)
-    if (this.journal.isRecording) this.journal.note({ undo: () => this.breakers.delete(type) })
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.breakers.delete(type) })
     return breaker
   }
 
   updateBreaker(breaker: Breaker, change: (breaker: Breaker) => void): void {
-    if (this.journal.mustSave(breaker)) {
+    if (this.undoLog.mustSave(breaker)) {
       const before = { ...breaker }
-      this.journal.note({
+      this.undoLog.note({
         undo: () => {
           this.unlinkBreaker(breaker)
           Object.assign(breaker, before)
@@ -249,7 +249,7 @@ export class Tables {
     this.byId.set(task.id, task.number)
     if (task.group.size++ === 0) this.groups.set(task.group.key, task.group)
     if (blocksDuplicates(task.status)) this.byKey.set(task.key, task.number)
-    const { ticketId } = task.rare
+    const { ticketId } = task.extras
     if (ticketId !== undefined) addTo(this.byTicket, ticketId, task)
   }
 
@@ -260,7 +260,7 @@ export class Tables {
     if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
     this.byNumber.delete(task.number)
     if (--task.group.size === 0) this.groups.delete(task.group.key)
-    const { ticketId } = task.rare
+    const { ticketId } = task.extras
     if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task)
   }
 
@@ -326,7 +326,7 @@ class TaskBefore implements Undo {
   readonly dueAt: number
   readonly finishedAt: number
   readonly lastRevision: number
-  readonly rare: Rare
+  readonly extras: TaskExtras
 
   constructor(
     private readonly tables: Tables,
@@ -342,7 +342,7 @@ class TaskBefore implements Undo {
     this.dueAt = task.dueAt
     this.finishedAt = task.finishedAt
     this.lastRevision = task.lastRevision
-    this.rare = task.rare
+    this.extras = task.extras
   }
 
   undo(): void {
@@ -360,7 +360,7 @@ class TaskBefore implements Undo {
     task.lease = this.lease
     task.dueAt = this.dueAt
     task.finishedAt = this.finishedAt
-    task.rare = this.rare
+    task.extras = this.extras
   }
 }
 

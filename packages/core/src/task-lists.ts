@@ -75,13 +75,13 @@ export const isCursor = (text: string): boolean => parseCursor(text) !== undefin
 const matches = (task: TaskRecord, filter: TaskFilter): boolean => {
   const { priorityMin = 1, priorityMax = 10, ticketId, agent, text, signature, error } = filter
   if (task.priority < priorityMin || task.priority > priorityMax) return false
-  if (ticketId !== undefined && task.rare.ticketId !== ticketId) return false
+  if (ticketId !== undefined && task.extras.ticketId !== ticketId) return false
   if (agent !== undefined && holderOf(task)?.agent !== agent) return false
-  if (signature !== undefined && task.rare.signature !== signature) return false
-  if (error !== undefined && task.rare.lastError?.toLowerCase().includes(error.toLowerCase()) !== true) return false
+  if (signature !== undefined && task.extras.signature !== signature) return false
+  if (error !== undefined && task.extras.lastError?.toLowerCase().includes(error.toLowerCase()) !== true) return false
   if (text === undefined) return true
   const needle = text.toLowerCase()
-  return [task.id, task.group.type, task.rare.ticketId, task.rare.lastError].some(
+  return [task.id, task.group.type, task.extras.ticketId, task.extras.lastError].some(
     (part) => part?.toLowerCase().includes(needle) === true,
   )
 }

@@ -44,7 +44,7 @@ export interface TaskView {
 export const holderOf = (task: TaskRecord): Lease | null => (isHeld(task) || task.status === 'completed' ? task.lease : null)
 
 export const viewOf = (task: TaskRecord): TaskView => {
-  const { group, rare, lease } = task
+  const { group, extras, lease } = task
   const held = holderOf(task)
   return {
     id: task.id,
@@ -61,23 +61,23 @@ export const viewOf = (task: TaskRecord): TaskView => {
     attempts: task.attempts,
     createdAt: task.enqueuedAt,
     skills: group.skills,
-    claimants: rare.claimants ?? [],
+    claimants: extras.claimants ?? [],
     enqueuedRevision: task.enqueuedRevision,
     lastRevision: task.lastRevision,
     ...(group.phase === undefined ? {} : { phase: group.phase }),
     ...(group.tenant === undefined ? {} : { tenant: group.tenant }),
-    ...(rare.ticketId === undefined ? {} : { ticketId: rare.ticketId }),
-    ...(rare.parentTaskId === undefined ? {} : { parentTaskId: rare.parentTaskId }),
-    ...(rare.deadlineAt === undefined ? {} : { deadlineAt: rare.deadlineAt }),
+    ...(extras.ticketId === undefined ? {} : { ticketId: extras.ticketId }),
+    ...(extras.parentTaskId === undefined ? {} : { parentTaskId: extras.parentTaskId }),
+    ...(extras.deadlineAt === undefined ? {} : { deadlineAt: extras.deadlineAt }),
     ...(task.status === 'scheduled' ? { availableAt: task.dueAt } : {}),
     ...(held === null ? {} : { claimedBy: held.agent, claimedAt: held.claimedAt }),
     ...(lease !== null && isHeld(task) ? { leaseExpiresAt: lease.expiresAt } : {}),
     ...(task.finishedAt === 0 ? {} : { finishedAt: task.finishedAt }),
-    ...(rare.lastError === undefined ? {} : { lastError: rare.lastError }),
-    ...(rare.signature === undefined ? {} : { signature: rare.signature }),
-    ...(task.status === 'dead-letter' && rare.deadLetter !== undefined
-      ? { deadLetteredAt: rare.deadLetter.at, deadLetterReason: rare.deadLetter.reason }
+    ...(extras.lastError === undefined ? {} : { lastError: extras.lastError }),
+    ...(extras.signature === undefined ? {} : { signature: extras.signature }),
+    ...(task.status === 'dead-letter' && extras.deadLetter !== undefined
+      ? { deadLetteredAt: extras.deadLetter.at, deadLetterReason: extras.deadLetter.reason }
       : {}),
-    ...(rare.checkpointRevision === undefined ? {} : { checkpointRevision: rare.checkpointRevision }),
+    ...(extras.checkpointRevision === undefined ? {} : { checkpointRevision: extras.checkpointRevision }),
   }
 }

@@ -80,47 +80,47 @@ const concerns = (rule: FaultRule, on: FaultPoint, stream: string): boolean => {
 }
 
 export class Faults {
-  #rules: Array<ActiveRule> = []
-  #random: (RandomFaults & { readonly next: Random }) | undefined
+  private rules: Array<ActiveRule> = []
+  private _random: (RandomFaults & { readonly next: Random }) | undefined
   readonly fired: Array<FiredFault> = []
 
   /** Adds rules. The first that concerns a call counts. */
   readonly script = (...rules: ReadonlyArray<FaultRule>): void => {
-    this.#rules.push(...rules.map((rule) => ({ rule, skip: rule.skip ?? 0, times: rule.times ?? 1 })))
+    this.rules.push(...rules.map((rule) => ({ rule, skip: rule.skip ?? 0, times: rule.times ?? 1 })))
   }
 
   /** From now on, until {@link clear}: the same seed and the same order of calls fail in the same way. */
   readonly random = (faults: RandomFaults): void => {
-    this.#random = { ...faults, next: randomOf(faults.seed) }
+    this._random = { ...faults, next: randomOf(faults.seed) }
   }
 
   readonly clear = (): void => {
-    this.#rules = []
-    this.#random = undefined
+    this.rules = []
+    this._random = undefined
   }
 
   /** What is to go wrong with this call. */
   readonly take = (on: FaultPoint, stream: string): Fault | undefined => {
-    const fault = this.#scripted(on, stream) ?? this.#drawn(on)
+    const fault = this.scripted(on, stream) ?? this.drawn(on)
     if (fault !== undefined) this.fired.push({ on, stream, fault })
     return fault
   }
 
-  #scripted(on: FaultPoint, stream: string): Fault | undefined {
-    const active = this.#rules.find(({ rule }) => concerns(rule, on, stream))
+  private scripted(on: FaultPoint, stream: string): Fault | undefined {
+    const active = this.rules.find(({ rule }) => concerns(rule, on, stream))
     if (active === undefined) return undefined
     if (active.skip > 0) {
       active.skip -= 1
       return undefined
     }
     active.times -= 1
-    if (active.times <= 0) this.#rules = this.#rules.filter((other) => other !== active)
+    if (active.times <= 0) this.rules = this.rules.filter((other) => other !== active)
     return active.rule.fault
   }
 
-  #drawn(on: FaultPoint): Fault | undefined {
-    if (this.#random === undefined) return undefined
-    const { next, rate, choices } = this.#random
+  private drawn(on: FaultPoint): Fault | undefined {
+    if (this._random === undefined) return undefined
+    const { next, rate, choices } = this._random
     const fitting = choices.filter((choice) => choice.on === on)
     return fitting.length > 0 && next() < rate ? oneOf(next, fitting).fault : undefined
   }

@@ -39,46 +39,46 @@ const firstPosition = 1024
 const recordBytes = 90
 
 export class Log {
-  readonly #streams = new Map<string, Stream>()
-  readonly #entries: Array<Entry> = []
+  private readonly streams = new Map<string, Stream>()
+  private readonly entries: Array<Entry> = []
   readonly recentIds: RecentIds
   /** Metastreams written since the start. What the writer holds of these it trusts, without a look at what became of the original. */
-  readonly #remembered = new Set<string>()
-  readonly #listeners = new Set<(event: LogEvent) => void>()
-  #visible = 0
-  #end = firstPosition
-  #visibleEnd = firstPosition
+  private readonly remembered = new Set<string>()
+  private readonly listeners = new Set<(event: LogEvent) => void>()
+  private _visible = 0
+  private _end = firstPosition
+  private visibleEnd = firstPosition
 
   constructor(recentIdsBytesMax?: number) {
     this.recentIds = new RecentIds(recentIdsBytesMax)
   }
 
-  readonly stream = (name: string): Stream | undefined => this.#streams.get(name)
+  readonly stream = (name: string): Stream | undefined => this.streams.get(name)
 
-  readonly #open = (name: string): Stream => {
-    const known = this.#streams.get(name)
+  private readonly open = (name: string): Stream => {
+    const known = this.streams.get(name)
     if (known !== undefined) return known
     const made: Stream = {
       name, identifier: streamIdentifier(2, name), events: [], visible: -1,
       tombstone: undefined, tombstoneVisible: false, metadata: noMetadata, visibleMetadata: noMetadata,
     }
-    this.#streams.set(name, made)
+    this.streams.set(name, made)
     return made
   }
 
   // ------------------------------------------------------------------ the writer's view
 
-  readonly head = (name: string): number => (this.#streams.get(name)?.events.length ?? 0) - 1
+  readonly head = (name: string): number => (this.streams.get(name)?.events.length ?? 0) - 1
 
   readonly tombstoned = (name: string): boolean =>
-    this.#streams.get(name)?.tombstone !== undefined
-    || (isMetastream(name) && !this.#remembered.has(name) && this.tombstoned(originalOf(name)))
+    this.streams.get(name)?.tombstone !== undefined
+    || (isMetastream(name) && !this.remembered.has(name) && this.tombstoned(originalOf(name)))
 
   readonly softDeleted = (name: string): boolean =>
-    (!isMetastream(name) || this.#remembered.has(metastreamOf(name))) && this.#streams.get(name)?.metadata.softDeleted === true
+    (!isMetastream(name) || this.remembered.has(metastreamOf(name))) && this.streams.get(name)?.metadata.softDeleted === true
 
   readonly facts = (name: string): StreamFacts => {
-    const stream = this.#streams.get(name)
+    const stream = this.streams.get(name)
     return {
       head: this.head(name),
       visible: stream?.visible ?? -1,
@@ -92,102 +92,102 @@ export class Log {
 
   /** Adds a write. Readers see it after {@link publish}. */
   readonly add = (name: string, events: ReadonlyArray<NewEvent>, createdMs: number, tombstone = false): LogWrite => {
-    const stream = this.#open(name)
-    const start = this.#end
+    const stream = this.open(name)
+    const start = this._end
     const added = events.map((event): LogEvent => {
       const revision = tombstone ? tombstoneRevision : stream.events.length
       // Spelt out, not spread: this is the server's hottest line.
       const placed = {
         id: event.id, type: event.type, isJson: event.isJson, data: event.data, metadata: event.metadata,
-        stream: name, revision, position: this.#end, createdMs,
+        stream: name, revision, position: this._end, createdMs,
       }
       const whole: LogEvent = Object.assign(placed, { recorded: recorded(placed, stream.identifier) })
-      this.#place(stream, whole)
+      this.place(stream, whole)
       return whole
     })
-    if (added.length === 0) this.#skip(recordBytes + name.length)
-    return { stream: name, position: added.at(-1)?.position ?? start, end: this.#end, events: added }
+    if (added.length === 0) this.skip(recordBytes + name.length)
+    return { stream: name, position: added.at(-1)?.position ?? start, end: this._end, events: added }
   }
 
   /** Puts a write back that was read from disk. */
   readonly restore = (write: Omit<LogWrite, 'events'> & { readonly events: ReadonlyArray<Omit<LogEvent, 'recorded'>> }): void => {
-    const stream = this.#open(write.stream)
+    const stream = this.open(write.stream)
     for (const event of write.events) {
-      this.#end = event.position
-      this.#place(stream, { ...event, recorded: recorded(event, stream.identifier) })
+      this._end = event.position
+      this.place(stream, { ...event, recorded: recorded(event, stream.identifier) })
     }
     if (write.events.length === 0) {
-      this.#end = write.position
-      this.#skip(0)
+      this._end = write.position
+      this.skip(0)
     }
-    this.#end = write.end
+    this._end = write.end
     this.publish(write.end)
   }
 
-  #skip(size: number): void {
-    this.#entries.push({ position: this.#end, event: undefined })
-    this.#end += size
+  private skip(size: number): void {
+    this.entries.push({ position: this._end, event: undefined })
+    this._end += size
   }
 
-  #place(stream: Stream, event: LogEvent): void {
-    this.#entries.push({ position: event.position, event })
-    this.#end += recordBytes + event.recorded.length
+  private place(stream: Stream, event: LogEvent): void {
+    this.entries.push({ position: event.position, event })
+    this._end += recordBytes + event.recorded.length
     this.recentIds.put(event.id, stream.name, event.revision)
     if (event.revision === tombstoneRevision) stream.tombstone = event
     else stream.events.push(event)
     if (!isMetastream(stream.name)) return
-    this.#remembered.add(stream.name)
+    this.remembered.add(stream.name)
     // Readers ask whether it is JSON by its own account; the writer tries.
-    this.#open(originalOf(stream.name)).metadata = metadataOf(event.data, true)
+    this.open(originalOf(stream.name)).metadata = metadataOf(event.data, true)
   }
 
   /** What a restart makes the writer forget. */
   readonly forget = (): void => {
     this.recentIds.clear()
-    this.#remembered.clear()
+    this.remembered.clear()
   }
 
   // ------------------------------------------------------------------ the readers' view
 
   /** Shows readers everything before `end`. */
   readonly publish = (end: number): void => {
-    while (this.#visible < this.#entries.length) {
-      const { position, event } = this.#entries[this.#visible] as Entry
+    while (this._visible < this.entries.length) {
+      const { position, event } = this.entries[this._visible] as Entry
       if (position >= end) break
-      this.#visible += 1
+      this._visible += 1
       if (event === undefined) continue
-      const stream = this.#open(event.stream)
+      const stream = this.open(event.stream)
       if (event.revision === tombstoneRevision) stream.tombstoneVisible = true
       else stream.visible = event.revision
-      if (isMetastream(event.stream)) this.#open(originalOf(event.stream)).visibleMetadata = metadataOf(event.data, event.isJson)
+      if (isMetastream(event.stream)) this.open(originalOf(event.stream)).visibleMetadata = metadataOf(event.data, event.isJson)
     }
-    const before = this.#visibleEnd
-    this.#visibleEnd = end
-    if (this.#listeners.size > 0) this.#tell(before)
+    const before = this.visibleEnd
+    this.visibleEnd = end
+    if (this.listeners.size > 0) this.tell(before)
   }
 
-  #tell(from: number): void {
-    for (let index = this.indexOf(from) ?? this.#visible; index < this.#visible; index++) {
-      const event = this.#entries[index]?.event
-      if (event !== undefined) for (const listener of this.#listeners) listener(event)
+  private tell(from: number): void {
+    for (let index = this.indexOf(from) ?? this._visible; index < this._visible; index++) {
+      const event = this.entries[index]?.event
+      if (event !== undefined) for (const listener of this.listeners) listener(event)
     }
   }
 
   /** Calls back with every event that is published from now on. */
   readonly listen = (listener: (event: LogEvent) => void): (() => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    this.listeners.add(listener)
+    return () => this.listeners.delete(listener)
   }
 
   readonly metadata = (name: string): StreamMetadata =>
-    isMetastream(name) ? metadataOfMetastreams : (this.#streams.get(name)?.visibleMetadata ?? noMetadata)
+    isMetastream(name) ? metadataOfMetastreams : (this.streams.get(name)?.visibleMetadata ?? noMetadata)
 
   readonly tombstoneVisible = (name: string): boolean =>
-    this.#streams.get(name)?.tombstoneVisible === true || (isMetastream(name) && this.tombstoneVisible(originalOf(name)))
+    this.streams.get(name)?.tombstoneVisible === true || (isMetastream(name) && this.tombstoneVisible(originalOf(name)))
 
   /** The event, if a reader of the stream may see it. -1 asks for the last one. */
   readonly readable = (name: string, revision: number, nowMs: number): LogEvent | undefined => {
-    const stream = this.#streams.get(name)
+    const stream = this.streams.get(name)
     const metadata = this.metadata(name)
     if (stream === undefined || this.tombstoneVisible(name) || metadata.softDeleted) return undefined
     const wanted = revision === -1 ? stream.visible : revision
@@ -199,27 +199,27 @@ export class Log {
 
   /** Where the log ends for readers: the position of the next write, if nothing is on its way. */
   get end(): number {
-    return this.#visibleEnd
+    return this.visibleEnd
   }
 
   /** Number of log entries that readers see. */
   get count(): number {
-    return this.#visible
+    return this._visible
   }
 
-  readonly at = (index: number): Entry | undefined => (index < this.#visible ? this.#entries[index] : undefined)
+  readonly at = (index: number): Entry | undefined => (index < this._visible ? this.entries[index] : undefined)
 
   /** Index of the entry that starts exactly there; the number of entries for the end; undefined between entries. */
   readonly indexOf = (position: number): number | undefined => {
     if (position === 0) return 0
     let low = 0
-    let high = this.#visible
+    let high = this._visible
     while (low < high) {
       const middle = (low + high) >>> 1
-      if ((this.#entries[middle] as Entry).position < position) low = middle + 1
+      if ((this.entries[middle] as Entry).position < position) low = middle + 1
       else high = middle
     }
-    if (low === this.#visible) return position === this.#visibleEnd ? low : undefined
-    return (this.#entries[low] as Entry).position === position ? low : undefined
+    if (low === this._visible) return position === this.visibleEnd ? low : undefined
+    return (this.entries[low] as Entry).position === position ? low : undefined
   }
 }

@@ -8,88 +8,88 @@ import type { ReadReq } from './stubs.js'
 export type ReadCall = ServerWritableStream<ReadReq, Buffer>
 
 export class Outbox {
-  readonly #waiting: Array<Buffer> = []
-  #blockedSinceMs: number | undefined
-  #eventsLeft: number
-  #resume: (() => void) | undefined
-  #begun = false
+  private readonly waiting: Array<Buffer> = []
+  private blockedSinceMs: number | undefined
+  private eventsLeft: number
+  private resume: (() => void) | undefined
+  private begun = false
   /** No more messages: the call has ended, or was cancelled, or has fallen silent. */
   over = false
   onOver: () => void = () => {}
 
   constructor(readonly context: Context, readonly call: ReadCall, readonly fault: Fault | undefined) {
-    this.#eventsLeft = fault === undefined ? Infinity : (fault.afterEvents ?? 0)
-    call.on('cancelled', () => this.#finish())
-    call.on('error', () => this.#finish())
-    call.on('drain', () => this.#drain())
-    if (fault?.afterEvents === undefined) this.#misfire()
+    this.eventsLeft = fault === undefined ? Infinity : (fault.afterEvents ?? 0)
+    call.on('cancelled', () => this.finish())
+    call.on('error', () => this.finish())
+    call.on('drain', () => this.drain())
+    if (fault?.afterEvents === undefined) this.misfire()
   }
 
   /** Messages that the transport has not taken yet. */
   get unsent(): number {
-    return this.#waiting.length
+    return this.waiting.length
   }
 
   /** For how long it has taken none. */
-  readonly blockedMs = (): number => (this.#blockedSinceMs === undefined ? 0 : Date.now() - this.#blockedSinceMs)
+  readonly blockedMs = (): number => (this.blockedSinceMs === undefined ? 0 : Date.now() - this.blockedSinceMs)
 
   readonly event = (message: Buffer): void => {
-    if (this.#eventsLeft <= 0) this.#misfire()
-    this.#eventsLeft -= 1
+    if (this.eventsLeft <= 0) this.misfire()
+    this.eventsLeft -= 1
     this.push(message)
   }
 
   readonly push = (message: Buffer): void => {
     if (this.over) return
-    this.#begun = true
-    if (this.#blockedSinceMs !== undefined) this.#waiting.push(message)
-    else if (!this.call.write(message)) this.#blockedSinceMs = Date.now()
+    this.begun = true
+    if (this.blockedSinceMs !== undefined) this.waiting.push(message)
+    else if (!this.call.write(message)) this.blockedSinceMs = Date.now()
   }
 
   /** Resolves when there is room. */
   readonly room = (): Promise<void> | undefined =>
-    this.over || this.#blockedSinceMs === undefined ? undefined : new Promise((resolve) => (this.#resume = resolve))
+    this.over || this.blockedSinceMs === undefined ? undefined : new Promise((resolve) => (this.resume = resolve))
 
   readonly end = (): void => {
     if (this.over) return
-    this.#flush()
-    this.#finish()
+    this.flush()
+    this.finish()
     this.call.end()
   }
 
   readonly fail = (error: RpcError): void => {
     if (this.over) return
-    this.#flush()
-    this.#finish()
-    this.call.emit('error', this.#begun ? onceBegun(error) : error)
+    this.flush()
+    this.finish()
+    this.call.emit('error', this.begun ? onceBegun(error) : error)
   }
 
   /** What is queued goes out before the end does. */
-  #flush(): void {
-    for (const message of this.#waiting.splice(0)) this.call.write(message)
+  private flush(): void {
+    for (const message of this.waiting.splice(0)) this.call.write(message)
   }
 
-  #drain(): void {
-    this.#blockedSinceMs = undefined
-    const waiting = this.#waiting.splice(0)
+  private drain(): void {
+    this.blockedSinceMs = undefined
+    const waiting = this.waiting.splice(0)
     for (const message of waiting) this.push(message)
-    if (this.#blockedSinceMs === undefined) this.#wake()
+    if (this.blockedSinceMs === undefined) this.wake()
   }
 
-  #wake(): void {
-    const resume = this.#resume
-    this.#resume = undefined
+  private wake(): void {
+    const resume = this.resume
+    this.resume = undefined
     resume?.()
   }
 
-  #finish(): void {
+  private finish(): void {
     if (this.over) return
     this.over = true
     this.onOver()
-    this.#wake()
+    this.wake()
   }
 
-  #misfire(): void {
+  private misfire(): void {
     const { fault } = this
     switch (fault?.kind) {
       case undefined:
@@ -98,10 +98,10 @@ export class Outbox {
       case 'late-reply':
         return
       case 'drop':
-        this.#finish()
+        this.finish()
         return this.context.drop(this.call.getPeer())
       case 'no-reply':
-        return this.#finish()
+        return this.finish()
       case 'close-call':
         return this.end()
       case 'timeout':

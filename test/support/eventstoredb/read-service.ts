@@ -1,4 +1,4 @@
-/** Read: reads and subscriptions come in by the same door. */
+/** Read: reads and subscriptions come in by the same caller. */
 import { allBackwards, allForwards, type AllPage, type Position } from './all-reads.js'
 import { subscribeToAll } from './all-subscription.js'
 import { refusal, type Context } from './context.js'

@@ -41,14 +41,14 @@ const messageBytesMax = 16 * 1024 * 1024 - 10_000
 export class EventStoreServer {
   readonly faults: Faults
   readonly cluster: Cluster
-  readonly #limits: Limits
-  readonly #sockets = new Map<string, Socket>()
-  readonly #held = new Set<Socket>()
-  #store: Store
-  #listener: Listener | undefined
-  #grpc: Server | undefined
-  #halfOpen = false
-  #self: Member | undefined
+  private readonly limits: Limits
+  private readonly sockets = new Map<string, Socket>()
+  private readonly held = new Set<Socket>()
+  private _store: Store
+  private listener: Listener | undefined
+  private grpc: Server | undefined
+  private _halfOpen = false
+  private _self: Member | undefined
   /** Calls that came in, by the name of the RPC. */
   readonly calls = new Map<string, number>()
   /** Calls that were neither answered to the end nor cancelled. */
@@ -58,12 +58,12 @@ export class EventStoreServer {
   port: number
 
   private constructor(readonly options: ServerOptions, store: Store) {
-    this.#store = store
+    this._store = store
     this.faults = options.faults ?? new Faults()
     this.cluster = options.cluster ?? new Cluster()
     this.features = options.features ?? 'all'
     this.port = options.port ?? 0
-    this.#limits = { ...limitsOf23, ...options.limits }
+    this.limits = { ...limitsOf23, ...options.limits }
   }
 
   static readonly start = async (options: ServerOptions = {}): Promise<EventStoreServer> => {
@@ -78,12 +78,12 @@ export class EventStoreServer {
   }
 
   get store(): Store {
-    return this.#store
+    return this._store
   }
 
   get member(): Member {
-    if (this.#self === undefined) throw new Error('the server has not been started')
-    return this.#self
+    if (this._self === undefined) throw new Error('the server has not been started')
+    return this._self
   }
 
   /** Connection string of this node alone. */
@@ -93,16 +93,16 @@ export class EventStoreServer {
 
   /** Listens, again if it was stopped: same port, same data. */
   readonly start = async (): Promise<void> => {
-    if (this.#listener !== undefined) return
+    if (this.listener !== undefined) return
     const grpc = new Server({ 'grpc.max_receive_message_length': messageBytesMax, 'grpc.max_send_message_length': -1 })
-    this.#serve(grpc)
+    this.serve(grpc)
     const injector = grpc.createConnectionInjector(ServerCredentials.createInsecure())
     const listener = createServer({ noDelay: true }, (socket) => {
       const peer = `${socket.remoteAddress ?? ''}:${socket.remotePort ?? 0}`
-      this.#sockets.set(peer, socket)
+      this.sockets.set(peer, socket)
       socket.on('error', () => {})
-      socket.once('close', () => this.#sockets.delete(peer))
-      if (this.#halfOpen) this.#held.add(socket)
+      socket.once('close', () => this.sockets.delete(peer))
+      if (this._halfOpen) this.held.add(socket)
       else injector.injectConnection(socket)
     })
     await new Promise<void>((resolve, reject) => {
@@ -110,23 +110,23 @@ export class EventStoreServer {
       listener.listen(this.port, this.host, resolve)
     })
     this.port = (listener.address() as AddressInfo).port
-    this.#self = this.cluster.join(this.host, this.port)
-    this.#store.onFatal = () => void this.stop()
-    this.#listener = listener
-    this.#grpc = grpc
+    this._self = this.cluster.join(this.host, this.port)
+    this._store.onFatal = () => void this.stop()
+    this.listener = listener
+    this.grpc = grpc
   }
 
-  #serve(grpc: Server): void {
+  private serve(grpc: Server): void {
     const context: Context = {
-      store: this.#store, faults: this.faults, cluster: this.cluster, limits: this.#limits,
+      store: this._store, faults: this.faults, cluster: this.cluster, limits: this.limits,
       self: () => this.member,
       features: () => this.features,
-      drop: (peer) => this.#sockets.get(peer)?.resetAndDestroy(),
+      drop: (peer) => this.sockets.get(peer)?.resetAndDestroy(),
     }
     const implementation = (handlers: Readonly<Record<string, Handler>>): UntypedServiceImplementation =>
       Object.fromEntries(Object.entries(handlers).map(([rpc, handle]) => [rpc, (...call: ReadonlyArray<never>) => {
         this.calls.set(rpc, (this.calls.get(rpc) ?? 0) + 1)
-        this.#watch(call[0] as unknown as EventEmitter)
+        this.watch(call[0] as unknown as EventEmitter)
         handle(...call)
       }])) as object as UntypedServiceImplementation
     grpc.addService(streamsService, implementation({
@@ -140,7 +140,7 @@ export class EventStoreServer {
     grpc.addService(gossipService, implementation({ read: gossip(context) }))
   }
 
-  #watch(call: EventEmitter): void {
+  private watch(call: EventEmitter): void {
     let open = true
     const over = (): void => {
       if (open) this.openCalls -= 1
@@ -152,40 +152,40 @@ export class EventStoreServer {
 
   /** Cuts every connection and listens no more: connection refused. The data stays. */
   readonly stop = async (): Promise<void> => {
-    const listener = this.#listener
+    const listener = this.listener
     if (listener === undefined) return
-    this.#listener = undefined
-    if (this.#self !== undefined) this.#self.alive = false
+    this.listener = undefined
+    if (this._self !== undefined) this._self.alive = false
     const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
     this.dropConnections()
-    this.#grpc?.forceShutdown()
+    this.grpc?.forceShutdown()
     await closed
   }
 
   /** Stops and starts; as after any restart, ids written before are found only where revisions say so. */
   readonly restart = async (): Promise<void> => {
     await this.stop()
-    if (this.options.dir === undefined || this.options.store !== undefined) this.#store.log.forget()
+    if (this.options.dir === undefined || this.options.store !== undefined) this._store.log.forget()
     else {
-      await this.#store.close()
-      this.#store = await openStore({ dir: this.options.dir })
+      await this._store.close()
+      this._store = await openStore({ dir: this.options.dir })
     }
     await this.start()
   }
 
   readonly dropConnections = (): void => {
-    for (const socket of [...this.#sockets.values()]) socket.resetAndDestroy()
-    this.#held.clear()
+    for (const socket of [...this.sockets.values()]) socket.resetAndDestroy()
+    this.held.clear()
   }
 
   /** Accepts connections and never answers on them; those that are open are cut. */
   readonly halfOpen = (on: boolean): void => {
-    this.#halfOpen = on
+    this._halfOpen = on
     this.dropConnections()
   }
 
   readonly close = async (): Promise<void> => {
     await this.stop()
-    await this.#store.close()
+    await this._store.close()
   }
 }

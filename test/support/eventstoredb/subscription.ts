@@ -9,13 +9,13 @@ import type { LogEvent } from './log-event.js'
 const blockedMsMax = 100
 
 export class Subscription {
-  #confirmed = false
+  private confirmed = false
 
   constructor(readonly out: Outbox, readonly encode: (event: LogEvent) => Buffer) {}
 
   readonly confirm = (): void => {
-    if (this.#confirmed) return
-    this.#confirmed = true
+    if (this.confirmed) return
+    this.confirmed = true
     this.out.push(confirmation(randomUUID()))
   }
 

@@ -31,62 +31,62 @@ const systemEvent = (type: string, data: Uint8Array, isJson: boolean): NewEvent 
 })
 
 export class Writer {
-  readonly #keep: Keep
-  readonly #nowMs: () => number
-  readonly #onFatal: () => void
+  private readonly keep: Keep
+  private readonly nowMs: () => number
+  private readonly onFatal: () => void
 
   constructor(readonly log: Log, { keep = atOnce, nowMs = Date.now, onFatal = () => {} }: WriterOptions = {}) {
-    this.#keep = keep
-    this.#nowMs = nowMs
-    this.#onFatal = onFatal
+    this.keep = keep
+    this.nowMs = nowMs
+    this.onFatal = onFatal
   }
 
   readonly append = (stream: string, expected: Expected, events: ReadonlyArray<NewEvent>, answer: Answer): void => {
-    const decision = this.#decide(stream, expected, events.map((event) => event.id), answer)
+    const decision = this.decide(stream, expected, events.map((event) => event.id), answer)
     if (decision === undefined) return
     const before = this.log.head(stream)
     const undeleteOriginal = isMetastream(stream) && this.log.softDeleted(originalOf(stream))
-    this.#write(stream, events, (write) =>
+    this.write(stream, events, (write) =>
       answer({ kind: 'written', revision: before + events.length, position: write.position }))
-    if (decision.undelete) this.#recreate(stream, before + 1)
-    if (undeleteOriginal) this.#recreate(originalOf(stream), this.#revisionAfter(originalOf(stream)))
+    if (decision.undelete) this.recreate(stream, before + 1)
+    if (undeleteOriginal) this.recreate(originalOf(stream), this.revisionAfter(originalOf(stream)))
   }
 
   /** After a tombstone, at 2^63-1, the count runs over. */
-  #revisionAfter(stream: string): number {
+  private revisionAfter(stream: string): number {
     return this.log.tombstoned(stream) ? -tombstoneRevision : this.log.head(stream) + 1
   }
 
   /** Soft delete: the events are hidden, and the next append goes on after them. */
   readonly delete = (stream: string, expected: Expected, answer: Answer): void => {
-    if (this.#decide(stream, expected, [randomUUID()], answer) === undefined) return
+    if (this.decide(stream, expected, [randomUUID()], answer) === undefined) return
     if (this.log.head(stream) < 0 && this.log.head(metastreamOf(stream)) < 0) {
       answer({ kind: 'wrong_revision', actual: -1 })
       return
     }
-    this.#write(metastreamOf(stream), [systemEvent(metadataType, Buffer.from(softDeletion), true)], ({ position }) =>
+    this.write(metastreamOf(stream), [systemEvent(metadataType, Buffer.from(softDeletion), true)], ({ position }) =>
       answer({ kind: 'written', revision: 0, position }))
   }
 
   /** Hard delete: nothing can ever be written to or read from the stream again. */
   readonly tombstone = (stream: string, expected: Expected, answer: Answer): void => {
-    if (this.#decide(stream, expected, [randomUUID()], answer) === undefined) return
+    if (this.decide(stream, expected, [randomUUID()], answer) === undefined) return
     if (isMetastream(stream)) {
-      this.#onFatal()
+      this.onFatal()
       return
     }
-    this.#write(stream, [systemEvent(tombstoneType, new Uint8Array(), false)], ({ position }) =>
+    this.write(stream, [systemEvent(tombstoneType, new Uint8Array(), false)], ({ position }) =>
       answer({ kind: 'written', revision: 0, position }), true)
   }
 
   /** `undefined` when the answer has been given, or is never to be given. */
-  #decide(stream: string, expected: Expected, ids: ReadonlyArray<string>, answer: Answer): { undelete: boolean } | undefined {
+  private decide(stream: string, expected: Expected, ids: ReadonlyArray<string>, answer: Answer): { undelete: boolean } | undefined {
     const decision = decide(this.log.facts(stream), expected, ids)
     switch (decision.kind) {
       case 'append':
         return decision
       case 'idempotent':
-        answer({ kind: 'written', revision: decision.last, position: this.#positionOf(stream, decision.last) })
+        answer({ kind: 'written', revision: decision.last, position: this.positionOf(stream, decision.last) })
         return undefined
       case 'wrong_revision':
         answer({ kind: 'wrong_revision', actual: this.log.head(stream) })
@@ -100,24 +100,24 @@ export class Writer {
   }
 
   /** The reply to a repeated append has a position only if the event can still be read. */
-  #positionOf(stream: string, revision: number): number | undefined {
-    const found = this.log.readable(stream, revision, this.#nowMs())
+  private positionOf(stream: string, revision: number): number | undefined {
+    const found = this.log.readable(stream, revision, this.nowMs())
     return found?.position
   }
 
-  #write(stream: string, events: ReadonlyArray<NewEvent>, done: (write: LogWrite) => void, tombstone = false): LogWrite {
-    const write = this.log.add(stream, events, this.#nowMs(), tombstone)
-    this.#keep(write, () => {
+  private write(stream: string, events: ReadonlyArray<NewEvent>, done: (write: LogWrite) => void, tombstone = false): LogWrite {
+    const write = this.log.add(stream, events, this.nowMs(), tombstone)
+    this.keep(write, () => {
       this.log.publish(write.end)
       done(write)
     })
     return write
   }
 
-  #recreate(stream: string, from: number): void {
+  private recreate(stream: string, from: number): void {
     const metastream = metastreamOf(stream)
     const last = this.log.stream(metastream)?.events.at(-1)
     const data = last === undefined ? undefined : recreatedFrom(last.data, from)
-    if (data !== undefined) this.#write(metastream, [systemEvent(metadataType, data, true)], () => {})
+    if (data !== undefined) this.write(metastream, [systemEvent(metadataType, data, true)], () => {})
   }
 }

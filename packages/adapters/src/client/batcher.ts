@@ -19,13 +19,13 @@ export interface Batchable {
 }
 
 export class Batcher<I extends Batchable> {
-  #waiting: Array<I> = []
+  private _waiting: Array<I> = []
   /** Index of the first item of `#waiting` that is still waiting: `shift` would be O(n). */
-  #head = 0
-  #inFlight = 0
-  #itemsInFlight = 0
-  #scheduled = false
-  #idle: Array<() => void> = []
+  private head = 0
+  private inFlight = 0
+  private itemsInFlight = 0
+  private scheduled = false
+  private _idle: Array<() => void> = []
 
   constructor(
     private readonly limits: BatchLimits,
@@ -34,34 +34,34 @@ export class Batcher<I extends Batchable> {
   ) {}
 
   get waiting(): number {
-    return this.#waiting.length - this.#head
+    return this._waiting.length - this.head
   }
 
   /** Items waiting or under way. */
   get size(): number {
-    return this.waiting + this.#itemsInFlight
+    return this.waiting + this.itemsInFlight
   }
 
   push(item: I): void {
-    this.#waiting.push(item)
-    if (this.#scheduled || this.#inFlight >= this.limits.inFlightMax) return
-    this.#scheduled = true
+    this._waiting.push(item)
+    if (this.scheduled || this.inFlight >= this.limits.inFlightMax) return
+    this.scheduled = true
     // Not a microtask: all callers that one answer has woken get into the same batch, however deep their awaits.
-    setImmediate(this.#flush)
+    setImmediate(this.flush)
   }
 
   /** Resolves once nothing is waiting or under way. */
   idle(): Promise<void> {
     if (this.size === 0) return Promise.resolve()
-    return new Promise((resolve) => this.#idle.push(resolve))
+    return new Promise((resolve) => this._idle.push(resolve))
   }
 
-  readonly #flush = (): void => {
-    this.#scheduled = false
+  private readonly flush = (): void => {
+    this.scheduled = false
     const { inFlightMax, itemsMax, splitMin } = this.limits
-    while (this.waiting > 0 && this.#inFlight < inFlightMax && this.#isWorthARequest()) {
-      const share = Math.ceil(this.waiting / (inFlightMax - this.#inFlight))
-      this.#dispatch(this.#take(Math.min(itemsMax, Math.max(splitMin, share))))
+    while (this.waiting > 0 && this.inFlight < inFlightMax && this.isWorthARequest()) {
+      const share = Math.ceil(this.waiting / (inFlightMax - this.inFlight))
+      this.dispatch(this.take(Math.min(itemsMax, Math.max(splitMin, share))))
     }
   }
 
@@ -69,13 +69,13 @@ export class Batcher<I extends Batchable> {
    * A request costs both sides more than an item does. Without this rule, a few large batches and many of
    * one item each would coexist for ever, since every answer brings back as many callers as it served.
    */
-  #isWorthARequest(): boolean {
-    return this.#inFlight === 0 || this.waiting * 2 >= this.#itemsInFlight / this.#inFlight
+  private isWorthARequest(): boolean {
+    return this.inFlight === 0 || this.waiting * 2 >= this.itemsInFlight / this.inFlight
   }
 
-  #take(items: number): ReadonlyArray<I> {
-    const waiting = this.#waiting
-    const from = this.#head
+  private take(items: number): ReadonlyArray<I> {
+    const waiting = this._waiting
+    const from = this.head
     const until = Math.min(waiting.length, from + items)
     let to = from
     for (let bytes = 0; to < until; to++) {
@@ -84,31 +84,31 @@ export class Batcher<I extends Batchable> {
     }
     const batch = from === 0 && to === waiting.length ? waiting : waiting.slice(from, to)
     if (to === waiting.length) {
-      this.#waiting = []
-      this.#head = 0
+      this._waiting = []
+      this.head = 0
     } else if (to > 4_096 && to * 2 > waiting.length) {
-      this.#waiting = waiting.slice(to)
-      this.#head = 0
+      this._waiting = waiting.slice(to)
+      this.head = 0
     } else {
-      this.#head = to
+      this.head = to
     }
     return batch
   }
 
-  #dispatch(batch: ReadonlyArray<I>): void {
-    this.#inFlight++
-    this.#itemsInFlight += batch.length
+  private dispatch(batch: ReadonlyArray<I>): void {
+    this.inFlight++
+    this.itemsInFlight += batch.length
     void this.send(batch).then(() => {
-      this.#inFlight--
-      this.#itemsInFlight -= batch.length
+      this.inFlight--
+      this.itemsInFlight -= batch.length
       // The callers just answered may be about to call again: let them into the next batch.
-      if (!this.#scheduled && this.waiting > 0) {
-        this.#scheduled = true
-        setImmediate(this.#flush)
+      if (!this.scheduled && this.waiting > 0) {
+        this.scheduled = true
+        setImmediate(this.flush)
       }
-      if (this.size === 0 && this.#idle.length > 0) {
-        const idle = this.#idle
-        this.#idle = []
+      if (this.size === 0 && this._idle.length > 0) {
+        const idle = this._idle
+        this._idle = []
         for (const resolve of idle) resolve()
       }
     })

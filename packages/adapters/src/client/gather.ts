@@ -35,39 +35,39 @@ interface Call {
 }
 
 export class Gatherer {
-  readonly #batcher: Batcher<Call>
+  private readonly batcher: Batcher<Call>
   /** Calls that the server has put off one by one; they are neither waiting nor under way meanwhile. */
-  #putOff = 0
-  #closed = false
+  private putOff = 0
+  private closed = false
 
   constructor(private readonly gathering: Gathering) {
-    this.#batcher = new Batcher(gathering.limits, (batch) => this.#send(batch, undefined))
+    this.batcher = new Batcher(gathering.limits, (batch) => this._send(batch, undefined))
   }
 
   /** @throws DaybookError `invalid` for what is no JSON; `overloaded` when too many calls are waiting. */
   call<T>(value: unknown, keyed: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      if (this.#closed) return reject(new DaybookError('closed', 'this client was closed; create another one', { unsent: true }))
-      if (this.#batcher.size >= this.gathering.waitingMax) {
+      if (this.closed) return reject(new DaybookError('closed', 'this client was closed; create another one', { unsent: true }))
+      if (this.batcher.size >= this.gathering.waitingMax) {
         return reject(
           new DaybookError('overloaded', `${this.gathering.waitingMax} calls are waiting already; await some of them before making more`, { unsent: true }),
         )
       }
       const text = this.gathering.print(value)
       if (text instanceof DaybookError) return reject(text)
-      this.#batcher.push({ text, bytes: Buffer.byteLength(text) + 1, keyed, since: Date.now(), resolve, reject })
+      this.batcher.push({ text, bytes: Buffer.byteLength(text) + 1, keyed, since: Date.now(), resolve, reject })
     })
   }
 
   /** Takes no more calls, and resolves when those made are answered. */
   async close(): Promise<void> {
-    this.#closed = true
-    do await this.#batcher.idle()
-    while (this.#putOff > 0 && (await pause(5), true))
+    this.closed = true
+    do await this.batcher.idle()
+    while (this.putOff > 0 && (await pause(5), true))
   }
 
   /** Answers every call of the batch; never rejects. */
-  async #send(batch: ReadonlyArray<Call>, key: string | undefined): Promise<void> {
+  private async _send(batch: ReadonlyArray<Call>, key: string | undefined): Promise<void> {
     const { retryForMs, send, keyOf } = this.gathering
     const texts = batch.map(({ text }) => text)
     const youngest = batch[batch.length - 1] as Call
@@ -76,17 +76,17 @@ export class Gatherer {
     try {
       answer = await retrying(() => send(texts, idempotencyKey), 'safe', youngest.since + retryForMs)
     } catch (error) {
-      return this.#failed(batch, asDaybookError(error))
+      return this.failed(batch, asDaybookError(error))
     }
     if (answer.results.length !== batch.length) {
       const error = new DaybookError('unexpected-answer', `${answer.results.length} answers to ${batch.length} calls`)
       for (const call of batch) call.reject(error)
       return
     }
-    this.#answer(batch, answer)
+    this._answer(batch, answer)
   }
 
-  #answer(batch: ReadonlyArray<Call>, { results, revision }: BulkAnswer): void {
+  private _answer(batch: ReadonlyArray<Call>, { results, revision }: BulkAnswer): void {
     let again: Array<Call> | undefined
     let wish: DaybookError | undefined
     for (let i = 0; i < batch.length; i++) {
@@ -107,27 +107,27 @@ export class Gatherer {
         call.reject(error)
       }
     }
-    if (again !== undefined) this.#sendLater(again, backoffMs(3, wish))
+    if (again !== undefined) this.sendLater(again, backoffMs(3, wish))
   }
 
-  #sendLater(calls: ReadonlyArray<Call>, delayMs: number): void {
-    this.#putOff += calls.length
+  private sendLater(calls: ReadonlyArray<Call>, delayMs: number): void {
+    this.putOff += calls.length
     setTimeout(() => {
-      this.#putOff -= calls.length
-      for (const call of calls) this.#batcher.push(call)
+      this.putOff -= calls.length
+      for (const call of calls) this.batcher.push(call)
     }, delayMs)
   }
 
   /** The request as a whole was refused. If one call may be to blame for that, the others must not suffer: halve it. */
-  async #failed(batch: ReadonlyArray<Call>, error: DaybookError): Promise<void> {
+  private async failed(batch: ReadonlyArray<Call>, error: DaybookError): Promise<void> {
     const perhapsOne = error.status === 400 || error.status === 413 || error.status === 422
     if (batch.length === 1 || !perhapsOne) {
       for (const call of batch) call.reject(error)
       return
     }
     const half = batch.length >> 1
-    await this.#send(batch.slice(0, half), undefined)
-    await this.#send(batch.slice(half), undefined)
+    await this._send(batch.slice(0, half), undefined)
+    await this._send(batch.slice(half), undefined)
   }
 }
 

@@ -144,14 +144,14 @@ export const abortedError = (signal: AbortSignal): DaybookError =>
 
 /** Collects one answer. Not undici's `request`: that builds a stream and two more promises for each. */
 class Collector implements Dispatcher.DispatchHandler {
-  #status = 0
-  #headers: HttpAnswer['headers'] = {}
-  #chunks: Array<Buffer> = []
-  #controller: Dispatcher.DispatchController | undefined
-  #stop: DaybookError | undefined
+  private _status = 0
+  private _headers: HttpAnswer['headers'] = {}
+  private chunks: Array<Buffer> = []
+  private controller: Dispatcher.DispatchController | undefined
+  private stop: DaybookError | undefined
 
-  readonly #forgetSignal: (() => void) | undefined
-  readonly #forgetClosing: (() => void) | undefined
+  private readonly forgetSignal: (() => void) | undefined
+  private readonly forgetClosing: (() => void) | undefined
 
   constructor(
     private readonly resolve: (answer: HttpAnswer) => void,
@@ -160,47 +160,47 @@ class Collector implements Dispatcher.DispatchHandler {
     private readonly signal: AbortSignal | undefined,
     closing: AbortSignal | undefined,
   ) {
-    this.#forgetSignal = signal === undefined ? undefined : onAbort(signal, this.#abort)
-    this.#forgetClosing = closing === undefined ? undefined : onAbort(closing, this.#abort)
+    this.forgetSignal = signal === undefined ? undefined : onAbort(signal, this.abort)
+    this.forgetClosing = closing === undefined ? undefined : onAbort(closing, this.abort)
   }
 
-  readonly #abort = (): void => {
-    this.#stop = this.signal?.aborted === true ? abortedError(this.signal) : closedError()
+  private readonly abort = (): void => {
+    this.stop = this.signal?.aborted === true ? abortedError(this.signal) : closedError()
     // Not connected yet: `onRequestStart` gives the request up when its turn comes.
-    this.#controller?.abort(this.#stop)
-    this.#forget()
-    this.reject(this.#stop)
+    this.controller?.abort(this.stop)
+    this.forget()
+    this.reject(this.stop)
   }
 
-  #forget(): void {
-    this.#forgetSignal?.()
-    this.#forgetClosing?.()
+  private forget(): void {
+    this.forgetSignal?.()
+    this.forgetClosing?.()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#stop !== undefined) controller.abort(this.#stop)
-    else this.#controller = controller
+    if (this.stop !== undefined) controller.abort(this.stop)
+    else this.controller = controller
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HttpAnswer['headers']): void {
     if (status < 200) return
-    this.#status = status
-    this.#headers = headers
+    this._status = status
+    this._headers = headers
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk)
+    this.chunks.push(chunk)
   }
 
   onResponseEnd(): void {
-    this.#forget()
-    const [first] = this.#chunks
-    const text = this.#chunks.length === 1 && first !== undefined ? first.toString() : Buffer.concat(this.#chunks).toString()
-    this.resolve({ status: this.#status, headers: this.#headers, text })
+    this.forget()
+    const [first] = this.chunks
+    const text = this.chunks.length === 1 && first !== undefined ? first.toString() : Buffer.concat(this.chunks).toString()
+    this.resolve({ status: this._status, headers: this._headers, text })
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#forget()
+    this.forget()
     if (error instanceof DaybookError) return this.reject(error)
     if (error instanceof errors.ClientDestroyedError || error instanceof errors.ClientClosedError) return this.reject(closedError())
     if (error instanceof errors.ResponseExceededMaxSizeError) {

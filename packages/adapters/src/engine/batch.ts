@@ -1,13 +1,13 @@
 /** What waits in the mailbox, and what goes to the log together. */
 import type { Command, CommandOf, CommandType, Mark, QueueEvent, QueueState, Replies } from '@daybook/core'
 import type { AppendError, EventToAppend } from '../store/index.js'
-import type { Claim, Door, Outcome, Refusal } from './types.js'
+import type { Claim, Caller, Outcome, Refusal } from './types.js'
 
 /** A command and whoever waits for its outcome. */
 export interface CommandItem {
   readonly kind: 'command'
   readonly command: Command
-  readonly door: Door
+  readonly caller: Caller
   readonly settle: (outcome: Outcome<Replies[CommandType]>) => void
 }
 
@@ -15,7 +15,7 @@ export interface CommandItem {
 export interface ClaimItem {
   readonly kind: 'claim'
   readonly command: CommandOf<'Claim'>
-  readonly door: Door
+  readonly caller: Caller
   readonly settle: (outcome: Outcome<ReadonlyArray<Claim>>) => void
   /** No longer wanted: its caller has gone, or has waited long enough. */
   readonly isOver: () => boolean
@@ -65,7 +65,7 @@ export interface Batch {
   readonly decided: Array<Decided>
   result: { readonly _tag: 'Appended' } | AppendError | undefined
   /** Resolves when `result` is there. */
-  told: Promise<void> | undefined
+  whenDone: Promise<void> | undefined
 }
 
 export const newBatch = (mark: Mark, expected: number): Batch => ({
@@ -76,7 +76,7 @@ export const newBatch = (mark: Mark, expected: number): Batch => ({
   bytes: 0,
   decided: [],
   result: undefined,
-  told: undefined,
+  whenDone: undefined,
 })
 
 export const answer = (decided: ReadonlyArray<Decided>): void => {

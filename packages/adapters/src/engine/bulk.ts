@@ -1,7 +1,7 @@
 /** Many commands of one caller, who is answered when all are: each with its own outcome, in order. */
 import type { Command, CommandType, Replies } from '@daybook/core'
 import type { CommandItem } from './batch.js'
-import type { Door, Outcome } from './types.js'
+import type { Caller, Outcome } from './types.js'
 
 export type Replied = Outcome<Replies[CommandType]>
 
@@ -11,7 +11,7 @@ export class Bulk {
 
   constructor(
     readonly commands: ReadonlyArray<Command>,
-    readonly door: Door,
+    readonly caller: Caller,
     private readonly resolve: (outcomes: ReadonlyArray<Replied>) => void,
   ) {
     this.outcomes = new Array<Replied>(commands.length)
@@ -37,8 +37,8 @@ class BulkItem implements CommandItem {
     private readonly index: number,
   ) {}
 
-  get door(): Door {
-    return this.bulk.door
+  get caller(): Caller {
+    return this.bulk.caller
   }
 
   settle(outcome: Replied): void {

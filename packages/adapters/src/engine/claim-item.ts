@@ -2,7 +2,7 @@
 import type { CommandOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { ClaimItem } from './batch.js'
-import type { Claim, ClaimOptions, Door, Outcome } from './types.js'
+import type { Claim, ClaimOptions, Caller, Outcome } from './types.js'
 
 export interface ClaimHost {
   readonly answer: (outcome: Outcome<ReadonlyArray<Claim>>) => void
@@ -24,7 +24,7 @@ export class PatientClaim implements ClaimItem {
   /** Over at once when the signal is aborted already. */
   constructor(
     readonly command: CommandOf<'Claim'>,
-    readonly door: Door,
+    readonly caller: Caller,
     { waitMs = 0, signal }: ClaimOptions,
     private readonly host: ClaimHost,
   ) {

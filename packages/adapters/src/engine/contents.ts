@@ -2,7 +2,7 @@
  * The contents of tasks, which are in the log and not in the state: joined to a task when it is handed out,
  * from memory where it was enqueued not long ago, else from the log.
  */
-import type { Claimed, Replies } from '@daybook/core'
+import type { ClaimedTask, Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { StoreError } from '../store/index.js'
 import type { ClaimItem } from './batch.js'
@@ -14,9 +14,9 @@ import { contentOf } from './wire.js'
 
 export interface ContentOwner {
   /** A task was claimed whose content is damaged in the log. */
-  readonly giveUpOn: (claim: Claimed, reason: string) => void
+  readonly giveUpOn: (claim: ClaimedTask, reason: string) => void
   /** These were claimed, and their contents cannot be read now. */
-  readonly takeBack: (claims: ReadonlyArray<Claimed>, reason: string) => void
+  readonly takeBack: (claims: ReadonlyArray<ClaimedTask>, reason: string) => void
 }
 
 export class Contents {

@@ -23,7 +23,7 @@ import { Encoder } from './encoder.js'
 import type { LiveState } from './live-state.js'
 import type { Mailbox } from './mailbox.js'
 import { tooLarge } from './refusals.js'
-import { type Door, systemDoor } from './types.js'
+import { type Caller, systemCaller } from './types.js'
 import type { WaitingClaims } from './waiting.js'
 
 export interface DeciderParts {
@@ -61,7 +61,7 @@ export class Decider {
   /** When there will be, infinity for never. */
   dueAt(): number {
     const { live, waiting, availability } = this.parts
-    const due = waiting.isHungry && waiting.size > 0 ? 0 : nextDue(live.current)
+    const due = waiting.isOfferDue && waiting.size > 0 ? 0 : nextDue(live.current)
     return due === undefined ? Number.POSITIVE_INFINITY : Math.max(due, availability.resumeAt())
   }
 
@@ -71,8 +71,8 @@ export class Decider {
     const batchEventsMax = Math.min(eventsMax, this.parts.batchEventsMax)
     const batch = newBatch(live.mark(), live.revision)
     if (this.isTickDue()) this.tick(batch)
-    if (waiting.isHungry) {
-      waiting.calm()
+    if (waiting.isOfferDue) {
+      waiting.clearOffer()
       this.serveWaiting(batch)
     }
     let taken = 0
@@ -94,7 +94,7 @@ export class Decider {
 
   private isLineDue(): boolean {
     const { waiting, availability, clock, isClosing } = this.parts
-    return waiting.isHungry && waiting.size > 0 && !isClosing() && clock() >= availability.resumeAt()
+    return waiting.isOfferDue && waiting.size > 0 && !isClosing() && clock() >= availability.resumeAt()
   }
 
   /** False when the item's events have no room in this batch. */
@@ -129,7 +129,7 @@ export class Decider {
     if (item.isOver()) return true
     // Whoever has waited longer is first.
     this.serveWaiting(batch)
-    if (waiting.isHungry) return false
+    if (waiting.isOfferDue) return false
     const verdict = this.tryClaim(batch, item)
     if (verdict === 'empty') {
       if (item.mayWait && !isClosing()) waiting.add(item)
@@ -151,7 +151,7 @@ export class Decider {
       batch.decided.push(new Known(item, events))
       return true
     }
-    const verdict = this.accept(batch, item.door, events.right)
+    const verdict = this.accept(batch, item.caller, events.right)
     if (verdict === 'full') return false
     if (verdict === 'too-large') {
       batch.decided.push(new Known(item, E.left(tooLarge(limits))))
@@ -169,7 +169,7 @@ export class Decider {
     if (E.isLeft(decision) || decision.right.length === 0) return 'empty'
     let events = decision.right
     for (;;) {
-      const verdict = this.accept(batch, item.door, events)
+      const verdict = this.accept(batch, item.caller, events)
       if (verdict === 'accepted') break
       if (verdict === 'full') return 'full'
       if (events.length === 1) return 'empty'
@@ -193,13 +193,13 @@ export class Decider {
     const decision = this.decideCommand({ type: 'Tick' })
     let events = E.isRight(decision) ? decision.right : []
     // What one append cannot hold is due again in the next.
-    while (this.accept(batch, systemDoor, events) === 'too-large') events = firstHalf(events)
+    while (this.accept(batch, systemCaller, events) === 'too-large') events = firstHalf(events)
   }
 
   /** The queue comes into being, with the settings that new queues begin with here. */
   private configure(batch: Batch, patch: SettingsPatch): void {
     const events = this.decideCommand({ type: 'Configure', patch })
-    if (E.isRight(events)) this.accept(batch, systemDoor, events.right)
+    if (E.isRight(events)) this.accept(batch, systemCaller, events.right)
   }
 
   private decideCommand(command: Command): Decision {
@@ -217,11 +217,11 @@ export class Decider {
   }
 
   /** Serialises and folds a command's events, all of them or none. */
-  private accept(batch: Batch, door: Door, events: ReadonlyArray<QueueEvent>): 'accepted' | 'full' | 'too-large' {
+  private accept(batch: Batch, caller: Caller, events: ReadonlyArray<QueueEvent>): 'accepted' | 'full' | 'too-large' {
     const first = events[0]
     if (first === undefined) return 'accepted'
     const { live, contents, limits } = this.parts
-    const texts = this.encoder.encode(live.current, door, first.at, events)
+    const texts = this.encoder.encode(live.current, caller, first.at, events)
     let bytes = appendBytesAtMost(texts)
     if (batch.bytes + bytes > limits.appendBytesMax) {
       batch.bytes = appendBytes(batch.texts)

@@ -1,6 +1,6 @@
 /** How far the log is known to reach, and who is told when it reaches further. */
 import { Subject } from 'rxjs'
-import type { Appended, Committed } from './types.js'
+import type { CommittedEvents, Committed } from './types.js'
 
 export class Durable {
   readonly committed = new Subject<Committed>()
@@ -22,7 +22,7 @@ export class Durable {
   }
 
   /** By these events, of which the last has this id. */
-  advance(appended: Appended, lastId: string | undefined): void {
+  advance(appended: CommittedEvents, lastId: string | undefined): void {
     const from = this.last + 1
     this.last += appended.events.length
     this.id = lastId

@@ -2,18 +2,18 @@
 import { type EventType, lastRevisionOf, type QueueEvent, type QueueState, revisionOf } from '@daybook/core'
 import type { EventToAppend } from '../store/index.js'
 import { commandIdSource } from './ids.js'
-import type { Door } from './types.js'
+import type { Caller } from './types.js'
 import { causeText, encodeData, metadataText, stampText } from './wire.js'
 
 export class Encoder {
   private readonly commandIds = commandIdSource()
-  /** Many commands have the same time and come through one door: what their metadata opens with is printed once. */
-  private stamp = { type: undefined as EventType | undefined, at: -1, door: undefined as Door | undefined, text: '' }
+  /** Many commands have the same time and come through one caller: what their metadata opens with is printed once. */
+  private stamp = { type: undefined as EventType | undefined, at: -1, caller: undefined as Caller | undefined, text: '' }
 
   /** `state` is the one before these events. */
-  encode(state: QueueState, door: Door, at: number, events: ReadonlyArray<QueueEvent>): ReadonlyArray<EventToAppend> {
+  encode(state: QueueState, caller: Caller, at: number, events: ReadonlyArray<QueueEvent>): ReadonlyArray<EventToAppend> {
     const ids = this.commandIds()
-    const cause = causeText(door, ids.command)
+    const cause = causeText(caller, ids.command)
     const [first] = events
     const areNew = first?.type === 'TaskEnqueued'
     // Two events of one command about one task: the second follows the first, which is not folded yet.
@@ -27,7 +27,7 @@ export class Encoder {
       const event = events[index] as QueueEvent
       if (event.type !== type) {
         type = event.type
-        const stamp = this.stampOf(type, door, at)
+        const stamp = this.stampOf(type, caller, at)
         // What many events share is one piece in the text of each.
         opening = events.length > 1 ? [stamp, cause].join('') : stamp + cause
         unpreceded = undefined
@@ -48,9 +48,9 @@ export class Encoder {
     return texts
   }
 
-  private stampOf(type: EventType, door: Door, at: number): string {
-    if (this.stamp.type !== type || this.stamp.at !== at || this.stamp.door !== door) {
-      this.stamp = { type, at, door, text: stampText(type, door, at) }
+  private stampOf(type: EventType, caller: Caller, at: number): string {
+    if (this.stamp.type !== type || this.stamp.at !== at || this.stamp.caller !== caller) {
+      this.stamp = { type, at, caller, text: stampText(type, caller, at) }
     }
     return this.stamp.text
   }

@@ -12,7 +12,7 @@
  * At most two batches are in flight: one is written while the next is decided. They settle in order. Where other
  * processes append to the same queue it is one, and what they append is heard of while there is nothing to do.
  */
-import type { Claimed, Command, CommandOf, CommandType, QueueState, Replies } from '@daybook/core'
+import type { ClaimedTask, Command, CommandOf, CommandType, QueueState, Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
 import type { AppendError, EventStore, SnapshotStore } from '../store/index.js'
@@ -34,7 +34,7 @@ import { Recovery } from './recovery.js'
 import { describe, overloaded, unavailable } from './refusals.js'
 import { replay, type Replayed, type ReplayReport, streamOf } from './replay.js'
 import { Snapshotter } from './snapshotter.js'
-import { type Claim, type ClaimOptions, type Committed, type Door, type EngineStatus, type Outcome, type QueueEngine, systemDoor } from './types.js'
+import { type Claim, type ClaimOptions, type Committed, type Caller, type EngineStatus, type Outcome, type QueueEngine, systemCaller } from './types.js'
 import { Turns } from './turns.js'
 import { WaitingClaims } from './waiting.js'
 
@@ -119,24 +119,24 @@ class Engine implements QueueEngine {
 
   // ------------------------------------------------------------------ what callers see
 
-  submit<C extends Command>(command: C, door: Door): Promise<Outcome<Replies[C['type']]>> {
+  submit<C extends Command>(command: C, caller: Caller): Promise<Outcome<Replies[C['type']]>> {
     return new Promise((resolve) => {
       // `replyTo` gives each command the reply of its own type.
       const settle = resolve as (outcome: Outcome<Replies[CommandType]>) => void
-      this.post({ kind: 'command', command, door, settle })
+      this.post({ kind: 'command', command, caller, settle })
     })
   }
 
-  submitAll(commands: ReadonlyArray<Command>, door: Door): Promise<ReadonlyArray<Outcome<Replies[CommandType]>>> {
+  submitAll(commands: ReadonlyArray<Command>, caller: Caller): Promise<ReadonlyArray<Outcome<Replies[CommandType]>>> {
     if (commands.length === 0) return Promise.resolve([])
     return new Promise((resolve) => {
-      for (const item of new Bulk(commands, door, resolve).items()) this.post(item)
+      for (const item of new Bulk(commands, caller, resolve).items()) this.post(item)
     })
   }
 
-  claim(command: CommandOf<'Claim'>, door: Door, options: ClaimOptions = {}): Promise<Outcome<ReadonlyArray<Claim>>> {
+  claim(command: CommandOf<'Claim'>, caller: Caller, options: ClaimOptions = {}): Promise<Outcome<ReadonlyArray<Claim>>> {
     return new Promise((resolve) => {
-      const item = new PatientClaim(command, door, options, {
+      const item = new PatientClaim(command, caller, options, {
         answer: resolve,
         revision: () => this.durable.revision,
         leaveLine: () => this.waiting.sweep(),
@@ -184,13 +184,13 @@ class Engine implements QueueEngine {
   }
 
   /** A task that nobody can be given, because its content is damaged, is for a reviewer. */
-  giveUpOn({ task, token, agent }: Claimed, reason: string): void {
+  giveUpOn({ task, token, agent }: ClaimedTask, reason: string): void {
     const error = { message: `the task's content cannot be read from the log: ${reason}`, code: 'content-unreadable' }
     this.postOwn({ type: 'Fail', task, agent, token, error, retryable: false })
   }
 
   private postOwn(command: Command): void {
-    this.post({ kind: 'command', command, door: systemDoor, settle: () => undefined })
+    this.post({ kind: 'command', command, caller: systemCaller, settle: () => undefined })
   }
 
   private async shutDown(): Promise<void> {
@@ -278,14 +278,14 @@ class Engine implements QueueEngine {
       return
     }
     this.turns.heard()
-    this.waiting.stir()
+    this.waiting.requestOffer()
     this.durable.wake()
   }
 
   private dispatch(batch: Batch): void {
     if (batch.texts.length > 0) {
       this.inFlight.add(batch)
-      batch.told = this.append(batch)
+      batch.whenDone = this.append(batch)
       return
     }
     // Nothing to write. What was seen may still be speculative, then it waits for the batch that it saw.

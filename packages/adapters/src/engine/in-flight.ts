@@ -34,7 +34,7 @@ export class InFlight {
   }
 
   /** Resolves when each has its result. */
-  told(): Promise<unknown> {
-    return Promise.all(this.batches.map((batch) => batch.told))
+  allDone(): Promise<unknown> {
+    return Promise.all(this.batches.map((batch) => batch.whenDone))
   }
 }

@@ -64,7 +64,7 @@ export class Recovery {
   private async recover(error: AppendError): Promise<void> {
     const { live, inFlight, contents, availability } = this.parts
     // Whatever was sent after the failed batch fails as well: its expected revision never came to be.
-    await inFlight.told()
+    await inFlight.allDone()
     const failed = inFlight.all
     const [first, second] = failed
     if (first === undefined) return

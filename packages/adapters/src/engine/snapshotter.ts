@@ -1,5 +1,5 @@
 /** Snapshots are taken in small steps, while the queue works on. */
-import { cutSnapshot, foldVersion, type QueueState, type SnapshotCut, taskCount } from '@daybook/core'
+import { beginSnapshot, foldVersion, type QueueState, type SnapshotWork, taskCount } from '@daybook/core'
 import type { SnapshotStore, SnapshotWriter } from '../store/index.js'
 import { describe } from './refusals.js'
 import { isSnapshotDue } from './snapshot-policy.js'
@@ -57,33 +57,33 @@ export class Snapshotter {
     const eventId = lastId()
     if (eventId === undefined) return
     this.isUnderWay = true
-    const cut = cutSnapshot(state)
-    this.tried = cut.revision
+    const work = beginSnapshot(state)
+    this.tried = work.revision
     try {
-      const { revision } = cut
+      const { revision } = work
       const writer = await this.store.create({ stream, revision, eventId, foldVersion })
       try {
-        await writeOut(cut, writer)
+        await writeOut(work, writer)
         await writer.commit()
-        this.last = cut.revision
+        this.last = work.revision
       } catch (error) {
         await writer.abort()
         throw error
       }
     } catch (error) {
       // Only the next start is slower; the next snapshot is tried when it is due.
-      this.options.warn(`no snapshot at revision ${cut.revision}: ${describe(error)}`)
-      cut.abandon()
+      this.options.warn(`no snapshot at revision ${work.revision}: ${describe(error)}`)
+      work.abandon()
     } finally {
       this.isUnderWay = false
     }
   }
 }
 
-const writeOut = async (cut: SnapshotCut, writer: SnapshotWriter): Promise<void> => {
+const writeOut = async (work: SnapshotWork, writer: SnapshotWriter): Promise<void> => {
   let begun = performance.now()
   let turnMs = 0
-  for (let pages = cut.next(tasksPerTurn); pages !== undefined; pages = cut.next(tasksPerTurn)) {
+  for (let pages = work.next(tasksPerTurn); pages !== undefined; pages = work.next(tasksPerTurn)) {
     for (const page of pages) await writer.page(page)
     const ended = performance.now()
     if (ended - begun < turnMs) continue

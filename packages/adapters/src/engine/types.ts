@@ -1,6 +1,6 @@
 /** What the engine offers to whoever drives it: HTTP, the command line's server side, a program in the same process. */
 import type {
-  Claimed,
+  ClaimedTask,
   Command,
   CommandOf,
   CommandType,
@@ -13,14 +13,14 @@ import type {
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Observable } from 'rxjs'
 
-/** Through which door a command comes: who, and in which correlation. */
-export interface Door {
+/** Through which caller a command comes: who, and in which correlation. */
+export interface Caller {
   readonly actor: string
   readonly correlationId?: string
 }
 
 /** What the queue does by itself. */
-export const systemDoor: Door = { actor: 'daybook' }
+export const systemCaller: Caller = { actor: 'daybook' }
 
 /** A refusal by the queue (`Rejection`), or by the engine for reasons that have nothing to do with the command. */
 export type Refusal =
@@ -41,13 +41,13 @@ export interface Answer<T> {
 export type Outcome<T> = Either<Refusal, Answer<T>>
 
 /** A claimed task, its content and checkpoint joined. */
-export type Claim = Claimed
+export type Claim = ClaimedTask
 
 /** Events that have become durable, in order; `from` is the revision of the first. What cannot be read keeps its place. */
-export type Committed = { readonly from: number } & Appended
+export type Committed = { readonly from: number } & CommittedEvents
 
 /** By this process, or by another. */
-export type Appended =
+export type CommittedEvents =
   | { readonly isOwn: true; readonly events: ReadonlyArray<QueueEvent> }
   | { readonly isOwn: false; readonly events: ReadonlyArray<QueueEvent | Unreadable> }
 
@@ -76,13 +76,13 @@ export interface QueueEngine {
   readonly name: string
 
   /** Decides, appends, and answers once it is durable. Never rejects. */
-  readonly submit: <C extends Command>(command: C, door: Door) => Promise<Outcome<Replies[C['type']]>>
+  readonly submit: <C extends Command>(command: C, caller: Caller) => Promise<Outcome<Replies[C['type']]>>
 
   /** Many commands in one go, each with its own outcome, in order. Cheaper than as many single calls. */
-  readonly submitAll: (commands: ReadonlyArray<Command>, door: Door) => Promise<ReadonlyArray<Outcome<Replies[CommandType]>>>
+  readonly submitAll: (commands: ReadonlyArray<Command>, caller: Caller) => Promise<ReadonlyArray<Outcome<Replies[CommandType]>>>
 
   /** Claims, joins the contents, and waits for work if asked to. A waiting claim is served in the append that brings the task. */
-  readonly claim: (command: CommandOf<'Claim'>, door: Door, options?: ClaimOptions) => Promise<Outcome<ReadonlyArray<Claim>>>
+  readonly claim: (command: CommandOf<'Claim'>, caller: Caller, options?: ClaimOptions) => Promise<Outcome<ReadonlyArray<Claim>>>
 
   /**
    * Gives back what was claimed for somebody who never heard of it: no attempt, nobody is barred. Where that cannot

@@ -3,25 +3,25 @@ import type { ClaimItem } from './batch.js'
 
 export class WaitingClaims {
   private items: Array<ClaimItem> = []
-  private hungry = false
+  private offerDue = false
 
   get size(): number {
     return this.items.length
   }
 
   /** There may be work for those in line, and no command that would have it handed out. */
-  get isHungry(): boolean {
-    return this.hungry
+  get isOfferDue(): boolean {
+    return this.offerDue
   }
 
   /** What there is will be offered to them now. */
-  calm(): void {
-    this.hungry = false
+  clearOffer(): void {
+    this.offerDue = false
   }
 
   /** There is something new: whoever waits is to be asked again. */
-  stir(): void {
-    this.hungry = this.items.length > 0
+  requestOffer(): void {
+    this.offerDue = this.items.length > 0
   }
 
   add(item: ClaimItem): void {
@@ -31,7 +31,7 @@ export class WaitingClaims {
   /** Puts back what was served by a batch that did not come to be. */
   putBack(items: ReadonlyArray<ClaimItem>): void {
     this.items = [...items, ...this.items]
-    this.hungry = this.items.length > 0
+    this.offerDue = this.items.length > 0
   }
 
   /** Offers work to each in turn; those that are served leave the line, as do those that are over. */
@@ -40,9 +40,9 @@ export class WaitingClaims {
     this.items = this.items.filter((item) => {
       if (item.isOver()) return false
       // Those behind wait for the next batch, so that nobody is served before who came first.
-      if (this.hungry) return true
+      if (this.offerDue) return true
       const verdict = serve(item)
-      if (verdict === 'full') this.hungry = true
+      if (verdict === 'full') this.offerDue = true
       return verdict !== 'served'
     })
   }

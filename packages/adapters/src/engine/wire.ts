@@ -17,7 +17,7 @@ import {
 } from '@daybook/core'
 import type { RecordedEvent } from '../store/index.js'
 import { readFacts } from './read-facts.js'
-import type { Door } from './types.js'
+import type { Caller } from './types.js'
 
 const contentMark = ',"content":'
 /** Only these carry content. In others the mark may stand within a value that the fold needs, as in a checkpoint. */
@@ -33,7 +33,7 @@ export const encodeData = (event: QueueEvent): string => {
     }
     case 'TaskEnqueued': {
       const { task, number, idempotencyKey } = event.data
-      const text = `{"task":"${escaped(task)}","number":${number}${kindText(event.data)}${escaped(idempotencyKey)}${retryText(event.data)}${rareFacts(event.data)}`
+      const text = `{"task":"${escaped(task)}","number":${number}${kindText(event.data)}${escaped(idempotencyKey)}${retryText(event.data)}${optionalFacts(event.data)}`
       return content === undefined ? `${text}}` : `${text}${contentMark}${content}}`
     }
     case 'Completed': {
@@ -100,12 +100,12 @@ const commonFacts: ReadonlySet<string> = new Set<keyof TaskFacts>([
 ])
 
 /** The members that few tasks have, as they are spliced behind others. */
-const rareFacts = (facts: TaskFacts): string => {
+const optionalFacts = (facts: TaskFacts): string => {
   let count = 0
   for (const _ in facts) count++
   if (count === commonFacts.size) return ''
-  const rare = Object.fromEntries(Object.entries(facts).filter(([name]) => !commonFacts.has(name)))
-  return `,${JSON.stringify(rare).slice(1, -1)}`
+  const optional = Object.fromEntries(Object.entries(facts).filter(([name]) => !commonFacts.has(name)))
+  return `,${JSON.stringify(optional).slice(1, -1)}`
 }
 
 /** The text of an event's content, from the text of its data. */
@@ -116,16 +116,16 @@ export const contentOf = (data: string): string | undefined => {
 
 const versions = new Map<EventType, number>(eventTypes.map((type) => [type, versionOf(type)]))
 
-/** What the metadata of all events of a type opens with that come through one door at one time. In one piece, as many share it. */
-export const stampText = (type: EventType, door: Door, at: number): string =>
+/** What the metadata of all events of a type opens with that come through one caller at one time. In one piece, as many share it. */
+export const stampText = (type: EventType, caller: Caller, at: number): string =>
   [
-    `{"schemaVersion":${versions.get(type) as number},"at":"${new Date(at).toISOString()}","actor":${quote(door.actor)}`,
-    `,"$correlationId":${door.correlationId === undefined ? '"' : `${quote(door.correlationId)},"$causationId":"`}`,
+    `{"schemaVersion":${versions.get(type) as number},"at":"${new Date(at).toISOString()}","actor":${quote(caller.actor)}`,
+    `,"$correlationId":${caller.correlationId === undefined ? '"' : `${quote(caller.correlationId)},"$causationId":"`}`,
   ].join('')
 
-/** Goes behind the stamp: which command it was, in a correlation of its own if its door has none. */
-export const causeText = (door: Door, causationId: string): string =>
-  door.correlationId === undefined ? `${causationId}","$causationId":"${causationId}` : causationId
+/** Goes behind the stamp: which command it was, in a correlation of its own if its caller has none. */
+export const causeText = (caller: Caller, causationId: string): string =>
+  caller.correlationId === undefined ? `${causationId}","$causationId":"${causationId}` : causationId
 
 /** The metadata of an event, from stamp and cause and what came before. */
 export const metadataText = (opening: string, prev: number | undefined): string =>

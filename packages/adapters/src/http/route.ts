@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { type FieldError, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
-import type { Daybook, Door, Outcome, QueueEngine } from '../engine/index.js'
+import type { Daybook, Caller, Outcome, QueueEngine } from '../engine/index.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
 import { type Problem, problemOf } from './problem.js'
@@ -34,7 +34,7 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly params: Readonly<Record<string, string>>
   readonly query: Query
   readonly body: Body
-  readonly door: Door
+  readonly caller: Caller
   /** The caller prefers lines to a page. */
   readonly wantsLines: boolean
   /** Aborted when the caller goes away or the server stops. Made when first asked for. */

@@ -100,8 +100,8 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   if (E.isLeft(body)) return body
   const { daybook, limits, meter } = context
   const { params, wantsLines, gone } = asked
-  const door = { actor: asked.actor, correlationId: asked.correlationId }
-  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, door, wantsLines, gone }
+  const caller = { actor: asked.actor, correlationId: asked.correlationId }
+  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, wantsLines, gone }
   if (route.of === 'server') return route.handle(call)
   // 2. Is the queue there, and as far as the caller has seen it?
   const queue = await queueOf(context, params.queue ?? '', route.makesQueue)

@@ -4,20 +4,20 @@ import { isLeft } from 'fp-ts/lib/Either.js'
 import { DaybookError } from '../client/errors.js'
 import { textOf } from '../client/gather.js'
 import { prepareResult } from '../engine/prepare.js'
-import type { Claim, Door, Outcome, QueueEngine, Refusal } from '../engine/types.js'
+import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
 import type { ClaimedWork, Heartbeat, HeartbeatAnswer, Refused, SettleAnswer, SettleOutcome, TaskSource, WorkTask } from './source.js'
 
 /** `actor` is under which name the work appears in the log. Default: the agent's. */
 export const engineSource = (engine: QueueEngine, actor?: string): TaskSource => {
-  const doorOf = (agentId: string): Door => ({ actor: actor ?? agentId })
+  const doorOf = (agentId: string): Caller => ({ actor: actor ?? agentId })
 
   /** Asks for those that are commands, and puts the refusals of the others in between. */
   const submit = async <A>(
     commands: ReadonlyArray<Command | Refused>,
-    door: Door,
+    caller: Caller,
     accepted: (value: Replies[Command['type']]) => A,
   ): Promise<ReadonlyArray<A | Refused>> => {
-    const outcomes = await engine.submitAll(commands.filter((command): command is Command => !('ok' in command)), door)
+    const outcomes = await engine.submitAll(commands.filter((command): command is Command => !('ok' in command)), caller)
     let next = 0
     return commands.map((command) => {
       if ('ok' in command) return command
@@ -74,26 +74,26 @@ class EngineTask implements WorkTask {
   readonly id: string
   readonly number: number
   readonly type: string
-  readonly #text: string
-  #content: Content | undefined
+  private readonly text: string
+  private content: Content | undefined
 
   constructor({ task, number, type, content }: Claim) {
     this.id = task
     this.number = number
     this.type = type
-    this.#text = content
+    this.text = content
   }
-  get #parsed(): Content {
-    return (this.#content ??= JSON.parse(this.#text) as Content)
+  private get parsed(): Content {
+    return (this.content ??= JSON.parse(this.text) as Content)
   }
   get payload(): Json | undefined {
-    return this.#parsed.payload
+    return this.parsed.payload
   }
   get description(): string | undefined {
-    return this.#parsed.description
+    return this.parsed.description
   }
   get metadata(): JsonObject | undefined {
-    return this.#parsed.metadata
+    return this.parsed.metadata
   }
 }
 

@@ -2,14 +2,14 @@ import { pause } from '../client/retry.js'
 
 /** Lets everyone through who waits at it when it is opened. */
 export class Gate {
-  #waiting: Array<() => void> = []
+  private waiting: Array<() => void> = []
 
   get isWaitedAt(): boolean {
-    return this.#waiting.length > 0
+    return this.waiting.length > 0
   }
 
   pass(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve))
+    return new Promise((resolve) => this.waiting.push(resolve))
   }
 
   /** Whether it was opened or not, after so many milliseconds. */
@@ -20,9 +20,9 @@ export class Gate {
   }
 
   open(): void {
-    if (this.#waiting.length === 0) return
-    const waiting = this.#waiting
-    this.#waiting = []
+    if (this.waiting.length === 0) return
+    const waiting = this.waiting
+    this.waiting = []
     for (const resolve of waiting) resolve()
   }
 }

@@ -14,10 +14,10 @@ const sleepMsMax = 2_000_000_000
 const retryMsMax = 1_000
 
 export class Leases {
-  readonly #held = new Set<Run>()
-  #soon: Array<Run> = []
-  #timer: ReturnType<typeof setTimeout> | undefined
-  #timerAt = Number.POSITIVE_INFINITY
+  private readonly held = new Set<Run>()
+  private soon: Array<Run> = []
+  private timer: ReturnType<typeof setTimeout> | undefined
+  private timerAt = Number.POSITIVE_INFINITY
 
   constructor(
     private readonly source: TaskSource,
@@ -28,69 +28,69 @@ export class Leases {
   ) {}
 
   add(run: Run): void {
-    this.#held.add(run)
-    if (run.beatAt < this.#timerAt) this.#wakeAt(run.beatAt)
+    this.held.add(run)
+    if (run.beatAt < this.timerAt) this.wakeAt(run.beatAt)
   }
 
   remove(run: Run): void {
-    this.#held.delete(run)
+    this.held.delete(run)
   }
 
   /** For what a handler has said: not a timer's business. */
   beatSoon(run: Run): void {
     if (run.beating) return
-    if (this.#soon.push(run) > 1) return
+    if (this.soon.push(run) > 1) return
     setImmediate(() => {
-      const due = this.#soon
-      this.#soon = []
-      this.#beat(due.filter((each) => !each.beating && this.#held.has(each)))
+      const due = this.soon
+      this.soon = []
+      this.beat(due.filter((each) => !each.beating && this.held.has(each)))
     })
   }
 
   close(): void {
-    clearTimeout(this.#timer)
-    this.#held.clear()
+    clearTimeout(this.timer)
+    this.held.clear()
   }
 
-  #wakeAt(at: number): void {
-    clearTimeout(this.#timer)
-    this.#timerAt = at
-    this.#timer = setTimeout(this.#wake, Math.min(sleepMsMax, Math.max(1, at - performance.now())))
+  private wakeAt(at: number): void {
+    clearTimeout(this.timer)
+    this.timerAt = at
+    this.timer = setTimeout(this.wake, Math.min(sleepMsMax, Math.max(1, at - performance.now())))
   }
 
-  readonly #wake = (): void => {
+  private readonly wake = (): void => {
     const now = performance.now()
     const due: Array<Run> = []
-    for (const run of this.#held) {
+    for (const run of this.held) {
       // What is being handed in is the queue's to accept or refuse.
-      if (run.leaseEndsAt <= now && run.state !== 'settling') this.#lose(run, 'expired: no heartbeat was answered in time')
-      else if (!run.beating && run.beatAt - this.#slack(run) <= now) due.push(run)
+      if (run.leaseEndsAt <= now && run.state !== 'settling') this.lose(run, 'expired: no heartbeat was answered in time')
+      else if (!run.beating && run.beatAt - this.slack(run) <= now) due.push(run)
     }
-    this.#beat(due)
+    this.beat(due)
     let next = Number.POSITIVE_INFINITY
-    for (const run of this.#held) {
+    for (const run of this.held) {
       if (!run.beating) next = Math.min(next, run.beatAt)
       if (run.state !== 'settling') next = Math.min(next, run.leaseEndsAt)
     }
-    this.#timerAt = Number.POSITIVE_INFINITY
-    if (next < Number.POSITIVE_INFINITY) this.#wakeAt(next)
+    this.timerAt = Number.POSITIVE_INFINITY
+    if (next < Number.POSITIVE_INFINITY) this.wakeAt(next)
   }
 
   /** Heartbeats that are nearly due go with those that are. */
-  #slack(run: Run): number {
+  private slack(run: Run): number {
     return Math.min(1_000, run.leaseMs * this.renewRatio * 0.1)
   }
 
-  #lose(run: Run, detail: string): void {
-    this.#held.delete(run)
+  private lose(run: Run, detail: string): void {
+    this.held.delete(run)
     this.lost(run, detail)
   }
 
-  #beat(due: ReadonlyArray<Run>): void {
-    for (let from = 0; from < due.length; from += batchMax) void this.#send(due.slice(from, from + batchMax))
+  private beat(due: ReadonlyArray<Run>): void {
+    for (let from = 0; from < due.length; from += batchMax) void this.send(due.slice(from, from + batchMax))
   }
 
-  async #send(runs: ReadonlyArray<Run>): Promise<void> {
+  private async send(runs: ReadonlyArray<Run>): Promise<void> {
     const sentAt = performance.now()
     const notes = runs.map((run) => run.takeNote())
     const heartbeats = runs.map((run, i): Heartbeat => {
@@ -110,10 +110,10 @@ export class Leases {
     } catch (error) {
       this.onEvent({ type: 'heartbeat-failed', heartbeats: runs.length, error })
     }
-    for (let i = 0; i < runs.length; i++) this.#answered(runs[i] as Run, notes[i] as Note, answers[i], sentAt)
+    for (let i = 0; i < runs.length; i++) this.answered(runs[i] as Run, notes[i] as Note, answers[i], sentAt)
   }
 
-  #answered(run: Run, note: Note, answer: HeartbeatAnswer | undefined, sentAt: number): void {
+  private answered(run: Run, note: Note, answer: HeartbeatAnswer | undefined, sentAt: number): void {
     run.beating = false
     if (answer?.ok === true) {
       run.leaseEndsAt = sentAt + run.leaseMs
@@ -123,17 +123,17 @@ export class Leases {
       run.putBack(note)
       run.beatAt = performance.now() + Math.min(retryMsMax, run.leaseMs / 10) * (0.5 + Math.random())
     } else if (note.progress === undefined && note.checkpoint === undefined) {
-      if (this.#held.has(run) && run.state !== 'settling') this.#lose(run, answer.detail)
+      if (this.held.has(run) && run.state !== 'settling') this.lose(run, answer.detail)
     } else if (isLost(answer.code)) {
       run.putBack(note)
-      if (this.#held.has(run) && run.state !== 'settling') this.#lose(run, answer.detail)
+      if (this.held.has(run) && run.state !== 'settling') this.lose(run, answer.detail)
     } else {
       // What it carried was refused, not the heartbeat: without it, again.
       for (const { reject } of note.waiters) reject(new Error(`${answer.code}: ${answer.detail}`))
       run.beatAt = performance.now()
     }
-    if (!this.#held.has(run)) return
+    if (!this.held.has(run)) return
     if (answer?.ok === true && run.hasNote()) this.beatSoon(run)
-    if (run.beatAt < this.#timerAt) this.#wakeAt(run.beatAt)
+    if (run.beatAt < this.timerAt) this.wakeAt(run.beatAt)
   }
 }

@@ -1,14 +1,14 @@
 /** How long handlers take of late: what may be claimed ahead follows from that. */
 export class Pace {
-  #averageMs = Number.NaN
+  private _averageMs = Number.NaN
 
   finish(tookMs: number): void {
-    this.#averageMs = Number.isNaN(this.#averageMs) ? tookMs : this.#averageMs + (tookMs - this.#averageMs) / 16
+    this._averageMs = Number.isNaN(this._averageMs) ? tookMs : this._averageMs + (tookMs - this._averageMs) / 16
   }
 
   /** Average duration of a handler in milliseconds; NaN before the first has ended. */
   get averageMs(): number {
-    return this.#averageMs
+    return this._averageMs
   }
 
   /**
@@ -18,7 +18,7 @@ export class Pace {
    * as when all handlers begin at once, for the pace.
    */
   within(ms: number, concurrency: number, max: number): number {
-    const count = (ms * concurrency) / this.#averageMs
+    const count = (ms * concurrency) / this._averageMs
     return Number.isNaN(count) ? 0 : Math.min(max, Math.floor(count))
   }
 }

@@ -42,11 +42,11 @@ export class Run implements HandlerContext {
   startedAt = 0
   /** A heartbeat is under way. */
   beating = false
-  #controller: AbortController | undefined
-  #reason: Error | undefined
-  #progress: Json | undefined
-  #checkpoint: Json | undefined
-  #waiters: Array<Waiter> | undefined
+  private controller: AbortController | undefined
+  private reason: Error | undefined
+  private _progress: Json | undefined
+  private _checkpoint: Json | undefined
+  private _waiters: Array<Waiter> | undefined
 
   constructor(
     private readonly owner: RunOwner,
@@ -63,9 +63,9 @@ export class Run implements HandlerContext {
   }
 
   get signal(): AbortSignal {
-    this.#controller ??= new AbortController()
-    if (this.#reason !== undefined) this.#controller.abort(this.#reason)
-    return this.#controller.signal
+    this.controller ??= new AbortController()
+    if (this.reason !== undefined) this.controller.abort(this.reason)
+    return this.controller.signal
   }
 
   get lease(): { readonly token: number; readonly expiresAt: Date } {
@@ -75,7 +75,7 @@ export class Run implements HandlerContext {
   get progress(): (value: Json) => void {
     return (value) => {
       if (this.state !== 'running') return
-      this.#progress = value
+      this._progress = value
       this.owner.beatSoon(this)
     }
   }
@@ -83,10 +83,10 @@ export class Run implements HandlerContext {
   get checkpoint(): (value: Json) => Promise<void> {
     return (value) => {
       const durable = new Promise<void>((resolve, reject) => {
-        if (this.state !== 'running') return reject(this.#reason ?? new LeaseLost('the task is no longer held'))
-        this.#checkpoint = value
-        this.#waiters ??= []
-        this.#waiters.push({ resolve, reject })
+        if (this.state !== 'running') return reject(this.reason ?? new LeaseLost('the task is no longer held'))
+        this._checkpoint = value
+        this._waiters ??= []
+        this._waiters.push({ resolve, reject })
         this.owner.beatSoon(this)
       })
       // Not awaiting it must not end the process when the lease is lost.
@@ -103,31 +103,31 @@ export class Run implements HandlerContext {
 
   /** The handler is told to end; nothing of it is reported any more. */
   abort(reason: Error): void {
-    this.#reason = reason
-    this.#controller?.abort(reason)
-    const waiters = this.#waiters
-    this.#waiters = undefined
+    this.reason = reason
+    this.controller?.abort(reason)
+    const waiters = this._waiters
+    this._waiters = undefined
     if (waiters !== undefined) for (const { reject } of waiters) reject(reason)
   }
 
   hasNote(): boolean {
-    return this.#progress !== undefined || this.#checkpoint !== undefined
+    return this._progress !== undefined || this._checkpoint !== undefined
   }
 
   takeNote(): Note {
-    const note = { progress: this.#progress, checkpoint: this.#checkpoint, waiters: this.#waiters ?? [] }
-    this.#progress = undefined
-    this.#checkpoint = undefined
-    this.#waiters = undefined
+    const note = { progress: this._progress, checkpoint: this._checkpoint, waiters: this._waiters ?? [] }
+    this._progress = undefined
+    this._checkpoint = undefined
+    this._waiters = undefined
     return note
   }
 
   /** The heartbeat that carried the note got no answer. What has been said since then is newer. */
   putBack(note: Note): void {
-    this.#progress ??= note.progress
-    this.#checkpoint ??= note.checkpoint
+    this._progress ??= note.progress
+    this._checkpoint ??= note.checkpoint
     if (note.waiters.length === 0) return
-    if (this.#reason !== undefined) for (const { reject } of note.waiters) reject(this.#reason)
-    else this.#waiters = [...note.waiters, ...(this.#waiters ?? [])]
+    if (this.reason !== undefined) for (const { reject } of note.waiters) reject(this.reason)
+    else this._waiters = [...note.waiters, ...(this._waiters ?? [])]
   }
 }

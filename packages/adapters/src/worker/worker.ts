@@ -77,65 +77,65 @@ const nothingThereMs = 100
 const drainedMs = 500
 
 class Worker {
-  #state: WorkerStats['state'] = 'new'
-  #buffer: Array<Run> = []
+  private _state: WorkerStats['state'] = 'new'
+  private buffer: Array<Run> = []
   /** Index of the first run of `#buffer` that has not been started. */
-  #head = 0
+  private head = 0
   /** Of those, how many are still to be started: the rest has lost its lease. */
-  #buffered = 0
+  private _buffered = 0
   /** Their handlers have returned promises. */
-  readonly #running = new Set<Run>()
+  private readonly _running = new Set<Run>()
   /** 1 while a handler is being called. */
-  #calling = 0
-  #pumping = false
-  #claimSentAt = 0
-  #isClaiming = false
+  private calling = 0
+  private pumping = false
+  private claimSentAt = 0
+  private isClaiming = false
   /** When the last claim was sent that came back empty. */
-  #emptySentAt = 0
-  #prefetch = 0
-  #counts = { claimed: 0, started: 0, completed: 0, failed: 0, released: 0, lost: 0 }
+  private emptySentAt = 0
+  private _prefetch = 0
+  private counts = { claimed: 0, started: 0, completed: 0, failed: 0, released: 0, lost: 0 }
 
-  readonly #pace = new Pace()
-  readonly #leases: Leases
-  readonly #settler: Settler
-  readonly #claims = new AbortController()
-  readonly #wakeClaims = new Gate()
+  private readonly pace = new Pace()
+  private readonly leases: Leases
+  private readonly settler: Settler
+  private readonly claims = new AbortController()
+  private readonly wakeClaims = new Gate()
   /** Opened whenever there is something new for those who wait for an end: a run is over, a deadline has moved. */
-  readonly #progress = new Gate()
-  #drainers = 0
-  #claiming: Promise<void> = Promise.resolve()
-  #stopping: Promise<void> | undefined
-  #deadline = Number.POSITIVE_INFINITY
-  #end: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined
+  private readonly progress = new Gate()
+  private drainers = 0
+  private claiming: Promise<void> = Promise.resolve()
+  private stopping: Promise<void> | undefined
+  private deadline = Number.POSITIVE_INFINITY
+  private end: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined
   readonly ended: Promise<void>
 
   constructor(readonly config: WorkerConfig) {
     const { source, agentId, leaseRenewRatio } = config
-    this.#leases = new Leases(source, agentId, leaseRenewRatio, this.#tell, (run, detail) => this.#lost(run, detail))
-    this.#settler = new Settler(config, this.#tell, { over: (run, outcome, answer) => this.#over(run, outcome, answer) })
-    this.ended = new Promise((resolve, reject) => (this.#end = { resolve, reject }))
+    this.leases = new Leases(source, agentId, leaseRenewRatio, this.tell, (run, detail) => this.lost(run, detail))
+    this.settler = new Settler(config, this.tell, { over: (run, outcome, answer) => this.over(run, outcome, answer) })
+    this.ended = new Promise((resolve, reject) => (this.end = { resolve, reject }))
     // Whoever does not look at it must not be ended by it.
     this.ended.catch(() => undefined)
   }
 
   start(): void {
-    if (this.#state !== 'new') throw new Error(`this worker is ${this.#state}; create another one`)
-    this.#state = 'running'
-    this.#claiming = this.#claimLoop()
+    if (this._state !== 'new') throw new Error(`this worker is ${this._state}; create another one`)
+    this._state = 'running'
+    this.claiming = this.claimLoop()
   }
 
   stats(): WorkerStats {
     return {
-      ...this.#counts,
-      state: this.#state,
-      running: this.#running.size + this.#calling,
-      buffered: this.#buffered,
-      unsettled: this.#settler.size,
-      prefetch: this.#prefetch,
+      ...this.counts,
+      state: this._state,
+      running: this._running.size + this.calling,
+      buffered: this._buffered,
+      unsettled: this.settler.size,
+      prefetch: this._prefetch,
     }
   }
 
-  readonly #tell: OnWorkerEvent = (event: WorkerEvent): void => {
+  private readonly tell: OnWorkerEvent = (event: WorkerEvent): void => {
     try {
       this.config.onEvent(event)
     } catch (error) {
@@ -148,249 +148,249 @@ class Worker {
 
   // ------------------------------------------------------------ claiming
 
-  async #claimLoop(): Promise<void> {
+  private async claimLoop(): Promise<void> {
     const { source, agentId, types, phases, skills, tenant, claimWaitMs } = this.config
     const request: Omit<SourceClaim, 'max' | 'waitMs'> = { agentId, types, phases, skills, tenant }
-    const { signal } = this.#claims
-    for (let failures = 0; this.#state === 'running'; ) {
-      const max = this.#room()
+    const { signal } = this.claims
+    for (let failures = 0; this._state === 'running'; ) {
+      const max = this.room()
       if (max === 0) {
-        await this.#wakeClaims.pass()
+        await this.wakeClaims.pass()
         continue
       }
       try {
-        this.#claimSentAt = performance.now()
-        this.#isClaiming = true
-        const works = await source.claim({ ...request, max, waitMs: this.#drainers > 0 ? 0 : claimWaitMs }, signal)
-        this.#isClaiming = false
+        this.claimSentAt = performance.now()
+        this.isClaiming = true
+        const works = await source.claim({ ...request, max, waitMs: this.drainers > 0 ? 0 : claimWaitMs }, signal)
+        this.isClaiming = false
         failures = 0
-        if (works.length > 0) this.#accept(works)
-        else await this.#foundNothing(performance.now() - this.#claimSentAt)
+        if (works.length > 0) this.accept(works)
+        else await this.foundNothing(performance.now() - this.claimSentAt)
       } catch (error) {
-        this.#isClaiming = false
+        this.isClaiming = false
         if (signal.aborted) return
         if (codeOf(error) === 'not-found') {
           // A queue comes into being with its first task: until then it is as good as empty.
-          await this.#foundNothing(0)
+          await this.foundNothing(0)
           continue
         }
         failures++
         const fatal = isFatal(codeOf(error))
         const retryInMs = fatal ? 0 : backoffMs(failures, error, this.config.backoffMsMax)
-        this.#tell({ type: 'claim-failed', error, fatal, retryInMs })
-        if (fatal) return this.#endBecause(error)
+        this.tell({ type: 'claim-failed', error, fatal, retryInMs })
+        if (fatal) return this.endBecause(error)
         await pause(retryInMs, signal)
       }
     }
   }
 
   /** Nothing but this keeps a queue from being asked without end by a source that does not wait. */
-  async #foundNothing(waitedMs: number): Promise<void> {
-    this.#emptySentAt = this.#claimSentAt
-    this.#progress.open()
-    if (this.#drainers > 0) await pause(5, this.#claims.signal)
-    else if (waitedMs < nothingThereMs) await pause(nothingThereMs - waitedMs, this.#claims.signal)
+  private async foundNothing(waitedMs: number): Promise<void> {
+    this.emptySentAt = this.claimSentAt
+    this.progress.open()
+    if (this.drainers > 0) await pause(5, this.claims.signal)
+    else if (waitedMs < nothingThereMs) await pause(nothingThereMs - waitedMs, this.claims.signal)
   }
 
-  #endBecause(error: unknown): void {
-    this.#end?.reject(error)
+  private endBecause(error: unknown): void {
+    this.end?.reject(error)
     void this.stop(10_000)
   }
 
   /** How many tasks to claim now; 0 while enough are in hand. */
-  #room(): number {
+  private room(): number {
     const { concurrency, prefetchMax, prefetchMs, unsettledMax } = this.config
-    if (this.#settler.size >= unsettledMax) return 0
-    this.#prefetch = this.#pace.within(prefetchMs, concurrency, prefetchMax)
+    if (this.settler.size >= unsettledMax) return 0
+    this._prefetch = this.pace.within(prefetchMs, concurrency, prefetchMax)
     // Half of what is held ahead is claimed at a time: one by one, every task would cost a request.
-    if (this.#buffered * 2 > this.#prefetch) return 0
-    return Math.min(claimMax, Math.max(0, concurrency + this.#prefetch - this.#running.size - this.#buffered))
+    if (this._buffered * 2 > this._prefetch) return 0
+    return Math.min(claimMax, Math.max(0, concurrency + this._prefetch - this._running.size - this._buffered))
   }
 
-  #accept(works: ReadonlyArray<ClaimedWork>): void {
-    this.#counts.claimed += works.length
-    if (this.#state === 'stopped') {
-      for (const { task } of works) this.#tell({ type: 'abandoned', taskId: task.id })
+  private accept(works: ReadonlyArray<ClaimedWork>): void {
+    this.counts.claimed += works.length
+    if (this._state === 'stopped') {
+      for (const { task } of works) this.tell({ type: 'abandoned', taskId: task.id })
       return
     }
     const now = performance.now()
     for (const work of works) {
-      const run = new Run(this.#leases, work, now, this.config.leaseRenewRatio)
-      this.#leases.add(run)
-      this.#buffer.push(run)
+      const run = new Run(this.leases, work, now, this.config.leaseRenewRatio)
+      this.leases.add(run)
+      this.buffer.push(run)
     }
-    this.#buffered += works.length
-    this.#pump()
+    this._buffered += works.length
+    this.pump()
   }
 
   // ------------------------------------------------------------- running
 
   /** Starts what can be started. */
-  #pump(): void {
+  private pump(): void {
     // A handler that returns at once ends within `#begin`, and would start the next one from within.
-    if (this.#pumping) return
-    this.#pumping = true
+    if (this.pumping) return
+    this.pumping = true
     const { concurrency } = this.config
     let now = performance.now()
-    while (this.#running.size < concurrency && this.#head < this.#buffer.length) {
-      const run = this.#buffer[this.#head++] as Run
-      if (run.state === 'buffered') now = this.#begin(run, now)
+    while (this._running.size < concurrency && this.head < this.buffer.length) {
+      const run = this.buffer[this.head++] as Run
+      if (run.state === 'buffered') now = this.begin(run, now)
     }
-    if (this.#head === this.#buffer.length) {
-      this.#buffer = []
-      this.#head = 0
+    if (this.head === this.buffer.length) {
+      this.buffer = []
+      this.head = 0
     }
-    this.#pumping = false
-    if (this.#wakeClaims.isWaitedAt && this.#state !== 'running') this.#wakeClaims.open()
-    else if (this.#wakeClaims.isWaitedAt && this.#buffered * 2 <= this.#prefetch) this.#wakeClaims.open()
+    this.pumping = false
+    if (this.wakeClaims.isWaitedAt && this._state !== 'running') this.wakeClaims.open()
+    else if (this.wakeClaims.isWaitedAt && this._buffered * 2 <= this._prefetch) this.wakeClaims.open()
   }
 
   /** Returns when the handler had been called: most of the quick ones have ended by then, and never count among those that run. */
-  #begin(run: Run, now: number): number {
-    this.#buffered--
-    this.#counts.started++
+  private begin(run: Run, now: number): number {
+    this._buffered--
+    this.counts.started++
     run.state = 'running'
     run.startedAt = now
-    this.#calling = 1
-    const outcome = outcomeOf(run, this.config, this.#endedLater)
-    this.#calling = 0
+    this.calling = 1
+    const outcome = outcomeOf(run, this.config, this.endedLater)
+    this.calling = 0
     const calledAt = performance.now()
-    if (outcome === undefined) this.#running.add(run)
-    else this.#ended(run, outcome, calledAt)
+    if (outcome === undefined) this._running.add(run)
+    else this._ended(run, outcome, calledAt)
     return calledAt
   }
 
-  readonly #endedLater = (run: Run, outcome: SettleOutcome): void => {
-    this.#running.delete(run)
-    this.#ended(run, outcome, performance.now())
-    this.#pump()
+  private readonly endedLater = (run: Run, outcome: SettleOutcome): void => {
+    this._running.delete(run)
+    this._ended(run, outcome, performance.now())
+    this.pump()
   }
 
-  #ended(run: Run, outcome: SettleOutcome, now: number): void {
-    this.#pace.finish(now - run.startedAt)
-    if (run.state === 'running') this.#settle(run, outcome)
-    else if (run.state === 'stopped') this.#settle(run, released(run, this.config.agentId, 'the worker stopped'))
-    this.#progress.open()
+  private _ended(run: Run, outcome: SettleOutcome, now: number): void {
+    this.pace.finish(now - run.startedAt)
+    if (run.state === 'running') this.settle(run, outcome)
+    else if (run.state === 'stopped') this.settle(run, released(run, this.config.agentId, 'the worker stopped'))
+    this.progress.open()
   }
 
-  #settle(run: Run, outcome: SettleOutcome): void {
+  private settle(run: Run, outcome: SettleOutcome): void {
     run.state = 'settling'
-    this.#settler.push(run, outcome)
+    this.settler.push(run, outcome)
   }
 
-  #over(run: Run, outcome: SettleOutcome, answer: SettleAnswer | undefined): void {
+  private over(run: Run, outcome: SettleOutcome, answer: SettleAnswer | undefined): void {
     run.state = 'gone'
-    this.#leases.remove(run)
-    if (answer?.ok !== true) this.#counts.lost++
+    this.leases.remove(run)
+    if (answer?.ok !== true) this.counts.lost++
     else if (outcome.kind === 'complete') {
-      this.#counts.completed++
-      if (answer.status === 'incomplete') this.#tell({ type: 'incomplete', taskId: outcome.taskId })
-    } else if (outcome.kind === 'fail') this.#counts.failed++
-    else this.#counts.released++
-    if (this.#wakeClaims.isWaitedAt) this.#wakeClaims.open()
-    this.#progress.open()
+      this.counts.completed++
+      if (answer.status === 'incomplete') this.tell({ type: 'incomplete', taskId: outcome.taskId })
+    } else if (outcome.kind === 'fail') this.counts.failed++
+    else this.counts.released++
+    if (this.wakeClaims.isWaitedAt) this.wakeClaims.open()
+    this.progress.open()
   }
 
-  #lost(run: Run, detail: string): void {
+  private lost(run: Run, detail: string): void {
     const started = run.state !== 'buffered'
-    if (!started) this.#buffered--
+    if (!started) this._buffered--
     run.state = 'lost'
-    this.#counts.lost++
-    this.#tell({ type: 'lease-lost', taskId: run.task.id, started, detail })
+    this.counts.lost++
+    this.tell({ type: 'lease-lost', taskId: run.task.id, started, detail })
     run.abort(new LeaseLost(detail))
-    if (this.#wakeClaims.isWaitedAt) this.#wakeClaims.open()
-    this.#progress.open()
+    if (this.wakeClaims.isWaitedAt) this.wakeClaims.open()
+    this.progress.open()
   }
 
   // ------------------------------------------------------------ stopping
 
   async drained(): Promise<void> {
-    this.#drainers++
+    this.drainers++
     let idleSince = performance.now()
     try {
-      while (this.#state !== 'stopped') {
-        const idle = this.#running.size + this.#calling === 0 && this.#buffered === 0 && this.#settler.size === 0
+      while (this._state !== 'stopped') {
+        const idle = this._running.size + this.calling === 0 && this._buffered === 0 && this.settler.size === 0
         if (!idle) idleSince = performance.now()
-        const openForMs = this.#isClaiming ? performance.now() - Math.max(this.#claimSentAt, idleSince) : 0
-        if (idle && this.#state === 'running' && (this.#emptySentAt >= idleSince || openForMs >= drainedMs)) return
-        await this.#progress.passWithin(nothingThereMs / 4)
+        const openForMs = this.isClaiming ? performance.now() - Math.max(this.claimSentAt, idleSince) : 0
+        if (idle && this._state === 'running' && (this.emptySentAt >= idleSince || openForMs >= drainedMs)) return
+        await this.progress.passWithin(nothingThereMs / 4)
       }
     } finally {
-      this.#drainers--
+      this.drainers--
     }
   }
 
   stop(graceMs: number): Promise<void> {
     const deadline = Date.now() + graceMs
-    if (deadline < this.#deadline) {
-      this.#deadline = deadline
-      this.#progress.open()
+    if (deadline < this.deadline) {
+      this.deadline = deadline
+      this.progress.open()
     }
-    return (this.#stopping ??= this.#stop())
+    return (this.stopping ??= this._stop())
   }
 
-  async #stop(): Promise<void> {
+  private async _stop(): Promise<void> {
     // 1. Nothing new.
-    this.#state = 'stopping'
-    this.#wakeClaims.open()
-    await this.#endClaims()
+    this._state = 'stopping'
+    this.wakeClaims.open()
+    await this.endClaims()
     // 2. What is claimed ahead: worked off, or given back.
-    const left = this.#deadline - Date.now()
-    const needed = (this.#buffered * this.#pace.averageMs) / this.config.concurrency
-    if (!(needed <= left / 2)) this.#releaseBuffered()
+    const left = this.deadline - Date.now()
+    const needed = (this._buffered * this.pace.averageMs) / this.config.concurrency
+    if (!(needed <= left / 2)) this.releaseBuffered()
     // 3. Handlers.
-    await this.#until(() => this.#running.size === 0 && this.#buffered === 0, () => this.#deadline)
-    this.#releaseBuffered()
-    for (const run of this.#running) {
+    await this.until(() => this._running.size === 0 && this._buffered === 0, () => this.deadline)
+    this.releaseBuffered()
+    for (const run of this._running) {
       if (run.state !== 'running') continue
       run.state = 'stopped'
       run.abort(new WorkerStopped('the worker stopped'))
     }
     const patience = Date.now() + abortedMs
-    await this.#until(() => this.#running.size === 0, () => patience)
-    for (const run of this.#running) {
+    await this.until(() => this._running.size === 0, () => patience)
+    for (const run of this._running) {
       if (run.state !== 'stopped') continue
       run.state = 'gone'
-      this.#counts.lost++
-      this.#leases.remove(run)
-      this.#tell({ type: 'abandoned', taskId: run.task.id })
+      this.counts.lost++
+      this.leases.remove(run)
+      this.tell({ type: 'abandoned', taskId: run.task.id })
     }
     // 4. Outcomes.
-    this.#settler.giveUpAt(Date.now() + lastWordsMs)
-    await this.#until(() => this.#settler.size === 0, () => Number.POSITIVE_INFINITY)
-    this.#leases.close()
-    this.#state = 'stopped'
-    this.#progress.open()
-    this.#end?.resolve()
+    this.settler.giveUpAt(Date.now() + lastWordsMs)
+    await this.until(() => this.settler.size === 0, () => Number.POSITIVE_INFINITY)
+    this.leases.close()
+    this._state = 'stopped'
+    this.progress.open()
+    this.end?.resolve()
   }
 
-  async #endClaims(): Promise<void> {
+  private async endClaims(): Promise<void> {
     const ended = new AbortController()
-    void this.#claiming.then(() => ended.abort())
+    void this.claiming.then(() => ended.abort())
     // A claim that was sent just now may be answered any moment: broken off, what it takes would be nobody's.
-    if (this.#isClaiming) await pause(this.#claimSentAt + nothingThereMs - performance.now(), ended.signal)
-    this.#claims.abort()
+    if (this.isClaiming) await pause(this.claimSentAt + nothingThereMs - performance.now(), ended.signal)
+    this.claims.abort()
     // A source that does not heed the signal must not keep the worker from stopping.
-    await pause(Math.max(abortedMs, this.#deadline - Date.now()), ended.signal)
+    await pause(Math.max(abortedMs, this.deadline - Date.now()), ended.signal)
   }
 
-  #releaseBuffered(): void {
-    const unstarted = this.#buffer.slice(this.#head)
-    this.#buffer = []
-    this.#head = 0
+  private releaseBuffered(): void {
+    const unstarted = this.buffer.slice(this.head)
+    this.buffer = []
+    this.head = 0
     for (const run of unstarted) {
       if (run.state !== 'buffered') continue
-      this.#buffered--
-      this.#settle(run, released(run, this.config.agentId, 'the worker stopped before it began'))
+      this._buffered--
+      this.settle(run, released(run, this.config.agentId, 'the worker stopped before it began'))
     }
   }
 
   /** Until it is so, or the deadline (which may move) is over. */
-  async #until(isSo: () => boolean, deadline: () => number): Promise<void> {
+  private async until(isSo: () => boolean, deadline: () => number): Promise<void> {
     while (!isSo()) {
       const left = deadline() - Date.now()
       if (left <= 0) return
-      await this.#progress.passWithin(Math.min(left, 60_000))
+      await this.progress.passWithin(Math.min(left, 60_000))
     }
   }
 }

@@ -48,7 +48,7 @@ export const pickTasks = (tables: Tables, request: ClaimRequest, max: number): R
     const best = firstOf(open)
     const task = best.cursor.item as TaskRecord
     best.cursor.advance()
-    if (task.rare.claimants?.includes(request.agent) === true) {
+    if (task.extras.claimants?.includes(request.agent) === true) {
       if (++passedOver >= maxQueueScanBatch) break
     } else {
       picked.push({ task, probe: best.probe })

@@ -78,7 +78,7 @@ export const deadLettersMatching = (
     if (filter.type !== undefined && !matchesType(filter.type, group.type)) continue
     for (const task of group.byStatus['dead-letter']) {
       if (found.length >= max) return found
-      const { signature, lastError } = task.rare
+      const { signature, lastError } = task.extras
       if (filter.signature !== undefined && signature !== filter.signature) continue
       if (filter.error !== undefined && lastError?.toLowerCase().includes(filter.error.toLowerCase()) !== true) continue
       found.push(task)

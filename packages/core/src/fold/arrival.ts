@@ -1,17 +1,17 @@
 /** How a task comes into the state. */
 import type { EventOf } from '../events.js'
 import { lastErrorMax } from '../last-error.js'
-import { newTaskRecord, noRare, type Rare } from '../state.js'
+import { newTaskRecord, noExtras, type TaskExtras } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal, type Status, type TaskFacts } from '../task.js'
 import { rest } from './change.js'
 
 export const enqueued = (tables: Tables, event: EventOf<'TaskEnqueued'>): void =>
-  arrive(tables, event.data, event.at, 'pending', 0, noRare, 0)
+  arrive(tables, event.data, event.at, 'pending', 0, noExtras, 0)
 
 export const imported = (tables: Tables, event: EventOf<'TaskImported'>): void => {
   const { status, createdAt, finishedAt, retries, lastError } = event.data
-  const history: Rare = {
+  const history: TaskExtras = {
     ...(lastError === undefined ? {} : { lastError: lastError.slice(0, lastErrorMax) }),
     ...(status === 'dead-letter' ? { deadLetter: { at: event.at, reason: 'imported' } as const } : {}),
   }
@@ -26,7 +26,7 @@ const arrive = (
   createdAt: number,
   status: Status,
   retries: number,
-  history: Rare,
+  history: TaskExtras,
   finishedAt: number,
 ): void => {
   const { head } = tables
@@ -59,7 +59,7 @@ const arrive = (
     missing: isFinal(status) ? 0 : missing,
     dueAt: 0,
     finishedAt,
-    rare: rareOf(facts, history),
+    extras: extrasOf(facts, history),
   })
   if (status === 'pending') rest(task, facts.availableAt ?? 0, head.at)
   tables.insert(task)
@@ -72,7 +72,7 @@ const arrive = (
 }
 const noIds: ReadonlyArray<string> = []
 
-const rareOf = (facts: TaskFacts, history: Rare): Rare => {
+const extrasOf = (facts: TaskFacts, history: TaskExtras): TaskExtras => {
   const { deadlineAt, ticketId, parentTaskId, availableAt } = facts
   if (
     deadlineAt === undefined &&

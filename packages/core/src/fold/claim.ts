@@ -1,7 +1,7 @@
 /** How a claim of a task begins, goes on and ends. */
 import type { EventOf } from '../events.js'
 import { expiryMessage, lastErrorMax } from '../last-error.js'
-import { type Lease, type LeaseEnd, noRare, noTasks, type Rare, type TaskRecord } from '../state.js'
+import { type Lease, type LeaseEnd, noExtras, noTasks, type TaskExtras, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal } from '../task.js'
 import { countFailure, countsAttempts, freeProbe, succeeded } from './breaker.js'
@@ -40,7 +40,7 @@ export const leaseExtended = (tables: Tables, event: EventOf<'LeaseExtended'>): 
   onHeld(tables, event.data, (task) => {
     task.lease = { ...task.lease, expiresAt }
     task.dueAt = expiresAt
-    if (checkpoint !== undefined) task.rare = { ...task.rare, checkpointRevision: tables.head.revision }
+    if (checkpoint !== undefined) task.extras = { ...task.extras, checkpointRevision: tables.head.revision }
   })
 }
 
@@ -51,8 +51,8 @@ export const markedIncomplete = (tables: Tables, event: EventOf<'MarkedIncomplet
 
 export const released = (tables: Tables, event: EventOf<'Released'>): void => {
   const { task, agent, undelivered } = event.data
-  if (undelivered === true) return endClaim(tables, event.data, 'released', 0, 0, noRare)
-  const barred = tables.byId.get(task)?.rare.claimants ?? []
+  if (undelivered === true) return endClaim(tables, event.data, 'released', 0, 0, noExtras)
+  const barred = tables.byId.get(task)?.extras.claimants ?? []
   endClaim(tables, event.data, 'released', 1, 0, { claimants: [...barred, agent] })
 }
 
@@ -81,14 +81,14 @@ const endClaim = (
   end: LeaseEnd,
   attempts: 0 | 1,
   retries: 0 | 1,
-  said: Rare,
+  said: TaskExtras,
 ): void =>
   onHeld(tables, held, (task) => {
     const { lease } = task
     task.lease = { ...lease, end }
     task.attempts += attempts
     task.retries += retries
-    task.rare = { ...task.rare, ...said }
+    task.extras = { ...task.extras, ...said }
     rest(task, 0, tables.head.at)
     freeProbe(tables, task)
     if (retries === 1 && countsAttempts(tables, task)) countFailure(tables, task, lease)
@@ -106,7 +106,7 @@ export const completed = (tables: Tables, event: EventOf<'Completed'>): void =>
         if (isFinal(dependent.status)) continue
         tables.update(dependent, (waiting) => {
           waiting.missing--
-          if (waiting.status === 'blocked') rest(waiting, waiting.rare.availableAt ?? 0, event.at)
+          if (waiting.status === 'blocked') rest(waiting, waiting.extras.availableAt ?? 0, event.at)
         })
       }
     }

@@ -28,13 +28,13 @@ const discardedText = (reply: { readonly discarded: ReadonlyArray<string>; reado
 const one = ({ params, body }: QueueCall<ReviewBody>) => ({ task: params.id ?? '', reviewer: body.reviewer, reason: body.reason })
 
 export const retryOne = async (call: QueueCall<ReviewBody>): Promise<Handled> =>
-  replyWith(await call.queue.submit({ type: 'Retry', ...one(call) }, call.door), retriedText)
+  replyWith(await call.queue.submit({ type: 'Retry', ...one(call) }, call.caller), retriedText)
 
 export const discardOne = async (call: QueueCall<ReviewBody>): Promise<Handled> =>
-  replyWith(await call.queue.submit({ type: 'Discard', ...one(call) }, call.door), discardedText)
+  replyWith(await call.queue.submit({ type: 'Discard', ...one(call) }, call.caller), discardedText)
 
-export const retryMany = async ({ queue, body, door }: QueueCall<BulkReviewBody>): Promise<Handled> =>
-  replyWith(await queue.submit({ type: 'Retry', ...body }, door), retriedText)
+export const retryMany = async ({ queue, body, caller }: QueueCall<BulkReviewBody>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'Retry', ...body }, caller), retriedText)
 
-export const discardMany = async ({ queue, body, door }: QueueCall<BulkReviewBody>): Promise<Handled> =>
-  replyWith(await queue.submit({ type: 'Discard', ...body }, door), discardedText)
+export const discardMany = async ({ queue, body, caller }: QueueCall<BulkReviewBody>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'Discard', ...body }, caller), discardedText)

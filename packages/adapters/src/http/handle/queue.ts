@@ -45,10 +45,10 @@ export const depth = async ({ queue }: QueueCall): Promise<Handled> =>
 export const agents = async ({ queue }: QueueCall): Promise<Handled> =>
   replyWith(await queue.read(agentsOf), (found) => JSON.stringify({ agents: found }))
 
-export const terminateAgent = async ({ queue, params, query, door }: QueueCall<unknown, TerminateQuery>): Promise<Handled> => {
+export const terminateAgent = async ({ queue, params, query, caller }: QueueCall<unknown, TerminateQuery>): Promise<Handled> => {
   const { agentId = '' } = params
   const { reason = 'terminated by an operator' } = query
-  return replyWith(await queue.submit({ type: 'TerminateAgent', agent: agentId, reason }, door), ({ reassigned }) =>
+  return replyWith(await queue.submit({ type: 'TerminateAgent', agent: agentId, reason }, caller), ({ reassigned }) =>
     JSON.stringify({ agentId, terminated: true, reassignedTasks: reassigned }),
   )
 }
@@ -69,10 +69,10 @@ export const breakers = async ({ queue }: QueueCall): Promise<Handled> =>
 
 const moveBreaker =
   (type: 'OpenBreaker' | 'CloseBreaker') =>
-  async ({ queue, params, body, door }: QueueCall<ReasonBody>): Promise<Handled> => {
+  async ({ queue, params, body, caller }: QueueCall<ReasonBody>): Promise<Handled> => {
     const { type: taskType = '' } = params
     if (!TaskType.is(taskType)) return E.left(invalid([{ path: 'type', message: `${JSON.stringify(taskType)} is not a ${TaskType.name}` }]))
-    const moved = await queue.submit({ type, taskType, reason: body.reason }, door)
+    const moved = await queue.submit({ type, taskType, reason: body.reason }, caller)
     if (E.isLeft(moved)) return E.left(problemOf(moved.left))
     return replyWith(await queue.read((state) => breakersOf(state)[taskType]), (breaker) =>
       JSON.stringify({ type: taskType, breaker: shown(breaker ?? { state: 'closed', failures: 0 }) }),
@@ -87,13 +87,13 @@ export const closeBreaker = moveBreaker('CloseBreaker')
 export const settings = async ({ queue }: QueueCall): Promise<Handled> =>
   replyWith(await queue.read(headOf), (head) => JSON.stringify(head.settings))
 
-export const configure = async ({ queue, body, door }: QueueCall<SettingsPatch>): Promise<Handled> =>
-  replyWith(await queue.submit({ type: 'Configure', patch: body }, door), (configured) => JSON.stringify(configured))
+export const configure = async ({ queue, body, caller }: QueueCall<SettingsPatch>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'Configure', patch: body }, caller), (configured) => JSON.stringify(configured))
 
 const turn =
   (type: 'Pause' | 'Resume') =>
-  async ({ queue, body, door }: QueueCall<OptionalReasonBody>): Promise<Handled> => {
-    const turned = await queue.submit({ type, reason: body.reason ?? '' }, door)
+  async ({ queue, body, caller }: QueueCall<OptionalReasonBody>): Promise<Handled> => {
+    const turned = await queue.submit({ type, reason: body.reason ?? '' }, caller)
     if (E.isLeft(turned)) return E.left(problemOf(turned.left))
     return replyWith(await queue.read(headOf), ({ paused }) => JSON.stringify({ paused }))
   }

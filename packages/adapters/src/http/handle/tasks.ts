@@ -87,10 +87,10 @@ export const enqueue = async (call: QueueCall<EnqueueBody>): Promise<Handled> =>
   }
 }
 
-const enqueueOne = async ({ queue, door, limits }: QueueCall, body: TaskBody): Promise<Handled> => {
+const enqueueOne = async ({ queue, caller, limits }: QueueCall, body: TaskBody): Promise<Handled> => {
   const prepared = prepareTask(newTaskOf(body), limits.taskBytesMax)
   if (E.isLeft(prepared)) return E.left(problemOf(prepared.left))
-  const outcome = await queue.submit({ type: 'Enqueue', tasks: [prepared.right] }, door)
+  const outcome = await queue.submit({ type: 'Enqueue', tasks: [prepared.right] }, caller)
   const isDuplicate = E.isRight(outcome) && outcome.right.value[0]?.duplicate === true
   return replyWith(
     outcome,
@@ -99,14 +99,14 @@ const enqueueOne = async ({ queue, door, limits }: QueueCall, body: TaskBody): P
   )
 }
 
-const enqueueAll = async ({ queue, door, limits }: QueueCall, bodies: ReadonlyArray<TaskBody>): Promise<Handled> => {
+const enqueueAll = async ({ queue, caller, limits }: QueueCall, bodies: ReadonlyArray<TaskBody>): Promise<Handled> => {
   const tasks: Array<PreparedTask> = []
   for (let i = 0; i < bodies.length; i++) {
     const prepared = prepareTask(newTaskOf(bodies[i] as TaskBody), limits.taskBytesMax)
     if (E.isLeft(prepared)) return E.left(inTask(prepared.left, i))
     tasks.push(prepared.right)
   }
-  const outcome = await queue.submit({ type: 'Enqueue', tasks }, door)
+  const outcome = await queue.submit({ type: 'Enqueue', tasks }, caller)
   return replyWith(outcome, (all, revision) => resultsText(all.map(enqueuedText), revision), 201)
 }
 
@@ -138,15 +138,15 @@ const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Pro
 }
 
 /** Mostly all are taken, and one command for all costs half of one for each: only if it is refused does each stand for itself. */
-const enqueuedEach = async ({ queue, door }: QueueCall, tasks: ReadonlyArray<PreparedTask>): Promise<ReadonlyArray<Outcome<Enqueued>>> => {
-  const together = await queue.submit({ type: 'Enqueue', tasks }, door)
+const enqueuedEach = async ({ queue, caller }: QueueCall, tasks: ReadonlyArray<PreparedTask>): Promise<ReadonlyArray<Outcome<Enqueued>>> => {
+  const together = await queue.submit({ type: 'Enqueue', tasks }, caller)
   if (E.isRight(together)) {
     const { value, revision } = together.right
     return value.map((enqueued) => E.right({ value: enqueued, revision }))
   }
   // Nothing is wrong with the tasks, but with the queue: asking for each would not help.
   if (together.left.code === 'unavailable' || together.left.code === 'overloaded') return tasks.map(() => together)
-  const outcomes = await queue.submitAll(tasks.map((task) => ({ type: 'Enqueue' as const, tasks: [task] })), door)
+  const outcomes = await queue.submitAll(tasks.map((task) => ({ type: 'Enqueue' as const, tasks: [task] })), caller)
   return outcomes.map((outcome) =>
     // `submitAll` answers in the order of its commands, and these are all of one kind and one task.
     E.isLeft(outcome) ? outcome : E.right({ value: (outcome.right.value as ReadonlyArray<Enqueued>)[0] as Enqueued, revision: outcome.right.revision }),
@@ -157,7 +157,7 @@ const enqueuedEach = async ({ queue, door }: QueueCall, tasks: ReadonlyArray<Pre
 
 export const ImportsBody = t.type({ tasks: t.readonlyArray(ImportBody) }, 'ImportedTasks')
 
-export const importTasks = async ({ body, queue, door, limits }: QueueCall<t.TypeOf<typeof ImportsBody>>): Promise<Handled> => {
+export const importTasks = async ({ body, queue, caller, limits }: QueueCall<t.TypeOf<typeof ImportsBody>>): Promise<Handled> => {
   const refused = tooMany('tasks', body.tasks.length, limits.itemsMax)
   if (refused !== undefined) return E.left(refused)
   const tasks = []
@@ -178,7 +178,7 @@ export const importTasks = async ({ body, queue, door, limits }: QueueCall<t.Typ
     if (E.isLeft(prepared)) return E.left(inTask(prepared.left, index))
     tasks.push(prepared.right)
   }
-  const outcome = await queue.submit({ type: 'Import', tasks }, door)
+  const outcome = await queue.submit({ type: 'Import', tasks }, caller)
   return replyWith(outcome, (all, revision) => resultsText(all.map(enqueuedText), revision), 201)
 }
 
@@ -235,8 +235,8 @@ const pageOfTasks = async (
 
 // ------------------------------------------------------------------------------------------- cancel
 
-export const cancelTask = async ({ queue, params, body, door }: QueueCall<ReasonBody>): Promise<Handled> =>
+export const cancelTask = async ({ queue, params, body, caller }: QueueCall<ReasonBody>): Promise<Handled> =>
   replyWith(
-    await queue.submit({ type: 'Cancel', task: params.id ?? '', reason: body.reason }, door),
+    await queue.submit({ type: 'Cancel', task: params.id ?? '', reason: body.reason }, caller),
     ({ cancelled }) => `{"cancelled":${quoteAll(cancelled)}}`,
   )

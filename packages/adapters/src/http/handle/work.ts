@@ -22,11 +22,11 @@ import { refusedText, tooMany } from './tasks.js'
 export const claimBody = ({ claimWaitSecondsMax }: HttpLimits) =>
   t.intersection([ClaimBody, t.partial({ wait: between(0, claimWaitSecondsMax) })], 'ClaimRequest')
 
-export const claim = async ({ body, queue, door, gone, meter }: QueueCall<ClaimBody>): Promise<Handled> => {
+export const claim = async ({ body, queue, caller, gone, meter }: QueueCall<ClaimBody>): Promise<Handled> => {
   const { agentId, max = 1, wait = 0, ...where } = body
   const command = { type: 'Claim' as const, agent: agentId, max, ...where }
   const waitMs = Math.round(wait * 1_000)
-  const outcome = await queue.claim(command, door, waitMs === 0 ? {} : { waitMs, signal: gone() })
+  const outcome = await queue.claim(command, caller, waitMs === 0 ? {} : { waitMs, signal: gone() })
   if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
   const { value: claims, revision } = outcome.right
   meter.claimed(claims)
@@ -113,10 +113,10 @@ type Kind = OutcomeBody['kind']
 
 const settle =
   <B>(kind: Kind, commandFor: (task: string, body: B, limits: HttpLimits) => Prepared) =>
-  async ({ body, queue, params, door, limits }: QueueCall<B>): Promise<Handled> => {
+  async ({ body, queue, params, caller, limits }: QueueCall<B>): Promise<Handled> => {
     const command = commandFor(params.id ?? '', body, limits)
     if (E.isLeft(command)) return command
-    return replyWith(await queue.submit(command.right, door), answerText(kind))
+    return replyWith(await queue.submit(command.right, caller), answerText(kind))
   }
 
 export const heartbeat = settle('heartbeat', heartbeatCommand)
@@ -183,7 +183,7 @@ const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeB
   return E.mapLeft(invalid)(checkOf(kind, `outcomes[${index}]`)(input))
 }
 
-export const outcomes = async ({ body, queue, door, limits, meter }: QueueCall<OutcomesBody>): Promise<Handled> => {
+export const outcomes = async ({ body, queue, caller, limits, meter }: QueueCall<OutcomesBody>): Promise<Handled> => {
   const refused = tooMany('outcomes', body.outcomes.length, limits.itemsMax)
   if (refused !== undefined) return E.left(refused)
   const results = new Array<string>(body.outcomes.length)
@@ -198,7 +198,7 @@ export const outcomes = async ({ body, queue, door, limits, meter }: QueueCall<O
       asked.push({ index, kind: checked.right.kind })
     }
   }
-  const done: ReadonlyArray<Outcome<Replies[CommandType]>> = await queue.submitAll(commands, door)
+  const done: ReadonlyArray<Outcome<Replies[CommandType]>> = await queue.submitAll(commands, caller)
   const writers = { heartbeat: answerText('heartbeat'), complete: answerText('complete'), fail: answerText('fail'), release: answerText('release') }
   let revision = queue.status().revision
   for (let i = 0; i < asked.length; i++) {

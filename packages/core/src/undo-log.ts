@@ -1,10 +1,10 @@
 /**
  * How a state that is updated in place can be taken back: while a mark is set, every change leaves its
- * reverse in the journal. Without marks (replay) nothing is recorded and nothing is paid.
+ * reverse in the undo log. Without marks (replay) nothing is recorded and nothing is paid.
  */
 
 /** A record of the state: flat, and always with all of its fields, so that a copy can be put back. */
-export interface Journaled {
+export interface Undoable {
   /** The mark for which a copy was kept last; a record is copied once per mark. */
   savedFor: number
 }
@@ -12,7 +12,7 @@ export interface Journaled {
 /** A point to which the state can be taken back. Marks form a queue: the oldest is released, or any is rolled back with all later ones. */
 export interface Mark {
   readonly id: number
-  /** Index into the journal, counted from its very beginning. */
+  /** Index into the undo log, counted from its very beginning. */
   readonly start: number
 }
 
@@ -21,7 +21,7 @@ export interface Undo {
   readonly undo: () => void
 }
 
-export class Journal {
+export class UndoLog {
   private undos: Array<Undo> = []
   /** How many entries have been dropped from the front. */
   private dropped = 0
@@ -63,7 +63,7 @@ export class Journal {
   }
 
   /** Whether a copy of the record must be kept before it changes; says so once per mark. */
-  mustSave(record: Journaled): boolean {
+  mustSave(record: Undoable): boolean {
     // Asked first, because to look for what is before an array's first costs as much as a map's lookup.
     if (!this.isRecording) return false
     const mark = this.marks[this.marks.length - 1] as Mark
