@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A fleet at work: starts a server, imports a real queue folder (twice: the
+# A fleet at work: starts a server, imports a queue folder (twice: the
 # second time must change nothing), lets two workers with two agents each work
 # it off, and checks what they did against the queue's own log: every claim
 # took the most urgent task whose dependencies were completed, and the queue
@@ -17,11 +17,8 @@ fail() {
   exit 1
 }
 
-folder=${1:-../shared/data/loki/sentinel/queue}
-if [ ! -d "$folder" ]; then
-  echo "$folder is not here: using the small sample in examples/data."
-  folder=examples/data/queue
-fi
+folder=${1:-examples/data/queue}
+[ -d "$folder" ] || { echo "$folder is not a folder" >&2; exit 2; }
 
 work=$(mktemp -d)
 server=

@@ -3,18 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { planImport, readQueueFolder } from '@daybook/adapters/import'
 import { afterEach, describe, expect, test } from 'vitest'
-import { folder, hasRealSamples, samplesUsed } from './samples.js'
+import { folder } from './samples.js'
 
 const planOf = async (path: string) => planImport((await readQueueFolder(path)).files)
 
-describe(`EV-09: ${samplesUsed}`, () => {
-  const expected = hasRealSamples
-    ? [
-        { name: 'sentinel', tasks: 31, statuses: ['pending'], types: ['eng-backend', 'eng-database', 'eng-frontend'] },
-        { name: 'bhengu', tasks: 5, statuses: ['pending'], types: ['eng-backend', 'eng-frontend', 'eng-infra'] },
-        { name: 'ralph2', tasks: 12, statuses: ['completed'], types: ['dev', 'setup'] },
-      ]
-    : [{ name: 'queue', tasks: 5, statuses: ['pending'], types: ['eng-backend', 'eng-database', 'eng-frontend'] }]
+describe('EV-09: folders in the shape of real ones', () => {
+  const expected = [
+    { name: 'sentinel', tasks: 31, statuses: ['pending'], types: ['eng-backend', 'eng-database', 'eng-frontend'] },
+    { name: 'bhengu', tasks: 5, statuses: ['pending'], types: ['eng-backend', 'eng-frontend', 'eng-infra'] },
+    { name: 'ralph2', tasks: 12, statuses: ['completed'], types: ['dev', 'setup'] },
+  ] as const
 
   test.each(expected)('$name: $tasks tasks, none refused, dependencies first', async ({ name, tasks, statuses, types }) => {
     const plan = await planOf(folder(name))
