@@ -50,9 +50,15 @@ describe('daybook serve', () => {
     expect(await (await serving()).json('show', 'a')).toMatchObject({ id: 'a', status: 'pending' })
   })
 
-  test('a data folder that cannot be made is named', async () => {
-    const { code, err } = await run(['serve', '--port', '0', '--data', '/dev/null/x'])
-    expect([code, err]).toEqual([1, expect.stringContaining('the data folder /dev/null/x cannot be made')])
+  // Below /proc nothing is refused and nothing is made: Node's recursive mkdir never returns there.
+  test.each(['/dev/null/x', '/proc/x', '/proc/x/y'])('a data folder that cannot be made is named: %s', async (folder) => {
+    const child = start(['serve', '--port', '0', '--data', folder])
+    try {
+      const { code, err } = await ended(child)
+      expect([code, err]).toEqual([1, expect.stringMatching(`the data folder ${folder} cannot be made: .+ Give another --data`)])
+    } finally {
+      child.kill('SIGKILL')
+    }
   })
 
   test('a terminal is shown how far the log has been read', async () => {

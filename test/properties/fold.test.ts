@@ -187,6 +187,26 @@ test('INV-15: a fork goes its own way', () => {
   )
 })
 
+test('INV-15: a fork may be made at any moment, also while a snapshot is taken bit by bit, and disturbs neither', () => {
+  fc.assert(
+    fc.property(histories, share, fc.array(fc.nat({ max: 3 }), { maxLength: 10 }), (events, share, steps) => {
+      let next = cutAt(events, share)
+      let state = fold(events.slice(0, next))
+      const moment = textOf(state)
+      const work = beginSnapshot(state)
+      const pages: Array<SnapshotPage> = []
+      for (const tasks of steps) {
+        pages.push(...(work.next(tasks) ?? []))
+        if (next < events.length) state = evolve(state, events[next++] as QueueEvent)
+        expect(textOf(fold(events.slice(next), fork(state)))).toBe(textOf(fold(events)))
+      }
+      for (let more = work.next(3); more !== undefined; more = work.next(3)) pages.push(...more)
+      expect(textOf(load(pages))).toBe(moment)
+    }),
+    runs(50),
+  )
+})
+
 test('EV-11: every event of a history survives its trip through JSON and the codecs', () => {
   fc.assert(
     fc.property(histories, (events) => {

@@ -25,7 +25,7 @@ export interface SnapshotWork {
   readonly revision: number
   /** The next pages, at least `tasksMin` tasks' worth unless it is the end; `undefined` when all is written. */
   readonly next: (tasksMin: number) => ReadonlyArray<SnapshotPage> | undefined
-  /** Stops keeping what changes. Needed only when the cut is not taken to its end. */
+  /** Stops keeping what changes. Needed only when the snapshot is not taken to its end. */
   readonly abandon: () => void
 }
 
@@ -33,7 +33,7 @@ export interface SnapshotWork {
 export const beginSnapshot = (state: QueueState): SnapshotWork => {
   const tables = QueueState.tablesOf(state)
   if (tables.copyOnWrite !== null) throw new Error('a snapshot is under way')
-  const groups = new Map(tables.sortedGroups().map((group, index) => [group, index]))
+  const groups = groupIndexes(tables)
   const written = new Set<TaskRecord>()
   /** Copies of those that are about to change. */
   const early: Array<TaskRecord> = []
@@ -80,11 +80,18 @@ export const beginSnapshot = (state: QueueState): SnapshotWork => {
   return { revision: tables.head.revision, next, abandon }
 }
 
-/** The whole snapshot at once. */
+/** The whole snapshot at once. Nothing changes meanwhile, so one that is taken bit by bit is not in its way. */
 export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => {
-  const work = beginSnapshot(state)
-  return work.next(Number.POSITIVE_INFINITY) ?? []
+  const tables = QueueState.tablesOf(state)
+  const groups = groupIndexes(tables)
+  const tasks = [...tables.byNumber.values()]
+  const pages = [headPage(tables)]
+  for (let from = 0; from < tasks.length; from += pageTasks) pages.push(pageOf(tasks.slice(from, from + pageTasks), groups))
+  return pages
 }
+
+/** Pages name a group by its place in this order. */
+const groupIndexes = (tables: Tables): ReadonlyMap<Group, number> => new Map(tables.sortedGroups().map((group, index) => [group, index]))
 
 const headPage = (tables: Tables): SnapshotPage => {
   const { savedFor: _, ...head } = tables.head

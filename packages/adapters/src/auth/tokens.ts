@@ -3,10 +3,11 @@
  * only its owner can read. 256 random bits cannot be guessed, so a slow hash would add nothing.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
+import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import { makeFolder } from '../files/make-folder.js'
 
 /** What the holder of a token may do, and the name by which the log knows who did it. */
 export interface Grant {
@@ -104,7 +105,7 @@ const parse = (text: string): unknown => {
 
 /** Whole or not at all: a half-written file would lock everybody out. */
 const writeTokens = (dir: string, tokens: ReadonlyArray<Stored>): void => {
-  mkdirSync(dir, { recursive: true })
+  makeFolder(dir)
   const draft = join(dir, `${fileName}.${process.pid}`)
   const descriptor = openSync(draft, 'w', 0o600)
   try {

@@ -1,8 +1,9 @@
 /** Checkpoints of projections, one small file each. Deletable at any time: what is lost is folded again. */
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Checkpoint, CheckpointStore } from '@daybook/projections'
 import { writeWhole } from './atomic-write.js'
+import { makeFolder } from './make-folder.js'
 import { syncFolder } from './sync-folder.js'
 
 /** For one queue: `folder` is its own. Created with the first checkpoint. */
@@ -19,7 +20,7 @@ export const fileCheckpoints = (folder: string): CheckpointStore => {
       }
     },
     save: async (checkpoint) => {
-      await mkdir(folder, { recursive: true })
+      makeFolder(folder)
       await writeWhole(fileOf(checkpoint.projection), [JSON.stringify(checkpoint)])
       await syncFolder(folder)
     },

@@ -10,7 +10,7 @@
  * wants all five from one moment compares their `revision`. The pause is at least as long as the writing
  * took, so that the files never take more than half of the disk's time from the log.
  */
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isUnreadable, type QueueState, revisionOf, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -18,6 +18,7 @@ import type { Subscription } from 'rxjs'
 import { type Daybook, decodeRecorded, type QueueEngine, streamOf } from '../engine/index.js'
 import { writeWhole } from './atomic-write.js'
 import { ContentMemory } from './content-memory.js'
+import { makeFolder } from './make-folder.js'
 import { type FileList, fileLists, fileRules } from './queue-file-set.js'
 import { recordText, resultRevisionOf } from './queue-record.js'
 import { appendReviews, decisionOf, loggedRevisions, type ReviewDecision } from './review-log.js'
@@ -68,7 +69,7 @@ class Writer implements QueueFiles {
 
   async start(): Promise<void> {
     const { engine, dir } = this.options
-    await mkdir(dir, { recursive: true })
+    makeFolder(dir)
     const before = await shownOnDisk(dir)
     this.subscription = engine.committed.subscribe(({ from, events }) => {
       events.forEach((event, i) => {

@@ -1,6 +1,7 @@
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LoadedSnapshot, SkippedSnapshot, SnapshotStore, SnapshotWriter } from '../store/index.js'
+import { makeFolder } from './make-folder.js'
 import { inspectSnapshot } from './snapshot-format.js'
 import { snapshotName, snapshotsOf, unfinishedBy, unfinishedName } from './snapshot-names.js'
 import { readSnapshotPages } from './snapshot-pages.js'
@@ -39,7 +40,7 @@ export const openSnapshotFolder = async (
   { keep = 2 }: SnapshotFolderOptions = {},
 ): Promise<SnapshotStore> => {
   if (!Number.isInteger(keep) || keep < 1) throw new RangeError(`keep must be 1 or more, not ${keep}.`)
-  await mkdir(dir, { recursive: true })
+  makeFolder(dir)
   await removeLeftovers(dir)
 
   /** The one just written stays, even when a log restored from a backup left others with higher revisions. */

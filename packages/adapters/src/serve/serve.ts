@@ -2,13 +2,13 @@
  * Puts a server together: store, snapshots, queues, tokens, HTTP, queue files. What opened first is closed
  * last, and a part that cannot be opened closes those before it.
  */
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type DestinationStream, pino } from 'pino'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
 import type { ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
 import { openSnapshotFolder, startQueueFiles } from '../files/index.js'
+import { makeFolder } from '../files/make-folder.js'
 import { startHttpServer } from '../http/index.js'
 import { openMemoryStore } from '../memory/index.js'
 import { openSqliteStore } from '../sqlite/index.js'
@@ -54,7 +54,7 @@ export const serve = async (
   }
   try {
     const persistent = options.store.kind !== 'memory'
-    if (persistent) await makeFolder(options.dataDir)
+    if (persistent) makeDataFolder(options.dataDir)
     const store = await openStore(options)
     const daybook = createDaybook({
       store,
@@ -88,9 +88,9 @@ export const serve = async (
   }
 }
 
-const makeFolder = async (dir: string): Promise<void> => {
+const makeDataFolder = (dir: string): void => {
   try {
-    await mkdir(dir, { recursive: true })
+    makeFolder(dir)
   } catch (error) {
     throw new Error(`the data folder ${dir} cannot be made: ${(error as Error).message}. Give another --data`, { cause: error })
   }

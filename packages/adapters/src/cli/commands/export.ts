@@ -1,8 +1,9 @@
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { type Status, statuses } from '@daybook/core'
 import type { DaybookClient, TaskView } from '../../client/index.js'
+import { makeFolder } from '../../files/make-folder.js'
 import { type Cli, examples } from '../cli.js'
 import { createProgress, type Progress } from '../progress.js'
 import { plural } from '../text.js'
@@ -63,7 +64,7 @@ export const exportCommand = (cli: Cli): Command =>
     }))
 
 const writeFiles = async (client: DaybookClient, out: string, count: () => void, progress: Progress): Promise<Readonly<Record<string, number>>> => {
-  await mkdir(out, { recursive: true })
+  makeFolder(out)
   const tasks: Record<string, number> = {}
   for (const [name, of] of files) {
     const handle = await open(join(out, name), 'w', 0o644)

@@ -1,0 +1,41 @@
+import { mkdirSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+
+/**
+ * Makes a folder and those above it; does nothing where it is there already.
+ *
+ * *Gotchas*: not `mkdir` with `recursive`. In Node 20 that never returns below `/proc`, where a folder exists and takes no
+ * entries: it makes the parent, tries again, and so on. Here each folder is tried at most twice.
+ *
+ * @throws Error with what stands in the way.
+ */
+export const makeFolder = (path: string): void => {
+  const folder = resolve(path)
+  try {
+    makeOne(folder)
+  } catch (error) {
+    const above = dirname(folder)
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || above === folder) throw error
+    makeFolder(above)
+    makeLast(folder, above)
+  }
+}
+
+const makeOne = (folder: string): void => {
+  try {
+    mkdirSync(folder)
+  } catch (error) {
+    // Of a file system that is read-only, too: what is there need not be made.
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
+  }
+}
+
+/** The folder above is there, so that nothing is missing any more. */
+const makeLast = (folder: string, above: string): void => {
+  try {
+    makeOne(folder)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    throw new Error(`no folder can be made in ${above}`, { cause: error })
+  }
+}
