@@ -213,12 +213,16 @@ const files = (path) => {
 };
 const packages = ['packages/core', 'packages/projections', 'packages/adapters'];
 const testServer = 'test/support/eventstoredb';
+const mutants = 'test/mutants';
 const targets = {
   server: { project: 'packages/adapters', folders: packages },
   bench: { project: 'bench', folders: [...packages, 'bench'] },
   eventstoredb: { project: testServer, folders: [testServer] },
+  mutants: { project: mutants, folders: [mutants] },
   all: { project: '.', folders: [...packages, 'bench', 'test'] },
 };
+/** Built only for whoever runs them. */
+const standalone = ['eventstoredb', 'mutants'];
 const buildStamp = (name) => at('.tools', `build-${name}`);
 const buildState = (name) => sha256([
   ...['tsconfig.json', 'tsconfig.base.json', ...targets[name].folders].flatMap((path) => files(at(path))).sort(),
@@ -232,7 +236,7 @@ const build = (name) => {
     if (built(name)) return;
     say(name === 'all' ? 'building …' : `building (${name}) …`);
     // Taken before the build: a source saved while it runs must count as changed.
-    const covered = (name === 'all' ? Object.keys(targets).filter((target) => target !== 'eventstoredb') : [name]).map((each) => [each, buildState(each)]);
+    const covered = (name === 'all' ? Object.keys(targets).filter((target) => !standalone.includes(target)) : [name]).map((each) => [each, buildState(each)]);
     const code = node(at('node_modules', 'typescript', 'bin', 'tsc'), ['-b', targets[name].project]);
     if (code !== 0) fail('the build failed; the errors are above.', code);
     for (const [each, state] of covered) writeFileSync(buildStamp(each), state);
@@ -240,7 +244,7 @@ const build = (name) => {
 };
 
 const clean = (args) => {
-  for (const folder of [...workspaces(), testServer]) rmSync(at(folder, 'dist'), { recursive: true, force: true });
+  for (const folder of [...workspaces(), testServer, mutants]) rmSync(at(folder, 'dist'), { recursive: true, force: true });
   for (const name of Object.keys(targets)) rmSync(buildStamp(name), { force: true });
   if (!args.includes('--all')) return;
   for (const folder of ['.', ...workspaces()]) rmSync(at(folder, 'node_modules'), { recursive: true, force: true });
@@ -293,6 +297,12 @@ const commands = {
     install();
     build('eventstoredb');
     await become(at(testServer, 'dist', 'eventstoredb', 'cli.js'), args);
+  },
+  mutants: async (args) => {
+    install();
+    build('all');
+    build('mutants');
+    await become(at(mutants, 'dist', 'main.js'), [root, ...args]);
   },
   clean: (args) => clean(args),
   pnpm: (args) => {

@@ -1,4 +1,5 @@
 import { deadLetterPatterns, deadLetters, failureSignature, reviewMax } from '@daybook/core'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
 
@@ -85,6 +86,24 @@ test('LK-11: a dead letter whose key was taken since is a conflict; in bulk it i
   q.enqueue(task('b', { idempotencyKey: 'k' }))
   expect(q.refuse({ type: 'Retry', task: 'a', ...review })).toMatchObject({ code: 'conflict', detail: expect.stringContaining('b was enqueued since') })
   expect(q.do({ type: 'Retry', filter: {}, ...review })).toEqual([])
+})
+
+test('LK-11, INV-7: of dead letters with one key a bulk retry brings back the first alone; the others stay', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 12 }), (keys) => {
+      const q = new Queue()
+      const dead = keys.map((key, i) => ({ ...task(`t${i}`, { idempotencyKey: `k${key}` }), status: 'dead-letter' as const }))
+      q.do({ type: 'Import', tasks: dead })
+      const firsts = dead.filter(({ idempotencyKey }, i) => dead.findIndex((other) => other.idempotencyKey === idempotencyKey) === i)
+      expect(q.ask({ type: 'Retry', filter: {}, ...review }).retried).toEqual(firsts.map(({ id }) => id))
+      // Each of the others has a rival now.
+      for (const { id } of dead.filter((each) => !firsts.includes(each))) {
+        expect(q.refuse({ type: 'Retry', task: id, ...review }).code).toBe('conflict')
+      }
+      expect(q.do({ type: 'Retry', filter: {}, ...review })).toEqual([])
+    }),
+    { numRuns: 50 },
+  )
 })
 
 const failedTwice = (): Queue => {

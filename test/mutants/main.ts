@@ -1,0 +1,43 @@
+/** `npm run mutants`: see `options.ts`. Begins with the repository's root, from `scripts/run.mjs`. */
+import { chosen, help, type Options, readOptions } from './options.js'
+import { allPlants } from './plants/index.js'
+import { type Result, runPlants, type Verdict } from './run-plants.js'
+
+const [root = '.', ...args] = process.argv.slice(2)
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+const kinds: ReadonlyArray<Verdict['kind']> = ['killed', 'survived', 'stale', 'unproven', 'unloadable', 'hung']
+
+const show = ({ plant, verdict, seconds }: Result): void => {
+  const { kind } = verdict
+  say(`${(kind === 'killed' ? kind : kind.toUpperCase()).padEnd(10)} ${plant.title}  (${seconds.toFixed(1)} s)`)
+  if (kind === 'killed') say(`           by: ${verdict.by}`)
+  else say(`           ${plant.file}; ${kind === 'survived' ? `not noticed by ${plant.killedBy.join(', ')}` : verdict.why}`)
+}
+
+const main = async (options: Options): Promise<number> => {
+  const plants = chosen(allPlants, options)
+  if (options.list) {
+    for (const { title, file } of plants) say(`${file}: ${title}`)
+    return 0
+  }
+  if (plants.length === 0) throw new Error(`none of the ${allPlants.length} plants is meant: see --list`)
+  const aborted = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => aborted.abort(new Error(`ended by ${signal}`)))
+  const began = performance.now()
+  say(`${plants.length} of ${allPlants.length} plants${options.tenth === undefined ? '' : `, tenth ${options.tenth}`}`)
+  const results = await runPlants(root, plants, { ...options, say, onResult: show, signal: aborted.signal })
+  const counts = kinds.map((kind) => [kind, results.filter(({ verdict }) => verdict.kind === kind).length] as const)
+  const told = counts.filter(([kind, count]) => kind === 'killed' || count > 0).map(([kind, count]) => `${count} ${kind}`)
+  say(`\n${told.join(', ')}, in ${Math.round((performance.now() - began) / 1_000)} s`)
+  return results.every(({ verdict }) => verdict.kind === 'killed') ? 0 : 1
+}
+
+try {
+  const options = readOptions(args, root)
+  if (options.help) say(help)
+  else process.exitCode = await main(options)
+} catch (error) {
+  process.stderr.write(`mutants: ${(error as Error).message}\n`)
+  process.exitCode = 2
+}

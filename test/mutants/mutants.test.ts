@@ -1,0 +1,104 @@
+/** The point of this file: the tool tells a defect that is noticed from one that is not, and from what proves nothing. */
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chosen, readOptions } from './options.js'
+import { place } from './place.js'
+import type { Plant } from './plant.js'
+import { allPlants } from './plants/index.js'
+import { type Result, runPlants } from './run-plants.js'
+
+const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+
+const testFile = (title: string, body: string): string =>
+  `import { expect, test } from 'vitest'\nimport { add } from '../packages/sums/dist/add.js'\ntest('${title}', async () => { ${body} }, 1_500)\n`
+
+/** A small repository, of the same shape, with a package of one function and tests of all kinds. */
+const files: Readonly<Record<string, string>> = {
+  'packages/sums/src/add.ts': 'export const add = (a: number, b: number): number => a + b\nexport const unused = 1\n',
+  'packages/sums/dist/add.js': 'export const add = (a, b) => a + b\nexport const unused = 1\n',
+  'test/vitest.config.ts': `export default { root: ${JSON.stringify('ROOT')}, test: { include: ['test/**/*.test.ts'], pool: 'forks' } }\n`,
+  'test/sound.test.ts': testFile('adds', 'expect(add(2, 3)).toBe(5)'),
+  'test/failing.test.ts': testFile('always fails', 'expect(add(2, 3)).toBe(6)'),
+  'test/waiting.test.ts': testFile('waits', 'while (add(2, 3) !== 5) await new Promise((resolve) => setTimeout(resolve, 10))'),
+}
+
+describe('a run', () => {
+  let root: string
+  beforeAll(() => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), 'daybook-small-repository-')))
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(root, name)), { recursive: true })
+      // Where it is copied to, its root is that of the copy.
+      writeFileSync(join(root, name), text.replace('"ROOT"', "new URL('..', import.meta.url).pathname"))
+    }
+    mkdirSync(join(root, 'test/node_modules'))
+    symlinkSync(realpathSync(join(repository, 'test/node_modules/vitest')), join(root, 'test/node_modules/vitest'))
+  })
+  afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+  const plant = (title: string, replace: string, more: Partial<Plant> = {}): Plant => ({
+    title, file: 'packages/sums/src/add.ts', find: 'a + b', replace, killedBy: ['test/sound.test.ts'], ...more,
+  })
+  const run = (plants: ReadonlyArray<Plant>, signal = new AbortController().signal): Promise<ReadonlyArray<Result>> =>
+    runPlants(root, plants, { parallel: 2, limitMs: 120_000, onResult: () => undefined, say: () => undefined, signal })
+
+  test('tells what is noticed from what is not, and from what proves nothing', async () => {
+    const expected: ReadonlyArray<readonly [kind: Result['verdict']['kind'], plant: Plant]> = [
+      ['killed', plant('noticed', 'a - b')],
+      ['survived', plant('noticed by nobody', '2', { find: '1' })],
+      ['survived', plant('noticed only where it does no harm', 'b + a')],
+      ['stale', plant('its text is gone', 'a - b', { find: 'a plus b' })],
+      ['stale', plant('its text is there twice', 'c', { find: 'number' })],
+      ['stale', plant('no TypeScript', 'a +')],
+      ['stale', plant('changes only types', 'bigint', { find: 'a: number', replace: 'a: bigint' })],
+      ['stale', plant('a test that is not there', 'a - b', { killedBy: ['test/gone.test.ts'] })],
+      ['unloadable', plant('the program does not begin', "throw new Error('no')", { find: 'export const unused = 1' })],
+      ['unproven', plant('its test fails always', 'a - b', { killedBy: ['test/failing.test.ts'] })],
+      ['hung', plant('noticed by a time-out', 'a - b', { killedBy: ['test/waiting.test.ts'] })],
+      ['killed', plant('noticed by a time-out, as it should', 'a - b', { killedBy: ['test/waiting.test.ts'], hangs: true })],
+    ]
+    const results = await run(expected.map(([, each]) => each))
+    const found = new Map(results.map(({ plant: { title }, verdict }) => [title, verdict.kind]))
+    expect(expected.map(([, { title }]) => [title, found.get(title)])).toEqual(expected.map(([kind, { title }]) => [title, kind]))
+    expect(results.find(({ plant: { title } }) => title === 'noticed')?.verdict).toEqual({ kind: 'killed', by: 'adds' })
+    for (const [name, text] of Object.entries(files)) if (!name.endsWith('config.ts')) expect(readFileSync(join(root, name), 'utf8')).toBe(text)
+  })
+
+  test('that is ended leaves nothing behind', async () => {
+    const folders = (): ReadonlyArray<string> => readdirSync(tmpdir()).filter((name) => name.startsWith('daybook-mutants-'))
+    const before = new Set(folders())
+    const mine = (): ReadonlyArray<string> => folders().filter((name) => !before.has(name) && existsSync(join(tmpdir(), name, '0', 'packages', 'sums')))
+    const aborted = new AbortController()
+    const ended = run([plant('noticed', 'a - b')], aborted.signal)
+    await Promise.race([expect.poll(mine, { timeout: 20_000, interval: 5 }).toHaveLength(1), ended])
+    aborted.abort(new Error('enough'))
+    await expect(ended).rejects.toThrow('enough')
+    expect(mine()).toEqual([])
+  })
+})
+
+describe('the plants', () => {
+  test('stand each in a place that is there once, and change what is run', () => {
+    const stale = allPlants.flatMap((each) => {
+      const placed = place(repository, each)
+      return placed.kind === 'stale' ? [`${each.title}: ${placed.why}`] : []
+    })
+    expect(stale).toEqual([])
+  })
+
+  test('have a title each, by which one can be chosen', () => {
+    expect(new Set(allPlants.map(({ title }) => title)).size).toBe(allPlants.length)
+  })
+
+  test('are all run by ten tenths', () => {
+    const tenths = Array.from({ length: 10 }, (_, tenth) => chosen(allPlants, readOptions(['--tenth', `${tenth}`], repository)))
+    expect(tenths.flat().map(({ title }) => title).sort()).toEqual(allPlants.map(({ title }) => title).sort())
+    const today = readOptions(['--tenth', 'auto'], repository).tenth
+    expect(today).toBeGreaterThanOrEqual(0)
+    expect(today).toBeLessThan(10)
+    expect(() => readOptions(['--tenth', '10'], repository)).toThrow('from 0 to 9')
+  })
+})

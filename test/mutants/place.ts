@@ -1,0 +1,40 @@
+/** A plant put into its source: the JavaScript to be run in place of the sound one. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import ts from 'typescript'
+import type { Plant } from './plant.js'
+
+export type Placed =
+  /** `dist` is the file that the package loads, from the root. */
+  | { readonly kind: 'placed'; readonly plant: Plant; readonly dist: string; readonly code: string }
+  /** The sources have moved on: the plant must be rewritten, or its test has become pointless. */
+  | { readonly kind: 'stale'; readonly plant: Plant; readonly why: string }
+
+const compilerOptions: ts.CompilerOptions = {
+  module: ts.ModuleKind.ES2022,
+  target: ts.ScriptTarget.ES2022,
+  verbatimModuleSyntax: true,
+  isolatedModules: true,
+}
+
+/** `root` is that of the repository. Reads only the sources. */
+export const place = (root: string, plant: Plant): Placed => {
+  const stale = (why: string): Placed => ({ kind: 'stale', plant, why })
+  const { file, find, replace, killedBy } = plant
+  const missing = [file, ...killedBy].find((name) => !existsSync(join(root, name)))
+  if (missing !== undefined) return stale(`there is no ${missing}`)
+  const source = readFileSync(join(root, file), 'utf8')
+  const places = source.split(find).length - 1
+  if (places !== 1) return stale(`its text occurs ${places} times in ${file}, not once`)
+  const sound = transpile(source, file)
+  const { code, problem } = transpile(source.replace(find, () => replace), file)
+  if (problem !== undefined) return stale(`with it ${file} is no TypeScript: ${problem}`)
+  if (code === sound.code) return stale(`it changes nothing that is run in ${file}`)
+  return { kind: 'placed', plant, dist: file.replace('/src/', '/dist/').replace(/\.ts$/, '.js'), code }
+}
+
+const transpile = (source: string, fileName: string): { readonly code: string; readonly problem: string | undefined } => {
+  const { outputText, diagnostics = [] } = ts.transpileModule(source, { compilerOptions, fileName, reportDiagnostics: true })
+  const [first] = diagnostics
+  return { code: outputText, problem: first === undefined ? undefined : ts.flattenDiagnosticMessageText(first.messageText, ' ') }
+}

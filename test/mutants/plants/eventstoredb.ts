@@ -1,0 +1,4 @@
+/** The store in EventStoreDB. */
+import type { Plant } from '../plant.js'
+
+export const eventStoreDbPlants: ReadonlyArray<Plant> = []

@@ -1,0 +1,21 @@
+/** All plants, by room. To add one: a row in its room's file, and `npm run mutants -- --only 'its title'`. */
+import type { Plant } from '../plant.js'
+import { clientPlants } from './client.js'
+import { corePlants } from './core.js'
+import { enginePlants } from './engine.js'
+import { eventStoreDbPlants } from './eventstoredb.js'
+import { memoryPlants } from './memory.js'
+import { snapshotPlants } from './snapshots.js'
+import { sqlitePlants } from './sqlite.js'
+import { workerPlants } from './worker.js'
+
+export const allPlants: ReadonlyArray<Plant> = [
+  ...corePlants,
+  ...enginePlants,
+  ...sqlitePlants,
+  ...eventStoreDbPlants,
+  ...memoryPlants,
+  ...snapshotPlants,
+  ...clientPlants,
+  ...workerPlants,
+]

@@ -1,0 +1,4 @@
+/** The worker. */
+import type { Plant } from '../plant.js'
+
+export const workerPlants: ReadonlyArray<Plant> = []

@@ -1,0 +1,40 @@
+/** Tells a process that runs vitest what became of each test. Vitest's own JSON report does not say of a failure that it was a time-out. */
+import { writeFileSync } from 'node:fs'
+import type { Reporter, TestModule } from 'vitest/node'
+
+/** Where the report goes, as a name in the environment. */
+export const reportVariable = 'DAYBOOK_MUTANTS_REPORT'
+
+export interface FileReport {
+  readonly file: string
+  readonly failed: ReadonlyArray<{ readonly title: string; readonly messages: ReadonlyArray<string> }>
+  /** Why it failed as a whole, as when it does not load. */
+  readonly problems: ReadonlyArray<string>
+}
+
+export interface Report {
+  readonly files: ReadonlyArray<FileReport>
+  /** Errors that belong to no test. */
+  readonly unhandled: ReadonlyArray<string>
+}
+
+const messagesOf = (errors: ReadonlyArray<{ readonly message: string }> = []): ReadonlyArray<string> => errors.map(({ message }) => message)
+
+const fileReport = (module: TestModule): FileReport => ({
+  file: module.moduleId,
+  failed: [
+    ...[...module.children.allTests('failed')].map((test) => ({ title: test.fullName, messages: messagesOf(test.result().errors) })),
+    // Their hooks.
+    ...[...module.children.allSuites()].map((suite) => ({ title: suite.fullName, messages: messagesOf(suite.errors()) })).filter(({ messages }) => messages.length > 0),
+  ],
+  problems: messagesOf(module.errors()),
+})
+
+// Vitest asks for it as the default.
+// eslint-disable-next-line no-restricted-syntax
+export default class FileReporter implements Reporter {
+  onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<{ readonly message: string }>): void {
+    const report: Report = { files: modules.map(fileReport), unhandled: messagesOf(unhandled) }
+    writeFileSync(process.env[reportVariable] as string, JSON.stringify(report))
+  }
+}

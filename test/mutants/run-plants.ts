@@ -1,0 +1,103 @@
+/**
+ * Plants defects, one at a time in each copy of the repository, and runs the tests that are to catch them. First the
+ * tests run without any: one that fails then proves nothing.
+ */
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { place, type Placed } from './place.js'
+import type { Plant } from './plant.js'
+import { runTests, type TestRun } from './run-tests.js'
+import { copyTree } from './tree-copy.js'
+
+export type Verdict =
+  /** By this test. */
+  | { readonly kind: 'killed'; readonly by: string }
+  | { readonly kind: 'survived' }
+  /** Nothing is known: the sources have moved on, its tests fail without it, nothing loads with it, or they never end. */
+  | { readonly kind: 'stale' | 'unproven' | 'unloadable' | 'hung'; readonly why: string }
+
+export interface Result {
+  readonly plant: Plant
+  readonly verdict: Verdict
+  readonly seconds: number
+}
+
+export interface PlantOptions {
+  /** So many at a time. */
+  readonly parallel: number
+  /** For one run of tests. */
+  readonly limitMs: number
+  readonly onResult: (result: Result) => void
+  readonly say: (line: string) => void
+  readonly signal: AbortSignal
+}
+
+/** Of a test that is expected to hang. */
+const hangingTestMs = 20_000
+
+/** `root` is that of the repository, which must be built. Nothing is changed there. */
+export const runPlants = async (root: string, plants: ReadonlyArray<Plant>, options: PlantOptions): Promise<ReadonlyArray<Result>> => {
+  const { say, signal, parallel, limitMs } = options
+  const results: Array<Result> = []
+  const settle = (plant: Plant, verdict: Verdict, seconds = 0): void => {
+    const result = { plant, verdict, seconds }
+    results.push(result)
+    options.onResult(result)
+  }
+
+  const waiting: Array<Extract<Placed, { readonly kind: 'placed' }>> = []
+  for (const plant of plants) {
+    const placed = place(root, plant)
+    if (placed.kind === 'placed') waiting.push(placed)
+    else settle(plant, { kind: 'stale', why: placed.why })
+  }
+  if (waiting.length === 0) return results
+
+  const scratch = await realpath(await mkdtemp(join(tmpdir(), 'daybook-mutants-')))
+  try {
+    const trees = Array.from({ length: Math.min(parallel, waiting.length) }, (_, index) => join(scratch, `${index}`))
+    for (const tree of trees) await copyTree(root, tree)
+
+    const files = [...new Set(waiting.flatMap(({ plant }) => plant.killedBy))]
+    say(`${files.length} test files without any plant …`)
+    const sound = await runTests(trees[0] as string, files, { bail: false, workers: parallel, limitMs: limitMs * files.length, signal })
+
+    const work = async (tree: string): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        signal.throwIfAborted()
+        const { plant } = next
+        const began = performance.now()
+        const broken = plant.killedBy.find((file) => sound.failed.has(file))
+        if (broken === undefined) settle(plant, await judge(tree, next, options), (performance.now() - began) / 1_000)
+        else settle(plant, { kind: 'unproven', why: `${broken} fails without it` })
+      }
+    }
+    await Promise.all(trees.map(work))
+    return results
+  } finally {
+    await rm(scratch, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+const judge = async (
+  tree: string,
+  { plant, dist, code }: Extract<Placed, { readonly kind: 'placed' }>,
+  { limitMs, signal }: PlantOptions,
+): Promise<Verdict> => {
+  const path = join(tree, dist)
+  const sound = await readFile(path, 'utf8')
+  await writeFile(path, code)
+  try {
+    const timeout = plant.hangs === true ? { testTimeoutMs: hangingTestMs } : {}
+    return verdictOf(plant, await runTests(tree, plant.killedBy, { bail: true, workers: 1, limitMs, signal, ...timeout }))
+  } finally {
+    await writeFile(path, sound)
+  }
+}
+
+const verdictOf = ({ hangs }: Plant, { caughtBy, timedOut, unloadable }: TestRun): Verdict => {
+  if (caughtBy !== undefined) return { kind: 'killed', by: caughtBy }
+  if (timedOut) return hangs === true ? { kind: 'killed', by: 'a time-out' } : { kind: 'hung', why: 'a test timed out, which is no proof' }
+  return unloadable === undefined ? { kind: 'survived' } : { kind: 'unloadable', why: unloadable }
+}

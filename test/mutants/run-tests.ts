@@ -1,0 +1,107 @@
+/** Runs test files in a copy of the repository, and says what became of each. */
+import { spawn } from 'node:child_process'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Report, reportVariable } from './reporter.js'
+
+export interface TestRun {
+  /** Files of which a test failed, or which did not load. */
+  readonly failed: ReadonlySet<string>
+  /** The title of the first test that failed otherwise than by a time-out, or what went wrong beside the tests. */
+  readonly caughtBy: string | undefined
+  /** A test timed out, or the whole run did. */
+  readonly timedOut: boolean
+  /** A file whose tests did not even begin. */
+  readonly unloadable: string | undefined
+}
+
+export interface RunOptions {
+  /** End at the first test that fails. */
+  readonly bail: boolean
+  /** Of each test that has none of its own. */
+  readonly testTimeoutMs?: number
+  readonly limitMs: number
+  readonly workers: number
+  readonly signal: AbortSignal
+}
+
+const isTimeOut = (message: string): boolean => /^(?:Test|Hook) timed out in \d+ms/.test(message)
+
+export const runTests = async (tree: string, files: ReadonlyArray<string>, options: RunOptions): Promise<TestRun> => {
+  const reportFile = join(tree, 'mutants-report.json')
+  await rm(reportFile, { force: true })
+  const { late, output } = await runVitest(tree, reportFile, [
+    ...files,
+    ...(options.bail ? ['--bail', '1'] : []),
+    ...(options.testTimeoutMs === undefined ? [] : [`--testTimeout=${options.testTimeoutMs}`]),
+    `--maxWorkers=${options.workers}`,
+  ], options)
+  const report = late ? undefined : await readReport(reportFile)
+  if (report === undefined) {
+    return { failed: new Set(files), caughtBy: undefined, timedOut: late, unloadable: late ? undefined : `no report: ${output}` }
+  }
+  const failures = report.files.flatMap(({ failed }) => failed)
+  const caught = failures.find(({ messages }) => !messages.every(isTimeOut))
+  const broken = report.files.find(({ failed, problems }) => failed.length === 0 && problems.length > 0)
+  const beside = report.unhandled.map((message) => `an error outside of the tests: ${message}`)
+  return {
+    failed: new Set(report.files.filter(({ failed, problems }) => failed.length + problems.length > 0).map(({ file }) => file.slice(tree.length + 1))),
+    caughtBy: caught?.title ?? beside[0],
+    timedOut: failures.length > 0,
+    unloadable: broken === undefined ? undefined : `${broken.file}: ${broken.problems.join('; ')}`,
+  }
+}
+
+const readReport = async (file: string): Promise<Report | undefined> => {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')) as Report
+  } catch {
+    return undefined
+  }
+}
+
+/** Compiled where this is. */
+const reporter = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? 'reporter.ts' : 'reporter.js', import.meta.url))
+
+interface Ended {
+  readonly late: boolean
+  readonly output: string
+}
+
+const runVitest = (tree: string, reportFile: string, args: ReadonlyArray<string>, { limitMs, signal }: RunOptions): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    const test = join(tree, 'test')
+    // A test that runs this tool must not pass on what vitest tells its own processes.
+    const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')))
+    const env = { ...inherited, [reportVariable]: reportFile }
+    const child = spawn(
+      process.execPath,
+      [join(test, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', join(test, 'vitest.config.ts'), `--reporter=${reporter}`, ...args],
+      // A group of its own, so that what the tests have started ends with them.
+      { cwd: tree, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+    )
+    let output = ''
+    let late = false
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-1_000)))
+    const kill = (): void => {
+      try {
+        process.kill(-(child.pid as number), 'SIGKILL')
+      } catch {
+        // It has ended already.
+      }
+    }
+    const timer = setTimeout(() => {
+      late = true
+      kill()
+    }, limitMs)
+    signal.addEventListener('abort', kill)
+    child.once('error', reject)
+    child.once('close', () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', kill)
+      kill()
+      if (signal.aborted) reject(signal.reason as Error)
+      else resolve({ late, output })
+    })
+  })
