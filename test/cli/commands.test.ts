@@ -49,6 +49,24 @@ describe('a task from the command line', () => {
     expect(events.map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', 'LeaseExtended', 'MarkedIncomplete', 'Completed'])
   })
 
+  test('says which attempt of how many it is, in lists, alone, and among the dead letters', async () => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'once', '--max-retries', '1')
+    const [first] = await claim(q)
+    expect((await in_(q, 'list')).out).toMatch(/once .* 1 of 1 /)
+    await in_(q, 'complete', 'once', '--lease', first?.lease ?? '', '--report', 'done')
+    expect((await in_(q, 'show', 'once')).out).toMatch(/^attempt +1 of 1$/m)
+    await enqueue(q, 'y', '--id', 'thrice', '--backoff', '0')
+    expect((await in_(q, 'show', 'thrice')).out).toMatch(/^attempt +none yet$/m)
+    for (const attempt of ['1 of 3', '2 of 3', '3 of 3']) {
+      const table = (await in_(q, 'claim')).out
+      expect(table).toContain(attempt)
+      await in_(q, 'fail', 'thrice', '--lease', /of 3\s+(\d+)/.exec(table)?.[1] ?? '', '--error', 'no')
+    }
+    expect((await in_(q, 'dlq')).out).toMatch(/thrice .* 3 of 3 /)
+    expect((await in_(q, 'dlq', 'show', 'thrice')).out).toMatch(/^attempt +3 of 3, 3 failed$/m)
+  })
+
   test('many from standard input, in any order; cancelled with what depends on them', async () => {
     const q = queue()
     const tasks = [{ id: 'b', type: 'x', payload: 1, dependencies: ['a'] }, { id: 'a', type: 'x', payload: 2 }]

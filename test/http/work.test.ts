@@ -32,7 +32,9 @@ describe('LK-06: claims', () => {
   test('give the task with its content and a lease', async () => {
     const q = await queueOf({ id: 'a', payload: { n: 1 }, description: 'd', metadata: { m: 1 }, priority: 9, ticketId: 'T', phase: 'TESTING', tenant: 'x', timeout: 60, deadlineAt: '2990-01-01T00:00:00Z' })
     const claim = await claimOne(q)
-    expect(claim.task).toMatchObject({ id: 'a', number: 1, type: 't', priority: 9, status: 'in-progress', payload: { n: 1 }, description: 'd', metadata: { m: 1 }, ticketId: 'T', phase: 'TESTING', tenant: 'x', timeout: 60, attempts: 0, claimedBy: 'w1', deadlineAt: '2990-01-01T00:00:00.000Z' })
+    expect(claim.task).toMatchObject({ id: 'a', number: 1, type: 't', priority: 9, status: 'in-progress', payload: { n: 1 }, description: 'd', metadata: { m: 1 }, ticketId: 'T', phase: 'TESTING', tenant: 'x', timeout: 60, attempts: 0, attempt: 1, attemptsMax: 3, idempotencyKey: 'k0', dependencies: [], claimedBy: 'w1', deadlineAt: '2990-01-01T00:00:00.000Z' })
+    expect(claim.attempt).toBe(1)
+    expect((await server.get(`${q}/tasks/a`)).body).toMatchObject({ attempt: 1, attemptsMax: 3, createdAt: claim.task.createdAt })
     expect(claim.lease.token).toBe(1)
     expect(Date.parse(claim.lease.expiresAt) - Date.now()).toBeGreaterThan(55_000)
     expect(claim).not.toHaveProperty('checkpoint')
@@ -107,7 +109,7 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     expect(Date.parse(beat.body.lease.expiresAt)).toBeGreaterThan(Date.parse(lease.expiresAt))
     await server.post(`${q}/tasks/a/fail`, { agentId: 'w1', token: lease.token, error: 'x' })
     const next = await claimOne(q, 'w2')
-    expect(next).toMatchObject({ checkpoint: { step: 3 }, task: { attempts: 1, retries: 1 } })
+    expect(next).toMatchObject({ checkpoint: { step: 3 }, attempt: 2, task: { attempts: 1, retries: 1, attempt: 2, attemptsMax: 3 } })
   })
 
   test('LK-09: fail: a text or an object; retried later, or a dead letter', async () => {

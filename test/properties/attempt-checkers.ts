@@ -1,5 +1,5 @@
 /** Checkers of one task's way: its claims, how they end, and the breaker's part in it. Events and views only. */
-import { agentsOf, type EventType, isClaimable, type QueueEvent } from '@daybook/core'
+import { agentsOf, type EventType, isClaimable, type QueueEvent, taskOf, type TaskView } from '@daybook/core'
 import { type ShadowTask } from '@daybook/core/testing'
 import { allTasks, same, taskIn } from './look.js'
 import { skillNames } from './steps.js'
@@ -84,7 +84,7 @@ export const countsOfAttempts = (): Checker => {
   }
 }
 
-/** INV-4: a dead letter exactly when it should be, and back by a reviewer alone. */
+/** INV-4: a dead letter exactly when it should be, and when it was said to be; back by a reviewer alone. */
 export const deadLetterRule = (): Checker => {
   const reasonAfter = (task: ShadowTask, event: QueueEvent, maxAttempts: number): string | undefined => {
     if (event.type === 'Failed' && !event.data.retryable) return 'not-retryable'
@@ -92,12 +92,16 @@ export const deadLetterRule = (): Checker => {
     return task.attempts + 1 >= maxAttempts ? 'attempts-exhausted' : undefined
   }
   return {
-    event: ({ shadow }, event, decided, index) => {
+    event: ({ shadow, state }, event, decided, index) => {
       const id = taskIn(event) ?? ''
       const task = shadow.task(id)
       const next = decided[index + 1]
       if (task !== undefined && isAttempt(event)) {
         const isNext = next?.type === 'DeadLettered' && next.data.task === id
+        if (event.type === 'ClaimExpired' || (event.type === 'Failed' && event.data.retryable)) {
+          const { attempt, attemptsMax } = taskOf(state, id) as TaskView
+          holds(isNext === (attempt === attemptsMax), `attempt ${attempt} of ${attemptsMax} of ${id} failed, and it ${isNext ? 'is' : 'is no'} dead letter`)
+        }
         same(isNext ? next.data.reason : undefined, reasonAfter(task, event, shadow.settings.maxAttempts), `why ${id} is a dead letter`)
       }
       if (event.type === 'DeadLettered') {

@@ -67,6 +67,29 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect(events).toEqual([])
   })
 
+  test('a task carries what its worker needs, typed by what its handler says of the payload, and prints as it came', async () => {
+    await client.enqueue({ id: 'first', type: 'sum' })
+    const more = { tenant: 'acme', ticketId: 'T-1', parentTaskId: 'first', phase: 'TESTING' as const, deadlineAt: '2990-01-01T00:00:00.000Z' }
+    await client.enqueue({ id: 'second', type: 'sum', payload: { a: 1 }, priority: 9, maxRetries: 2, backoffSeconds: 0, idempotencyKey: 'k', dependencies: ['first'], ...more })
+    const seen: Array<unknown> = []
+    const source = await sourceOf()
+    const worker = createWorker<{ readonly a: number } | null>({
+      source,
+      handler: (task) => {
+        const { payload, attempt } = task
+        seen.push(JSON.parse(JSON.stringify(task)))
+        if (payload !== null && attempt + payload.a === 2) throw new Error('not yet')
+      },
+    })
+    workers.push(worker)
+    worker.start()
+    await until(async () => (await client.task('second')).status === 'completed', 'the second is done')
+    const view = await client.task('second')
+    const common = { id: 'second', number: 2, type: 'sum', payload: { a: 1 }, priority: 9, idempotencyKey: 'k', dependencies: ['first'], createdAt: view.createdAt, attemptsMax: 2, ...more }
+    expect(seen).toMatchObject([{ id: 'first', payload: null, attempt: 1, dependencies: [] }, { ...common, attempt: 1 }, { ...common, attempt: 2 }])
+    expect(view).toMatchObject({ attempt: 2, attemptsMax: 2, attempts: 1 })
+  })
+
   test('takes only what it can do, waits for more, and starts it soon', async () => {
     const types: Array<string> = []
     const worker = await work({ types: ['mail-*'], handler: (task) => void types.push(task.type) })

@@ -17,6 +17,9 @@ export interface MemoryTask {
   readonly outcomes: Array<SettleOutcome>
 }
 
+/** What all tasks of this source have. */
+const common = { type: 'work', priority: 5, attempt: 1, attemptsMax: 3, dependencies: [], createdAt: '2026-01-05T09:00:00.000Z' } as const
+
 export class MemorySource implements TaskSource {
   readonly tasks = new Map<string, MemoryTask>()
   readonly claims: Array<SourceClaim & { readonly got: number; readonly at: number }> = []
@@ -138,7 +141,7 @@ export class MemorySource implements TaskSource {
         task.agent = agentId
         task.leaseEndsAt = now + this.leaseMs
         const { id, number, payload, token, checkpoint } = task
-        works.push({ task: { id, number, type: 'work', payload: payload as number }, token, leaseMs: this.leaseMs, checkpoint: checkpoint as undefined })
+        works.push({ task: { ...common, id, number, payload: payload as number, idempotencyKey: `key of ${id}` }, token, leaseMs: this.leaseMs, checkpoint: checkpoint as undefined })
       }
     }
     this.heldMax = Math.max(this.heldMax, held)

@@ -1,4 +1,5 @@
 /** Daybook's domain: commands, events, the decision, the fold, and questions to the state. Pure. */
+export { type Attempt, attemptOf, type Tried } from './attempts.js'
 export * from './commands.js'
 export { decide, type Decision } from './decide/index.js'
 export { type ClaimRequest, matchesType, mayTake } from './decide/claim.js'

@@ -15,8 +15,9 @@ import { type TaskView, viewOf } from './task-view.js'
 
 /** By id, or by number as `#42`. */
 export const taskOf = (state: QueueState, id: string): TaskView | undefined => {
-  const task = findTask(QueueState.tablesOf(state), id)
-  return task === undefined ? undefined : viewOf(task)
+  const tables = QueueState.tablesOf(state)
+  const task = findTask(tables, id)
+  return task === undefined ? undefined : viewOf(task, tables.head.settings)
 }
 
 export interface Depth {
@@ -131,8 +132,10 @@ export const deadLetterPatterns = (state: QueueState, filter: DeadLetterFilter =
   return [...patterns.values()].sort((a, b) => b.count - a.count || byName(a, b))
 }
 
-export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: number): ReadonlyArray<TaskView> =>
-  deadLettersMatching(QueueState.tablesOf(state), filter, max).map(viewOf)
+export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: number): ReadonlyArray<TaskView> => {
+  const tables = QueueState.tablesOf(state)
+  return deadLettersMatching(tables, filter, max).map((task) => viewOf(task, tables.head.settings))
+}
 
 /** Agents with a live lease, and the tasks they hold. */
 export const agentsOf = (state: QueueState): ReadonlyArray<{ readonly agentId: string; readonly tasks: ReadonlyArray<string> }> =>
@@ -174,8 +177,9 @@ export const isClaimable = (state: QueueState, request: ClaimRequest): boolean =
 
 /** The live or retained task that one with this key would duplicate. */
 export const duplicateOf = (state: QueueState, idempotencyKey: string): TaskView | undefined => {
-  const task = QueueState.tablesOf(state).byKey.get(idempotencyKey)
-  return task === undefined ? undefined : viewOf(task)
+  const tables = QueueState.tablesOf(state)
+  const task = tables.byKey.get(idempotencyKey)
+  return task === undefined ? undefined : viewOf(task, tables.head.settings)
 }
 
 /** The revision of the last event about a task: its history is chained backwards from there. */

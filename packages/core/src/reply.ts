@@ -5,6 +5,7 @@ import { QueueState } from './queue-state.js'
 import type { Settings } from './settings.js'
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
+import { attemptOf } from './attempts.js'
 import { type Phase, type Status, statuses } from './task.js'
 import { findTask } from './decide/lookup.js'
 
@@ -20,6 +21,10 @@ export class ClaimedTask {
   /** Claims before this one that ended without success. */
   readonly attempts: number
   readonly retries: number
+  /** Which attempt this is: 1, 2, 3 … */
+  readonly attempt: number
+  /** If the attempt of this number fails, the task becomes a dead letter. */
+  readonly attemptsMax: number
   /** Where the checkpoint that a former holder left is in the log. */
   readonly checkpointRevision: number | undefined
   /** JSON text of `{payload?, description?, metadata?}`: joined from the log by whoever can read it. */
@@ -32,20 +37,24 @@ export class ClaimedTask {
     readonly agent: string,
     readonly token: number,
     readonly expiresAt: number,
+    maxAttempts: number,
   ) {
     this.attempts = record.attempts
     this.retries = record.retries
+    const { attempt, attemptsMax } = attemptOf(record, maxAttempts)
+    this.attempt = attempt
+    this.attemptsMax = attemptsMax
     this.checkpointRevision = record.extras.checkpointRevision
   }
 
   /** What prints is what there is to know: the record has the whole queue behind it. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { task, number, type, agent, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt } = this
-    const { dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt } = this
+    const { attempt, attemptsMax, idempotencyKey, dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt } = this
     const { enqueuedRevision, checkpointRevision, content, checkpoint } = this
     return {
       ...{ task, number, type, agent, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt },
-      ...{ dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt },
+      ...{ attempt, attemptsMax, idempotencyKey, dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt },
       ...{ enqueuedRevision, checkpointRevision, content, checkpoint },
     }
   }
@@ -61,6 +70,9 @@ export class ClaimedTask {
   }
   get priority(): number {
     return this.record.priority
+  }
+  get idempotencyKey(): string {
+    return this.record.key
   }
   get timeout(): number {
     return this.record.timeout
@@ -190,7 +202,7 @@ const enqueued = (
 
 const claimed = ({ data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask =>
   // It was claimed a moment ago, so it is there.
-  new ClaimedTask(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt)
+  new ClaimedTask(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt, tables.head.settings.maxAttempts)
 
 const statusOf = (tables: Tables, id: string): Status => findTask(tables, id)?.status ?? 'completed'
 

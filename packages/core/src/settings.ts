@@ -19,6 +19,7 @@ export type BreakerSettings = t.TypeOf<typeof BreakerSettings>
 
 const defaults = {
   timeout: PositiveSeconds,
+  /** Failures after which a task is a dead letter, the first one included: 3 means three attempts. */
   maxRetries: integer(0, 1_000),
   backoffSeconds: Seconds,
   maxBackoffSeconds: Seconds,

@@ -54,7 +54,7 @@ export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, 
         const last = tasks[tasks.length - 1] as TaskView
         return { tasks, next: cursorAfter(last) }
       }
-      tasks.push(viewOf(task))
+      tasks.push(viewOf(task, tables.head.settings))
     }
   }
   return { tasks, next: undefined }
@@ -132,7 +132,7 @@ const fits = (filter: TaskFilter, group: Group): boolean =>
  * Cost: O(log n) to find the time, O(1) per finished task since then.
  */
 export const newestFinished = (state: QueueState, among: ReadonlyArray<Status>, max: number): ReadonlyArray<TaskView> => {
-  const { finished } = QueueState.tablesOf(state)
+  const { finished, head } = QueueState.tablesOf(state)
   const newest = finished.last()
   if (newest === undefined) return []
   // How far back the wanted number lies is not known: look back ten times as far until it is enough.
@@ -143,6 +143,6 @@ export const newestFinished = (state: QueueState, among: ReadonlyArray<Status>, 
       if (among.includes(cursor.item.status)) found.push(cursor.item)
     }
     if (found.length < max && since > 0) continue
-    return found.slice(-max).reverse().map(viewOf)
+    return found.slice(-max).reverse().map((task) => viewOf(task, head.settings))
   }
 }

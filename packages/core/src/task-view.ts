@@ -1,10 +1,12 @@
 /** A task as it is shown: a copy, which does not change with the state. */
+import { type Attempt, attemptOf } from './attempts.js'
 import type { DeadLetterReason } from './events.js'
+import type { Settings } from './settings.js'
 import { isHeld, type Lease, type TaskRecord } from './state.js'
 import type { Phase, Status } from './task.js'
 
 /** What the queue knows of a task, besides its content. Times are milliseconds since 1970. */
-export interface TaskView {
+export interface TaskView extends Attempt {
   readonly id: string
   readonly number: number
   readonly type: string
@@ -43,7 +45,7 @@ export interface TaskView {
 /** The claim of whoever holds the task, or completed it. */
 export const holderOf = (task: TaskRecord): Lease | null => (isHeld(task) || task.status === 'completed' ? task.lease : null)
 
-export const viewOf = (task: TaskRecord): TaskView => {
+export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAttempts'>): TaskView => {
   const { group, extras, lease } = task
   const held = holderOf(task)
   return {
@@ -59,6 +61,7 @@ export const viewOf = (task: TaskRecord): TaskView => {
     backoffSeconds: task.backoffSeconds,
     retries: task.retries,
     attempts: task.attempts,
+    ...attemptOf(task, maxAttempts),
     createdAt: task.enqueuedAt,
     skills: group.skills,
     claimants: extras.claimants ?? [],

@@ -76,6 +76,7 @@ const common = {
   dependencies: Dependencies,
   /** Seconds a lease lasts without a heartbeat. */
   timeout: PositiveSeconds,
+  /** Failures after which it is a dead letter, the first one included; see `attempts.ts`. */
   maxRetries: integer(0, 1_000),
   /** Seconds before the first retry; doubles with each. */
   backoffSeconds: Seconds,

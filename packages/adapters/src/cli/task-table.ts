@@ -22,6 +22,18 @@ const situation = (task: TaskView): string => {
   }
 }
 
+/** `2 of 3`: the attempt under way, or the last one. */
+export const attemptText = ({ attempt, attemptsMax }: Pick<TaskView, 'attempt' | 'attemptsMax'>): string =>
+  attempt === 0 ? 'none yet' : `${attempt} of ${attemptsMax}`
+
+/** The same, with how those before it ended. */
+export const attemptsText = (task: Pick<TaskView, 'attempt' | 'attemptsMax' | 'attempts' | 'retries'>): string => {
+  const { attempts, retries } = task
+  // What was imported may bring failures along that no attempt here stands behind.
+  const givenBack = Math.max(0, attempts - retries)
+  return [attemptText(task), retries === 0 ? '' : `${retries} failed`, givenBack === 0 ? '' : `${givenBack} given back`].filter((part) => part !== '').join(', ')
+}
+
 /** What it is about, as far as one can tell. */
 export const subjectOf = ({ description, payload }: Pick<TaskView, 'description' | 'payload'>): string => {
   if (description !== undefined) return description
@@ -34,7 +46,7 @@ export const subjectOf = ({ description, payload }: Pick<TaskView, 'description'
 
 export const taskTable = (printer: Printer, tasks: ReadonlyArray<TaskView>, empty: string): void =>
   printer.table(
-    ['#', 'ID', 'TYPE', 'PRI', 'STATUS', 'AGE', 'TRIES', 'SITUATION', 'ABOUT'],
+    ['#', 'ID', 'TYPE', 'PRI', 'STATUS', 'AGE', 'ATTEMPT', 'SITUATION', 'ABOUT'],
     tasks.map((task) => [
       String(task.number),
       clean(task.id, 40),
@@ -42,7 +54,7 @@ export const taskTable = (printer: Printer, tasks: ReadonlyArray<TaskView>, empt
       String(task.priority),
       paintStatus(printer.colors, task.status),
       since(task.createdAt).replace(' ago', ''),
-      task.attempts === 0 ? '' : String(task.attempts),
+      task.attempt === 0 ? '' : attemptText(task),
       situation(task),
       clean(subjectOf(task), 50),
     ]),

@@ -56,15 +56,25 @@ interface TaskCommon {
   readonly number: number
   readonly type: string
   readonly priority: number
-  readonly payload?: Json
+  /** What the producer sent; `null` if nothing. */
+  readonly payload: Json
   readonly description?: string
   readonly metadata?: JsonObject
   readonly dependencies: ReadonlyArray<string>
   /** Seconds that a lease lasts without a heartbeat. */
   readonly timeout: number
+  /** So many failures make it a dead letter, the first one included; at least one attempt is made. */
   readonly maxRetries: number
+  /** Attempts that failed or expired since the last requeue. */
   readonly retries: number
+  /** Claims that ended without success since the last requeue, releases included. */
   readonly attempts: number
+  /** The attempt under way, or the last one: 1, 2, 3 …; 0 before the first. */
+  readonly attempt: number
+  /** If the attempt of this number fails, the task becomes a dead letter. */
+  readonly attemptsMax: number
+  /** The producer's, or one that the queue has made; no other known task has it. */
+  readonly idempotencyKey: string
   readonly createdAt: string
   readonly phase?: Phase
   readonly tenant?: string
@@ -77,7 +87,6 @@ interface TaskCommon {
 export interface TaskView extends TaskCommon {
   readonly status: Status
   readonly backoffSeconds: number
-  readonly idempotencyKey: string
   readonly result?: Result
   readonly requires?: { readonly skills: ReadonlyArray<string> }
   /** When a scheduled task becomes ready. */
@@ -179,6 +188,8 @@ export interface Lease {
 export interface Claim {
   readonly task: ClaimedTask
   readonly lease: Lease
+  /** Which attempt of the task this is: 1, 2, 3 … */
+  readonly attempt: number
   /** What a former holder left. */
   readonly checkpoint?: Json
 }

@@ -25,6 +25,8 @@ export const ProblemAnswer = t.intersection(
 )
 
 const content = { payload: AnyJson, description: t.string, metadata: AnyObject }
+/** The attempt under way or the last one, 0 before the first; and which one makes a dead letter if it fails. */
+const attempt = { attempt: t.number, attemptsMax: t.number }
 const belonging = { phase: Phase, tenant: t.string, ticketId: t.string, parentTaskId: t.string, deadlineAt: Time }
 
 export const TaskAnswer = t.intersection(
@@ -43,6 +45,7 @@ export const TaskAnswer = t.intersection(
       idempotencyKey: t.string,
       retries: t.number,
       attempts: t.number,
+      ...attempt,
       claimants: ids,
       /** Who holds the task, or completed it. */
       claimedBy: orNull(t.string),
@@ -80,6 +83,8 @@ const ClaimedTask = t.intersection(
       maxRetries: t.number,
       retries: t.number,
       attempts: t.number,
+      ...attempt,
+      idempotencyKey: t.string,
       claimedBy: t.string,
       createdAt: Time,
     }),
@@ -92,7 +97,7 @@ export const LeaseAnswer = t.type({ token: t.number, expiresAt: Time }, 'Lease')
 export const ClaimsAnswer = t.type(
   {
     claims: t.readonlyArray(
-      t.intersection([t.type({ task: ClaimedTask, lease: LeaseAnswer }), t.partial({ checkpoint: AnyJson })], 'Claim'),
+      t.intersection([t.type({ task: ClaimedTask, lease: LeaseAnswer, attempt: t.number }), t.partial({ checkpoint: AnyJson })], 'Claim'),
     ),
   },
   'Claims',

@@ -17,6 +17,7 @@ const taskText = (view: TaskView, content: string | undefined, result: string | 
     `,"status":"${status}"${membersOf(content)},"dependencies":${quoteAll(view.dependencies)}` +
     `,"timeout":${view.timeout},"maxRetries":${view.maxRetries},"backoffSeconds":${view.backoffSeconds}` +
     `,"idempotencyKey":${quote(view.idempotencyKey)},"retries":${view.retries},"attempts":${view.attempts}` +
+    `,"attempt":${view.attempt},"attemptsMax":${view.attemptsMax}` +
     `,"claimants":${quoteAll(view.claimants)},"currentClaimant":${textOrNull(claimant)}` +
     `,"claimedBy":${textOrNull(claimedBy)},"claimedAt":${timeOrNull(view.claimedAt)}` +
     maybeTime('leaseExpiresAt', leaseExpiresAt) +
@@ -97,13 +98,14 @@ export const claimsText = (claims: ReadonlyArray<Claim>, agent: string): string 
       `,"priority":${claim.priority},"status":"in-progress"${membersOf(claim.content)}` +
       `,"dependencies":${dependencies.length === 0 ? '[]' : quoteAll(dependencies)}` +
       `,"timeout":${claim.timeout},"maxRetries":${claim.maxRetries},"retries":${claim.retries}` +
-      `,"attempts":${claim.attempts},"claimedBy":${claimedBy},"createdAt":"${created(claim.createdAt)}"`
+      `,"attempts":${claim.attempts},"attempt":${claim.attempt},"attemptsMax":${claim.attemptsMax}` +
+      `,"idempotencyKey":${quote(claim.idempotencyKey)},"claimedBy":${claimedBy},"createdAt":"${created(claim.createdAt)}"`
     if (phase !== undefined) text += `,"phase":"${phase}"`
     if (tenant !== undefined) text += `,"tenant":${quote(tenant)}`
     if (ticketId !== undefined) text += `,"ticketId":${quote(ticketId)}`
     if (parentTaskId !== undefined) text += `,"parentTaskId":${quote(parentTaskId)}`
     if (deadlineAt !== undefined) text += `,"deadlineAt":"${isoOf(deadlineAt)}"`
-    text += `},"lease":{"token":${claim.token},"expiresAt":"${expires(claim.expiresAt)}"}`
+    text += `},"lease":{"token":${claim.token},"expiresAt":"${expires(claim.expiresAt)}"},"attempt":${claim.attempt}`
     text += checkpoint === undefined ? '}' : `,"checkpoint":${checkpoint}}`
   }
   return `${text}]}`

@@ -1,5 +1,5 @@
 /** Work taken from the engine in the same process: no HTTP, no JSON but the contents, and those when they are read. */
-import type { Command, Json, JsonObject, Replies } from '@daybook/core'
+import type { Command, Json, JsonObject, Phase, Replies } from '@daybook/core'
 import { isLeft } from 'fp-ts/lib/Either.js'
 import { DaybookError } from '../client/errors.js'
 import { textOf } from '../client/gather.js'
@@ -69,31 +69,78 @@ interface Content {
   readonly metadata?: JsonObject
 }
 
-/** What a claim holds, parsed when it is looked at. */
+const isoOf = (ms: number): string => new Date(ms).toISOString()
+
+/** What a claim holds, taken from it when it is looked at: most handlers read little of their task. */
 class EngineTask implements WorkTask {
-  readonly id: string
-  readonly number: number
-  readonly type: string
-  private readonly text: string
   private content: Content | undefined
 
-  constructor({ task, number, type, content }: Claim) {
-    this.id = task
-    this.number = number
-    this.type = type
-    this.text = content
-  }
+  constructor(private readonly claim: Claim) {}
+
   private get parsed(): Content {
-    return (this.content ??= JSON.parse(this.text) as Content)
+    return (this.content ??= JSON.parse(this.claim.content) as Content)
   }
-  get payload(): Json | undefined {
-    return this.parsed.payload
+  get id(): string {
+    return this.claim.task
+  }
+  get number(): number {
+    return this.claim.number
+  }
+  get type(): string {
+    return this.claim.type
+  }
+  get priority(): number {
+    return this.claim.priority
+  }
+  get payload(): Json {
+    return this.parsed.payload ?? null
   }
   get description(): string | undefined {
     return this.parsed.description
   }
   get metadata(): JsonObject | undefined {
     return this.parsed.metadata
+  }
+  get idempotencyKey(): string {
+    return this.claim.idempotencyKey
+  }
+  get attempt(): number {
+    return this.claim.attempt
+  }
+  get attemptsMax(): number {
+    return this.claim.attemptsMax
+  }
+  get dependencies(): ReadonlyArray<string> {
+    return this.claim.dependencies
+  }
+  get createdAt(): string {
+    return isoOf(this.claim.createdAt)
+  }
+  get phase(): Phase | undefined {
+    return this.claim.phase
+  }
+  get tenant(): string | undefined {
+    return this.claim.tenant
+  }
+  get ticketId(): string | undefined {
+    return this.claim.ticketId
+  }
+  get parentTaskId(): string | undefined {
+    return this.claim.parentTaskId
+  }
+  get deadlineAt(): string | undefined {
+    const { deadlineAt } = this.claim
+    return deadlineAt === undefined ? undefined : isoOf(deadlineAt)
+  }
+
+  /** The same as over HTTP: as a plain object, which can be logged or sent on. */
+  toJSON(): WorkTask {
+    const { id, number, type, priority, payload, description, metadata, idempotencyKey, attempt, attemptsMax } = this
+    const { dependencies, createdAt, phase, tenant, ticketId, parentTaskId, deadlineAt } = this
+    return {
+      ...{ id, number, type, priority, payload, description, metadata, idempotencyKey, attempt, attemptsMax },
+      ...{ dependencies, createdAt, phase, tenant, ticketId, parentTaskId, deadlineAt },
+    }
   }
 }
 

@@ -30,9 +30,9 @@ export interface HandlerContext {
 /**
  * Works on one task. What it returns completes the task; `success: false`, or an error thrown, fails it.
  * Where the queue requires decision reports (the default), a completion without `decisionReport` leaves the
- * task *incomplete* (LK-02).
+ * task *incomplete* (LK-02). `P` is the type of its tasks' payloads; see {@link WorkTask}.
  */
-export type Handler = (task: WorkTask, context: HandlerContext) => Promise<Result | void> | Result | void
+export type Handler<P = Json> = (task: WorkTask<P>, context: HandlerContext) => Promise<Result | void> | Result | void
 
 /** Thrown by a handler: trying again is of no use. The task goes to the dead letters at once. */
 export class PermanentError extends Error {

@@ -1,17 +1,17 @@
 /** What a worker can be told; every option with its consequence, default and range. */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
-import type { Phase } from '@daybook/core'
+import type { Json, Phase } from '@daybook/core'
 import { inRange } from '../client/range.js'
 import type { OnWorkerEvent } from './events.js'
 import type { Handler } from './handler.js'
 import type { TaskSource } from './source.js'
 
-export interface WorkerOptions {
+export interface WorkerOptions<P = Json> {
   /** Where the work comes from: `httpSource(client)` or `engineSource(engine)`. */
   readonly source: TaskSource
   /** What is done with a task. */
-  readonly handler: Handler
+  readonly handler: Handler<P>
   /**
    * Under which name tasks are claimed. Default: host, process and random characters, another one for each
    * worker.

@@ -4,16 +4,39 @@
  */
 import type { Failure, Json, JsonObject, Phase, Result, Status } from '@daybook/core'
 
-/** A task as a handler sees it. Over HTTP there may be more in it. */
-export interface WorkTask {
+/**
+ * A task as a handler sees it.
+ *
+ * *Gotchas*: `P` is what the handler's author says of the payload. Nobody checks it: a producer may have sent anything.
+ */
+export interface WorkTask<P = Json> {
   readonly id: string
   /** 1, 2, 3 … per queue. */
   readonly number: number
   readonly type: string
-  /** What the producer sent; `undefined` if nothing. */
-  readonly payload?: Json | undefined
+  readonly priority: number
+  /** What the producer sent; `null` if nothing. */
+  readonly payload: P
   readonly description?: string | undefined
   readonly metadata?: JsonObject | undefined
+  /**
+   * The producer's, or one that the queue has made. No other task that is known to the queue has it, and it stays the same
+   * over all attempts: hand it on to whatever must not happen twice, like a payment.
+   */
+  readonly idempotencyKey: string
+  /** Which attempt this is: 1, 2, 3 … */
+  readonly attempt: number
+  /** If the attempt of this number fails, the task becomes a dead letter. */
+  readonly attemptsMax: number
+  /** Tasks that were completed before this one could be claimed. */
+  readonly dependencies: ReadonlyArray<string>
+  /** When it was enqueued; ISO 8601. */
+  readonly createdAt: string
+  readonly phase?: Phase | undefined
+  readonly tenant?: string | undefined
+  readonly ticketId?: string | undefined
+  readonly parentTaskId?: string | undefined
+  readonly deadlineAt?: string | undefined
 }
 
 export interface ClaimedWork {

@@ -8,6 +8,7 @@
  * whenever there is room for what it may bring; handlers run; outcomes are handed in in batches. One timer
  * looks after all leases.
  */
+import type { Json } from '@daybook/core'
 import { backoffMs, pause } from '../client/retry.js'
 import type { OnWorkerEvent, WorkerEvent, WorkerStats } from './events.js'
 import { Gate } from './gate.js'
@@ -52,9 +53,13 @@ export interface TaskWorker {
  * worker.start()
  * process.once('SIGTERM', () => void worker.stop())
  * await worker.ended
+ *
+ * @example
+ * createWorker<{ to: string }>({ source, types: ['mail'], handler: async ({ payload }) => send(payload.to) })
  */
-export const createWorker = (options: WorkerOptions): TaskWorker => {
-  const worker = new Worker(configureWorker(options))
+export const createWorker = <P = Json>(options: WorkerOptions<P>): TaskWorker => {
+  // What payloads are is for the handler to say: to the worker they are JSON.
+  const worker = new Worker(configureWorker(options as unknown as WorkerOptions))
   return {
     agentId: worker.config.agentId,
     start: () => worker.start(),

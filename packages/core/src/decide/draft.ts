@@ -3,6 +3,7 @@
  * an agent's end) count the failures they cause as they go, so that a breaker opens at the right one.
  */
 import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../events.js'
+import { exhaustedBy } from '../attempts.js'
 import type { Envelope } from '../commands.js'
 import { retryDelayMs } from '../retry.js'
 import { breakerSettings } from '../settings.js'
@@ -44,13 +45,7 @@ export class Draft {
     const { at, tables } = this
     const { settings } = tables.head
     const retries = task.retries + 1
-    const reason: DeadLetterReason | undefined = !retryable
-      ? 'not-retryable'
-      : retries >= task.maxRetries
-        ? 'retries-exhausted'
-        : task.attempts + 1 >= settings.maxAttempts
-          ? 'attempts-exhausted'
-          : undefined
+    const reason: DeadLetterReason | undefined = retryable ? exhaustedBy(task, settings.maxAttempts) : 'not-retryable'
     if (reason !== undefined) this.emit({ type: 'DeadLettered', at, data: { task: task.id, reason } })
     else if (backoff) {
       const delay = retryDelayMs(task.backoffSeconds, retries, settings.defaults, this.envelope.random)

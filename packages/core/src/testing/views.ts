@@ -8,6 +8,18 @@ import { byPriorityThenAge, type Shadow, type ShadowTask } from './shadow.js'
 const given = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
 
+/** The number of the attempt that, if it and all before it fail from now on, makes the task a dead letter. */
+const lastAttempt = ({ settings }: Shadow, task: ShadowTask): number => {
+  const isOver = ['dead-letter', 'cancelled', 'discarded'].includes(task.stage)
+  const mayFail = (retries: number, attempts: number): boolean => retries < Math.max(1, task.facts.maxRetries) && attempts < settings.maxAttempts
+  let { retries, attempts } = task
+  for (let first = !isOver; first || mayFail(retries, attempts); first = false) {
+    retries++
+    attempts++
+  }
+  return attempts
+}
+
 export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
   const { facts, lease } = task
   const status = shadow.statusOf(task)
@@ -26,6 +38,8 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
     backoffSeconds: facts.backoffSeconds,
     retries: task.retries,
     attempts: task.attempts,
+    attempt: shadow.isHeld(task) || status === 'completed' ? task.attempts + 1 : task.attempts,
+    attemptsMax: lastAttempt(shadow, task),
     createdAt: task.createdAt,
     skills: [...(facts.skills ?? [])].sort(),
     claimants: task.barred,

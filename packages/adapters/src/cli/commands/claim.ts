@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { Phase } from '@daybook/core'
 import { type Cli, examples } from '../cli.js'
 import { defaultAgent } from '../who.js'
-import { subjectOf } from '../task-table.js'
+import { attemptText, subjectOf } from '../task-table.js'
 import { clean, until } from '../text.js'
 import { defined, list, number, positive } from '../values.js'
 
@@ -37,8 +37,8 @@ export const claimCommand = (cli: Cli): Command =>
       const claims = await client.claim({ agentId, ...defined({ types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant, max, wait }) })
       printer.answer({ agentId, claims }, () =>
         printer.table(
-          ['ID', 'TYPE', 'PRI', 'LEASE', 'ENDS', 'ABOUT'],
-          claims.map(({ task, lease }) => [clean(task.id, 40), clean(task.type, 30), String(task.priority), String(lease.token), until(lease.expiresAt), clean(subjectOf(task), 60)]),
+          ['ID', 'TYPE', 'PRI', 'ATTEMPT', 'LEASE', 'ENDS', 'ABOUT'],
+          claims.map(({ task, lease }) => [clean(task.id, 40), clean(task.type, 30), String(task.priority), attemptText(task), String(lease.token), until(lease.expiresAt), clean(subjectOf(task), 60)]),
           'nothing to claim',
         ))
     }))

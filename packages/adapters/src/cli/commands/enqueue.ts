@@ -36,7 +36,7 @@ export const enqueueCommand = (cli: Cli): Command =>
     .option('-d, --description <text>', 'for people')
     .option('--depends-on <ids>', 'tasks that must be completed first, with commas', list)
     .option('--timeout <seconds>', 'how long a lease lasts without a heartbeat', number)
-    .option('--max-retries <n>', 'failures after which it becomes a dead letter', whole)
+    .option('--max-retries <n>', 'failures after which it becomes a dead letter: 3 (the default) means three attempts, 1 and 0 one', whole)
     .option('--backoff <seconds>', 'wait before the first retry; doubles with each', number)
     .option('--key <key>', 'idempotency key; without one, the hash of type and payload')
     .option('--at <time>', 'not before: 2026-01-31T12:00:00Z, or +15m', time)

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { TaskView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus, type Printer } from '../printer.js'
+import { attemptsText } from '../task-table.js'
 import { clean, clock, since, until } from '../text.js'
 
 const json = (value: unknown): string | undefined => (value === undefined || value === null ? undefined : clean(JSON.stringify(value), 4_000))
@@ -18,7 +19,7 @@ export const showTask = (printer: Printer, task: TaskView): void =>
     ['enqueued', `${clock(task.createdAt)} (${since(task.createdAt)})`],
     ['available', task.status === 'scheduled' ? `${clock(task.availableAt)} (${until(task.availableAt)})` : undefined],
     ['deadline', clock(task.deadlineAt)],
-    ['attempts', `${task.attempts}, retries ${task.retries} of ${task.maxRetries}`],
+    ['attempt', attemptsText(task)],
     ['lease', task.leaseExpiresAt === undefined ? undefined : `${clean(task.claimedBy ?? '')} until ${clock(task.leaseExpiresAt)} (${until(task.leaseExpiresAt)})`],
     ['finished', clock(task.finishedAt)],
     ['last error', task.lastError === null ? undefined : printer.colors.red(clean(task.lastError))],

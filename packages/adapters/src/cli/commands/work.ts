@@ -41,7 +41,8 @@ export const workCommand = (cli: Cli): Command =>
     .option('-q, --quiet', 'no line for every task')
     .addHelpText('after', `
 The program gets the task as JSON on standard input, and DAYBOOK_TASK_ID, DAYBOOK_TASK_TYPE, DAYBOOK_QUEUE,
-DAYBOOK_ATTEMPT, DAYBOOK_AGENT and DAYBOOK_LEASE in its environment. It is run once for each attempt.
+DAYBOOK_ATTEMPT, DAYBOOK_ATTEMPTS_MAX, DAYBOOK_IDEMPOTENCY_KEY, DAYBOOK_AGENT and DAYBOOK_LEASE in its environment. It is
+run once for each attempt.
 
   exit code 0    the task is completed with the JSON that was printed: {"output":…,"decisionReport":…};
                  anything else that was printed becomes its output
@@ -75,8 +76,6 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     onEvent: (event) => told.event(event),
     handler: async (task, { signal, lease, lastCheckpoint }) => {
       const began = performance.now()
-      // Those that have ended; this one has not.
-      const attempts = (task as WorkTask & { readonly attempts?: number }).attempts ?? 0
       try {
         const result = await runAgent({
           command,
@@ -88,7 +87,9 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
             DAYBOOK_TASK_TYPE: task.type,
             DAYBOOK_QUEUE: connection.queue,
             DAYBOOK_URL: connection.url,
-            DAYBOOK_ATTEMPT: String(attempts + 1),
+            DAYBOOK_ATTEMPT: String(task.attempt),
+            DAYBOOK_ATTEMPTS_MAX: String(task.attemptsMax),
+            DAYBOOK_IDEMPOTENCY_KEY: task.idempotencyKey,
             DAYBOOK_AGENT: worker.agentId,
             DAYBOOK_LEASE: String(lease.token),
           },
