@@ -1,8 +1,8 @@
-import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { checkSqliteFile, openSqliteStore } from '@daybook/adapters/sqlite'
+import { goesWithout, mount, strace } from '../support/needs.js'
 import { runProgram, scriptPath } from './child.js'
 import { idsIn, storeFile, testFolder } from './store-files.js'
 
@@ -19,10 +19,7 @@ type Line = Outcome | Look
 
 const parse = (lines: ReadonlyArray<string>): ReadonlyArray<Line> => lines.map((line) => JSON.parse(line) as Line)
 
-const canMount = spawnSync('unshare', ['-rm', 'true']).status === 0
-const canInject = spawnSync('strace', ['-e', 'inject=fsync:error=EIO', 'true']).status === 0
-
-test.skipIf(!canMount)('EV-03 a full disk refuses appends without harm, and they go on when there is room', async () => {
+test.skipIf(goesWithout(mount))('EV-03 a full disk refuses appends without harm, and they go on when there is room', async () => {
   const folder = join(root, 'full')
   mkdirSync(folder)
   const options = JSON.stringify({ file: join(folder, 'store.daybook'), bytes: 100_000, count: 60 })
@@ -45,7 +42,7 @@ test.skipIf(!canMount)('EV-03 a full disk refuses appends without harm, and they
 })
 
 /** The n-th fsync of each writing thread fails; a renewed writer counts from one again. */
-test.skipIf(!canInject).each([
+test.skipIf(goesWithout(strace)).each([
   [1, 'for good: the renewed writer fails as well'],
   [3, 'for good: the renewed writer fails as well'],
   [4, 'again and again'],

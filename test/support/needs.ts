@@ -1,0 +1,35 @@
+/**
+ * Some tests need a program of the operating system. Where it is missing they fail and say what to do: skipped in silence, they would
+ * let pass what only they can see. Who knows better says so, in `DAYBOOK_TEST_WITHOUT`.
+ */
+import { spawnSync } from 'node:child_process'
+
+export interface Need {
+  /** What `DAYBOOK_TEST_WITHOUT` calls it. */
+  readonly name: 'strace' | 'mount'
+  /** Ends with 0 where the program can do what is needed. */
+  readonly probe: readonly [program: string, ...args: ReadonlyArray<string>]
+  readonly advice: string
+}
+
+export const strace: Need = {
+  name: 'strace',
+  probe: ['strace', '-e', 'inject=fsync:error=EIO', 'true'],
+  advice: 'install it (Debian, Ubuntu: apt-get install strace) and allow ptrace (docker run --cap-add SYS_PTRACE)',
+}
+export const mount: Need = {
+  name: 'mount',
+  probe: ['unshare', '-rm', 'true'],
+  advice: 'allow user namespaces, or mounts (docker run --cap-add SYS_ADMIN)',
+}
+
+/** Whether to go without these tests. Throws where what they need is neither there nor waived. */
+export const goesWithout = ({ name, probe, advice }: Need, environment: Readonly<Record<string, string | undefined>> = process.env): boolean => {
+  const [program, ...args] = probe
+  if (spawnSync(program, args).status === 0) return false
+  if ((environment['DAYBOOK_TEST_WITHOUT'] ?? '').split(',').includes(name)) {
+    console.warn(`Tests that need ${name} are left out, as DAYBOOK_TEST_WITHOUT says.`)
+    return true
+  }
+  throw new Error(`these tests need ${name}: ${advice}. To go without them: DAYBOOK_TEST_WITHOUT=${name}`)
+}
