@@ -6,6 +6,7 @@ import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, SnapshotStore } from '@daybook/adapters/store'
 import { foldVersion } from '@daybook/core'
+import { differenceOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { memorySnapshots } from '../support/memory-snapshots.js'
 import { below, randomOf } from '../support/random.js'
@@ -28,7 +29,7 @@ const work = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'], see
 const startsAsFromZero = async (store: EventStore, snapshots: SnapshotStore): Promise<void> => {
   const { engine } = await openQueue({ store, snapshots })
   const [text, zero] = [await stateText(engine), textOf(foldAll(await logOf(store)))]
-  if (text !== zero) throw new Error(`INV-15: the start from a snapshot differs from the fold from zero:\n${text}\n${zero}`)
+  if (text !== zero) throw new Error(`INV-15: the start from a snapshot differs from the fold from zero:\n${differenceOf(text, zero)}`)
 }
 
 test('taken at intervals, under load, and not more often', async () => {

@@ -18,7 +18,7 @@ import {
   release,
   rollback,
 } from '@daybook/core'
-import { Shadow, type ShadowTask, textOf } from '@daybook/core/testing'
+import { differenceOf, Shadow, type ShadowTask, textOf } from '@daybook/core/testing'
 import { agents, type Scenario, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 
 /** What a defect is planted in. */
@@ -157,7 +157,7 @@ export class World {
         const text = textOf(this.state)
         this.state = this.system.fork(this.state)
         this.count('reload')
-        holds(textOf(this.state) === text, () => `INV-15: a loaded snapshot differs:\n${text}\n${textOf(this.state)}`)
+        holds(textOf(this.state) === text, () => `INV-15: a loaded snapshot differs:\n${differenceOf(text, textOf(this.state))}`)
         return this.checker.step?.(this, undefined, [])
       }
       default: {
@@ -178,7 +178,7 @@ export class World {
     this.shadow = Shadow.of(this.log)
     this.checker = this.makeChecker()
     for (const event of this.log) this.checker.note?.(event)
-    holds(textOf(this.state) === point.text, () => `INV-15: rolled back, yet not as it was:\n${point.text}\n${textOf(this.state)}`)
+    holds(textOf(this.state) === point.text, () => `INV-15: rolled back, yet not as it was:\n${differenceOf(point.text, textOf(this.state))}`)
     this.checker.step?.(this, undefined, [])
   }
 

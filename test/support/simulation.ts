@@ -6,6 +6,7 @@ import { openEngine, type Outcome, type QueueEngine } from '@daybook/adapters/en
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { type ClaimedTask, type Command, type CommandOf, depthOf, isFinal, isUnreadable, listTasks } from '@daybook/core'
+import { differenceOf } from '@daybook/core/testing'
 import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type Told } from './audit.js'
 import { faultyStore, swarm } from './faulty-store.js'
 import { memorySnapshots } from './memory-snapshots.js'
@@ -104,9 +105,7 @@ const stateIsFold = async (engine: QueueEngine, store: EventStore): Promise<void
   const { text, revision } = await stateAt(engine)
   const fold = textOf(foldAll((await logOf(store)).slice(0, revision + 1)))
   if (text === fold) return
-  const [left, right] = [text.split('\n'), fold.split('\n')]
-  const at = left.findIndex((line, i) => line !== right[i])
-  throw new Error(`INV-15: the engine's state is not the fold of its log: ${left[at]} instead of ${right[at]}`)
+  throw new Error(`INV-15: the engine's state is not the fold of its log:\n${differenceOf(text, fold)}`)
 }
 
 class Callers {

@@ -115,6 +115,7 @@ const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', a
     task.status = status
     task.finishedAt = at
     task.dueAt = 0
+    task.missing = 0
     task.dependents = noTasks
   })
 

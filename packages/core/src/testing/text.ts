@@ -1,12 +1,81 @@
-import type { QueueState } from '../queue-state.js'
-import type { SnapshotPage } from '../snapshot-page.js'
-import { snapshotPages } from '../snapshot.js'
+/**
+ * A state as text, to be compared and looked at: equal for equal states, and for no others (INV-15). It walks the tables as they are and
+ * shares no code with snapshots: every own field of every record, every index in its order. A field or an index that is added to the state
+ * is in it without a word here; a kind of value that it does not know throws.
+ */
+import { QueueState } from '../queue-state.js'
+import { SortedList } from '../sorted-list.js'
+import type { Breaker, Group, TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
+import { isFinal } from '../task.js'
+import { TaskNumbers } from '../task-numbers.js'
+import { TextIndex } from '../text-index.js'
 
-/** A state as text, to be compared and looked at: equal for equal states. */
-export const textOf = (state: QueueState): string => snapshotPages(state).map(pageText).join('\n')
+/** What the tables hold besides the state: the way back, a snapshot under way, what was looked up last, the seed of the hashes. */
+const beside: ReadonlySet<string> = new Set(['undoLog', 'copyOnWrite', 'asked', 'expected', 'next', 'seed'])
 
-/** What is no number, then a line for each task. */
-const pageText = ({ text, rows, numbers }: SnapshotPage): string => {
-  const lines = Array.from({ length: rows }, (_, row) => numbers.filter((__, at) => at % rows === row).join(' '))
-  return [text, ...lines].join('\n')
+export const textOf = (state: QueueState): string => {
+  const tables = QueueState.tablesOf(state)
+  return entriesOf(tables)
+    .filter(([name]) => !beside.has(name))
+    .map(([name, value]) => `${name}: ${tableText(value, tables)}`)
+    .join('\n')
 }
+
+/** The lines of two texts of states that are not in both, for people; empty for equal ones. */
+export const differenceOf = (left: string, right: string): string => {
+  const only = (sign: string, text: string, other: string): ReadonlyArray<string> => {
+    const known = new Set(other.split('\n'))
+    return text.split('\n').flatMap((line) => (known.has(line) ? [] : [`${sign} ${line.trim()}`]))
+  }
+  return left === right ? '' : [...only('-', left, right), ...only('+', right, left)].join('\n')
+}
+
+const tableText = (value: unknown, tables: Tables): string => {
+  if (value instanceof TaskNumbers) return lines([...value.values()].map(recordText))
+  if (value instanceof TextIndex) return indexText(value as TextIndex<TaskRecord>, tables)
+  if (!(value instanceof Map)) return isRecord(value) ? recordText(value) : valueText(value)
+  const entries = [...(value as ReadonlyMap<string, unknown>)].sort(([a], [b]) => (a < b ? -1 : 1))
+  return lines(entries.map(([key, member]) => `${key} ${isRecord(member) ? recordText(member) : valueText(member)}`))
+}
+
+const lines = (texts: ReadonlyArray<string>): string => texts.map((text) => `\n  ${text}`).join('')
+
+/** All fields of a record but one, which is about the undo log. */
+const recordText = (record: object): string =>
+  entriesOf(record)
+    .filter(([name]) => name !== 'savedFor')
+    .map(([name, value]) => `${name}=${name === 'dependents' ? valueText(waiting(value as TaskRecord['dependents'])) : valueText(value)}`)
+    .join(' ')
+
+/** One that was cancelled while it waited may stand there until it is evicted. It waits no more. */
+const waiting = (dependents: ReadonlyArray<TaskRecord>): ReadonlyArray<TaskRecord> => dependents.filter(({ status }) => !isFinal(status))
+
+/** Whom an index of texts finds for each id and each key that there is. */
+const indexText = (index: TextIndex<TaskRecord>, tables: Tables): string => {
+  const texts = [...tables.byNumber.values()].flatMap(({ id, key }) => [id, key])
+  const found = [...new Set(texts)].sort().flatMap((text) => (index.has(text) ? [`${text} ${valueText(index.get(text))}`] : []))
+  return `${index.size}${lines(found)}`
+}
+
+/** A value inside a record: other records by their names alone. */
+const valueText = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? JSON.stringify(value) : Object.is(value, -0) ? '-0' : String(value)
+  if (isTask(value)) return `#${value.number}`
+  if (isGroup(value)) return `[${value.key}]`
+  if (isBreaker(value)) return `[${value.type}]`
+  if (Array.isArray(value)) return `(${value.map(valueText).join(' ')})`
+  if (value instanceof SortedList) return `${value.size} (${[...(value as SortedList<unknown>)].map(valueText).join(' ')})`
+  if (value instanceof Set) return `{${[...(value as ReadonlySet<unknown>)].map(valueText).sort().join(' ')}}`
+  if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error(`textOf does not know how to show a ${value.constructor.name}`)
+  const members = entriesOf(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([name, member]) => `${name}: ${valueText(member)}`).join(', ')}}`
+}
+
+/** What is undefined is not there. */
+const entriesOf = (value: object): Array<[string, unknown]> => Object.entries(value).filter(([, member]) => member !== undefined)
+
+const isTask = (value: object): value is TaskRecord => 'enqueuedRevision' in value
+const isGroup = (value: object): value is Group => 'byStatus' in value
+const isBreaker = (value: object): value is Breaker => 'halfOpenAt' in value
+const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null && (isTask(value) || isGroup(value) || isBreaker(value) || 'savedFor' in value)
