@@ -2,14 +2,15 @@
  * A state as pages, and back: the first holds what is no task. A snapshot is a cache: made by one version of the
  * fold, of use to that version alone.
  *
- * `beginSnapshot` takes its pages bit by bit while the state goes on changing: what is about to change is
- * copied first, so all pages show the moment of the work.
+ * `beginSnapshot` takes its pages in small steps while the state goes on changing; all show the moment when it began
+ * (see `task-walk.ts`).
  */
 import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { Breaker, Group, Head, TaskRecord } from './state.js'
 import { sortedByKey } from './sorted-list.js'
 import { byType, Tables } from './tables.js'
 import { isFinal, type Phase } from './task.js'
+import { TaskWalk } from './task-walk.js'
 import { QueueState } from './queue-state.js'
 
 /** Raise it with every change of the fold or of these pages. */
@@ -25,70 +26,32 @@ export interface SnapshotWork {
   readonly revision: number
   /** The next pages, at least `tasksMin` tasks' worth unless it is the end; `undefined` when all is written. */
   readonly next: (tasksMin: number) => ReadonlyArray<SnapshotPage> | undefined
-  /** Stops keeping what changes. Needed only when the snapshot is not taken to its end. */
+  /** Copies nothing any more. Needed only when the snapshot is not taken to its end. */
   readonly abandon: () => void
 }
 
-/** Starts a snapshot of the state as it is now. One at a time. */
+/** Starts a snapshot of the state as it is now. */
 export const beginSnapshot = (state: QueueState): SnapshotWork => {
   const tables = QueueState.tablesOf(state)
-  if (tables.copyOnWrite !== null) throw new Error('a snapshot is under way')
+  const walk = new TaskWalk(tables)
   const groups = groupIndexes(tables)
-  const written = new Set<TaskRecord>()
-  /** Copies of those that are about to change. */
-  const early: Array<TaskRecord> = []
-  const pages = [headPage(tables)]
-  const { lastNumber } = tables.head
-  let passed = 0
-  const put = (tasks: Array<TaskRecord>): void => {
-    if (tasks.length > 0) pages.push(pageOf(tasks, groups))
-    tasks.length = 0
-  }
-  tables.copyOnWrite = {
-    beforeChange: (task) => {
-      if (task.number <= passed || task.number > lastNumber || written.has(task)) return
-      written.add(task)
-      early.push({ ...task })
-    },
-  }
-  const end = (): void => {
-    tables.copyOnWrite = null
-    written.clear()
-  }
+  let head: ReadonlyArray<SnapshotPage> = [headPage(tables)]
   const next = (tasksMin: number): ReadonlyArray<SnapshotPage> | undefined => {
-    const page: Array<TaskRecord> = []
-    put(early)
-    for (let taken = 0; taken < tasksMin && tables.copyOnWrite !== null; ) {
-      const task = tables.byNumber.after(passed)
-      if (task === undefined || task.number > lastNumber) {
-        end()
-        break
-      }
-      passed = task.number
-      if (written.delete(task)) continue
-      page.push(task)
-      taken++
-      if (page.length === pageTasks) put(page)
-    }
-    put(page)
-    return pages.length === 0 && tables.copyOnWrite === null ? undefined : pages.splice(0)
+    const tasks = walk.next(tasksMin)
+    const pages = [...head]
+    head = []
+    for (let from = 0; from < tasks.length; from += pageTasks) pages.push(pageOf(tasks.slice(from, from + pageTasks), groups))
+    return pages.length === 0 && walk.isOver ? undefined : pages
   }
   const abandon = (): void => {
-    end()
-    pages.length = early.length = 0
+    walk.end()
+    head = []
   }
   return { revision: tables.head.revision, next, abandon }
 }
 
-/** The whole snapshot at once. Nothing changes meanwhile, so one that is taken bit by bit is not in its way. */
-export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => {
-  const tables = QueueState.tablesOf(state)
-  const groups = groupIndexes(tables)
-  const tasks = [...tables.byNumber.values()]
-  const pages = [headPage(tables)]
-  for (let from = 0; from < tasks.length; from += pageTasks) pages.push(pageOf(tasks.slice(from, from + pageTasks), groups))
-  return pages
-}
+/** The whole snapshot at once. */
+export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => beginSnapshot(state).next(Number.POSITIVE_INFINITY) ?? []
 
 /** Pages name a group by its place in this order. */
 const groupIndexes = (tables: Tables): ReadonlyMap<Group, number> => new Map(tables.sortedGroups().map((group, index) => [group, index]))
@@ -113,7 +76,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   let breakers: HeadText['breakers'] = []
   const tasks: Array<TaskRecord> = []
   const agents = new Map<string, string>()
-  // Tasks that changed during the cut stand among later ones.
+  // Tasks that changed while the snapshot was taken stand before others with lower numbers.
   let isInOrder = true
 
   const readHead = ({ text }: SnapshotPage): void => {

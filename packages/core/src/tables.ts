@@ -23,6 +23,7 @@ import {
   type TaskRecord,
 } from './state.js'
 import { TaskNumbers } from './task-numbers.js'
+import type { TaskWalk } from './task-walk.js'
 import { isFinal, type Phase, type Status, statuses } from './task.js'
 import { TextIndex } from './text-index.js'
 
@@ -33,11 +34,6 @@ const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b
 /** Tasks that finished in the same millisecond go by their last events. */
 const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b.lastRevision || byNumber(a, b)
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
-
-/** Where an unfinished snapshot keeps what changes before it gets there (see `snapshot.ts`). */
-export interface CopyOnWrite {
-  readonly beforeChange: (task: TaskRecord) => void
-}
 
 export class Tables {
   readonly undoLog = new UndoLog()
@@ -66,7 +62,8 @@ export class Tables {
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
-  copyOnWrite: CopyOnWrite | null = null
+  /** Those under way: each is told of a task before it changes. */
+  readonly walks: Array<TaskWalk> = []
   /** The task that was asked for last. */
   private asked: TaskRecord | undefined
   /** Those that will be asked for, and which of them is next. */
@@ -153,7 +150,7 @@ export class Tables {
 
   /** `revision` is of the event about this task, if it is about this one. */
   update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
-    if (this.copyOnWrite !== null) this.copyOnWrite.beforeChange(task)
+    for (const walk of this.walks) walk.beforeChange(task)
     if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
     this.relink(task, change, revision)
   }
@@ -165,7 +162,7 @@ export class Tables {
 
   /** The task leaves the state; its history stays in the log. */
   evict(task: TaskRecord): void {
-    if (this.copyOnWrite !== null) this.copyOnWrite.beforeChange(task)
+    for (const walk of this.walks) walk.beforeChange(task)
     if (task.status !== 'completed') this.leaveDependencies(task)
     this.leave(task)
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.enter(task) })

@@ -38,9 +38,13 @@ export interface TaskPage {
  *
  * Cost: O(groups · log n) to find the page and O(1) per task on it; filters by ticket and agent have indexes;
  * only `text`, and `agent` among finished tasks, look at tasks that do not match.
+ *
+ * `limit` is at least 1; less is taken for 1.
  */
 export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, after?: string): TaskPage => {
   const tables = QueueState.tablesOf(state)
+  // Only a task can say where the next page begins, so a page has one.
+  const limitOrOne = Math.max(1, limit)
   const wanted = filter.statuses ?? statuses
   const start = after === undefined ? undefined : parseCursor(after)
   const tasks: Array<TaskView> = []
@@ -50,7 +54,7 @@ export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, 
     const from = start !== undefined && s === start.status ? start.rank : -1
     for (const task of walk(tables, filter, status, from)) {
       if (!matches(task, filter)) continue
-      if (tasks.length === limit) {
+      if (tasks.length >= limitOrOne) {
         const last = tasks[tasks.length - 1] as TaskView
         return { tasks, next: cursorAfter(last) }
       }

@@ -1,0 +1,87 @@
+/**
+ * All tasks as they are at one moment, handed out in small steps while the state goes on changing: a task that is
+ * about to change is copied first. Several walks may be under way at a time.
+ */
+import { QueueState } from './queue-state.js'
+import type { TaskRecord } from './state.js'
+import type { Tables } from './tables.js'
+import { type TaskView, viewOf } from './task-view.js'
+
+export class TaskWalk {
+  private readonly lastNumber: number
+  /** Tasks up to this number have been handed out, or were copied. */
+  private passed = 0
+  /** Those beyond `passed` that were copied. */
+  private readonly copied = new Set<TaskRecord>()
+  private copies: Array<TaskRecord> = []
+
+  constructor(private readonly tables: Tables) {
+    this.lastNumber = tables.head.lastNumber
+    tables.walks.push(this)
+  }
+
+  /** For the tables: this task is about to change, or to leave. */
+  beforeChange(task: TaskRecord): void {
+    if (task.number <= this.passed || task.number > this.lastNumber || this.copied.has(task)) return
+    this.copied.add(task)
+    this.copies.push({ ...task })
+  }
+
+  /**
+   * The next tasks, by number; those that changed meanwhile stand before them. At least `tasksMin` unless it is the
+   * end, none behind the end. Gotchas: these may be the state's own records, so use them before it changes.
+   */
+  next(tasksMin: number): Array<TaskRecord> {
+    const { copied, lastNumber, tables } = this
+    const tasks = this.copies
+    this.copies = []
+    for (let taken = 0; taken < tasksMin && !this.isOver; ) {
+      const task = tables.byNumber.after(this.passed)
+      if (task === undefined || task.number > lastNumber) {
+        this.end()
+        break
+      }
+      this.passed = task.number
+      if (copied.delete(task)) continue
+      tasks.push(task)
+      taken++
+    }
+    return tasks
+  }
+
+  get isOver(): boolean {
+    return !this.tables.walks.includes(this)
+  }
+
+  /** Nothing is copied any more. Needed only when the walk is not taken to its end. */
+  end(): void {
+    const { walks } = this.tables
+    if (this.isOver) return
+    walks.splice(walks.indexOf(this), 1)
+    this.copied.clear()
+    this.copies = []
+  }
+}
+
+/** Every task of the state as it is now, to be had in small steps. */
+export interface TaskViews {
+  readonly revision: number
+  /** The next ones, at least `tasksMin` unless it is the end; `undefined` when there are no more. */
+  readonly next: (tasksMin: number) => ReadonlyArray<TaskView> | undefined
+  /** Needed only when they are not taken to their end. */
+  readonly end: () => void
+}
+
+export const walkTasks = (state: QueueState): TaskViews => {
+  const tables = QueueState.tablesOf(state)
+  const walk = new TaskWalk(tables)
+  const { revision, settings } = tables.head
+  return {
+    revision,
+    next: (tasksMin) => {
+      const tasks = walk.next(tasksMin)
+      return tasks.length === 0 && walk.isOver ? undefined : tasks.map((task) => viewOf(task, settings))
+    },
+    end: () => walk.end(),
+  }
+}
