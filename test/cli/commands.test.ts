@@ -150,8 +150,9 @@ describe('operating a queue', () => {
     await enqueue(q, 'x', '--id', 'a')
     await claim(q, '--agent', 'worker-3')
     expect((await in_(q, 'agents')).out).toMatch(/worker-3\s+1\s+a/)
-    expect((await in_(q, 'agents', 'terminate', 'worker-3')).out).toBe('worker-3 terminated; 1 task back in the queue: a\n')
+    expect((await in_(q, 'agents', 'terminate', 'worker-3')).out).toBe('worker-3 terminated\n1 task back in the queue, pending: a\n')
     expect((await list(q)).map(({ status }) => status)).toEqual(['pending'])
+    expect((await in_(q, 'show', 'a')).out).toMatch(/^attempt +none yet$/m)
   })
 
   test('LK-14: settings: get, set, and a circuit-breakers.yaml as it is', async () => {

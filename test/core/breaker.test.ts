@@ -59,7 +59,7 @@ const edges: ReadonlyArray<readonly [string, () => Queue, (q: Queue) => unknown,
   ['half-open → open by its probe\'s failure', halfOpen, (q) => q.fail('c', q.claim().token), ['Failed', 'RetryScheduled', 'BreakerOpened'], 'open'],
   ['half-open → open by its probe\'s dead letter', halfOpen, (q) => q.fail('c', q.claim().token, false), ['Failed', 'DeadLettered', 'BreakerOpened'], 'open'],
   ['half-open → open by its probe\'s expiry', halfOpen, (q) => (q.claim(), q.wait(30)), ['ClaimExpired', 'BreakerOpened'], 'open'],
-  ['half-open → open by its probe\'s agent\'s end', halfOpen, (q) => (q.claim(), q.do({ type: 'TerminateAgent', agent: 'ann', reason: 'r' })), ['AgentTerminated', 'ClaimExpired', 'BreakerOpened'], 'open'],
+  ['half-open → half-open by its probe\'s agent\'s end', halfOpen, (q) => (q.claim(), q.do({ type: 'TerminateAgent', agent: 'ann', reason: 'r' })), ['AgentTerminated', 'ClaimRevoked'], 'half-open'],
   ['half-open → open by hand', halfOpen, open, ['BreakerOpened'], 'open'],
   ['half-open → closed by hand', halfOpen, close, ['BreakerClosed'], 'closed'],
 ]

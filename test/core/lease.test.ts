@@ -1,4 +1,4 @@
-import { nextDue, reviewMax, statuses, tickMax } from '@daybook/core'
+import { breakersOf, nextDue, reviewMax, statuses, tickMax } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { names, Queue, start, task } from './queue.js'
 
@@ -39,7 +39,9 @@ test('GB-07: an agent that is ended loses all it holds at once', () => {
   const q = new Queue().enqueue(task('a'), task('b'), task('c'))
   q.claim('ann', { max: 2 })
   q.claim('bob')
-  expect(q.ask({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' })).toEqual({ reassigned: ['a', 'b'] })
+  expect(q.ask({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' })).toEqual({
+    tasks: [{ id: 'a', number: 1, status: 'pending' }, { id: 'b', number: 2, status: 'pending' }],
+  })
   expect([q.status('a'), q.status('b'), q.status('c')]).toEqual(['pending', 'pending', 'in-progress'])
   expect(q.refuse({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' }).code).toBe('not-found')
 })
@@ -141,4 +143,28 @@ test('INV-14: a clock that goes backward does not take the queue with it', () =>
   q.at -= 3_600_000
   expect(q.do({ type: 'Claim', agent: 'ann', max: 1 })[0]).toMatchObject({ at: start, data: { expiresAt: start + 60_000 } })
   expect(names(q.log)).toEqual(['TaskEnqueued', 'Claimed'])
+})
+
+test('GB-07: to end an agent uses up no retry and no attempt of its tasks, and is no failure to their breaker', () => {
+  const q = new Queue()
+    .configure({ maxAttempts: 1, breakers: { defaults: { failureThreshold: 1, countOn: 'attempt' } } })
+    .enqueue(task('a', { maxRetries: 1 }))
+  for (let time = 0; time < 5; time++) {
+    const { ids, token } = q.claim()
+    expect(ids).toEqual(['a'])
+    if (time % 2 === 1) q.complete('a', token, false)
+    expect(names(q.do({ type: 'TerminateAgent', agent: 'ann', reason: 'it hangs' }))).toEqual(['AgentTerminated', 'ClaimRevoked'])
+    expect(q.task('a')).toMatchObject({ status: 'pending', attempts: 0, retries: 0, claimants: [] })
+    expect(q.task('a')).not.toHaveProperty('lastError')
+    expect(q.refuse({ type: 'Heartbeat', task: 'a', agent: 'ann', token }).detail).toContain('terminated: this agent was ended by an operator')
+  }
+  expect(breakersOf(q.state)).toEqual({})
+})
+
+test('EV-11: what was recorded of an ended agent before stays an attempt and a retry', () => {
+  const q = new Queue().enqueue(task('a', { maxRetries: 3 }))
+  const { token } = q.claim()
+  q.fold({ type: 'AgentTerminated', at: q.at, data: { agent: 'ann', reason: 'r' } })
+  q.fold({ type: 'ClaimExpired', at: q.at, data: { task: 'a', agent: 'ann', token, cause: 'agent-terminated', signature: 's' } })
+  expect(q.task('a')).toMatchObject({ status: 'pending', attempts: 1, retries: 1, lastError: 'agent terminated' })
 })

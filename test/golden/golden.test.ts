@@ -95,7 +95,7 @@ if (process.env['GOLDEN'] === 'write') {
   }
   for (const [type, examples] of examplesOfToday()) write(nameOf(type), examples)
   const events = everyEvent().map(record)
-  write('histories/every-event.1.json', { events, views: viewsOf(fold(events)) })
+  write('histories/every-event.2.json', { events, views: viewsOf(fold(events)) })
   const sums = load<Record<string, string>>('sums.json')
   for (const file of [...listed('events'), ...listed('histories')]) sums[file] ??= sumOf(file)
   writeFileSync(at('sums.json'), pretty(sums))

@@ -100,7 +100,7 @@ describe('TQM-CAP-003: agents', () => {
     const { body } = await server.post(`${q}/claims`, { agentId: 'agent 1/x' })
     expect((await server.get(`${q}/agents`)).body).toEqual({ agents: [{ agentId: 'agent 1/x', tasks: ['a'] }] })
     const ended = await server.call('DELETE', `${q}/agents/${encodeURIComponent('agent 1/x')}?reason=stuck`)
-    expect(ended.body).toEqual({ agentId: 'agent 1/x', terminated: true, reassignedTasks: ['a'] })
+    expect(ended.body).toEqual({ agentId: 'agent 1/x', terminated: true, reassignedTasks: ['a'], tasks: [{ id: 'a', number: 1, status: 'pending' }] })
     expect((await server.get(`${q}/agents`)).body).toEqual({ agents: [] })
     const late = await server.post(`${q}/tasks/a/complete`, { agentId: 'agent 1/x', token: body.claims[0].lease.token, result: report })
     expect(late).toMatchObject({ status: 409, body: { code: 'lease-lost', detail: expect.stringMatching(/^terminated/) } })

@@ -107,6 +107,22 @@ export const defects: ReadonlyArray<Defect> = [
     system: deciding((events) => events.flatMap((event): Events => (event.type === 'ClaimExpired' ? [event, event] : [event]))),
   },
   {
+    breaks: 'INV-3',
+    by: 'an operator who uses up attempts',
+    system: folding((event) =>
+      event.type === 'ClaimRevoked' ? { type: 'ClaimExpired', at: event.at, data: { ...event.data, cause: 'agent-terminated', signature: '' } } : event,
+    ),
+  },
+  {
+    breaks: 'INV-4',
+    by: 'an operator who makes dead letters',
+    system: deciding((events) =>
+      events.flatMap((event): Events =>
+        event.type === 'ClaimRevoked' ? [event, { type: 'DeadLettered', at: event.at, data: { task: event.data.task, reason: 'retries-exhausted' } }] : [event],
+      ),
+    ),
+  },
+  {
     breaks: 'INV-4',
     by: 'retries without end',
     system: deciding((events) => events.filter((event) => event.type !== 'DeadLettered' || event.data.reason !== 'retries-exhausted')),

@@ -23,7 +23,7 @@ const atLeast: Readonly<Record<string, number>> = {
   RetryScheduled: 40,
   'ClaimExpired: lease-expired': 300,
   'ClaimExpired: report-missing': 8,
-  'ClaimExpired: agent-terminated': 20,
+  ClaimRevoked: 20,
   'DeadLettered: retries-exhausted': 200,
   'DeadLettered: attempts-exhausted': 10,
   'DeadLettered: not-retryable': 50,

@@ -12,7 +12,7 @@ import { Failure, TaskFacts } from './task.js'
 const lease = { task: TaskId, agent: AgentId, token: Token }
 const review = { task: TaskId, reviewer: Text, reason: Text }
 
-/** Why an attempt ended without the agent's saying so. */
+/** Why an attempt ended without the agent's saying so. `agent-terminated` is in old logs only: see `ClaimRevoked`. */
 export const expiryCauses = ['lease-expired', 'report-missing', 'agent-terminated'] as const
 export type ExpiryCause = (typeof expiryCauses)[number]
 const ExpiryCause: t.Type<ExpiryCause> = t.keyof({ 'lease-expired': null, 'report-missing': null, 'agent-terminated': null })
@@ -48,6 +48,8 @@ export const eventCodecs = {
    */
   Released: t.intersection([t.type({ ...lease, reason: Text }), t.partial({ undelivered: t.literal(true) })]),
   ClaimExpired: t.type({ ...lease, cause: ExpiryCause, signature: t.string }),
+  /** An operator ended the agent, and its claim with it. That says nothing about the task: no attempt, no retry, no failure. */
+  ClaimRevoked: t.type({ ...lease, reason: Text }),
   Failed: t.intersection([
     t.type({ ...lease, error: Failure, retryable: t.boolean, signature: t.string }),
     t.partial({ checkpoint: Json }),

@@ -7,7 +7,7 @@ import type { EventOf, QueueEvent } from './events.js'
 import { enqueued, imported } from './fold/arrival.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
-import { claimed, claimExpired, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
+import { claimed, claimExpired, claimRevoked, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
 import { patchSettings } from './settings.js'
 import { isHeld, noTasks } from './state.js'
 import type { Tables } from './tables.js'
@@ -49,6 +49,8 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       return released(tables, event)
     case 'ClaimExpired':
       return claimExpired(tables, event)
+    case 'ClaimRevoked':
+      return claimRevoked(tables, event)
     case 'Failed':
       return failed(tables, event)
     case 'RetryScheduled':

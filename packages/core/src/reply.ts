@@ -120,7 +120,8 @@ export interface Replies {
   readonly Discard: { readonly discarded: ReadonlyArray<string>; readonly cancelled: ReadonlyArray<string> }
   readonly OpenBreaker: null
   readonly CloseBreaker: null
-  readonly TerminateAgent: { readonly reassigned: ReadonlyArray<string> }
+  /** What the agent held, and what has become of it. */
+  readonly TerminateAgent: { readonly tasks: ReadonlyArray<{ readonly id: string; readonly number: number; readonly status: Status }> }
   readonly Configure: Settings
   readonly Pause: null
   readonly Resume: null
@@ -168,7 +169,12 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     case 'Discard':
       return { discarded: tasksOf(events, 'Discarded'), cancelled: tasksOf(events, 'Cancelled') }
     case 'TerminateAgent':
-      return { reassigned: tasksOf(events, 'ClaimExpired') }
+      return {
+        tasks: tasksOf(events, 'ClaimRevoked').flatMap((id) => {
+          const task = tables.byId.get(id)
+          return task === undefined ? [] : [{ id, number: task.number, status: task.status }]
+        }),
+      }
     case 'Configure':
       return tables.head.settings
     case 'OpenBreaker':
@@ -206,5 +212,5 @@ const claimed = ({ data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask =>
 
 const statusOf = (tables: Tables, id: string): Status => findTask(tables, id)?.status ?? 'completed'
 
-const tasksOf = (events: ReadonlyArray<QueueEvent>, type: 'Cancelled' | 'Requeued' | 'Discarded' | 'ClaimExpired'): ReadonlyArray<string> =>
+const tasksOf = (events: ReadonlyArray<QueueEvent>, type: 'Cancelled' | 'Requeued' | 'Discarded' | 'ClaimRevoked'): ReadonlyArray<string> =>
   events.flatMap((event) => (event.type === type ? [event.data.task] : []))

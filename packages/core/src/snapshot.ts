@@ -14,7 +14,7 @@ import { TaskWalk } from './task-walk.js'
 import { QueueState } from './queue-state.js'
 
 /** Raise it with every change of the fold or of these pages. */
-export const foldVersion = 3
+export const foldVersion = 4
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string

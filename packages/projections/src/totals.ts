@@ -12,8 +12,10 @@ const counts = {
   /** Completions that came without their decision report. */
   incomplete: t.number,
   failed: t.number,
-  /** Leases that ended without a word, reports that did not come, agents terminated. */
+  /** Leases that ended without a word, reports that did not come. */
   expired: t.number,
+  /** Claims of agents that an operator ended. */
+  revoked: t.number,
   released: t.number,
   retried: t.number,
   deadLettered: t.number,
@@ -125,6 +127,10 @@ const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
       totals.expired++
       endRun()
       return false
+    case 'ClaimRevoked':
+      totals.revoked++
+      endRun()
+      return false
     case 'Completed':
       totals.completed++
       endRun()
@@ -149,7 +155,7 @@ const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
  */
 export const totals: Projection<TotalsState, Totals> = {
   name: 'totals',
-  version: 1,
+  version: 2,
   initial: () => ({ events: new Map(), types: new Map(), open: new Map() }),
   fold,
   result: ({ events, types }) => ({

@@ -97,7 +97,7 @@ export interface DaybookClient {
   }
   readonly agents: {
     readonly list: (options?: CallOptions) => Promise<ReadonlyArray<W.AgentView>>
-    /** Ends all leases of an agent; its tasks go to others. */
+    /** Ends all leases of an agent; its tasks go to others. Uses up neither attempts nor retries, and is no failure to a breaker. */
     readonly terminate: (agentId: string, reason: string, options?: CallOptions) => Promise<W.Terminated>
   }
   readonly settings: {

@@ -331,4 +331,6 @@ export interface Terminated {
   readonly terminated: true
   /** Ids of the tasks it held. */
   readonly reassignedTasks: ReadonlyArray<string>
+  /** The same, and what has become of each. */
+  readonly tasks: ReadonlyArray<{ readonly id: string; readonly number: number; readonly status: Status }>
 }

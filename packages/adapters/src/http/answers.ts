@@ -180,7 +180,13 @@ export const AgentsAnswer = t.type(
   'Agents',
 )
 export const TerminatedAnswer = t.type(
-  { agentId: t.string, terminated: t.literal(true), reassignedTasks: ids },
+  {
+    agentId: t.string,
+    terminated: t.literal(true),
+    reassignedTasks: ids,
+    /** The same, and what has become of each. */
+    tasks: t.readonlyArray(t.type({ id: t.string, number: t.number, status: Status }, 'Task taken back')),
+  },
   'Terminated agent',
 )
 

@@ -89,7 +89,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       query: view, answers: { 200: a.AgentsAnswer }, handle: queue.agents,
     }),
     queueRoute({
-      method: 'DELETE', path: `${of}/agents/{agentId}`, role: 'operator', summary: 'Ends an agent: its leases are lost, its tasks go back.',
+      method: 'DELETE', path: `${of}/agents/{agentId}`, role: 'operator', summary: 'Ends an agent: its leases are lost, and its tasks go back to the queue. That is no attempt of theirs, and no failure.',
       query: input(q.terminateQuery, { root: 'query' }), answers: { 200: a.TerminatedAnswer }, handle: queue.terminateAgent,
     }),
 

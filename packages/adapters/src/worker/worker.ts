@@ -53,7 +53,6 @@ export interface TaskWorker {
  * worker.start()
  * process.once('SIGTERM', () => void worker.stop())
  * await worker.ended
- *
  * @example
  * createWorker<{ to: string }>({ source, types: ['mail'], handler: async ({ payload }) => send(payload.to) })
  */

@@ -1,6 +1,6 @@
 /**
- * What a command is about to say. Most commands end one attempt of one task; those that end many (a tick,
- * an agent's end) count the failures they cause as they go, so that a breaker opens at the right one.
+ * What a command is about to say. Most commands end one attempt of one task; a tick may end many, and counts the
+ * failures it causes as it goes, so that a breaker opens at the right one.
  */
 import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../events.js'
 import { exhaustedBy } from '../attempts.js'

@@ -39,16 +39,18 @@ export const nextDue = (tables: Tables): number | undefined => {
 export const decideTerminateAgent = (
   command: CommandOf<'TerminateAgent'>,
   tables: Tables,
-  envelope: Envelope,
+  { at }: Envelope,
 ): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
-  const leases = tables.leases.get(command.agent)
+  const { agent: ended, reason } = command
+  const leases = tables.leases.get(ended)
   if (leases === undefined) {
-    return E.left(reject('not-found', `no agent ${command.agent} holds a task of queue ${tables.queue}`))
+    return E.left(reject('not-found', `no agent ${ended} holds a task of queue ${tables.queue}`))
   }
-  const draft = new Draft(tables, envelope)
-  draft.emit({ type: 'AgentTerminated', at: envelope.at, data: { agent: command.agent, reason: command.reason } })
+  const events: Array<QueueEvent> = [{ type: 'AgentTerminated', at, data: { agent: ended, reason } }]
   for (const task of [...leases].sort((a, b) => a.number - b.number)) {
-    if (task.lease !== null && isHeld(task)) draft.expire(task, task.lease, 'agent-terminated')
+    if (task.lease === null || !isHeld(task)) continue
+    const { agent, token } = task.lease
+    events.push({ type: 'ClaimRevoked', at, data: { task: task.id, agent, token, reason } })
   }
-  return E.right(draft.events)
+  return E.right(events)
 }

@@ -61,6 +61,9 @@ export const claimExpired = (tables: Tables, event: EventOf<'ClaimExpired'>): vo
   endClaim(tables, event.data, cause, 1, 1, { lastError: expiryMessage[cause], signature })
 }
 
+export const claimRevoked = (tables: Tables, event: EventOf<'ClaimRevoked'>): void =>
+  endClaim(tables, event.data, 'agent-terminated', 0, 0, noExtras)
+
 export const failed = (tables: Tables, event: EventOf<'Failed'>): void => {
   const { error, signature, checkpoint } = event.data
   const said = { lastError: error.message.slice(0, lastErrorMax), signature }
@@ -74,7 +77,10 @@ export const failed = (tables: Tables, event: EventOf<'Failed'>): void => {
   )
 }
 
-/** A claim ended without success: an attempt unless the agent never heard of it, and a retry unless the task was given back (INV-3). */
+/**
+ * A claim ended without success: an attempt, unless its agent never heard of it or was ended by an operator; and a retry, unless the
+ * task was given back (INV-3).
+ */
 const endClaim = (
   tables: Tables,
   held: { readonly task: string; readonly agent: string; readonly token: number },

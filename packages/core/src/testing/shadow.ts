@@ -185,6 +185,8 @@ export class Shadow {
         if (event.data.undelivered === true) return this.endClaim(task)
         task.barred.push(event.data.agent)
         return this.endAttempt(task)
+      case 'ClaimRevoked':
+        return this.endClaim(task)
       case 'ClaimExpired':
         task.retries++
         task.lastError = expiryText[event.data.cause]

@@ -1,6 +1,14 @@
 import { Command } from 'commander'
+import type { Terminated } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
+import { paintStatus } from '../printer.js'
 import { clean, plural } from '../text.js'
+
+const byStatus = (tasks: Terminated['tasks']): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const ids = new Map<string, Array<string>>()
+  for (const { id, status } of tasks) ids.set(status, [...(ids.get(status) ?? []), id])
+  return ids
+}
 
 export const agentsCommand = (cli: Cli): Command =>
   new Command('agents')
@@ -18,12 +26,15 @@ export const agentsCommand = (cli: Cli): Command =>
     )
     .addCommand(
       new Command('terminate')
-        .description('end all leases of an agent; its tasks go to others')
+        .description('end all leases of an agent; its tasks go to others, and lose no attempt by it')
         .argument('<agent>', 'its name')
         .option('--reason <text>', 'why', 'terminated on the command line')
         .addHelpText('after', examples('daybook agents terminate worker-3 --reason "it hangs"'))
         .action(cli.connected<{ readonly reason: string }, [string]>(async ({ printer, client }, { reason }, agent) => {
           const answer = await client.agents.terminate(agent, reason)
-          printer.answer(answer, () => printer.line(`${clean(agent)} terminated; ${plural(answer.reassignedTasks.length, 'task')} back in the queue${answer.reassignedTasks.length === 0 ? '' : `: ${clean(answer.reassignedTasks.join(', '), 500)}`}`))
+          printer.answer(answer, () => {
+            printer.line(`${clean(agent)} terminated`)
+            for (const [status, ids] of byStatus(answer.tasks)) printer.line(`${plural(ids.length, 'task')} back in the queue, ${paintStatus(printer.colors, status)}: ${clean(ids.join(', '), 500)}`)
+          })
         })),
     )

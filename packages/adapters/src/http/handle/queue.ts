@@ -48,8 +48,8 @@ export const agents = async ({ queue }: QueueCall): Promise<Handled> =>
 export const terminateAgent = async ({ queue, params, query, caller }: QueueCall<unknown, TerminateQuery>): Promise<Handled> => {
   const { agentId = '' } = params
   const { reason = 'terminated by an operator' } = query
-  return replyWith(await queue.submit({ type: 'TerminateAgent', agent: agentId, reason }, caller), ({ reassigned }) =>
-    JSON.stringify({ agentId, terminated: true, reassignedTasks: reassigned }),
+  return replyWith(await queue.submit({ type: 'TerminateAgent', agent: agentId, reason }, caller), ({ tasks }) =>
+    JSON.stringify({ agentId, terminated: true, reassignedTasks: tasks.map(({ id }) => id), tasks }),
   )
 }
 
