@@ -1,4 +1,4 @@
-import { headOf } from '@daybook/core'
+import { headOf, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
 import { sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -50,4 +50,18 @@ test('INV-22: after a long silence each event takes out sixteen at most, and non
     return sizesOf(q.state).retained
   })
   expect(left).toEqual([24, 8, 0])
+})
+
+test('INV-22: a snapshot whose numbers lie far apart is read in the room of its tasks', () => {
+  const q = new Queue().enqueue(task('old'), task('new'))
+  const far = 113_000_000
+  const reader = snapshotReader()
+  for (const page of snapshotPages(q.state)) {
+    // The first column of a page of tasks is their numbers.
+    if (page.rows === 2) page.numbers[1] = far
+    reader.page({ ...page, text: page.text.replace('"lastNumber":2', `"lastNumber":${far}`) })
+  }
+  const state = reader.finish()
+  expect([taskOf(state, '#1')?.id, taskOf(state, `#${far}`)?.id]).toEqual(['old', 'new'])
+  expect(sizesOf(state).numberSlots).toBeLessThan(10)
 })

@@ -1,16 +1,19 @@
 /**
- * Tasks by their number, in order. Most numbers in use are close together, so an array serves, with less
- * memory than a map. Those few that stay when their neighbours have left (a dead letter that nobody looks at)
- * move to a list of their own: one old task must not keep a slot for every number since (INV-22).
+ * Tasks by their number, in order. Most numbers in use are close together: an array holds them, in less memory
+ * than a map. Tasks whose neighbours are gone (an old dead letter) or were never there (a snapshot that holds old
+ * and new tasks) move to a sorted list. At least a quarter of the array is in use, so the cost does not depend on
+ * how far apart the numbers are (INV-22).
  */
 import { SortedList } from './sorted-list.js'
 import type { TaskRecord } from './state.js'
 
-/** Below this many slots nothing is worth moving. */
+/** An array of fewer slots is never thinned out. */
 const slotsMin = 1_024
+/** At least one slot in so many is in use. */
+const slotsPerTask = 4
 
 export class TaskNumbers {
-  /** All with numbers below `base`. */
+  /** All tasks with numbers below `base`. */
   private readonly stragglers = new SortedList<TaskRecord>((task) => task.number, (a, b) => a.enqueuedRevision - b.enqueuedRevision)
   /** `slots[i]` is the task with number `base + i`. */
   private slots: Array<TaskRecord | undefined> = []
@@ -44,6 +47,10 @@ export class TaskNumbers {
       this.base = number
       this.head = 0
     }
+    if (this.isFarAhead(number)) {
+      this.dropSlots(this.slots.length)
+      this.base = number
+    }
     const index = number - this.base
     while (this.slots.length < index) this.slots.push(undefined)
     if (this.slots[index] === undefined) this.count++
@@ -65,10 +72,16 @@ export class TaskNumbers {
     while (this.head < slots.length && slots[this.head] === undefined) this.head++
     if (slots.length < slotsMin) return
     if (this.head * 2 >= slots.length) this.dropSlots(this.head)
-    else if (this.count * 4 < slots.length) this.dropSlots(slots.length >> 1)
+    else if (this.count * slotsPerTask < slots.length) this.dropSlots(slots.length >> 1)
   }
 
-  /** Gives up the first so many slots; whoever is still there becomes a straggler. */
+  /** Whether the array would be mostly empty if it reached up to this number. */
+  private isFarAhead(number: number): boolean {
+    const length = number - this.base + 1
+    return length > slotsMin && length > this.slots.length && (this.count + 1) * slotsPerTask < length
+  }
+
+  /** Removes the first `many` slots. The tasks in them become stragglers. */
   private dropSlots(many: number): void {
     for (let i = this.head; i < many; i++) {
       const task = this.slots[i]
