@@ -1,4 +1,4 @@
-import { deadLetterPatterns, deadLetters, failureSignature, reviewMax } from '@daybook/core'
+import { type DeadLetterFilter, deadLetterPatterns, deadLetters, failureSignature, listTasks, reviewMax } from '@daybook/core'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -139,6 +139,25 @@ test('LK-11: failure patterns, most frequent first', () => {
     { signature: failureSignature('work', undefined, 'timeout after 7 ms'), type: 'work', count: 2, sample: 'timeout after 1 ms', firstAt: q.at - 2_000, lastAt: q.at, tasks: ['a', 'c'] },
     { signature: failureSignature('work', undefined, 'no space'), type: 'work', count: 1, sample: 'no space', firstAt: q.at - 1_000, lastAt: q.at - 1_000, tasks: ['b'] },
   ])
+})
+
+test('LK-11: failure patterns of one type, one signature or one error', () => {
+  const q = new Queue().enqueue(task('a'), task('b'), task('c', { type: 'mail' }))
+  for (const message of ['disk 1 full', 'Disk 2 full', 'no route']) {
+    q.at += 1_000
+    const { ids, token } = q.claim()
+    q.fail(ids[0] ?? '', token, false, 'ann', message)
+  }
+  const [disk, route] = [failureSignature('work', undefined, 'disk 9 full'), failureSignature('mail', undefined, 'no route')]
+  const seen = (filter: DeadLetterFilter): ReadonlyArray<unknown> =>
+    deadLetterPatterns(q.state, filter).map(({ signature, count, tasks, firstAt, lastAt }) => [signature, count, tasks, lastAt - firstAt])
+  expect(seen({})).toEqual([[disk, 2, ['a', 'b'], 1_000], [route, 1, ['c'], 0]])
+  expect(seen({ type: 'ma*' })).toEqual([[route, 1, ['c'], 0]])
+  expect(seen({ signature: disk })).toEqual([[disk, 2, ['a', 'b'], 1_000]])
+  expect(seen({ error: 'DISK 2' })).toEqual([[disk, 1, ['b'], 0]])
+  expect(seen({ signature: disk, type: 'mail' })).toEqual([])
+  expect(listTasks(q.state, { statuses: ['dead-letter'], signature: disk }, 1)).toMatchObject({ tasks: [{ id: 'a' }], next: expect.any(String) as string })
+  expect(listTasks(q.state, { statuses: ['dead-letter'], signature: disk, phase: 'TESTING' }, 9).tasks).toEqual([])
 })
 
 test(`LK-11: one review moves ${reviewMax} at most`, () => {

@@ -5,8 +5,9 @@
 import { deadLettersMatching } from './decide/dead-letters.js'
 import { findTask } from './decide/lookup.js'
 import { nextDue as nextDueOf } from './decide/tick.js'
-import { type ClaimRequest, pickTasks } from './decide/claim.js'
+import { type ClaimRequest, matchesType, pickTasks } from './decide/claim.js'
 import type { DeadLetterFilter } from './commands.js'
+import type { AlikeDeadLetters } from './dead-letter-index.js'
 import { QueueState } from './queue-state.js'
 import type { Settings } from './settings.js'
 import { type Breaker, type BreakerState, firstRankOf, type TaskRecord } from './state.js'
@@ -32,6 +33,7 @@ export interface Depth {
   readonly oldestPendingAt: number | undefined
 }
 
+/** Cost: O(groups). */
 export const depthOf = (state: QueueState): Depth => {
   const tables = QueueState.tablesOf(state)
   const byPriority: Record<Band, number> = { CRITICAL: 0, HIGH: 0, MEDIUM: 0, LOW: 0 }
@@ -39,7 +41,7 @@ export const depthOf = (state: QueueState): Depth => {
   const byPhase = new Map<string, number>()
   const byTenant = new Map<string, number>()
   let oldest: TaskRecord | undefined
-  for (const group of tables.sortedGroups()) {
+  for (const group of tables.groups.values()) {
     const list = group.byStatus.pending
     if (list.size === 0) continue
     const count = (into: Map<string, number>, key: string | undefined): void => {
@@ -62,12 +64,16 @@ export const depthOf = (state: QueueState): Depth => {
     total: tables.byId.size,
     byStatus: { ...tables.counts },
     byPriority,
-    byType: Object.fromEntries(byType),
-    byPhase: Object.fromEntries(byPhase),
-    byTenant: Object.fromEntries(byTenant),
+    byType: byName(byType),
+    byPhase: byName(byPhase),
+    byTenant: byName(byTenant),
     oldestPendingAt: oldest?.enqueuedAt,
   }
 }
+
+/** In the order of the names, which does not depend on how the groups came about. */
+const byName = (counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> =>
+  Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 
 export interface BreakerView {
   readonly state: BreakerState
@@ -111,25 +117,56 @@ export interface FailurePattern {
   readonly tasks: ReadonlyArray<string>
 }
 
-/** Most frequent first. */
+const patternTasksMax = 10
+
+/**
+ * Most frequent first.
+ *
+ * Cost: O(patterns); with a filter by `error`, O(dead letters of the types and signatures that match).
+ */
 export const deadLetterPatterns = (state: QueueState, filter: DeadLetterFilter = {}): ReadonlyArray<FailurePattern> => {
-  const patterns = new Map<string, { -readonly [K in keyof FailurePattern]: FailurePattern[K] } & { tasks: string[] }>()
-  for (const task of deadLettersMatching(QueueState.tablesOf(state), filter, Number.POSITIVE_INFINITY)) {
-    const { signature = '', lastError = '', deadLetter } = task.extras
-    const at = deadLetter?.at ?? 0
-    const key = `${signature} ${task.group.type}`
-    const pattern = patterns.get(key)
-    if (pattern === undefined) {
-      patterns.set(key, { signature, type: task.group.type, count: 1, sample: lastError, firstAt: at, lastAt: at, tasks: [task.id] })
-    } else {
-      pattern.count++
-      pattern.firstAt = Math.min(pattern.firstAt, at)
-      pattern.lastAt = Math.max(pattern.lastAt, at)
-      if (pattern.tasks.length < 10) pattern.tasks.push(task.id)
-    }
+  const patterns: Array<FailurePattern> = []
+  for (const alike of QueueState.tablesOf(state).deadLetters.entries(filter.signature)) {
+    if (filter.type !== undefined && !matchesType(filter.type, alike.type)) continue
+    const pattern = filter.error === undefined ? patternOf(alike) : patternAmong(alike, filter.error)
+    if (pattern !== undefined) patterns.push(pattern)
   }
-  const byName = (a: FailurePattern, b: FailurePattern): number => (`${a.signature} ${a.type}` < `${b.signature} ${b.type}` ? -1 : 1)
-  return [...patterns.values()].sort((a, b) => b.count - a.count || byName(a, b))
+  const nameOf = ({ signature, type }: FailurePattern): string => `${signature} ${type}`
+  return patterns.sort((a, b) => b.count - a.count || (nameOf(a) < nameOf(b) ? -1 : 1))
+}
+
+const patternOf = ({ signature, type, byRank, byTime }: AlikeDeadLetters): FailurePattern => {
+  const tasks: Array<string> = []
+  for (const cursor = byRank.cursor(); cursor.item !== undefined && tasks.length < patternTasksMax; cursor.advance()) {
+    tasks.push(cursor.item.id)
+  }
+  return {
+    signature,
+    type,
+    count: byRank.size,
+    sample: byRank.first()?.extras.lastError ?? '',
+    firstAt: byTime.first()?.extras.deadLetter?.at ?? 0,
+    lastAt: byTime.last()?.extras.deadLetter?.at ?? 0,
+    tasks,
+  }
+}
+
+/** Only those whose error contains this text, in any case. */
+const patternAmong = ({ signature, type, byRank }: AlikeDeadLetters, error: string): FailurePattern | undefined => {
+  const text = error.toLowerCase()
+  const found = [...byRank].filter(({ extras }) => extras.lastError?.toLowerCase().includes(text) === true)
+  const [first] = found
+  if (first === undefined) return undefined
+  const times = found.map(({ extras }) => extras.deadLetter?.at ?? 0)
+  return {
+    signature,
+    type,
+    count: found.length,
+    sample: first.extras.lastError ?? '',
+    firstAt: times.reduce((a, b) => Math.min(a, b)),
+    lastAt: times.reduce((a, b) => Math.max(a, b)),
+    tasks: found.slice(0, patternTasksMax).map(({ id }) => id),
+  }
 }
 
 export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: number): ReadonlyArray<TaskView> => {
@@ -181,6 +218,10 @@ export const duplicateOf = (state: QueueState, idempotencyKey: string): TaskView
   const task = tables.byKey.get(idempotencyKey)
   return task === undefined ? undefined : viewOf(task, tables.head.settings)
 }
+
+/** The revision of the event that brought a task, which holds its content. */
+export const enqueuedRevisionOf = (state: QueueState, id: string): number | undefined =>
+  findTask(QueueState.tablesOf(state), id)?.enqueuedRevision
 
 /** The revision of the last event about a task: its history is chained backwards from there. */
 export const lastRevisionOf = (state: QueueState, id: string): number | undefined =>

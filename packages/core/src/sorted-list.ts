@@ -1,11 +1,10 @@
 /**
- * A sorted list that many can walk and few pay for: chunks of at most 512 items, found by binary search.
- * Insert, remove and seek cost O(log n + 512); appending at the end and taking from the front cost next
- * to nothing; walking in order costs nothing but the steps, and changes nothing. So `decide` can look at
- * the first k of a million without touching them.
+ * A sorted list of chunks. A chunk has at most 512 items and is found by binary search. Insert, remove and seek
+ * cost O(log n + 512). Appending at the end and taking from the front cost O(1). Walking in order costs one step
+ * per item and changes nothing, so `decide` can look at the first k of a million tasks.
  *
- * Each chunk keeps its items' keys beside them: a search that had to look into twenty records scattered over
- * memory would spend its time waiting for them.
+ * Each chunk keeps the keys of its items in an array of their own. A binary search over the records themselves
+ * would miss the processor's cache at every step.
  */
 
 const chunkMax = 512
@@ -148,6 +147,14 @@ export class SortedList<T> {
     const at = firstNotBelow(this.lastKeys, key)
     const chunk = this.chunks[at]
     return new Cursor(this.chunks, at, chunk === undefined ? 0 : firstNotBelow(chunk.keys, key, chunk.from))
+  }
+
+  /** From the last item to the first. The list must not change meanwhile. */
+  *backwards(): IterableIterator<T> {
+    for (let at = this.chunks.length - 1; at >= 0; at--) {
+      const { items, from } = this.chunks[at] as Chunk<T>
+      for (let i = items.length - 1; i >= from; i--) yield items[i] as T
+    }
   }
 
   /** How many items have a key below `key`. */

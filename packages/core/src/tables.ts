@@ -6,6 +6,7 @@
  * alters it and puts it back (`link`). Rollback and loading a snapshot use the same two functions, so an
  * index cannot drift from its records.
  */
+import { DeadLetterIndex } from './dead-letter-index.js'
 import { UndoLog, type Undo } from './undo-log.js'
 import { settingsDefault } from './settings.js'
 import { SortedList, sortedByKey } from './sorted-list.js'
@@ -58,6 +59,7 @@ export class Tables {
   readonly leases = new Map<string, SortedList<TaskRecord>>()
   readonly timers = new SortedList<TaskRecord>((task) => task.dueAt, byToken)
   readonly finished = new SortedList<TaskRecord>((task) => task.finishedAt, byLastEvent)
+  readonly deadLetters = new DeadLetterIndex()
   readonly breakers = new Map<string, Breaker>()
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
@@ -141,6 +143,7 @@ export class Tables {
       ;(bands[10 - task.priority] as Array<TaskRecord>).push(task)
       if (task.dueAt !== 0) timed.push(task)
       if (isFinal(status)) finished.push(task)
+      if (status === 'dead-letter') this.deadLetters.add(task)
       if (task.lease !== null && isHeld(task)) this.hold(task, task.lease)
     }
     for (const [list, bands] of ranked) list.fill(bands.flat())
@@ -278,6 +281,7 @@ export class Tables {
     this.counts[status]++
     if (task.dueAt !== 0) this.timers.add(task)
     if (isFinal(status)) this.finished.add(task)
+    else if (status === 'dead-letter') this.deadLetters.add(task)
     if (task.lease !== null && isHeld(task)) this.hold(task, task.lease)
   }
 
@@ -287,6 +291,7 @@ export class Tables {
     this.counts[status]--
     if (task.dueAt !== 0) this.timers.remove(task)
     if (isFinal(status)) this.finished.remove(task)
+    else if (status === 'dead-letter') this.deadLetters.remove(task)
     if (task.lease !== null && isHeld(task)) this.letGo(task, task.lease)
   }
 

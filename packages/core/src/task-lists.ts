@@ -1,7 +1,7 @@
 /** Lists of tasks, a page at a time. What is returned is a copy. */
 import { matchesType } from './decide/claim.js'
 import { QueueState } from './queue-state.js'
-import type { Cursor } from './sorted-list.js'
+import type { Cursor, SortedList } from './sorted-list.js'
 import { firstRankOf, type Group, rankOf, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { type Phase, type Status, statuses } from './task.js'
@@ -36,8 +36,9 @@ export interface TaskPage {
  * Tasks by status in the order of {@link statuses}, then by priority, then by number: pending ones stand in
  * the order in which an agent that takes all of them would be given them.
  *
- * Cost: O(groups · log n) to find the page and O(1) per task on it; filters by ticket and agent have indexes;
- * only `text`, and `agent` among finished tasks, look at tasks that do not match.
+ * Cost: O(groups · log n) to find the page and O(groups) per task on it. Filters by ticket, by agent and, among
+ * dead letters, by signature have indexes. `text`, `error`, `agent` among finished tasks and `signature` among
+ * tasks that are no dead letters look at tasks that do not match.
  *
  * `limit` is at least 1; less is taken for 1.
  */
@@ -101,11 +102,7 @@ const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from
   // The highest priority comes first, so ranks between these two bounds are those of the priorities asked for.
   const lowest = Math.max(from, firstRankOf(filter.priorityMax ?? 10) - 1)
   const beyond = firstRankOf((filter.priorityMin ?? 1) - 1)
-  const cursors: Array<Cursor<TaskRecord>> = []
-  for (const group of tables.groups.values()) {
-    const list = group.byStatus[status]
-    if (list.size > 0 && fits(filter, group)) cursors.push(list.seek(lowest + 1))
-  }
+  const cursors = listsOf(tables, filter, status).map((list) => list.seek(lowest + 1))
   for (;;) {
     let best: Cursor<TaskRecord> | undefined
     for (const cursor of cursors) {
@@ -115,10 +112,23 @@ const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from
     const task = best?.item
     if (best === undefined || task === undefined) return
     best.advance()
-    yield task
+    if (fits(filter, task.group)) yield task
   }
 }
 const noTasks: ReadonlyArray<TaskRecord> = []
+
+/** The lists whose tasks may match: of the groups that fit, or of the dead letters with this signature. */
+const listsOf = (tables: Tables, filter: TaskFilter, status: Status): ReadonlyArray<SortedList<TaskRecord>> => {
+  if (status === 'dead-letter' && filter.signature !== undefined) {
+    return [...tables.deadLetters.entries(filter.signature)].map(({ byRank }) => byRank)
+  }
+  const lists: Array<SortedList<TaskRecord>> = []
+  for (const group of tables.groups.values()) {
+    const list = group.byStatus[status]
+    if (list.size > 0 && fits(filter, group)) lists.push(list)
+  }
+  return lists
+}
 
 const heldByAgent = (tables: Tables, filter: TaskFilter, status: Status): Iterable<TaskRecord> | undefined =>
   filter.agent !== undefined && (status === 'in-progress' || status === 'incomplete')
@@ -133,20 +143,14 @@ const fits = (filter: TaskFilter, group: Group): boolean =>
 /**
  * The tasks that finished last with one of these statuses, newest first.
  *
- * Cost: O(log n) to find the time, O(1) per finished task since then.
+ * Cost: O(finished tasks looked at), from the newest on until `max` are found.
  */
 export const newestFinished = (state: QueueState, among: ReadonlyArray<Status>, max: number): ReadonlyArray<TaskView> => {
   const { finished, head } = QueueState.tablesOf(state)
-  const newest = finished.last()
-  if (newest === undefined) return []
-  // How far back the wanted number lies is not known: look back ten times as far until it is enough.
-  for (let backMs = 10; ; backMs *= 10) {
-    const since = newest.finishedAt - backMs
-    const found: Array<TaskRecord> = []
-    for (const cursor = finished.seek(since); cursor.item !== undefined; cursor.advance()) {
-      if (among.includes(cursor.item.status)) found.push(cursor.item)
-    }
-    if (found.length < max && since > 0) continue
-    return found.slice(-max).reverse().map((task) => viewOf(task, head.settings))
+  const found: Array<TaskView> = []
+  for (const task of finished.backwards()) {
+    if (found.length >= max) break
+    if (among.includes(task.status)) found.push(viewOf(task, head.settings))
   }
+  return found
 }

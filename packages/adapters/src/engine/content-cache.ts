@@ -9,6 +9,11 @@ export class ContentCache {
 
   constructor(private readonly bytesMax: number) {}
 
+  /** Characters held. */
+  get size(): number {
+    return this.bytes
+  }
+
   put(revision: number, text: string): void {
     this.drop(revision)
     // V8 keeps a text in one byte a character if it can, else in two; the common case counts.

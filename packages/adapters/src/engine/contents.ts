@@ -2,7 +2,7 @@
  * The contents of tasks, which are in the log and not in the state: joined to a task when it is handed out,
  * from memory where it was enqueued not long ago, else from the log.
  */
-import type { ClaimedTask, Replies } from '@daybook/core'
+import { type ClaimedTask, enqueuedRevisionOf, isUnreadable, type QueueEvent, type QueueState, type Replies, type Unreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { StoreError } from '../store/index.js'
 import type { ClaimItem } from './batch.js'
@@ -33,6 +33,22 @@ export class Contents {
   /** Of the task enqueued at this revision. */
   put(revision: number, content: string): void {
     this.cache.put(revision, content)
+  }
+
+  /**
+   * Called before an event is folded. A task that was cancelled, or that another process has claimed, is not handed
+   * out from here: its content must not fill the cache for good.
+   */
+  forgetFor(event: QueueEvent | Unreadable, before: QueueState, isOwn: boolean): void {
+    if (isUnreadable(event)) return
+    if (event.type !== 'Cancelled' && (isOwn || event.type !== 'Claimed')) return
+    const revision = enqueuedRevisionOf(before, event.data.task)
+    if (revision !== undefined) this.cache.drop(revision)
+  }
+
+  /** Characters in the cache. */
+  get cached(): number {
+    return this.cache.size
   }
 
   /** The events from this revision on did not come to be. */

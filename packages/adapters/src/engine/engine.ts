@@ -169,6 +169,7 @@ class Engine implements QueueEngine {
       unavailable: this.availability.reason,
       conflicts: this.recovery.conflicts,
       snapshotRevision: this.snapshotter.revision,
+      cachedContent: this.contentStore.cached,
     }
   }
 
@@ -269,7 +270,8 @@ class Engine implements QueueEngine {
     const heard = this.follower?.take(this.durable.revision) ?? []
     if (heard.length === 0) return
     try {
-      this.durable.advance({ events: this.live.foldRecorded(heard), isOwn: false }, heard[heard.length - 1]?.id)
+      const events = this.live.foldRecorded(heard, (event, before) => this.contentStore.forgetFor(event, before, false))
+      this.durable.advance({ events, isOwn: false }, heard[heard.length - 1]?.id)
     } catch (error) {
       // The log is not what it was: said so, and looked at again when it is read next.
       this.availability.lost(describe(error))

@@ -21,10 +21,16 @@ export class LiveState {
     this.state = evolve(this.state, event)
   }
 
-  /** What others have appended; as events, those that cannot be read in their places. */
-  foldRecorded(recorded: ReadonlyArray<RecordedEvent>): ReadonlyArray<QueueEvent | Unreadable> {
+  /** Folds what others have appended, and returns it as events. `onEvent` is called before each of them is folded. */
+  foldRecorded(
+    recorded: ReadonlyArray<RecordedEvent>,
+    onEvent: (event: QueueEvent | Unreadable, before: QueueState) => void,
+  ): ReadonlyArray<QueueEvent | Unreadable> {
     const events: Array<QueueEvent | Unreadable> = []
-    this.state = foldRecorded(this.state, recorded, (event) => events.push(event))
+    this.state = foldRecorded(this.state, recorded, (event, before) => {
+      onEvent(event, before)
+      events.push(event)
+    })
     return events
   }
 

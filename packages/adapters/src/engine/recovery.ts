@@ -149,9 +149,10 @@ export class Recovery {
 
   /** Folds what another writer has appended. */
   private async catchUp(): Promise<void> {
-    const { log, live, durable } = this.parts
+    const { log, live, durable, contents } = this.parts
     for await (const page of log.read(durable.revision + 1)) {
-      durable.advance({ events: live.foldRecorded(page), isOwn: false }, page[page.length - 1]?.id)
+      const events = live.foldRecorded(page, (event, before) => contents.forgetFor(event, before, false))
+      durable.advance({ events, isOwn: false }, page[page.length - 1]?.id)
     }
     durable.wake()
   }

@@ -32,7 +32,7 @@ export interface ReplayReport {
 export const foldRecorded = (
   state: QueueState,
   events: ReadonlyArray<RecordedEvent>,
-  tell?: (event: QueueEvent | Unreadable) => void,
+  onEvent?: (event: QueueEvent | Unreadable, before: QueueState) => void,
 ): QueueState => {
   const next = revisionOf(state) + 1
   // Before anything is folded: a state that was consumed is gone. Revisions grow, so what adds up has no gap.
@@ -43,7 +43,7 @@ export const foldRecorded = (
   let current = state
   for (const recorded of events) {
     const event = decodeRecorded(recorded)
-    tell?.(event)
+    onEvent?.(event, current)
     current = isUnreadable(event) ? skip(current, recorded.type, event) : evolve(current, event)
   }
   return current

@@ -69,6 +69,8 @@ export interface EngineStatus {
   readonly unavailable: string | undefined
   readonly conflicts: number
   readonly snapshotRevision: number
+  /** Characters of task contents kept in memory for claims. */
+  readonly cachedContent: number
 }
 
 /** One queue: the only writer of its stream in this process. */

@@ -67,22 +67,36 @@ const chosen = (
   )
 }
 
-/** Dead letters of all groups that match, by group, then by rank. */
+/**
+ * The first `max` dead letters that match: by type or group, then by rank.
+ *
+ * Cost: O(dead letters looked at). A signature is looked up; only `error` passes over tasks that do not match.
+ */
 export const deadLettersMatching = (
   tables: Tables,
   filter: DeadLetterFilter,
   max: number,
 ): ReadonlyArray<TaskRecord> => {
   const found: Array<TaskRecord> = []
-  for (const group of tables.sortedGroups()) {
-    if (filter.type !== undefined && !matchesType(filter.type, group.type)) continue
-    for (const task of group.byStatus['dead-letter']) {
+  const error = filter.error?.toLowerCase()
+  for (const { type, tasks } of deadLetterLists(tables, filter.signature)) {
+    if (filter.type !== undefined && !matchesType(filter.type, type)) continue
+    for (const task of tasks) {
       if (found.length >= max) return found
-      const { signature, lastError } = task.extras
-      if (filter.signature !== undefined && signature !== filter.signature) continue
-      if (filter.error !== undefined && lastError?.toLowerCase().includes(filter.error.toLowerCase()) !== true) continue
-      found.push(task)
+      if (error === undefined || task.extras.lastError?.toLowerCase().includes(error) === true) found.push(task)
     }
   }
   return found
 }
+
+interface DeadLetterList {
+  readonly type: string
+  readonly tasks: Iterable<TaskRecord>
+}
+
+const deadLetterLists = (tables: Tables, signature: string | undefined): ReadonlyArray<DeadLetterList> =>
+  signature === undefined
+    ? tables.sortedGroups().map(({ type, byStatus }) => ({ type, tasks: byStatus['dead-letter'] }))
+    : [...tables.deadLetters.entries(signature)]
+        .map(({ type, byRank }) => ({ type, tasks: byRank }))
+        .sort((a, b) => (a.type < b.type ? -1 : 1))

@@ -1,0 +1,30 @@
+/** The cache of contents holds those of tasks that may still be handed out from here, and no others. */
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { expect, test } from 'vitest'
+import { caller, claim, complete, enqueue, ok, openQueue, task, until } from '../support/queue.js'
+
+const content = task('a').content.length
+
+test('INV-22: a cancelled task, and those cancelled with it, leave the cache of contents', async () => {
+  const { engine } = await openQueue()
+  await engine.submit(enqueue(task('a'), task('b', { dependencies: ['a'] }), task('c', { dependencies: ['b'] }), task('d')), caller)
+  expect(engine.status().cachedContent).toBe(4 * content)
+  ok(await engine.submit({ type: 'Cancel', task: 'a', reason: 'no' }, caller))
+  expect(engine.status().cachedContent).toBe(content)
+  expect(ok(await engine.claim(claim('ann'), caller))).toMatchObject([{ task: 'd', content: '{"payload":"of d"}' }])
+  expect(engine.status().cachedContent).toBe(0)
+})
+
+test('INV-22: a task that another process claims leaves the cache of contents, also where it is forgotten at once', async () => {
+  const store = openMemoryStore({ isShared: true })
+  const here = await openQueue({ store, defaults: { retentionSeconds: 0 } })
+  const there = await openQueue({ store })
+  ok(await here.engine.submit(enqueue(task('a'), task('b'), task('c')), caller))
+  expect(here.engine.status().cachedContent).toBe(3 * content)
+  const [claimed] = ok(await there.engine.claim(claim('bob'), caller, { waitMs: 20_000 }))
+  ok(await there.engine.submit(complete(claimed!, 'bob'), caller))
+  ok(await there.engine.submit({ type: 'Cancel', task: 'b', reason: 'no' }, caller))
+  await until(() => here.engine.status().revision === there.engine.status().revision, 20_000)
+  expect(here.engine.status().cachedContent).toBe(content)
+  expect(ok(await here.engine.claim(claim('ann'), caller))).toMatchObject([{ task: 'c', content: '{"payload":"of c"}' }])
+})
