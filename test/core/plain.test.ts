@@ -135,6 +135,8 @@ describe('LK-11: failure patterns', () => {
     ['commit deadbeef12 at 0xFF', 'commit <hex> at <hex>'],
     ['node 20.1.3\n\n  crashed', 'node <n> crashed'],
     ['Effaced facade', 'effaced facade'],
+    ['see web+a.b-c://x', 'see <url>'],
+    [`${'a.'.repeat(40)}b://x`, `${'a.'.repeat(25)}<url>`],
     ['', ''],
   ])('%j becomes %j', (text, pattern) => {
     expect(failurePattern(text)).toBe(pattern)
