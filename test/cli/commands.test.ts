@@ -135,6 +135,46 @@ describe('operating a queue', () => {
     expect((await in_(q, 'dlq')).out).toBe('no dead letters\n')
   })
 
+  test('LK-11: what `dlq patterns` shows of a signature is enough for the other commands, and says only one', async () => {
+    const q = queue()
+    for (const type of ['ops', 'eng', 'doc']) {
+      await enqueue(q, type, '--id', type)
+      const [held] = await claim(q)
+      await in_(q, 'fail', type, '--lease', held?.lease ?? '', '--error', `${type} failed`, '--permanent')
+    }
+    const { patterns } = await server.json<{ readonly patterns: ReadonlyArray<{ readonly type: string; readonly signature: string }> }>('dlq', 'patterns', '--queue', q)
+    // At the narrowest, too, since that is what people copy.
+    for (const COLUMNS of ['', '40']) {
+      const { out } = await server.daybook(['dlq', 'patterns', '--queue', q], '', { env: { ...server.env, COLUMNS } })
+      for (const { signature } of patterns) {
+        const [shown = ''] = /[0-9a-f]{12,}/.exec(out.split('\n').find((line) => line.includes(signature.slice(0, 12))) ?? '') ?? []
+        expect(patterns.filter((other) => other.signature.startsWith(shown)).map((other) => other.signature)).toEqual([signature])
+        expect((await server.json<{ readonly tasks: ReadonlyArray<Task> }>('dlq', 'list', '--signature', shown, '--queue', q)).tasks).toHaveLength(1)
+      }
+    }
+    const [one, other] = patterns.map(({ signature }) => signature) as [string, string]
+    const ambiguous = await in_(q, 'dlq', 'retry', '--signature', '', '--reason', 'r')
+    expect([ambiguous.code, ambiguous.out]).toEqual([1, ''])
+    for (const { signature } of patterns) expect(ambiguous.err).toContain(signature)
+    expect((await in_(q, 'dlq', 'retry', '--signature', one.slice(0, 12), '--reason', 'r')).out).toContain('1 dead letter sent back')
+    expect((await in_(q, 'dlq', 'discard', '--signature', other, '--reason', 'r')).out).toContain('1 dead letter thrown away')
+  })
+
+  test('LK-11: a review that fits no dead letter exits with 1, and says so', async () => {
+    const q = queue()
+    await deadLetter(q, ['a'])
+    for (const verb of ['retry', 'discard']) {
+      for (const filter of [['--error', 'nonsense'], ['--type', 'other-*'], ['--signature', 'f'.repeat(64)]]) {
+        const { code, out } = await in_(q, 'dlq', verb, ...filter, '--reason', 'r')
+        expect([code, out]).toEqual([1, expect.stringContaining('no dead letter fits')])
+        const json = await in_(q, 'dlq', verb, ...filter, '--reason', 'r', '--json')
+        expect([json.code, JSON.parse(json.out)]).toEqual([1, verb === 'retry' ? { retried: [] } : { discarded: [], cancelled: [] }])
+      }
+      const unknown = await in_(q, 'dlq', verb, '--signature', 'ffffffffffff', '--reason', 'r')
+      expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('no dead letter has a signature that begins with ffffffffffff')])
+    }
+  })
+
   test('LK-13: breakers: opened and closed by hand', async () => {
     const q = queue()
     await enqueue(q, 'ops')

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
-import { run as runProgram } from '@daybook/adapters/cli'
+import { type Io, run as runProgram } from '@daybook/adapters/cli'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 const bin = join(root, 'packages/adapters/bin/daybook.js')
@@ -43,18 +43,33 @@ export const run = (args: ReadonlyArray<string>, env: Record<string, string> = {
   return ended(child)
 }
 
-/** The same without a process. Nothing of it is a terminal. */
-export const runHere = async (args: ReadonlyArray<string>, env: Record<string, string> = {}, input = ''): Promise<Ended> => {
+/** The world of a command without a process. Nothing of it is a terminal. */
+export const noTerminal = {
+  flushed: () => Promise.resolve(),
+  inIsTerminal: false,
+  outIsTerminal: false,
+  errIsTerminal: false,
+  columns: () => undefined,
+  input: () => Promise.resolve(''),
+  inputLines: async function* () {},
+  ask: () => Promise.reject(new Error('nobody is there to be asked')),
+  onSignal: () => () => undefined,
+} satisfies Partial<Io>
+
+/** The same without a process; `world` says what is a terminal after all. */
+export const runHere = async (args: ReadonlyArray<string>, env: Record<string, string> = {}, input = '', world: Partial<Io> = {}): Promise<Ended> => {
   let out = ''
   let err = ''
   const code = await runProgram(args, {
+    ...noTerminal,
     env,
     out: (text) => void (out += text),
     err: (text) => void (err += text),
-    outIsTerminal: false,
-    errIsTerminal: false,
     input: async () => input,
-    onSignal: () => () => undefined,
+    inputLines: async function* () {
+      yield* input.split('\n')
+    },
+    ...world,
   })
   return { code, out, err }
 }
@@ -66,7 +81,7 @@ export interface Server {
   /** What it said on stderr until it was ready. */
   readonly said: string
   /** Runs a command against it, in this process. */
-  readonly daybook: (args: ReadonlyArray<string>, input?: string) => Promise<Ended>
+  readonly daybook: (args: ReadonlyArray<string>, input?: string, world?: Partial<Io>) => Promise<Ended>
   /** The same with --json, its answer parsed; throws when the exit code is not 0. */
   readonly json: <T>(...args: ReadonlyArray<string>) => Promise<T>
   /** SIGTERM; resolves to how it ended. */
@@ -92,7 +107,7 @@ export const startServer = async (flags: ReadonlyArray<string> = [], env: Record
     void end.then(({ code, err }) => reject(new Error(`the server ended with ${code}: ${err}`)), reject)
   })
   const own = { ...env, DAYBOOK_URL: url }
-  const daybook = (args: ReadonlyArray<string>, input?: string): Promise<Ended> => runHere(args, own, input)
+  const daybook: Server['daybook'] = (args, input, world) => runHere(args, own, input, world)
   return {
     url,
     dir,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { run as runProgram } from '@daybook/adapters/cli'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ended, run, runHere, type Server, start, startServer } from './program.js'
+import { ended, noTerminal, run, runHere, type Server, start, startServer } from './program.js'
 
 let dir = ''
 const servers: Array<Server> = []
@@ -70,15 +70,14 @@ describe('daybook serve', () => {
     const told: Array<string> = []
     let stop: () => void = () => undefined
     const code = await runProgram(['serve', '--port', '0', '--data', join(dir, 'data')], {
+      ...noTerminal,
       env: { DAYBOOK_TOKEN: 'a-token-of-the-tests' },
       out: (text) => {
         told.push(text)
         stop()
       },
       err: (text) => void told.push(text),
-      outIsTerminal: false,
       errIsTerminal: true,
-      input: async () => '',
       onSignal: (heard) => {
         stop = () => heard('SIGTERM')
         return () => undefined

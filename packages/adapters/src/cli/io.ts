@@ -1,12 +1,23 @@
 /** The world as a command sees it, so that tests can stand in for it. */
+import { createInterface } from 'node:readline'
+
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly out: (text: string) => void
   readonly err: (text: string) => void
+  /** Resolves when what was written to `out` has left: a slow reader slows the writing. */
+  readonly flushed: () => Promise<void>
+  readonly inIsTerminal: boolean
   readonly outIsTerminal: boolean
   readonly errIsTerminal: boolean
+  /** Characters on a line of the terminal that `out` is; `undefined` where it is none. */
+  readonly columns: () => number | undefined
   /** All of standard input. */
   readonly input: () => Promise<string>
+  /** Standard input line by line, however long it is. */
+  readonly inputLines: () => AsyncIterable<string>
+  /** Shows a question on stderr, and waits for a line from the terminal; nothing when there comes none. */
+  readonly ask: (question: string) => Promise<string>
   /** Calls back on SIGINT and SIGTERM until the returned function is called. */
   readonly onSignal: (heard: (signal: NodeJS.Signals) => void) => () => void
 }
@@ -24,6 +35,17 @@ const readInput = async (): Promise<string> => {
   return Buffer.concat(chunks).toString('utf8')
 }
 
+const ask = (question: string): Promise<string> => {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  return new Promise((resolve) => {
+    terminal.once('close', () => resolve(''))
+    terminal.question(question, (answer) => {
+      resolve(answer)
+      terminal.close()
+    })
+  })
+}
+
 export const processIo = (): Io => {
   // `daybook list | head` closes our output early; that is no failure.
   for (const stream of [process.stdout, process.stderr]) {
@@ -36,9 +58,14 @@ export const processIo = (): Io => {
     env: process.env,
     out: (text) => void process.stdout.write(text),
     err: (text) => void process.stderr.write(text),
+    flushed: () => new Promise((resolve) => process.stdout.write('', () => resolve())),
+    inIsTerminal: process.stdin.isTTY === true,
     outIsTerminal: process.stdout.isTTY === true,
     errIsTerminal: process.stderr.isTTY === true,
+    columns: () => (process.stdout.isTTY === true ? process.stdout.columns : undefined),
     input: readInput,
+    inputLines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
+    ask,
     onSignal: (heard) => {
       const names: ReadonlyArray<NodeJS.Signals> = ['SIGINT', 'SIGTERM']
       for (const name of names) process.on(name, heard)

@@ -1,10 +1,16 @@
 /** What a command says: one JSON document for programs, or tables for people. */
-import Table from 'cli-table3'
 import pc from 'picocolors'
 import type { Io } from './io.js'
+import { type Cell, type Column, type Layout, layoutOf, lineOf, type Painted, type Row } from './table.js'
 import { clean } from './text.js'
 
 export type Colors = ReturnType<typeof pc.createColors>
+
+/** A table, or a list of JSON, that is printed page by page. */
+export interface Pages<T> {
+  readonly page: (items: ReadonlyArray<T>) => Promise<void>
+  readonly end: () => void
+}
 
 export interface Printer {
   readonly isJson: boolean
@@ -12,8 +18,12 @@ export interface Printer {
   /** The answer: `value` with `--json`, else what `people` prints. */
   readonly answer: (value: unknown, people: () => void) => void
   readonly line: (text?: string) => void
-  /** Rows of texts under headings; `empty` when there are none. Columns without any text are left out. */
-  readonly table: (heads: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>, empty?: string) => void
+  /** Rows under headings, as wide as the terminal; `empty` when there are none. Columns without any text are left out. */
+  readonly table: (columns: ReadonlyArray<string | Column>, rows: ReadonlyArray<Row>, empty?: string) => void
+  /** The same for any number of rows, laid out for the first page. */
+  readonly tablePages: (columns: ReadonlyArray<string | Column>, empty?: string) => Pages<Row>
+  /** `{"NAME":[…]}` for any number of items, one a line; `more` are the members behind it. */
+  readonly jsonPages: (name: string, more: () => Readonly<Record<string, unknown>>) => Pages<unknown>
   /** Names and values, one a line; those without a value are left out. */
   readonly pairs: (pairs: ReadonlyArray<readonly [string, string | undefined]>) => void
   /** On stderr, also with `--json`. */
@@ -27,22 +37,71 @@ const wantsColor = (env: Io['env'], isTerminal: boolean): boolean => {
   return isTerminal && env.TERM !== 'dumb'
 }
 
+/** As wide as the terminal, or as COLUMNS says; nothing is cut for a program behind a pipe. */
+const widthFor = ({ columns, env }: Io): number | undefined => {
+  const said = /^[1-9]\d{0,4}$/.test(env.COLUMNS ?? '') ? Number(env.COLUMNS) : undefined
+  return columns() ?? said
+}
+
 export const createPrinter = (io: Io, isJson: boolean): Printer => {
   const colors = pc.createColors(!isJson && wantsColor(io.env, io.outIsTerminal))
   const line = (text = ''): void => io.out(`${text}\n`)
+  const dim = (text: string): Painted => ({ text, paint: colors.dim })
+  const linesOf = (layout: Layout, rows: ReadonlyArray<Row>): string => rows.map((row) => `${lineOf(layout, row)}\n`).join('')
 
-  const table = (heads: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>, empty = 'none'): void => {
-    if (rows.length === 0) return line(colors.dim(empty))
-    const columns = heads.map((_, i) => i).filter((i) => rows.some((row) => (row[i] ?? '') !== ''))
-    const drawn = new Table({
-      head: columns.map((i) => colors.bold(heads[i] ?? '')),
-      style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2, compact: true },
-      chars: Object.fromEntries(
-        ['top', 'top-mid', 'top-left', 'top-right', 'bottom', 'bottom-mid', 'bottom-left', 'bottom-right', 'left', 'left-mid', 'mid', 'mid-mid', 'right', 'right-mid', 'middle'].map((name) => [name, '']),
-      ),
-    })
-    for (const row of rows) drawn.push(columns.map((i) => row[i] ?? ''))
-    line(drawn.toString().replace(/[ \t]+$/gm, ''))
+  const begin = (given: ReadonlyArray<string | Column>, rows: ReadonlyArray<Row>, hasMore: boolean): Layout => {
+    const columns = given.map((column) => (typeof column === 'string' ? { head: column } : column))
+    const layout = layoutOf(columns, rows, widthFor(io), hasMore)
+    io.out(linesOf(layout, [columns.map(({ head }) => ({ text: head, paint: colors.bold })), ...rows]))
+    return layout
+  }
+  const end = ({ leftOut }: Layout): void => {
+    if (leftOut.length === 0) return
+    const says = dim(`no room for ${leftOut.join(', ')}`)
+    line(lineOf(layoutOf([{ head: '', min: 1 }], [[says]], widthFor(io)), [says]))
+  }
+
+  const tablePages = (columns: ReadonlyArray<string | Column>, empty = 'none'): Pages<Row> => {
+    /** Held back until it is known whether it is the only page. */
+    let first: ReadonlyArray<Row> | undefined
+    let layout: Layout | undefined
+    return {
+      page: async (rows) => {
+        if (rows.length === 0) return
+        if (first === undefined) {
+          first = rows
+          return
+        }
+        if (layout === undefined) layout = begin(columns, first, true)
+        io.out(linesOf(layout, rows))
+        await io.flushed()
+      },
+      end: () => {
+        if (first === undefined) return line(colors.dim(empty))
+        end(layout ?? begin(columns, first, false))
+      },
+    }
+  }
+
+  const jsonPages: Printer['jsonPages'] = (name, more) => {
+    let before = `{${JSON.stringify(name)}:[\n`
+    return {
+      page: async (items) => {
+        if (items.length === 0) return
+        let texts = ''
+        for (const item of items) {
+          texts += before + JSON.stringify(item)
+          before = ',\n'
+        }
+        io.out(texts)
+        await io.flushed()
+      },
+      end: () => {
+        const opening = before === ',\n' ? '' : before
+        const members = Object.entries(more()).map(([key, value]) => `,${JSON.stringify(key)}:${JSON.stringify(value)}`)
+        io.out(`${opening}\n]${members.join('')}}\n`)
+      },
+    }
   }
 
   return {
@@ -50,7 +109,9 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
     colors,
     answer: (value, people) => (isJson ? io.out(`${JSON.stringify(value, null, io.outIsTerminal ? 2 : undefined)}\n`) : people()),
     line,
-    table,
+    table: (columns, rows, empty = 'none') => (rows.length === 0 ? line(colors.dim(empty)) : end(begin(columns, rows, false))),
+    tablePages,
+    jsonPages,
     pairs: (pairs) => {
       const said = pairs.filter(([, value]) => value !== undefined && value !== '')
       const width = Math.max(0, ...said.map(([name]) => name.length))
@@ -77,3 +138,6 @@ export const paintStatus = (colors: Colors, status: string): string => {
   const color = statusColors[status]
   return color === undefined ? clean(status) : colors[color](status)
 }
+
+/** The same in a table. */
+export const statusCell = (colors: Colors, status: string): Cell => ({ text: clean(status), paint: (text) => colors[statusColors[status] ?? 'reset'](text) })

@@ -1,6 +1,7 @@
 /** Tasks as people see them. */
 import type { TaskView } from '../client/index.js'
-import { paintStatus, type Printer } from './printer.js'
+import { type Colors, statusCell } from './printer.js'
+import type { Column, Row } from './table.js'
 import { clean, since, until } from './text.js'
 
 /** What there is to know beside the status. */
@@ -44,19 +45,27 @@ export const subjectOf = ({ description, payload }: Pick<TaskView, 'description'
   return words.length > 0 ? words.join(' ') : typeof known.description === 'string' ? known.description : ''
 }
 
-export const taskTable = (printer: Printer, tasks: ReadonlyArray<TaskView>, empty: string): void =>
-  printer.table(
-    ['#', 'ID', 'TYPE', 'PRI', 'STATUS', 'AGE', 'ATTEMPT', 'SITUATION', 'ABOUT'],
-    tasks.map((task) => [
-      String(task.number),
-      clean(task.id, 40),
-      clean(task.type, 30),
-      String(task.priority),
-      paintStatus(printer.colors, task.status),
-      since(task.createdAt).replace(' ago', ''),
-      task.attempt === 0 ? '' : attemptText(task),
-      situation(task),
-      clean(subjectOf(task), 50),
-    ]),
-    empty,
-  )
+/** Where there is little room, the number stays: it is usable wherever an id is. */
+export const taskColumns: ReadonlyArray<Column> = [
+  { head: '#' },
+  { head: 'ID', min: 8 },
+  { head: 'TYPE', min: 8, leaveOut: 4 },
+  { head: 'PRI', leaveOut: 5 },
+  { head: 'STATUS', min: 7 },
+  { head: 'AGE', leaveOut: 3 },
+  { head: 'ATTEMPT', leaveOut: 6 },
+  { head: 'SITUATION', min: 10, leaveOut: 1 },
+  { head: 'ABOUT', min: 10, leaveOut: 2 },
+]
+
+export const taskRow = (colors: Colors, task: TaskView): Row => [
+  String(task.number),
+  clean(task.id),
+  clean(task.type),
+  String(task.priority),
+  statusCell(colors, task.status),
+  since(task.createdAt).replace(' ago', ''),
+  task.attempt === 0 ? '' : attemptText(task),
+  situation(task),
+  clean(subjectOf(task), 50),
+]

@@ -24,6 +24,13 @@ export const until = (time: string | undefined | null): string => {
   return ms > 0 ? `in ${duration(ms)}` : 'now'
 }
 
-/** `2026-01-31 12:00:00Z`. */
-export const clock = (time: string | undefined | null): string =>
-  time === undefined || time === null ? '' : time.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
+const two = (value: number): string => String(value).padStart(2, '0')
+
+/** Where this machine is, and ISO 8601 all the same: `2026-01-31 13:00:00+01:00`, or `…Z` where that is the time. */
+export const clock = (time: string | number | undefined | null): string => {
+  if (time === undefined || time === null) return ''
+  const at = new Date(time)
+  const east = -at.getTimezoneOffset()
+  const local = new Date(at.getTime() + east * 60_000).toISOString().slice(0, 19).replace('T', ' ')
+  return `${local}${east === 0 ? 'Z' : `${east < 0 ? '-' : '+'}${two(Math.trunc(Math.abs(east) / 60))}:${two(Math.abs(east) % 60)}`}`
+}

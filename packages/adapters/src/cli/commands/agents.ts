@@ -20,7 +20,11 @@ export const agentsCommand = (cli: Cli): Command =>
         .action(cli.connected(async ({ printer, client }) => {
           const agents = await client.agents.list()
           printer.answer({ agents }, () =>
-            printer.table(['AGENT', 'TASKS', 'IDS'], agents.map(({ agentId, tasks }) => [clean(agentId, 60), String(tasks.length), clean(tasks.join(', '), 80)]), 'nobody holds a task'))
+            printer.table(
+              [{ head: 'AGENT', min: 12 }, 'TASKS', { head: 'IDS', min: 8 }],
+              agents.map(({ agentId, tasks }) => [clean(agentId), String(tasks.length), clean(tasks.join(', '), 80)]),
+              'nobody holds a task',
+            ))
         })),
       { isDefault: true },
     )

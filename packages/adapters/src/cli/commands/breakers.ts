@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type Cli, examples } from '../cli.js'
-import { paintStatus } from '../printer.js'
+import { statusCell } from '../printer.js'
 import { clean, since, until } from '../text.js'
 
 const change = (cli: Cli, verb: 'open' | 'close', description: string, done: string): Command =>
@@ -25,9 +25,13 @@ export const breakersCommand = (cli: Cli): Command =>
           const breakers = await client.breakers.list()
           printer.answer({ breakers }, () =>
             printer.table(
-              ['TYPE', 'STATE', 'FAILURES', 'LAST FAILURE', 'HALF-OPEN', 'TEST TASK', 'REASON'],
+              [
+                { head: 'TYPE', min: 12 }, 'STATE', { head: 'FAILURES', leaveOut: 3 }, { head: 'LAST FAILURE', leaveOut: 4 },
+                { head: 'HALF-OPEN', leaveOut: 1 }, { head: 'TEST TASK', min: 8, leaveOut: 5 }, { head: 'REASON', min: 10, leaveOut: 2 },
+              ],
               Object.entries(breakers).map(([type, { state, failures, lastFailure, halfOpenAt, probe, reason }]) => [
-                clean(type, 40), paintStatus(printer.colors, state), String(failures), since(lastFailure), state === 'open' ? until(halfOpenAt) || 'never' : '', clean(probe ?? '', 40), clean(reason ?? '', 60),
+                clean(type), statusCell(printer.colors, state), String(failures), since(lastFailure), state === 'open' ? until(halfOpenAt) || 'never' : '',
+                clean(probe ?? ''), clean(reason ?? '', 60),
               ]),
               'no type has failed',
             ))

@@ -37,8 +37,11 @@ export const claimCommand = (cli: Cli): Command =>
       const claims = await client.claim({ agentId, ...defined({ types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant, max, wait }) })
       printer.answer({ agentId, claims }, () =>
         printer.table(
-          ['ID', 'TYPE', 'PRI', 'ATTEMPT', 'LEASE', 'ENDS', 'ABOUT'],
-          claims.map(({ task, lease }) => [clean(task.id, 40), clean(task.type, 30), String(task.priority), attemptText(task), String(lease.token), until(lease.expiresAt), clean(subjectOf(task), 60)]),
+          [
+            { head: 'ID', min: 12 }, { head: 'TYPE', min: 8, leaveOut: 3 }, { head: 'PRI', leaveOut: 4 }, { head: 'ATTEMPT', leaveOut: 5 },
+            'LEASE', { head: 'ENDS', leaveOut: 1 }, { head: 'ABOUT', min: 10, leaveOut: 2 },
+          ],
+          claims.map(({ task, lease }) => [clean(task.id), clean(task.type), String(task.priority), attemptText(task), String(lease.token), until(lease.expiresAt), clean(subjectOf(task), 60)]),
           'nothing to claim',
         ))
     }))

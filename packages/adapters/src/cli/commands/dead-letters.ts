@@ -2,43 +2,60 @@
 import { Command } from 'commander'
 import type { DeadLetterFilter } from '@daybook/core'
 import type { TaskView } from '../../client/index.js'
-import { type Cli, examples, type Session } from '../cli.js'
-import { UsageError } from '../exit-codes.js'
-import { taskTable } from '../task-table.js'
+import { type Cli, type Ending, examples, type Session } from '../cli.js'
+import { exitCodes, UsageError } from '../exit-codes.js'
+import { resolveSignature, shortSignatures } from '../signatures.js'
+import { taskColumns, taskRow } from '../task-table.js'
 import { clean, clock, plural, since } from '../text.js'
 import { defined, positive } from '../values.js'
 import { defaultReviewer } from '../who.js'
 import { showTask } from './show.js'
 
+interface ListOptions {
+  readonly type?: string
+  readonly signature?: string
+  readonly limit: number
+}
+
 const listing = (cli: Cli): Command =>
   new Command('list')
     .description('dead letters, with the error that killed them')
     .option('-t, --type <pattern>', 'exact, eng-* or *')
-    .option('--signature <signature>', 'that failed alike (see: dlq patterns)')
+    .option('--signature <signature>', 'that failed alike (see: dlq patterns); its beginning is enough')
     .option('-n, --limit <n>', 'at most so many', positive, 50)
     .addHelpText('after', examples("daybook dlq list --type 'eng-*'"))
-    .action(cli.connected<{ readonly type?: string; readonly signature?: string; readonly limit: number }>(async ({ printer, client }, { type, signature, limit }) => {
+    .action(cli.connected<ListOptions>(async ({ printer, client }, { type, signature: given, limit }) => {
       const tasks: Array<TaskView> = []
+      const signature = given === undefined ? undefined : await resolveSignature(client, given)
       for (let cursor: string | undefined; tasks.length < limit; ) {
         const page = await client.deadLetters.list({ ...defined({ type, signature, cursor }), limit: Math.min(limit - tasks.length, 1_000) })
         tasks.push(...page.tasks)
         if (page.nextCursor === undefined || page.nextCursor === null) break
         cursor = page.nextCursor
       }
-      printer.answer({ tasks }, () => taskTable(printer, tasks, 'no dead letters'))
+      printer.answer({ tasks }, () => printer.table(taskColumns, tasks.map((task) => taskRow(printer.colors, task)), 'no dead letters'))
     }))
 
 const patterns = (cli: Cli): Command =>
   new Command('patterns')
     .description('dead letters grouped by what went wrong, most frequent first')
-    .addHelpText('after', examples('daybook dlq patterns', 'daybook dlq retry --signature SIGNATURE --reason "the disk has room again"'))
+    .addHelpText('after', examples(
+      'daybook dlq patterns',
+      'daybook dlq retry --signature 3f9a1c27b04e --reason "the disk has room again"',
+      '',
+      'SIGNATURE is the beginning of one, long enough to tell it from the others; --json has the whole.',
+    ))
     .action(cli.connected(async ({ printer, client }) => {
       const found = await client.deadLetters.patterns()
+      const short = shortSignatures(found.map(({ signature }) => signature))
       printer.answer({ patterns: found }, () =>
         printer.table(
-          ['COUNT', 'TYPE', 'SIGNATURE', 'LAST', 'FOR EXAMPLE', 'TASKS'],
-          found.map(({ count, type, signature, lastAt, sample, tasks }) => [
-            String(count), clean(type, 30), clean(signature, 24), since(lastAt), clean(sample, 60), clean(tasks.slice(0, 3).join(', '), 40) + (tasks.length > 3 ? ' …' : ''),
+          [
+            'COUNT', { head: 'TYPE', min: 8, leaveOut: 2 }, 'SIGNATURE', { head: 'LAST', leaveOut: 3 },
+            { head: 'FOR EXAMPLE', min: 12, leaveOut: 1 }, { head: 'TASKS', min: 8, leaveOut: 4 },
+          ],
+          found.map(({ count, type, lastAt, sample, tasks }, i) => [
+            String(count), clean(type), short[i] ?? '', since(lastAt), clean(sample, 60), clean(tasks.slice(0, 3).join(', '), 40) + (tasks.length > 3 ? ' …' : ''),
           ]),
           'no dead letters',
         ))
@@ -56,7 +73,7 @@ const show = (cli: Cli): Command =>
         showTask(printer, task)
         printer.line()
         printer.table(
-          ['TIME', 'EVENT', 'AGENT', 'WHY'],
+          ['TIME', { head: 'EVENT', min: 8 }, { head: 'AGENT', min: 5, leaveOut: 2 }, { head: 'WHY', min: 10, leaveOut: 1 }],
           failures.map(({ at, type, data }) => {
             const { agent, error, reason, cause } = data as { agent?: string; error?: { message?: string }; reason?: string; cause?: string }
             return [clock(at), type, clean(agent ?? '', 30), clean(error?.message ?? reason ?? cause ?? '', 100)]
@@ -81,30 +98,40 @@ const review = (cli: Cli, verb: 'retry' | 'discard', description: string, ...sho
     .requiredOption('--reason <text>', 'why; it stands in the log for good')
     .option('--reviewer <name>', 'who decides (default: you)')
     .option('-t, --type <pattern>', 'all of these types: exact, eng-* or *')
-    .option('--signature <signature>', 'all that failed alike')
+    .option('--signature <signature>', 'all that failed alike; the beginning that `dlq patterns` shows is enough')
     .option('--error <text>', 'all whose last error contains this')
     .option('--all', 'all dead letters')
-    .addHelpText('after', examples(...shown, '', 'A filter meets at most 1,000 at a time; it says how many it met.'))
+    .addHelpText('after', examples(...shown, '', 'A filter takes at most 1,000 at a time, and says how many it took. When it fits none, the exit code is 1.'))
     .action(cli.connected<ReviewOptions, [string | undefined]>(async (session, options, id) => decide(session, verb, options, id)))
 
-const decide = async ({ io, printer, client }: Session, verb: 'retry' | 'discard', options: ReviewOptions, id: string | undefined): Promise<void> => {
-  const { type, signature, error, all } = options
-  const filter: DeadLetterFilter = defined({ type, signature, error })
-  const isFiltered = all === true || Object.keys(filter).length > 0
+/** The server takes so many by one filter. */
+const reviewMax = 1_000
+
+const decide = async ({ io, printer, client }: Session, verb: 'retry' | 'discard', options: ReviewOptions, id: string | undefined): Promise<Ending> => {
+  const { type, error, all } = options
+  const isFiltered = all === true || [type, options.signature, error].some((part) => part !== undefined)
   if (id === undefined && !isFiltered) throw new UsageError(`name one dead letter, or say which: --type, --signature, --error, or --all`)
   if (id !== undefined && isFiltered) throw new UsageError('give an id or a filter, not both')
+  const signature = options.signature === undefined ? undefined : await resolveSignature(client, options.signature)
+  const filter: DeadLetterFilter = defined({ type, signature, error })
   const said = { reviewer: options.reviewer ?? defaultReviewer(io.env), reason: options.reason }
   const { deadLetters } = client
+  const tellOf = (ids: ReadonlyArray<string>, what: string): void => {
+    if (ids.length === 0) return printer.line('no dead letter fits: daybook dlq list shows what there is')
+    printer.line(`${plural(ids.length, 'dead letter')} ${what}: ${clean(ids.join(', '), 500)}`)
+    if (ids.length >= reviewMax) printer.line('there may be more: run it again')
+  }
   if (verb === 'retry') {
     const answer = id === undefined ? await deadLetters.retryAll(filter, said) : await deadLetters.retry(id, said)
-    printer.answer(answer, () => printer.line(`${plural(answer.retried.length, 'dead letter')} sent back: ${clean(answer.retried.join(', '), 500) || 'none'}`))
-  } else {
-    const answer = id === undefined ? await deadLetters.discardAll(filter, said) : await deadLetters.discard(id, said)
-    printer.answer(answer, () => {
-      printer.line(`${plural(answer.discarded.length, 'dead letter')} thrown away: ${clean(answer.discarded.join(', '), 500) || 'none'}`)
-      if (answer.cancelled.length > 0) printer.line(`with ${plural(answer.cancelled.length, 'task')} that depended on them: ${clean(answer.cancelled.join(', '), 500)}`)
-    })
+    printer.answer(answer, () => tellOf(answer.retried, 'sent back'))
+    return answer.retried.length === 0 ? exitCodes.refused : exitCodes.done
   }
+  const answer = id === undefined ? await deadLetters.discardAll(filter, said) : await deadLetters.discard(id, said)
+  printer.answer(answer, () => {
+    tellOf(answer.discarded, 'thrown away')
+    if (answer.cancelled.length > 0) printer.line(`with ${plural(answer.cancelled.length, 'task')} that depended on them: ${clean(answer.cancelled.join(', '), 500)}`)
+  })
+  return answer.discarded.length === 0 ? exitCodes.refused : exitCodes.done
 }
 
 export const dlqCommand = (cli: Cli): Command =>

@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { type Cli, examples } from '../cli.js'
-import { paintStatus } from '../printer.js'
+import { statusCell } from '../printer.js'
 import { clean, duration } from '../text.js'
 
 export const depthCommand = (cli: Cli): Command =>
@@ -11,12 +11,12 @@ export const depthCommand = (cli: Cli): Command =>
       const depth = await client.depth()
       printer.answer(depth, () => {
         const rows = (record: Readonly<Record<string, number>>): ReadonlyArray<readonly [string, number]> => Object.entries(record).filter(([, n]) => n > 0)
-        printer.table(['STATUS', 'TASKS'], rows(depth.byStatus).map(([status, n]) => [paintStatus(printer.colors, status), String(n)]), 'no tasks')
+        printer.table(['STATUS', 'TASKS'], rows(depth.byStatus).map(([status, n]) => [statusCell(printer.colors, status), String(n)]), 'no tasks')
         for (const [title, record] of [['PRIORITY', depth.byPriority], ['TYPE', depth.byType], ['PHASE', depth.byPhase], ['TENANT', depth.byTenant]] as const) {
           const found = rows(record)
           if (found.length === 0) continue
           printer.line()
-          printer.table([`PENDING BY ${title}`, 'TASKS'], found.map(([name, n]) => [clean(name, 40), String(n)]))
+          printer.table([{ head: `PENDING BY ${title}`, min: 12 }, 'TASKS'], found.map(([name, n]) => [clean(name), String(n)]))
         }
         if (depth.oldestPendingAt !== null) printer.line(`\noldest pending task: waiting for ${duration(depth.oldestWaitSeconds * 1_000)}`)
       })

@@ -23,6 +23,9 @@ const recordOf = (task: TaskView): Readonly<Record<string, unknown>> => {
   return task.status === 'cancelled' || task.status === 'discarded' ? { ...record, cancelledAt: finishedAt } : record
 }
 
+/** A slow reader of stdout is waited for every so many tasks. */
+const flushEvery = 500
+
 const texts = async function* (client: DaybookClient, of: ReadonlyArray<Status>, count: () => void): AsyncGenerator<string> {
   let isFirst = true
   // Status by status, so that pending tasks come before those that wait.
@@ -51,14 +54,17 @@ export const exportCommand = (cli: Cli): Command =>
       const count = (): void => progress.show(`exporting: ${++written}`)
       if (out === undefined) {
         io.out('{"tasks":[')
-        for await (const text of texts(client, statuses, count)) io.out(text)
+        for await (const text of texts(client, statuses, count)) {
+          io.out(text)
+          if (written % flushEvery === 0) await io.flushed()
+        }
         io.out('\n]}\n')
         progress.clear()
         return
       }
       const tasks = await writeFiles(client, out, count, progress)
       printer.answer({ folder: out, tasks }, () => {
-        printer.table(['FILE', 'TASKS'], Object.entries(tasks).map(([name, n]) => [join(out, name), String(n)]))
+        printer.table([{ head: 'FILE', min: 12 }, 'TASKS'], Object.entries(tasks).map(([name, n]) => [join(out, name), String(n)]))
         printer.line(`${plural(written, 'task')} exported`)
       })
     }))

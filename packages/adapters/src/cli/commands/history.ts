@@ -18,7 +18,7 @@ export const historyCommand = (cli: Cli): Command =>
       const events = await client.history(id)
       printer.answer({ events }, () =>
         printer.table(
-          ['REVISION', 'TIME', 'EVENT', 'BY', 'FACTS'],
+          [{ head: 'REVISION', leaveOut: 2 }, 'TIME', { head: 'EVENT', min: 8 }, { head: 'BY', min: 5, leaveOut: 3 }, { head: 'FACTS', min: 10, leaveOut: 1 }],
           events.map(({ revision, at, type, actor, data }) => [String(revision), clock(at), type, clean(actor ?? '', 20), clean(facts(data), 90)]),
         ))
     }))

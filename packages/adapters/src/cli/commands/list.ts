@@ -1,9 +1,11 @@
 import { Command } from 'commander'
 import { type Band, type Phase, type Status, statuses } from '@daybook/core'
-import type { TaskView } from '../../client/index.js'
+import type { DaybookClient, TaskFilter, TaskPage, TaskView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
-import { taskTable } from '../task-table.js'
+import type { Printer } from '../printer.js'
+import type { Row } from '../table.js'
+import { taskColumns, taskRow } from '../task-table.js'
 import { defined, list, positive, priority } from '../values.js'
 
 interface Options {
@@ -22,7 +24,7 @@ interface Options {
 /** What somebody who looks at a queue wants to see first. */
 const order: ReadonlyArray<Status> = ['in-progress', 'incomplete', 'pending', 'queued', 'scheduled', 'blocked', 'dead-letter', 'completed', 'cancelled', 'discarded']
 
-/** With --all, so many are held in memory at most before they are printed. */
+/** So many are held in memory at most. */
 const pageMax = 1_000
 
 export const listCommand = (cli: Cli): Command =>
@@ -56,20 +58,60 @@ export const listCommand = (cli: Cli): Command =>
         q: options.search,
       })
       const max = options.all === true ? Number.POSITIVE_INFINITY : options.limit
-      const tasks: Array<TaskView> = []
-      let isMore = false
-      for (const status of order) {
-        if (isMore || (options.status !== undefined && !options.status.includes(status))) continue
-        for await (const task of client.eachTask({ ...filter, status, limit: Math.min(max + 1 - tasks.length, pageMax) })) {
-          if (tasks.length === max) {
-            isMore = true
-            break
-          }
-          tasks.push(task)
-        }
-      }
-      printer.answer({ tasks, more: isMore }, () => {
-        taskTable(printer, tasks, 'no such tasks')
-        if (isMore) printer.line(printer.colors.dim(`… and more: --limit or --all shows them`))
-      })
+      const tasks = matching(client, filter, options.status ?? order, max)
+      const isMore = printer.isJson ? await printJson(printer, tasks) : await printTable(printer, tasks)
+      if (isMore && !printer.isJson) printer.line(printer.colors.dim('… and more: --limit or --all shows them'))
     }))
+
+type Filter = Omit<TaskFilter, 'status' | 'limit' | 'cursor'>
+/** Page by page; returns whether there are more than `max`. */
+type Matching = AsyncGenerator<ReadonlyArray<TaskView>, boolean>
+
+/** Status by status, in the order in which people want to see them; at most `max` in all. */
+const matching = async function* (client: DaybookClient, filter: Filter, wanted: ReadonlyArray<string>, max: number): Matching {
+  let left = max
+  for (const status of order) {
+    if (!wanted.includes(status)) continue
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      // One more than is shown tells whether there are more.
+      const page: TaskPage = await client.tasks({ ...filter, status, limit: Math.min(left + 1, pageMax), ...(cursor === '' ? {} : { cursor }) })
+      yield page.tasks.slice(0, left)
+      if (page.tasks.length > left) return true
+      left -= page.tasks.length
+      cursor = page.nextCursor ?? null
+    }
+  }
+  return false
+}
+
+const printJson = async (printer: Printer, tasks: Matching): Promise<boolean> => {
+  let isMore = false
+  const { page, end } = printer.jsonPages('tasks', () => ({ more: isMore }))
+  for (;;) {
+    const { value, done } = await tasks.next()
+    if (done === true) {
+      isMore = value
+      end()
+      return isMore
+    }
+    await page(value)
+  }
+}
+
+/** Small pages are printed together: a table is laid out for its first. */
+const printTable = async (printer: Printer, tasks: Matching): Promise<boolean> => {
+  const { page, end } = printer.tablePages(taskColumns, 'no such tasks')
+  let rows: Array<Row> = []
+  for (;;) {
+    const { value, done } = await tasks.next()
+    if (done !== true) rows.push(...value.map((task) => taskRow(printer.colors, task)))
+    if (done === true || rows.length >= pageMax) {
+      await page(rows)
+      rows = []
+    }
+    if (done === true) {
+      end()
+      return value
+    }
+  }
+}

@@ -17,7 +17,7 @@ const getting = (cli: Cli): Command =>
       const shown = flatten(settings as unknown as Json).filter(([path]) => key === undefined || path === key || path.startsWith(`${key}.`))
       if (key !== undefined && shown.length === 0) throw new UsageError(`there is no setting ${key}: daybook settings get shows all`)
       const part = key === undefined ? settings : shown.length === 1 && shown[0]?.[0] === key ? shown[0][1] : Object.fromEntries(shown)
-      printer.answer(part, () => printer.table(['SETTING', 'VALUE'], shown.map(([path, value]) => [path, typeof value === 'string' ? value : JSON.stringify(value)])))
+      printer.answer(part, () => printer.pairs(shown.map(([path, value]) => [path, typeof value === 'string' ? value : JSON.stringify(value)])))
     }))
 
 const setting = (cli: Cli): Command =>
@@ -35,7 +35,7 @@ const setting = (cli: Cli): Command =>
       if ((file === undefined) === (assignments.length === 0)) throw new UsageError('give key=value, or --file')
       const patch: SettingsPatch = file === undefined ? patchOf(assignments) : await readPatch(file)
       const settings = await client.settings.patch(patch)
-      printer.answer(settings, () => printer.table(['CHANGED', 'VALUE'], flatten(patch as unknown as Json).map(([path, value]) => [path, JSON.stringify(value)])))
+      printer.answer(settings, () => printer.pairs(flatten(patch as unknown as Json).map(([path, value]) => [path, JSON.stringify(value)])))
     }))
 
 const readPatch = async (file: string): Promise<SettingsPatch> => {

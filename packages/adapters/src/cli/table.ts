@@ -1,0 +1,107 @@
+/**
+ * Rows of texts under headings, as wide as there is room for. Where there is not, columns that may be cut become
+ * narrower first; then those go that say least; what is left out is told. Cost: linear in the rows.
+ */
+import stringWidth from 'string-width'
+
+export interface Column {
+  readonly head: string
+  /** May be cut down to so many characters. Without, it is shown whole as long as that is possible. */
+  readonly min?: number
+  /** Left out where there is no room: the highest first. Without, it stays. */
+  readonly leaveOut?: number
+}
+
+/** A text, and how it is painted once it has been cut to its column. */
+export interface Painted {
+  readonly text: string
+  readonly paint: (text: string) => string
+}
+export type Cell = string | Painted
+export type Row = ReadonlyArray<Cell>
+
+const gap = '  '
+const plain = /^[\x20-\x7e]*$/
+const textOf = (cell: Cell | undefined): string => (cell === undefined ? '' : typeof cell === 'string' ? cell : cell.text)
+
+/** Places that a text takes on a terminal. */
+const widthOf = (text: string): number => (plain.test(text) ? text.length : stringWidth(text))
+
+const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+
+/** At most `width` places of a text, with `…` at the end of what was cut. */
+const cut = (text: string, width: number): string => {
+  if (widthOf(text) <= width) return text
+  let kept = ''
+  let used = 1
+  for (const { segment } of letters.segment(text)) {
+    used += widthOf(segment)
+    if (used > width) break
+    kept += segment
+  }
+  return `${kept}…`
+}
+
+/** Which columns are drawn, and how wide each of them is. */
+export interface Layout {
+  readonly columns: ReadonlyArray<number>
+  readonly widths: ReadonlyArray<number>
+  /** Headings of those that have no room. */
+  readonly leftOut: ReadonlyArray<string>
+  /** Whether a wider text is cut, or sticks out. */
+  readonly isBounded: boolean
+}
+
+/**
+ * Laid out for these rows; `hasMore` when others follow that are not known yet. Without a `width` nothing is cut.
+ * Columns without any text are left out, unless more may come.
+ */
+export const layoutOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, width: number | undefined, hasMore = false): Layout => {
+  const natural = columns.map(({ head }, i) => rows.reduce((widest, row) => Math.max(widest, widthOf(textOf(row[i]))), widthOf(head)))
+  let shown = columns.map((_, i) => i).filter((i) => hasMore || rows.some((row) => textOf(row[i]) !== ''))
+  const widths = [...natural]
+  if (width === undefined) return { columns: shown, widths, leftOut: [], isBounded: false }
+
+  const missing = (): number => shown.reduce((sum, i) => sum + (widths[i] as number), 0) + gap.length * (shown.length - 1) - width
+  const leftOut: Array<string> = []
+  for (;;) {
+    shown.forEach((i) => (widths[i] = natural[i] as number))
+    narrow(widths, shown, missing(), (i) => columns[i]?.min ?? (natural[i] as number))
+    if (missing() <= 0) break
+    const last = shown.reduce((least, i) => ((columns[i]?.leaveOut ?? 0) > (columns[least]?.leaveOut ?? 0) ? i : least), shown[0] as number)
+    if (columns[last]?.leaveOut === undefined) break
+    leftOut.push((columns[last] as Column).head)
+    shown = shown.filter((i) => i !== last)
+  }
+  // Hardly any room at all: then nothing is whole.
+  narrow(widths, shown, missing(), () => 1)
+  while (missing() > 0 && shown.length > 1) leftOut.push((columns[shown.pop() as number] as Column).head)
+  return { columns: shown, widths, leftOut, isBounded: true }
+}
+
+/** Takes away so many places, always from the widest that may become narrower. */
+const narrow = (widths: Array<number>, shown: ReadonlyArray<number>, places: number, least: (column: number) => number): void => {
+  for (let left = places; left > 0; left--) {
+    const able = shown.filter((i) => (widths[i] as number) > least(i))
+    if (able.length === 0) return
+    const widest = able.reduce((best, i) => ((widths[i] as number) > (widths[best] as number) ? i : best))
+    widths[widest] = (widths[widest] as number) - 1
+  }
+}
+
+/** One line, without blanks at its end. */
+export const lineOf = ({ columns, widths, isBounded }: Layout, row: Row): string => {
+  let line = ''
+  // Blanks are written only before something, so that nothing is pasted with a tail.
+  let blanks = 0
+  for (const i of columns) {
+    const cell = row[i]
+    const text = isBounded ? cut(textOf(cell), widths[i] as number) : textOf(cell)
+    if (text !== '') {
+      line += ' '.repeat(blanks) + (cell === undefined || typeof cell === 'string' ? text : cell.paint(text))
+      blanks = 0
+    }
+    blanks += Math.max(0, (widths[i] as number) - widthOf(text)) + gap.length
+  }
+  return line
+}
