@@ -41,6 +41,7 @@ test('GB-07: an agent that is ended loses all it holds at once', () => {
   q.claim('bob')
   expect(q.ask({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' })).toEqual({
     tasks: [{ id: 'a', number: 1, status: 'pending' }, { id: 'b', number: 2, status: 'pending' }],
+    remaining: 0,
   })
   expect([q.status('a'), q.status('b'), q.status('c')]).toEqual(['pending', 'pending', 'in-progress'])
   expect(q.refuse({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' }).code).toBe('not-found')

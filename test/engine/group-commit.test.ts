@@ -122,3 +122,15 @@ test('beyond mailboxMax commands are refused as overloaded, and those before are
   expect((await Promise.all([...under, ...waiting])).map(codeOf)).toEqual(Array(7).fill('success'))
   expect(codeOf(await engine.submit(enqueue('x'), caller))).toBe('success')
 })
+
+test('GB-07: the end of an agent that holds more leases than one append has room for comes in parts', async () => {
+  const { engine, store } = await openQueue({ store: tight({ appendEventsMax: 8 }) })
+  await engine.submitAll(Array.from({ length: 20 }, (_, i) => enqueue(`t${i}`)), caller)
+  for (let i = 0; i < 3; i++) await engine.claim(claim('ann', 7), caller)
+  const end = async () => ok(await engine.submit({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' }, caller))
+  const parts = []
+  for (let remaining = 20; remaining > 0; parts.push(remaining)) ({ remaining } = await end())
+  // What does not fit is halved, so each part has its first event and some ends.
+  expect(parts).toEqual([15, 8, 4, 0])
+  expect((await typesIn(store)).filter((type) => type === 'ClaimRevoked')).toHaveLength(20)
+})

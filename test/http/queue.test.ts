@@ -1,4 +1,5 @@
 /** A queue as a whole, its dead letters, breakers, settings, and its log. */
+import { openMemoryStore } from '@daybook/adapters/memory'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminToken, type Body, report, startTestServer, type TestServer } from './support.js'
 
@@ -104,6 +105,22 @@ describe('TQM-CAP-003: agents', () => {
     expect((await server.get(`${q}/agents`)).body).toEqual({ agents: [] })
     const late = await server.post(`${q}/tasks/a/complete`, { agentId: 'agent 1/x', token: body.claims[0].lease.token, result: report })
     expect(late).toMatchObject({ status: 409, body: { code: 'lease-lost', detail: expect.stringMatching(/^terminated/) } })
+  })
+
+  test('lose all their leases in one request, however few of them an append holds', async () => {
+    const inner = openMemoryStore()
+    const tight = await startTestServer({}, { ...inner, limits: { ...inner.limits, appendEventsMax: 8 } })
+    try {
+      const ids = Array.from({ length: 20 }, (_, i) => `t${i}`)
+      for (const id of ids) await tight.post('/api/queues/q/tasks', { id, type: 't', idempotencyKey: id })
+      for (let i = 0; i < 4; i++) await tight.post('/api/queues/q/claims', { agentId: 'ann', max: 5 })
+      const ended = await tight.call('DELETE', '/api/queues/q/agents/ann')
+      expect(ended.body.reassignedTasks).toEqual(ids)
+      expect((await tight.get('/api/queues/q/agents')).body).toEqual({ agents: [] })
+      expect((await tight.call('DELETE', '/api/queues/q/agents/ann')).status).toBe(404)
+    } finally {
+      await tight.stop()
+    }
   })
 })
 

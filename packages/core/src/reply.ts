@@ -121,7 +121,11 @@ export interface Replies {
   readonly OpenBreaker: null
   readonly CloseBreaker: null
   /** What the agent held, and what has become of it. */
-  readonly TerminateAgent: { readonly tasks: ReadonlyArray<{ readonly id: string; readonly number: number; readonly status: Status }> }
+  readonly TerminateAgent: {
+    readonly tasks: ReadonlyArray<{ readonly id: string; readonly number: number; readonly status: Status }>
+    /** Leases that the agent still holds: one append could not end them all. */
+    readonly remaining: number
+  }
   readonly Configure: Settings
   readonly Pause: null
   readonly Resume: null
@@ -174,6 +178,7 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
           const task = tables.byId.get(id)
           return task === undefined ? [] : [{ id, number: task.number, status: task.status }]
         }),
+        remaining: tables.leases.get(command.agent)?.size ?? 0,
       }
     case 'Configure':
       return tables.head.settings

@@ -151,13 +151,19 @@ export class Decider {
       batch.decided.push(new Known(item, events))
       return true
     }
-    const verdict = this.accept(batch, item.caller, events.right)
+    let accepted = events.right
+    let verdict = this.accept(batch, item.caller, accepted)
+    // The leases of an agent may be more than one append holds: the answer says how many remain.
+    while (verdict === 'too-large' && item.command.type === 'TerminateAgent' && accepted.length > 2) {
+      accepted = accepted.slice(0, Math.ceil(accepted.length / 2))
+      verdict = this.accept(batch, item.caller, accepted)
+    }
     if (verdict === 'full') return false
     if (verdict === 'too-large') {
       batch.decided.push(new Known(item, E.left(tooLarge(limits))))
       return true
     }
-    const value = replyTo(item.command, events.right, live.current)
+    const value = replyTo(item.command, accepted, live.current)
     batch.decided.push(new Known(item, E.right({ value, revision: live.revision })))
     return true
   }

@@ -5,11 +5,13 @@ import {
   type BreakerView,
   depthOf,
   headOf,
+  type Replies,
   type SettingsPatch,
   TaskType,
   timeOf,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import type { Outcome } from '../../engine/index.js'
 import { invalid, problemOf } from '../problem.js'
 import type { TerminateQuery } from '../query.js'
 import { type Call, type Handled, type QueueCall, replyWith } from '../route.js'
@@ -48,7 +50,19 @@ export const agents = async ({ queue }: QueueCall): Promise<Handled> =>
 export const terminateAgent = async ({ queue, params, query, caller }: QueueCall<unknown, TerminateQuery>): Promise<Handled> => {
   const { agentId = '' } = params
   const { reason = 'terminated by an operator' } = query
-  return replyWith(await queue.submit({ type: 'TerminateAgent', agent: agentId, reason }, caller), ({ tasks }) =>
+  const tasks: Array<Replies['TerminateAgent']['tasks'][number]> = []
+  let ended: Outcome<unknown> | undefined
+  // One append may not hold the ends of all leases. Each part is durable before the next is asked for.
+  for (let remaining = 1; remaining > 0; ) {
+    const outcome = await queue.submit({ type: 'TerminateAgent', agent: agentId, reason }, caller)
+    // What the last part left may have ended by itself since.
+    if (E.isLeft(outcome) && outcome.left.code === 'not-found' && ended !== undefined) break
+    ended = outcome
+    if (E.isLeft(outcome)) break
+    tasks.push(...outcome.right.value.tasks)
+    remaining = outcome.right.value.remaining
+  }
+  return replyWith(ended as Outcome<unknown>, () =>
     JSON.stringify({ agentId, terminated: true, reassignedTasks: tasks.map(({ id }) => id), tasks }),
   )
 }
