@@ -16,16 +16,47 @@ export const historyOf = async (
   if (E.isLeft(last)) return last
   const { value, revision } = last.right
   if (value === undefined) return E.right({ value: undefined, revision })
-  const events: Array<RecordedEvent> = []
-  let next: number | undefined = value
-  while (next !== undefined && next >= 0) {
-    const [event]: ReadonlyArray<RecordedEvent | undefined> = await store.pick(streamOf(engine.name), [next])
+  return E.right({ value: await chainBehind(store, streamOf(engine.name), value), revision })
+}
+
+/** So many events are read at once where the next one of the chain is known to be among them. */
+const nearMax = 64
+
+/**
+ * The chain that ends at this revision, oldest first. Events that lie close together, as heartbeats do, are read
+ * many at a time; one that lies far away is read alone.
+ */
+const chainBehind = async (store: EventStore, stream: string, last: number): Promise<ReadonlyArray<RecordedEvent>> => {
+  const chain: Array<RecordedEvent> = []
+  let near = new Map<number, RecordedEvent>()
+  let isNear = false
+  for (let next: number | undefined = last; next !== undefined; ) {
+    let event: RecordedEvent | undefined = near.get(next)
+    if (event === undefined) {
+      near = await eventsUpTo(store, stream, next, isNear ? nearMax : 1)
+      event = near.get(next)
+    }
     if (event === undefined) break
-    events.push(event)
-    const prev: unknown = parseObject(event.metadata)?.prev
-    next = typeof prev === 'number' && prev < next ? prev : undefined
+    chain.push(event)
+    const prev = previousOf(event)
+    isNear = prev !== undefined && event.revision - prev < nearMax
+    next = prev
   }
-  return E.right({ value: events.reverse(), revision })
+  return chain.reverse()
+}
+
+const eventsUpTo = async (store: EventStore, stream: string, from: number, limit: number): Promise<Map<number, RecordedEvent>> => {
+  const events = new Map<number, RecordedEvent>()
+  for await (const page of store.read(stream, { from, direction: 'backwards', limit })) {
+    for (const event of page) events.set(event.revision, event)
+  }
+  return events
+}
+
+/** The revision of the event before this one in its task's chain. Always a smaller one, whatever a stranger wrote. */
+const previousOf = ({ metadata, revision }: RecordedEvent): number | undefined => {
+  const prev: unknown = parseObject(metadata)?.prev
+  return typeof prev === 'number' && Number.isInteger(prev) && prev >= 0 && prev < revision ? prev : undefined
 }
 
 /** An event as it is shown to people and auditors, with its whole data. */
