@@ -19,7 +19,11 @@ const table: ReadonlyArray<readonly [fault: Fault, told: AppendError['_tag'] | '
   [{ kind: 'close-call', commit: true }, 'OutcomeUnknown', true],
   [{ kind: 'close-call', commit: false }, 'OutcomeUnknown', false],
   [{ kind: 'unavailable' }, 'OutcomeUnknown', false],
+  [{ kind: 'unavailable', commit: true }, 'OutcomeUnknown', true],
   [{ kind: 'internal' }, 'OutcomeUnknown', false],
+  [{ kind: 'internal', commit: true }, 'OutcomeUnknown', true],
+  [{ kind: 'internal-answer' }, 'OutcomeUnknown', false],
+  [{ kind: 'internal-answer', commit: true }, 'OutcomeUnknown', true],
   // No leader to name: handed back.
   [{ kind: 'not-leader' }, 'Unavailable', false],
   [{ kind: 'not-ready' }, 'Unavailable', false],
@@ -99,6 +103,15 @@ describe('EV-03 an append', () => {
     expect(server.calls.get('batchAppend')).toBe(before + 1)
   })
 
+  test('hears its own answer, in whatever order answers come', async () => {
+    const { server, store } = await started()
+    const lateMs = [160, 40, 120, 0, 80]
+    for (const [i] of lateMs.entries()) await append(store, `s${i}`, events(1 + i), 'no_stream')
+    for (const [i, afterMs] of lateMs.entries()) server.faults.script({ on: 'append', stream: `s${i}`, fault: { kind: 'late-reply', afterMs } })
+    const outcomes = await Promise.all(lateMs.map((_, i) => store.append(`s${i}`, events(1), i)()))
+    expect(outcomes).toEqual(lateMs.map((_, i) => ({ _tag: 'Right', right: { revision: i + 1 } })))
+  })
+
   test('that gets no answer takes none with it that waits for its own', async () => {
     const { server, store } = await started()
     await append(store, 'other', events(1), 'no_stream')
@@ -109,6 +122,26 @@ describe('EV-03 an append', () => {
     const late = ended(store.append('other', events(1), 0))
     expect(await Promise.all([silent, late])).toEqual(['OutcomeUnknown', 'written'])
   })
+
+  // The call fails as a whole, so also for an append that the node wrote while it was the leader still.
+  test.each(['not-leader', 'unavailable', 'internal', 'drop'] as const)(
+    'whose call fails because of another (%s) is unknown: it may have been written, and sent again both are there once',
+    async (kind) => {
+      const { server, store } = await started()
+      await append(store, 'other', events(1), 'no_stream')
+      server.faults.script(
+        { on: 'append', stream: 's', fault: { kind: 'late-reply', afterMs: 250 } },
+        { on: 'append', stream: 'other', fault: { kind, leader: { host: '127.0.0.1', port: server.port } } },
+      )
+      const [batch, next] = [events(2, 10), events(1, 20)]
+      const [written, failing] = [store.append('s', batch, 2), store.append('other', next, 0)]
+      expect(await Promise.all([ended(written), ended(failing)])).toEqual(['OutcomeUnknown', 'OutcomeUnknown'])
+      expect(await store.head('s')).toBe(4)
+      await Promise.all([persist(written), persist(failing)])
+      expect((await readAll(store, 's')).map(({ id }) => id).slice(3)).toEqual(batch.map(({ id }) => id))
+      expect((await readAll(store, 'other')).map(({ id }) => id).slice(1)).toEqual(next.map(({ id }) => id))
+    },
+  )
 
   test('of one store is not touched when the connection of another breaks', async () => {
     const [one, two] = [await started(), await started()]

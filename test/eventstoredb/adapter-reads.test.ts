@@ -160,6 +160,7 @@ const subscriptionFaults: ReadonlyArray<Fault> = [
   { kind: 'not-ready' },
   { kind: 'no-reply', afterEvents: 3 },
   { kind: 'no-reply' },
+  { kind: 'duplicate-reply', afterEvents: 0 },
 ]
 
 describe('EV-02 a subscription', () => {
@@ -254,6 +255,16 @@ describe('EV-02 a subscription', () => {
     proxy.close()
   })
 
+  test('from beyond the end asks the server for what comes behind the last event there is, and delivers from its own revision on', async () => {
+    const { server, store } = await started()
+    const log = follow(store, 's', 7)
+    await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
+    for (let head = 2; head < 10; head += 2) await append(store, 's', events(2), head)
+    await log.until('its events', (seen) => seen.events.length === 4)
+    expect(revisionsOf(log.events)).toEqual([7, 8, 9, 10])
+    expect(server.subscriptions.filter(({ stream }) => stream === 's')).toEqual([{ stream: 's', from: 2 }])
+  })
+
   test('to a stream that is not there yet outlives a restart', async () => {
     const { server, store } = await started()
     const log = follow(store, 'new', 0)
@@ -285,6 +296,15 @@ test.each([['truncated', (server: EventStoreServer) => truncateStream(server, 's
     expect(await second.streams('s')).toEqual(['s', 'sound'])
   },
 )
+
+test('a stream gets no event before its name is in the list: what is not listed is not found by a start', async () => {
+  const { server, store } = await started()
+  server.faults.script({ on: 'append', stream: 'daybook-streams', fault: { kind: 'not-ready' } })
+  expect(await ended(store.append('new', events(1), 'no_stream'))).toBe('Unavailable')
+  expect(await open(server.url).head('new')).toBe(-1)
+  await persist(store.append('new', events(1), 'no_stream'))
+  expect(await open(server.url).streams('')).toEqual(['s', 'new'])
+})
 
 test('an entry in the list of streams that is none, or of a stranger, is passed over', async () => {
   const { store } = await started()

@@ -50,6 +50,7 @@ describe('a run', () => {
       ['killed', plant('noticed', 'a - b')],
       ['survived', plant('noticed by nobody', '2', { find: '1' })],
       ['survived', plant('noticed only where it does no harm', 'b + a')],
+      ['survived', plant('noticed only by a test that is not named', 'a - b', { named: 'other' })],
       ['stale', plant('its text is gone', 'a - b', { find: 'a plus b' })],
       ['stale', plant('its text is there twice', 'c', { find: 'number' })],
       ['stale', plant('no TypeScript', 'a +')],

@@ -9,6 +9,8 @@ export interface Plant {
   readonly replace: string
   /** Test files that are to catch it, from the root. */
   readonly killedBy: ReadonlyArray<string>
+  /** Only tests with this in their titles, in files that take long. */
+  readonly named?: string
   /** A test that times out is how this one is noticed. For all others a time-out is no proof: a slow machine has them, too. */
   readonly hangs?: true
 }

@@ -89,8 +89,12 @@ const judge = async (
   const sound = await readFile(path, 'utf8')
   await writeFile(path, code)
   try {
-    const timeout = plant.hangs === true ? { testTimeoutMs: hangingTestMs } : {}
-    return verdictOf(plant, await runTests(tree, plant.killedBy, { bail: true, workers: 1, limitMs, signal, ...timeout }))
+    const { killedBy, named, hangs } = plant
+    return verdictOf(plant, await runTests(tree, killedBy, {
+      bail: true, workers: 1, limitMs, signal,
+      ...(named === undefined ? {} : { named }),
+      ...(hangs === true ? { testTimeoutMs: hangingTestMs } : {}),
+    }))
   } finally {
     await writeFile(path, sound)
   }

@@ -19,6 +19,8 @@ export interface TestRun {
 export interface RunOptions {
   /** End at the first test that fails. */
   readonly bail: boolean
+  /** Only tests with this in their titles. */
+  readonly named?: string
   /** Of each test that has none of its own. */
   readonly testTimeoutMs?: number
   readonly limitMs: number
@@ -34,6 +36,7 @@ export const runTests = async (tree: string, files: ReadonlyArray<string>, optio
   const { late, output } = await runVitest(tree, reportFile, [
     ...files,
     ...(options.bail ? ['--bail', '1'] : []),
+    ...(options.named === undefined ? [] : ['--testNamePattern', literally(options.named)]),
     ...(options.testTimeoutMs === undefined ? [] : [`--testTimeout=${options.testTimeoutMs}`]),
     `--maxWorkers=${options.workers}`,
   ], options)
@@ -52,6 +55,8 @@ export const runTests = async (tree: string, files: ReadonlyArray<string>, optio
     unloadable: broken === undefined ? undefined : `${broken.file}: ${broken.problems.join('; ')}`,
   }
 }
+
+const literally = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 
 const readReport = async (file: string): Promise<Report | undefined> => {
   try {

@@ -1,4 +1,185 @@
-/** The store in EventStoreDB. */
+/** The store in EventStoreDB: what an append's end means, reads that are whole, subscriptions without gaps. */
 import type { Plant } from '../plant.js'
 
-export const eventStoreDbPlants: ReadonlyArray<Plant> = []
+const at = (file: string): string => `packages/adapters/src/eventstoredb/${file}`
+const appends = ['test/eventstoredb/adapter-appends.test.ts']
+const reads = ['test/eventstoredb/adapter-reads.test.ts']
+const contract = ['test/contract/eventstoredb.test.ts']
+
+export const eventStoreDbPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'EventStoreDB: a call that fails for another leader is taken for "not written"',
+    file: at('errors.ts'),
+    find: "'not-leader': { append: 'unknown'",
+    replace: "'not-leader': { append: 'refused'",
+    killedBy: appends,
+  },
+  {
+    title: 'EventStoreDB: a call that fails with an internal error is taken for "not written"',
+    file: at('errors.ts'),
+    find: "const otherwise: Meaning = { append: 'unknown'",
+    replace: "const otherwise: Meaning = { append: 'refused'",
+    killedBy: appends,
+  },
+  {
+    title: 'EventStoreDB: an append that is answered with an internal error is taken for "not written"',
+    file: at('errors.ts'),
+    find: 'status?.getCode() === 0',
+    replace: 'status !== undefined',
+    killedBy: appends,
+  },
+  {
+    title: 'EventStoreDB: an append that timed out at the server is taken for "not written"',
+    file: at('errors.ts'),
+    find: "{ _tag: 'OutcomeUnknown', reason: `the server said ${message || name}` }",
+    replace: "{ _tag: 'Unavailable', reason: message || name }",
+    killedBy: appends,
+  },
+  {
+    title: 'EventStoreDB: an append without an answer is taken for "not written"',
+    file: at('errors.ts'),
+    find: "'no-answer': { append: 'unknown'",
+    replace: "'no-answer': { append: 'refused'",
+    killedBy: appends,
+  },
+  {
+    title: 'EventStoreDB: an append whose call ended early is taken for "not written"',
+    file: at('errors.ts'),
+    find: "'ended-early': { append: 'unknown'",
+    replace: "'ended-early': { append: 'refused'",
+    killedBy: appends,
+  },
+  {
+    title: 'EventStoreDB: an append that was never sent is taken for unknown, and held on to',
+    file: at('errors.ts'),
+    find: "'not-connected': { append: 'refused'",
+    replace: "'not-connected': { append: 'unknown'",
+    killedBy: appends,
+  },
+  {
+    title: 'EventStoreDB: an append goes out at any revision',
+    file: at('append-request.ts'),
+    find: 'else options.setStreamPosition(String(expected))',
+    replace: 'else options.setAny(new Empty())',
+    killedBy: contract,
+  },
+  {
+    title: 'EventStoreDB: an answer is given to whoever waits first',
+    file: at('append-call.ts'),
+    find: "take(response.getCorrelationId()?.getString() ?? '')",
+    replace: "take([...pending.keys()][0] ?? '')",
+    killedBy: appends,
+  },
+  {
+    title: 'EventStoreDB: an append that is not answered waits for ever',
+    file: at('append-call.ts'),
+    find: 'take(correlationId)?.reject(new NoAnswer',
+    replace: 'void (new NoAnswer',
+    killedBy: appends,
+    hangs: true,
+  },
+  {
+    title: 'EventStoreDB: after a call has ended, the next append goes out on it',
+    file: at('append-call.ts'),
+    find: `    over = true
+    open = false`,
+    replace: '    over = true',
+    killedBy: appends,
+    hangs: true,
+  },
+  {
+    title: 'EventStoreDB: a page that ended early is taken for the end of the stream',
+    file: at('reader.ts'),
+    find: 'if (page.events.length > 0 || page.missing) return page',
+    replace: 'return page',
+    killedBy: reads,
+    named: 'that meets',
+  },
+  {
+    title: 'EventStoreDB: a read goes on over a hole',
+    file: at('reader.ts'),
+    find: 'if (revision !== next) throw',
+    replace: 'if (revision < next) throw',
+    killedBy: reads,
+    named: 'truncated before',
+  },
+  {
+    title: 'EventStoreDB: a stream that was deleted looks new',
+    file: at('reader.ts'),
+    find: "if (!metadata.events.some(({ data }) => data.includes('\"$tb\"'))) return -1",
+    replace: 'return -1',
+    killedBy: reads,
+    named: 'administrator removed',
+  },
+  {
+    title: 'EventStoreDB: a subscription that begins beyond the end asks for a revision that is not there',
+    file: at('subscription.ts'),
+    find: 'Math.min(next - 1, reached) + 1',
+    replace: 'next',
+    killedBy: reads,
+    named: 'from beyond the end',
+  },
+  {
+    title: 'EventStoreDB: a subscription delivers what comes before its first revision',
+    file: at('subscription.ts'),
+    find: 'if (event.revision < next) return',
+    replace: '',
+    killedBy: contract,
+  },
+  {
+    title: 'EventStoreDB: a subscription goes on over a gap',
+    file: at('subscription.ts'),
+    find: 'if (event.revision > expected) return end(',
+    replace: 'if (event.revision > Number.MAX_SAFE_INTEGER) return end(',
+    killedBy: reads,
+    named: 'truncated before',
+  },
+  {
+    title: 'EventStoreDB: a subscription repeats what it has delivered',
+    file: at('subscription.ts'),
+    find: 'if (event.revision < expected || event.revision > Number.MAX_SAFE_INTEGER) return',
+    replace: 'if (event.revision > Number.MAX_SAFE_INTEGER) return',
+    killedBy: reads,
+    named: 'duplicate-reply',
+  },
+  {
+    title: 'EventStoreDB: a subscription whose connection is dead does not notice',
+    file: at('subscription.ts'),
+    find: 'if (!heard) compare().catch(end)',
+    replace: '',
+    killedBy: reads,
+    named: 'without a word',
+    hangs: true,
+  },
+  {
+    title: 'EventStoreDB: a subscription says at once that it has caught up',
+    file: at('subscription.ts'),
+    find: 'if (caughtUp || head === undefined || next <= head || subscriber.closed) return',
+    replace: 'if (caughtUp || head === undefined || subscriber.closed) return',
+    killedBy: [...contract, ...reads],
+    named: 'subscription',
+  },
+  {
+    title: 'EventStoreDB: a stream gets its first event before it is listed',
+    file: at('eventstoredb-store.ts'),
+    find: 'const refusal = await (',
+    replace: 'const refusal = void (',
+    killedBy: reads,
+    named: 'before its name is in the list',
+  },
+  {
+    title: 'EventStoreDB: a client that is stuck is kept for ever',
+    file: at('connection.ts'),
+    find: 'if (failures >= failuresMax) return renew()',
+    replace: '',
+    killedBy: [...appends, ...reads],
+    hangs: true,
+  },
+  {
+    title: 'EventStoreDB: picked events come in the order of the log',
+    file: at('reader.ts'),
+    find: 'return revisions.map((revision) => found.get(revision))',
+    replace: 'return [...found.values()]',
+    killedBy: contract,
+  },
+]

@@ -12,6 +12,8 @@ export interface WriteCall {
   /** Not handled by this node. */
   readonly refuse: (error: RpcError) => void
   readonly fail: (error: RpcError) => void
+  /** Says of this write that there was an internal error. */
+  readonly failAlone: () => void
   /** Ends the call with OK and without an answer. */
   readonly close: () => void
   readonly drop: () => void
@@ -58,5 +60,7 @@ export const runWrite = (call: WriteCall, fault: Fault | undefined): void => {
       return commitThen(() => call.fail(unavailable()))
     case 'internal':
       return commitThen(() => call.fail(internal('Internal error.')))
+    case 'internal-answer':
+      return commitThen(call.failAlone)
   }
 }

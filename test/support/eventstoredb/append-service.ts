@@ -5,7 +5,7 @@ import { runWrite } from './append-faults.js'
 import { givenUp, refusal, type Context } from './context.js'
 import type { NewEvent } from './log-event.js'
 import { BadRequest, countedBytes, expectedOf, proposedEvent, streamName, understood, type Stated } from './requests.js'
-import { maxAppendSizeExceeded, missingMetadata, streamDeleted, thrown, timedOut, type RpcError } from './rpc-errors.js'
+import { internal, maxAppendSizeExceeded, missingMetadata, streamDeleted, thrown, timedOut, type RpcError } from './rpc-errors.js'
 import { streams, type AppendReq } from './stubs.js'
 import type { Outcome } from './writer.js'
 
@@ -71,6 +71,7 @@ export const append = (context: Context, call: ServerReadableStream<AppendReq, B
       timedOut: () => finish(timedOut('Commit phase timeout.')),
       refuse: finish,
       fail: finish,
+      failAlone: () => finish(internal('Internal error.')),
       close: () => finish(null, Buffer.alloc(0)),
       drop: () => context.drop(call.getPeer()),
     }, context.faults.take('append', to.stream))

@@ -4,7 +4,7 @@
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { runWrite } from './append-faults.js'
-import { badRequest, batchReply, notHandled, resultOf, timeout, tooLarge } from './batch-replies.js'
+import { badRequest, batchReply, internalError, notHandled, resultOf, timeout, tooLarge } from './batch-replies.js'
 import { refusal, type Context } from './context.js'
 import type { NewEvent } from './log-event.js'
 import { BadRequest, countedBytes, expectedOf, idOf, proposedEvent, streamName, understood, type Stated } from './requests.js'
@@ -76,6 +76,7 @@ export const batchAppend = (context: Context, call: ServerDuplexStream<BatchAppe
       answer: (outcome) => reply(correlationId, stream, resultOf(outcome, stream, expected)),
       timedOut: () => reply(correlationId, stream, timeout()),
       refuse, fail,
+      failAlone: () => reply(correlationId, stream, internalError()),
       close: () => finish(() => call.end()),
       drop: () => context.drop(call.getPeer()),
     }, context.faults.take('append', stream))

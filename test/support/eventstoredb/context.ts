@@ -21,8 +21,16 @@ export interface Context {
   readonly self: () => Member
   readonly limits: Limits
   readonly features: () => Features
+  /** Takes note of a subscription that was asked for. */
+  readonly subscribed: (subscription: Subscribed) => void
   /** Cuts the connection of the peer, given as `address:port`. */
   readonly drop: (peer: string) => void
+}
+
+export interface Subscribed {
+  readonly stream: string
+  /** The last revision that the subscriber has, or thinks of. */
+  readonly from: number | 'start' | 'end'
 }
 
 /** `no-batch` and `unimplemented` are what older servers are like. */

@@ -4,7 +4,7 @@ import { deletedAt } from './append-replies.js'
 import { runWrite } from './append-faults.js'
 import { givenUp, refusal, type Context } from './context.js'
 import { BadRequest, expectedOf, expectedVersion, streamName, understood, type Stated } from './requests.js'
-import { invalidArgument, streamDeleted, thrown, timedOut, wrongExpectedVersion } from './rpc-errors.js'
+import { internal, invalidArgument, streamDeleted, thrown, timedOut, wrongExpectedVersion } from './rpc-errors.js'
 import { streams, type DeleteReq, type TombstoneReq } from './stubs.js'
 
 const { ExpectedStreamRevisionCase } = streams.DeleteReq.Options
@@ -38,6 +38,7 @@ export const remove = (context: Context, how: 'delete' | 'tombstone') =>
       timedOut: () => done(timedOut('Commit phase timeout.')),
       refuse: done,
       fail: done,
+      failAlone: () => done(internal('Internal error.')),
       close: () => done(null, Buffer.alloc(0)),
       drop: () => context.drop(call.getPeer()),
     }, context.faults.take('delete', stream))

@@ -13,7 +13,7 @@ export type FaultKind =
   | 'no-reply'
   /** The server says that it timed out; with `commit` the write takes effect all the same, after `afterMs`. */
   | 'timeout'
-  /** The reply comes twice, the second after `afterMs` (batch appends). */
+  /** The reply comes twice, the second after `afterMs` (batch appends); each event does, at once (reads and subscriptions). */
   | 'duplicate-reply'
   /** The write takes effect at once, the reply comes after `afterMs`. */
   | 'late-reply'
@@ -30,6 +30,8 @@ export type FaultKind =
   | 'unavailable'
   /** The call fails: INTERNAL. */
   | 'internal'
+  /** This write alone is answered with an internal error, and others of its call go on (batch appends; else as `internal`). */
+  | 'internal-answer'
   /** A subscription ends because its reader did not keep up. */
   | 'too-slow'
 

@@ -37,6 +37,7 @@ export class Outbox {
     if (this.eventsLeft <= 0) this.misfire()
     this.eventsLeft -= 1
     this.push(message)
+    if (this.fault?.kind === 'duplicate-reply') this.push(message)
   }
 
   readonly push = (message: Buffer): void => {
@@ -117,6 +118,7 @@ export class Outbox {
       case 'unavailable':
         return this.fail(unavailable())
       case 'internal':
+      case 'internal-answer':
         return this.fail(internal('Internal error.'))
     }
   }

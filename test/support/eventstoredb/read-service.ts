@@ -86,6 +86,7 @@ export const read = (context: Context) => (call: ReadCall): void => {
     call.emit('error', refused)
     return
   }
+  if (request.kind === 'subscribe-stream') context.subscribed({ stream: request.stream, from: request.from })
   const subscribes = request.kind === 'subscribe-all' || request.kind === 'subscribe-stream'
   const fault = context.faults.take(subscribes ? 'subscribe' : 'read', 'stream' in request ? request.stream : '$all')
   const out = new Outbox(context, call, fault)

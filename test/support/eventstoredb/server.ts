@@ -8,7 +8,7 @@ import { Server, ServerCredentials, type UntypedServiceImplementation } from '@g
 import { append } from './append-service.js'
 import { batchAppend } from './batch-service.js'
 import { Cluster, type Member } from './cluster.js'
-import type { Context, Features, Limits } from './context.js'
+import type { Context, Features, Limits, Subscribed } from './context.js'
 import { remove } from './delete-service.js'
 import { Faults } from './faults.js'
 import { getSupportedMethods } from './features-service.js'
@@ -51,6 +51,8 @@ export class EventStoreServer {
   private _self: Member | undefined
   /** Calls that came in, by the name of the RPC. */
   readonly calls = new Map<string, number>()
+  /** Subscriptions to one stream that were asked for. */
+  readonly subscriptions: Array<Subscribed> = []
   /** Calls that were neither answered to the end nor cancelled. */
   openCalls = 0
   /** What ServerFeatures tells of; a change counts for clients that ask anew. */
@@ -121,6 +123,7 @@ export class EventStoreServer {
       store: this._store, faults: this.faults, cluster: this.cluster, limits: this.limits,
       self: () => this.member,
       features: () => this.features,
+      subscribed: (subscription) => this.subscriptions.push(subscription),
       drop: (peer) => this.sockets.get(peer)?.resetAndDestroy(),
     }
     const implementation = (handlers: Readonly<Record<string, Handler>>): UntypedServiceImplementation =>
