@@ -1,9 +1,12 @@
 import { Command } from 'commander'
 import type { JsonObject } from '@daybook/core'
-import { DaybookError, type NewTask } from '../../client/index.js'
+import { DaybookError, type Enqueued, type NewTask } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
+import type { Io } from '../io.js'
+import { clean } from '../text.js'
 import { defined, list, number, priority, readJson, readJsonOrText, time, whole } from '../values.js'
+import { enqueueFile } from './enqueue-file.js'
 
 interface Options {
   readonly file?: string
@@ -29,7 +32,7 @@ export const enqueueCommand = (cli: Cli): Command =>
   new Command('enqueue')
     .description('put a task into the queue, or many from a file')
     .argument('[type]', 'what kind of task it is: agents claim by it')
-    .option('-f, --file <file>', 'tasks as JSON: one, a list, or {"tasks": […]}; - reads standard input. All or none')
+    .option('-f, --file <file>', 'tasks as JSON: one, a list, {"tasks": […]}, or one a line (NDJSON); - reads standard input')
     .option('--id <id>', 'its id; without one, one is made')
     .option('-p, --priority <n>', '1 (background) to 10, or CRITICAL, HIGH, MEDIUM, LOW', priority)
     .option('--payload <json>', 'what the agent is given: JSON or text, @file, or - for standard input')
@@ -51,52 +54,54 @@ export const enqueueCommand = (cli: Cli): Command =>
       'daybook enqueue eng-frontend --id web --depends-on api --description "the web client"',
       'daybook enqueue ops-backup --at +2h --key nightly-2026-01-31',
       "jq '{tasks: .items}' plan.json | daybook enqueue --file -",
+      "jq -c '.items[]' plans/*.json | daybook enqueue --file -      # one task a line, however many",
+      '',
+      'Up to 1,000 tasks of a file go in together: all or none. More are sent in pages of 1,000, each all or none, in the',
+      'order of the file: a task may depend on any task of its page or of those before. When a page is refused, what was',
+      'taken before is said, and the rest is not sent: mend it, and run the whole again.',
       '',
       'Enqueueing the same thing twice is safe: the second answer names the first task.',
     ))
-    .action(cli.connected<Options, [string | undefined]>(async ({ io, printer, client }, options, type) => {
-      const tasks = options.file === undefined ? [await fromOptions(type, options)] : await fromFile(options.file, type)
-      async function fromFile(file: string, also: string | undefined): Promise<ReadonlyArray<NewTask>> {
-        if (also !== undefined) throw new UsageError('give a type or --file, not both')
-        const read = await readJson(file === '-' ? '-' : `@${file}`, '--file', io)
-        const found = Array.isArray(read) ? read : typeof read === 'object' && read !== null && 'tasks' in read ? read.tasks : [read]
-        if (!Array.isArray(found) || found.length === 0) throw new UsageError('--file holds no tasks: one, a list, or {"tasks": […]} is wanted')
-        return found as ReadonlyArray<NewTask>
+    .action(cli.connected<Options, [string | undefined]>(async (session, options, type) => {
+      const { io, printer, client } = session
+      const tell = ({ id, number, status, duplicate }: Enqueued): void =>
+        printer.line(duplicate ? `${clean(id)} (#${number}) was there already: ${status}` : `${clean(id)} (#${number}) ${status}`)
+      if (options.file !== undefined) {
+        if (type !== undefined) throw new UsageError('give a type or --file, not both')
+        return enqueueFile(session, options.file, tell)
       }
-      async function fromOptions(named: string | undefined, given: Options): Promise<NewTask> {
-        if (named === undefined) throw new UsageError('give the type of the task, or --file')
-        const metadata = given.metadata === undefined ? undefined : await readJson(given.metadata, '--metadata', io)
-        return {
-          type: named,
-          ...defined({
-            id: given.id,
-            priority: given.priority,
-            payload: given.payload === undefined ? undefined : await readJsonOrText(given.payload, io),
-            description: given.description,
-            dependencies: given.dependsOn,
-            timeout: given.timeout,
-            maxRetries: given.maxRetries,
-            backoffSeconds: given.backoff,
-            idempotencyKey: given.key,
-            availableAt: given.at,
-            deadlineAt: given.deadline,
-            ticketId: given.ticket,
-            phase: given.phase?.toUpperCase() as NewTask['phase'],
-            tenant: given.tenant,
-            requires: given.skills === undefined ? undefined : { skills: given.skills },
-            metadata: metadata as JsonObject | undefined,
-          }),
-        }
-      }
-      const answer = await client.enqueueAll(tasks).catch((error: unknown) => {
-        throw options.file === undefined ? ofSingle(error) : error
+      const task = await fromOptions(type, options, io)
+      const { results: [enqueued] } = await client.enqueueAll([task]).catch((error: unknown) => {
+        throw ofSingle(error)
       })
-      printer.answer(options.file === undefined ? answer.results[0] : answer, () => {
-        for (const { id, number: n, status, duplicate } of answer.results) {
-          printer.line(duplicate ? `${id} (#${n}) was there already: ${status}` : `${id} (#${n}) ${status}`)
-        }
-      })
+      printer.answer(enqueued, () => tell(enqueued as Enqueued))
     }))
+
+const fromOptions = async (type: string | undefined, options: Options, io: Io): Promise<NewTask> => {
+  if (type === undefined) throw new UsageError('give the type of the task, or --file')
+  const { metadata, payload, skills } = options
+  return {
+    type,
+    ...defined({
+      id: options.id,
+      priority: options.priority,
+      payload: payload === undefined ? undefined : await readJsonOrText(payload, io),
+      description: options.description,
+      dependencies: options.dependsOn,
+      timeout: options.timeout,
+      maxRetries: options.maxRetries,
+      backoffSeconds: options.backoff,
+      idempotencyKey: options.key,
+      availableAt: options.at,
+      deadlineAt: options.deadline,
+      ticketId: options.ticket,
+      phase: options.phase?.toUpperCase() as NewTask['phase'],
+      tenant: options.tenant,
+      requires: skills === undefined ? undefined : { skills },
+      metadata: metadata === undefined ? undefined : ((await readJson(metadata, '--metadata', io)) as JsonObject),
+    }),
+  }
+}
 
 /** Whoever gave one task in options knows of no list that it was sent in. */
 const ofSingle = (error: unknown): unknown => {

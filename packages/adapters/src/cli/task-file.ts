@@ -1,0 +1,90 @@
+/** Tasks as they stand in a file or on standard input: JSON, or one task a line (NDJSON). */
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import type { NewTask } from '../client/index.js'
+import { UsageError } from './exit-codes.js'
+import type { Io } from './io.js'
+
+/** A task, and where it stands, for whoever has to mend it: `tasks[7]` or `line 8`. */
+export interface FileTask {
+  readonly task: NewTask
+  readonly place: string
+}
+
+/** Characters of one JSON document, which is held in memory as a whole. Lines are not. */
+const documentMax = 256 * 2 ** 20
+
+const wanted = 'one task, a list, {"tasks": […]}, or one task a line (NDJSON)'
+
+/** @throws UsageError when it cannot be read, or holds no tasks. */
+export const tasksOfFile = async function* (file: string, io: Io): AsyncGenerator<FileTask> {
+  let isEmpty = true
+  for await (const task of tasksOf(linesOf(file, io))) {
+    isEmpty = false
+    yield task
+  }
+  if (isEmpty) throw new UsageError(`--file holds no tasks: ${wanted} is wanted`)
+}
+
+const linesOf = async function* (file: string, io: Io): AsyncGenerator<string> {
+  if (file === '-') return yield* io.inputLines()
+  try {
+    yield* createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY })
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+const tasksOf = async function* (lines: AsyncIterable<string>): AsyncGenerator<FileTask> {
+  /** The lines so far, as long as they may be one document. */
+  let text = ''
+  let number = 0
+  let first: FileTask | undefined
+  let isLines = false
+  for await (const raw of lines) {
+    number++
+    const line = number === 1 ? raw.replace(/^\ufeff/, '') : raw
+    if (line.trim() === '') continue
+    if (isLines) {
+      yield ofLine(line, number)
+    } else if (first !== undefined) {
+      isLines = true
+      yield first
+      yield ofLine(line, number)
+    } else {
+      if (text === '') first = alone(line, number)
+      text += `${line}\n`
+      if (text.length > documentMax) throw new UsageError(`--file is over ${documentMax} characters as one document: give one task a line`)
+    }
+  }
+  if (!isLines && text !== '') yield* ofDocument(text)
+}
+
+const parse = (text: string, what: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch (error) {
+    throw new UsageError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+}
+
+// What is in a task the server checks, and names by its path.
+const ofLine = (line: string, number: number): FileTask => ({ task: parse(line, `line ${number} of --file`) as NewTask, place: `line ${number}` })
+
+/** A first line that is a task for itself: others may follow. */
+const alone = (line: string, number: number): FileTask | undefined => {
+  if (!line.trimStart().startsWith('{')) return undefined
+  try {
+    const value = JSON.parse(line) as object
+    return 'tasks' in value ? undefined : { task: value as NewTask, place: `line ${number}` }
+  } catch {
+    return undefined
+  }
+}
+
+const ofDocument = function* (text: string): Generator<FileTask> {
+  const read = parse(text, '--file')
+  const found = Array.isArray(read) ? read : typeof read === 'object' && read !== null && 'tasks' in read ? read.tasks : [read]
+  if (!Array.isArray(found)) throw new UsageError(`--file holds no tasks: ${wanted} is wanted`)
+  for (const [index, task] of found.entries()) yield { task: task as NewTask, place: `tasks[${index}]` }
+}

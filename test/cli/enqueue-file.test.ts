@@ -1,0 +1,130 @@
+/** `enqueue --file`: any number of tasks, in any of the forms that tools write. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { run, type Server, startServer } from './program.js'
+
+let server: Server
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(async () => {
+  await server?.stop()
+  server?.remove()
+})
+
+interface Results { readonly results: ReadonlyArray<{ readonly id: string; readonly duplicate: boolean }>; readonly revision: number }
+interface Depth { readonly total: number }
+
+let last = 0
+const queue = (): string => `q${++last}`
+const task = (i: number): object => ({ id: `t${i}`, type: 'x', payload: i })
+const tasks = (many: number): ReadonlyArray<object> => Array.from({ length: many }, (_, i) => task(i))
+const lines = (all: ReadonlyArray<object>): string => all.map((one) => `${JSON.stringify(one)}\n`).join('')
+const total = async (q: string): Promise<number> => (await server.json<Depth>('depth', '--queue', q)).total
+const enqueue = (q: string, text: string, ...flags: ReadonlyArray<string>) => server.daybook(['enqueue', '--file', '-', '--queue', q, ...flags], text)
+
+describe('whatever the form, all of it is in the queue, in order', () => {
+  const many = 2_345
+  test.each<[string, (all: ReadonlyArray<object>) => string]>([
+    ['a list', (all) => JSON.stringify(all)],
+    ['a list over many lines', (all) => JSON.stringify(all, null, 2)],
+    ['{"tasks": […]}', (all) => JSON.stringify({ tasks: all })],
+    ['a task a line', lines],
+    ['a task a line, with a byte order mark, empty lines and Windows’ ends', (all) => `\ufeff\r\n${lines(all).replaceAll('\n', '\r\n\r\n')}`],
+  ])('%s', async (_, print) => {
+    const q = queue()
+    const { code, out } = await enqueue(q, print(tasks(many)), '--json')
+    expect(code).toBe(0)
+    const { results } = JSON.parse(out) as Results
+    expect(results.map(({ id }) => id)).toEqual(tasks(many).map((_one, i) => `t${i}`))
+    expect(await total(q)).toBe(many)
+    const again = await enqueue(q, print(tasks(many)))
+    expect([again.code, await total(q)]).toEqual([0, many])
+    expect(again.out).toContain(`0 tasks enqueued, ${many} were there already`)
+  })
+
+  test('from a file, and by the program itself from its standard input', async () => {
+    const q = queue()
+    const file = join(server.dir, 'tasks.ndjson')
+    writeFileSync(file, lines(tasks(1_500)))
+    expect((await server.daybook(['enqueue', '--file', file, '--queue', q])).code).toBe(0)
+    expect(await total(q)).toBe(1_500)
+    const { code, out } = await run(['enqueue', '--file', '-', '--queue', q], server.env, lines(tasks(1_600)))
+    expect([code, await total(q)]).toEqual([0, 1_600])
+    expect(out).toContain('100 tasks enqueued, 1500 were there already')
+  })
+
+  test('tasks that are large together go in pages that the server takes', async () => {
+    const q = queue()
+    const large = Array.from({ length: 60 }, (_, i) => ({ id: `l${i}`, type: 'x', payload: `${i}${'ä'.repeat(50_000)}` }))
+    expect(await enqueue(q, JSON.stringify(large))).toMatchObject({ code: 0, err: '' })
+    expect(await total(q)).toBe(60)
+  })
+
+  test('one task, and one with a member called tasks', async () => {
+    const q = queue()
+    expect((await enqueue(q, JSON.stringify(task(0), null, 2))).out).toBe('t0 (#1) pending\n')
+    expect((await enqueue(q, lines([task(1)]))).out).toBe('t1 (#2) pending\n')
+  })
+})
+
+describe('what is wrong', () => {
+  test('a page is taken whole or not at all; what was taken before is said, and where the fault stands', async () => {
+    for (const [print, place] of [[lines, 'line 1501'], [(all: ReadonlyArray<object>) => JSON.stringify(all), 'tasks[1500]']] as const) {
+      const q = queue()
+      const all = [...tasks(2_500)]
+      all[1_500] = { type: 'x', priority: 11 }
+      const { code, out, err } = await enqueue(q, print(all))
+      expect(code).toBe(1)
+      expect(err).toContain(place)
+      expect(err).toContain('the first 1000 tasks are in the queue')
+      expect(out.split('\n')).toHaveLength(1_001)
+      expect(await total(q)).toBe(1_000)
+      all[1_500] = task(1_500)
+      expect((await enqueue(q, print(all))).out).toContain('1500 tasks enqueued, 1000 were there already')
+      expect(await total(q)).toBe(2_500)
+    }
+  })
+
+  test('with --json what was taken is still a document', async () => {
+    const q = queue()
+    const all = [...tasks(1_001), { type: 7 }]
+    const { code, out, err } = await enqueue(q, JSON.stringify(all), '--json')
+    expect(code).toBe(1)
+    expect((JSON.parse(out) as Results).results).toHaveLength(1_000)
+    expect(JSON.parse(err)).toMatchObject({ error: { code: 'invalid', errors: [{ path: 'tasks[1001].type' }] } })
+  })
+
+  test.each<[string, string, string]>([
+    ['a line that is no JSON', `${lines(tasks(3))}{"type":\n`, 'line 4 of --file is not JSON'],
+    ['a document that breaks off', '[{"type":"x"},\n{"type":', '--file is not JSON'],
+    ['nothing', '\n\n', 'holds no tasks'],
+    ['an empty list', '{"tasks":[]}', 'holds no tasks'],
+    ['tasks that are no list', '{"tasks":7}', 'holds no tasks'],
+  ])('%s is wrong usage, and nothing is taken', async (_, text, message) => {
+    const q = queue()
+    const { code, out, err } = await enqueue(q, text)
+    expect([code, out]).toEqual([2, ''])
+    expect(err).toContain(message)
+    expect((await server.daybook(['depth', '--queue', q, '--json'])).out).not.toContain('"pending":1')
+  })
+
+  test('a line that is no JSON behind a page that was taken', async () => {
+    const q = queue()
+    const { code, err } = await enqueue(q, `${lines(tasks(1_200))}nonsense\n`)
+    expect([code, await total(q)]).toEqual([2, 1_000])
+    expect(err).toMatch(/line 1201 of --file is not JSON.*the first 1000 tasks are in the queue/)
+  })
+
+  test('a file that is not there', async () => {
+    const { code, err } = await server.daybook(['enqueue', '--file', join(server.dir, 'nowhere.json')])
+    expect([code, err]).toEqual([2, expect.stringContaining('nowhere.json cannot be read')])
+  })
+})
+
+test('a terminal is shown how far it is', async () => {
+  let told = ''
+  await server.daybook(['enqueue', '--file', '-', '--queue', queue()], lines(tasks(2_100)), { errIsTerminal: true, err: (text) => void (told += text) })
+  expect(told).toContain('enqueueing: 1000')
+})
