@@ -1,6 +1,6 @@
 /**
- * What can be asked of a queue. A command is data: everything that its decision depends on besides the
- * state is in it or in its envelope, so a decision can be repeated bit for bit.
+ * The commands of a queue. A command is data. A decision depends on the state, the command and its envelope alone, so
+ * it can be repeated exactly.
  */
 import * as t from 'io-ts'
 import { Json } from './json.js'

@@ -1,7 +1,7 @@
 /**
- * The facts a queue's log is made of. An event's data says all that the fold needs; who did it and why is
- * in its metadata. Once shipped, a (type, version) keeps its codec for ever: a change of shape is a new
- * version with an upcaster from the one before (see `upcast.ts`).
+ * The events of a queue's log. An event's data holds all that the fold needs. Who caused it, and why, is in its
+ * metadata. A shipped (type, version) keeps its codec for ever. A change of shape is a new version, with an upcaster
+ * from the version before (see `upcast.ts`).
  */
 import * as t from 'io-ts'
 import { AgentId, Count, Instant, integer, TaskId, TaskType, Text, Token } from './scalars.js'
@@ -30,9 +30,9 @@ const ImportedStatus = t.keyof({ completed: null, cancelled: null, 'dead-letter'
 
 /** Current version of each event's data: type → codec. */
 export const eventCodecs = {
-  /** A producer's task was taken in. Its content (payload, description, metadata) is in the same event, for readers. */
+  /** A task was enqueued. The same event holds its content (payload, description, metadata), which the fold does not read. */
   TaskEnqueued: TaskFacts,
-  /** A task that another system had already finished was taken in as it stood there. */
+  /** A task that was already finished in another system was imported with its status. */
   TaskImported: t.intersection([
     TaskFacts,
     t.type({ status: ImportedStatus, createdAt: Instant, retries: Count }),
@@ -88,7 +88,7 @@ export type DataOf<T extends EventType> = t.TypeOf<(typeof eventCodecs)[T]>
 
 /**
  * An event as the fold sees it. `at` is the queue's time in milliseconds and never decreases along a stream
- * (INV-14). `content` is a JSON text that the fold does not look into: what a task is about, or what came of it.
+ * (INV-14). `content` is a JSON text that the fold does not read: the content of a task, or its result.
  */
 export type QueueEvent = {
   readonly [T in EventType]: { readonly type: T; readonly at: Instant; readonly data: DataOf<T>; readonly content?: string }

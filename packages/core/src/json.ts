@@ -1,4 +1,4 @@
-/** JSON values: what is one, and why something is not. Their texts are in `json-text.ts`. */
+/** What is a JSON value, and why something is not. JSON texts are in `json-text.ts`. */
 import * as t from 'io-ts'
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
@@ -17,7 +17,7 @@ export class NotJson extends Error {
   }
 }
 
-/** Of objects, only what literals and parsers make are JSON. */
+/** Only objects made by literals and parsers are JSON. */
 export const isPlain = (value: object): boolean => {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === Object.prototype || prototype === null
@@ -25,7 +25,7 @@ export const isPlain = (value: object): boolean => {
 
 type Path = Array<string | number>
 
-/** `undefined` for JSON. Properties that are `undefined` are as good as absent. */
+/** `undefined` for JSON. Properties that are `undefined` count as absent. */
 export const whyNotJson = (value: unknown, start: string): NotJson | undefined => {
   const path: Path = []
   const reason = reasonIn(value, path)

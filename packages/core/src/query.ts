@@ -1,6 +1,6 @@
 /**
- * Reading a state. What is returned is a copy: nothing in it changes with the state later on.
- * Content (payload, result) is not in the state; `enqueuedRevision` and `lastRevision` say where it is.
+ * Questions to a state. Answers are copies and do not change with the state.
+ * Content (payload, result) is not in the state. `enqueuedRevision` and `lastRevision` say where in the log it is.
  */
 import { deadLettersMatching } from './decide/dead-letters.js'
 import { findTask } from './decide/lookup.js'
@@ -71,7 +71,7 @@ export const depthOf = (state: QueueState): Depth => {
   }
 }
 
-/** In the order of the names, which does not depend on how the groups came about. */
+/** Sorted by name, so that the order does not depend on the history. */
 const byName = (counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> =>
   Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
 
@@ -208,7 +208,7 @@ export const nextDue = (state: QueueState): number | undefined => nextDueOf(Queu
 export const taskCount = (state: QueueState): number => QueueState.tablesOf(state).byId.size
 export const pendingCount = (state: QueueState): number => QueueState.tablesOf(state).counts.pending
 
-/** Whether an agent that asks like this would be given something now. */
+/** Whether such a claim would get a task now. */
 export const isClaimable = (state: QueueState, request: ClaimRequest): boolean =>
   pickTasks(QueueState.tablesOf(state), request, 1).length > 0
 
@@ -219,10 +219,10 @@ export const duplicateOf = (state: QueueState, idempotencyKey: string): TaskView
   return task === undefined ? undefined : viewOf(task, tables.head.settings)
 }
 
-/** The revision of the event that brought a task, which holds its content. */
+/** The revision of the event that enqueued the task and holds its content. */
 export const enqueuedRevisionOf = (state: QueueState, id: string): number | undefined =>
   findTask(QueueState.tablesOf(state), id)?.enqueuedRevision
 
-/** The revision of the last event about a task: its history is chained backwards from there. */
+/** The revision of the last event about a task. Its history is a chain of events that ends there. */
 export const lastRevisionOf = (state: QueueState, id: string): number | undefined =>
   findTask(QueueState.tablesOf(state), id)?.lastRevision

@@ -1,8 +1,8 @@
 /**
- * The state as its holder sees it: opaque, and used once. `evolve` consumes the state it is given and hands
- * back its successor, so to whoever keeps that rule the core is pure.
+ * The state as an opaque handle that is used once. `evolve` consumes the state it is given and returns the next one.
+ * To callers that keep this rule the core is pure.
  *
- * In debug mode (all tests) every step hands out a new handle and poisons the old one: a breach throws.
+ * In debug mode (in all tests) every step returns a new handle, and using an old one throws.
  */
 import { apply, applyUnreadable } from './evolve.js'
 import type { QueueEvent } from './events.js'
@@ -38,7 +38,7 @@ export const poisonConsumedStates = (on: boolean): void => {
   poisoning = on
 }
 
-/** `seed`, a 32-bit integer that nobody knows, keeps lookups quick whatever ids producers think up; what comes out does not depend on it. */
+/** The state of an empty queue. `seed`: a random 32-bit integer for the hash index (see `text-index.ts`). No result depends on it. */
 export const initial = (queue: string, seed = 0): QueueState => QueueState.of(new Tables(queue, seed))
 
 /** Folds one event. Consumes `state`. */
@@ -47,19 +47,19 @@ export const evolve = (state: QueueState, event: QueueEvent): QueueState => {
   return QueueState.step(state)
 }
 
-/** Takes note of an event that cannot be read (EV-11). Consumes `state`. */
+/** Counts an event that cannot be read (EV-11). Consumes `state`. */
 export const skip = (state: QueueState, type: string, event: Unreadable): QueueState => {
   applyUnreadable(QueueState.tablesOf(state), type, event)
   return QueueState.step(state)
 }
 
-/** Sets a point to come back to. Marks are released in the order in which they were set. */
+/** Sets a mark to which the state can be rolled back. Marks are released in the order in which they were set. */
 export const mark = (state: QueueState): Mark => QueueState.tablesOf(state).undoLog.mark()
 
-/** What was done since the oldest mark stays. */
+/** Drops the oldest mark. */
 export const release = (state: QueueState, point: Mark): void => QueueState.tablesOf(state).undoLog.release(point)
 
-/** The state as it was at the mark. Consumes `state`; later marks are gone with it. */
+/** The state as it was at the mark. Consumes `state`. The mark and later ones are removed. */
 export const rollback = (state: QueueState, point: Mark): QueueState => {
   QueueState.tablesOf(state).undoLog.rollback(point)
   return QueueState.step(state)

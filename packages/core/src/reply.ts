@@ -1,4 +1,4 @@
-/** What the asker is told once a command's events are durable: read off the events and the state they led to. */
+/** The reply to a command, made from its events and the state after them. It is sent when the events are durable. */
 import type { Command, CommandOf, CommandType } from './commands.js'
 import type { EventOf, QueueEvent } from './events.js'
 import { QueueState } from './queue-state.js'
@@ -16,7 +16,7 @@ export interface Enqueued {
   readonly duplicate: boolean
 }
 
-/** A task that was just handed out. What cannot change is read off the record; the rest is as it was at the claim. */
+/** A task that was just claimed. Fields that cannot change are read from the record. The others are copied at the claim. */
 export class ClaimedTask {
   /** Claims before this one that ended without success. */
   readonly attempts: number
@@ -25,11 +25,11 @@ export class ClaimedTask {
   readonly attempt: number
   /** If the attempt of this number fails, the task becomes a dead letter. */
   readonly attemptsMax: number
-  /** Where the checkpoint that a former holder left is in the log. */
+  /** The revision of the event with the checkpoint of a former attempt. */
   readonly checkpointRevision: number | undefined
-  /** JSON text of `{payload?, description?, metadata?}`: joined from the log by whoever can read it. */
+  /** JSON text of `{payload?, description?, metadata?}`. The engine reads it from the log and fills it in. */
   content = ''
-  /** JSON text of what a former holder left: joined likewise. */
+  /** JSON text of the checkpoint of a former attempt, filled in likewise. */
   checkpoint: string | undefined = undefined
 
   constructor(
@@ -47,7 +47,7 @@ export class ClaimedTask {
     this.checkpointRevision = record.extras.checkpointRevision
   }
 
-  /** What prints is what there is to know: the record has the whole queue behind it. */
+  /** Without the record, which refers to the whole queue. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { task, number, type, agent, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt } = this
     const { attempt, attemptsMax, idempotencyKey, dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt } = this
@@ -101,7 +101,7 @@ export class ClaimedTask {
   get deadlineAt(): number | undefined {
     return this.record.extras.deadlineAt
   }
-  /** Where the task's content is in the log. */
+  /** The revision of the event that holds the task's content. */
   get enqueuedRevision(): number {
     return this.record.enqueuedRevision
   }
@@ -132,7 +132,7 @@ export interface Replies {
   readonly Tick: null
 }
 
-/** `state` is the one that the events led to. */
+/** `state`: after the events. */
 export const replyTo = <C extends Command>(
   command: C,
   events: ReadonlyArray<QueueEvent>,
@@ -141,7 +141,7 @@ export const replyTo = <C extends Command>(
   // Each branch below returns the reply of its own type; TypeScript does not narrow the index by the switch.
   reply(command, events, QueueState.tablesOf(state)) as Replies[C['type']]
 
-/** The commonest replies, made once. */
+/** The most frequent replies, made once. */
 const inStatus = Object.fromEntries(statuses.map((status) => [status, Object.freeze({ status })])) as Readonly<
   Record<Status, { readonly status: Status }>
 >
@@ -196,23 +196,23 @@ const enqueued = (
   events: ReadonlyArray<QueueEvent>,
   tables: Tables,
 ): ReadonlyArray<Enqueued> => {
-  // Without duplicates there is an event for each; with some, the first of those that have one are new.
+  // Without duplicates there is an event for each task. Otherwise the first task with each event's id is the new one.
   const fresh = events.length === command.tasks.length ? undefined : new Set(events.map((event) => (event as EventOf<'TaskEnqueued'>).data.task))
   return command.tasks.map((task, index): Enqueued => {
-    // Events mostly stand as the tasks do, and by its number a task is found soonest.
+    // Events are mostly in the order of the tasks, and a lookup by number is the fastest.
     const data = (events[index] as EventOf<'TaskEnqueued'> | undefined)?.data
     const own = data !== undefined && data.task === task.id ? tables.byNumber.get(data.number) : undefined
     const known = own ?? tables.byId.get(task.id) ?? tables.byKey.get(task.idempotencyKey)
     const duplicate = fresh !== undefined && !fresh.delete(task.id)
     if (known !== undefined) return { id: known.id, number: known.number, status: known.status, duplicate }
-    // Finished, and its retention was over within this very command.
+    // It was imported as finished, and its retention was over within this command.
     const event = events.find((each) => (each as EventOf<'TaskImported'>).data.task === task.id) as EventOf<'TaskImported'> | undefined
     return { id: task.id, number: event?.data.number ?? 0, status: event?.data.status ?? 'completed', duplicate }
   })
 }
 
 const claimed = ({ data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask =>
-  // It was claimed a moment ago, so it is there.
+  // Its event has just been folded, so it is there.
   new ClaimedTask(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt, tables.head.settings.maxAttempts)
 
 const statusOf = (tables: Tables, id: string): Status => findTask(tables, id)?.status ?? 'completed'

@@ -4,7 +4,7 @@ import * as t from 'io-ts'
 const refine = <C extends t.Any>(codec: C, name: string, holds: (value: t.TypeOf<C>) => boolean): t.Type<t.TypeOf<C>> =>
   t.refinement(codec, holds, name)
 
-// eslint-disable-next-line no-control-regex -- control characters are what is refused here
+// eslint-disable-next-line no-control-regex -- it is control characters that are refused here
 const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/u
 
 /** 1–128 printable characters. Ids are the producer's own or a UUIDv7. */

@@ -1,7 +1,6 @@
 /**
- * Tasks of a snapshot, some hundreds to a page, by column: all that is a number in one array, column after column,
- * and the rest as one JSON text. To take the numbers from a record costs little more than to come by it, where a
- * text of them costs twenty times as much: the queue waits while its state is gone through.
+ * Pages of tasks, by column: all numbers in one array, column after column, and the rest as one JSON text. The queue
+ * waits while its state is read, and copying a record's numbers costs a twentieth of printing them as JSON.
  */
 import { type Group, leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from './state.js'
 import { type Status, statuses } from './task.js'
@@ -16,19 +15,19 @@ export interface SnapshotPage {
   readonly numbers: Float64Array
 }
 
-/** What is no number. */
+/** All that is no number. */
 interface Texts {
   readonly id: ReadonlyArray<string>
   readonly key: ReadonlyArray<string>
-  /** Names of those who hold or held one of the tasks. */
+  /** Names of the agents that hold or held one of the tasks. */
   readonly agents: ReadonlyArray<string>
   readonly dependencies: Few<ReadonlyArray<string>>
   readonly extras: Few<TaskExtras>
 }
-/** A field that most tasks do not have: the rows of those that do, and what they have. */
+/** A field that most tasks do not have: the rows that have it, each with its value. */
 type Few<T> = Array<readonly [row: number, value: T]>
 
-/** What each column holds; where that is one of a list, its index, and -1 for none. */
+/** The columns. One that refers to a list holds an index, or -1 for none. */
 const column = {
   number: 0,
   group: 1,
@@ -44,7 +43,7 @@ const column = {
   dueAt: 11,
   finishedAt: 12,
   lastRevision: 13,
-  /** The agent of the last claim; without one, the columns behind it mean nothing. */
+  /** The agent of the last claim. Without one, the columns after it mean nothing. */
   agent: 14,
   token: 15,
   claimedAt: 16,
@@ -55,7 +54,7 @@ const column = {
 } as const
 const columns = Object.keys(column).length
 
-/** A page of `tasks`; `groups` says at which index the reader will know each group. */
+/** A page of `tasks`. `groups`: the index by which the reader will know each group. */
 export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Group, number>): SnapshotPage => {
   const rows = tasks.length
   const numbers = new Float64Array(rows * columns)
@@ -102,7 +101,7 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Gro
   return { text: JSON.stringify(texts), rows, numbers }
 }
 
-/** Of what a list of distinct values comes to hold in the order of the map. */
+/** The index of `value` among the distinct values seen, which the map keeps in order. A new one is added. */
 const indexOf = (known: Map<string, number>, value: string): number => {
   const index = known.get(value) ?? known.size
   if (index === known.size) known.set(value, index)
@@ -114,7 +113,7 @@ const isEmpty = (value: object): boolean => {
   return true
 }
 
-/** The tasks of a page. Equal agents' names are one string each, by `shared`. Throws where it is no page. */
+/** The tasks of a page. `shared` returns one string for equal names of agents. Throws when it is not a page. */
 export const tasksOf = (
   { text, rows, numbers }: SnapshotPage,
   groups: ReadonlyArray<Group>,
@@ -170,13 +169,13 @@ export const tasksOf = (
 }
 const noIds: ReadonlyArray<string> = []
 
-/** What rows have, asked in their order. */
+/** The value of a row. Must be called with growing rows. */
 const fewOf = <T>(few: Few<T>): ((row: number) => T | undefined) => {
   let at = 0
   return (row) => (few[at]?.[0] === row ? few[at++]?.[1] : undefined)
 }
 
-/** What comes out of an array of floats would be kept in a box of its own, in each field of each record. */
+/** A number read from a Float64Array is a boxed double in V8. As a small integer it takes no object of its own in each field. */
 const whole = (value: number): number => {
   const small = value | 0
   return small === value ? small : value

@@ -1,9 +1,9 @@
 /**
- * A state as pages, and back: the first holds what is no task. A snapshot is a cache: made by one version of the
- * fold, of use to that version alone.
+ * A state as pages, and back. The first page holds everything but the tasks. A snapshot is a cache: only the version
+ * of the fold that wrote it can read it.
  *
- * `beginSnapshot` takes its pages in small steps while the state goes on changing; all show the moment when it began
- * (see `task-walk.ts`).
+ * `beginSnapshot` makes its pages in small steps while the state goes on changing. All pages show the state at the
+ * moment it began (see `task-walk.ts`).
  */
 import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { Breaker, Group, Head, TaskRecord } from './state.js'
@@ -13,7 +13,7 @@ import { isFinal, type Phase } from './task.js'
 import { TaskWalk } from './task-walk.js'
 import { QueueState } from './queue-state.js'
 
-/** Raise it with every change of the fold or of these pages. */
+/** Raise this with every change of the fold or of these pages. */
 export const foldVersion = 4
 
 type HeadText = Omit<Head, 'savedFor'> & {
@@ -24,9 +24,9 @@ type HeadText = Omit<Head, 'savedFor'> & {
 
 export interface SnapshotWork {
   readonly revision: number
-  /** The next pages, at least `tasksMin` tasks' worth unless it is the end; `undefined` when all is written. */
+  /** The next pages, with at least `tasksMin` tasks unless it is the end. `undefined` when there are no more. */
   readonly next: (tasksMin: number) => ReadonlyArray<SnapshotPage> | undefined
-  /** Copies nothing any more. Needed only when the snapshot is not taken to its end. */
+  /** Stops copying tasks that change. Needed only for a snapshot that is not taken to its end. */
   readonly abandon: () => void
 }
 
@@ -53,7 +53,7 @@ export const beginSnapshot = (state: QueueState): SnapshotWork => {
 /** The whole snapshot at once. */
 export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => beginSnapshot(state).next(Number.POSITIVE_INFINITY) ?? []
 
-/** Pages name a group by its place in this order. */
+/** Pages refer to a group by its index in this list. */
 const groupIndexes = (tables: Tables): ReadonlyMap<Group, number> => new Map(tables.sortedGroups().map((group, index) => [group, index]))
 
 const headPage = (tables: Tables): SnapshotPage => {
@@ -76,7 +76,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   let breakers: HeadText['breakers'] = []
   const tasks: Array<TaskRecord> = []
   const agents = new Map<string, string>()
-  // Tasks that changed while the snapshot was taken stand before others with lower numbers.
+  // Tasks that changed while the snapshot was taken come before others with lower numbers.
   let isInOrder = true
 
   const readHead = ({ text }: SnapshotPage): void => {
@@ -98,7 +98,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     }
   }
 
-  /** One string for all leases of an agent, as it is when they are folded. */
+  /** All leases of an agent share one string, as they do after a replay. */
   const shared = (agent: string): string => {
     const known = agents.get(agent)
     if (known !== undefined) return known

@@ -1,7 +1,4 @@
-/**
- * The records of a queue's state. What they mean, and what follows from their own fields alone; which index
- * they stand in is for `tables.ts`.
- */
+/** The records of a queue's state, and what follows from their own fields. The indexes over them are in `tables.ts`. */
 import { type DeadLetterReason, expiryCauses } from './events.js'
 import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
@@ -14,20 +11,20 @@ export interface Lease {
   readonly token: number
   readonly claimedAt: number
   readonly expiresAt: number
-  /** The breaker's epoch when the task was claimed: a result from an earlier epoch does not move the breaker. */
+  /** The breaker's epoch at the claim. A result from an earlier epoch does not move the breaker. */
   readonly epoch: number
-  /** This is the half-open breaker's one test task. */
+  /** This is the one test task of a half-open breaker. */
   readonly probe: boolean
-  /** How the claim ended, once it has without success. */
+  /** How the claim ended, if it has ended without success. */
   readonly end: LeaseEnd | null
 }
 export const leaseEnds = [...expiryCauses, 'failed', 'released', 'cancelled'] as const
 export type LeaseEnd = (typeof leaseEnds)[number]
 
-/** In these a task is somebody's: its last claim is a live lease (INV-1). */
+/** Whether the task's last claim is a live lease (INV-1). */
 export const isHeld = (task: TaskRecord): boolean => task.status === 'in-progress' || task.status === 'incomplete'
 
-/** What most tasks do not have; replaced as a whole, never changed. */
+/** Fields that most tasks do not have. The object is replaced as a whole and never changed. */
 export interface TaskExtras {
   readonly deadlineAt?: number
   readonly ticketId?: string
@@ -52,13 +49,13 @@ export interface TaskRecord extends Undoable {
   readonly maxRetries: number
   readonly backoffSeconds: number
   readonly enqueuedAt: number
-  /** Where in the log the content is. */
+  /** The revision of the event that holds the content. */
   readonly enqueuedRevision: number
   readonly dependencies: ReadonlyArray<string>
   status: Status
   retries: number
   attempts: number
-  /** Dependencies not completed yet. */
+  /** How many dependencies are not completed yet. */
   missing: number
   /** Unfinished tasks that wait for this one. */
   dependents: Array<TaskRecord>
@@ -67,7 +64,7 @@ export interface TaskRecord extends Undoable {
   /** When the task changes by itself (lease end, delay over), 0 for never. */
   dueAt: number
   finishedAt: number
-  /** The last event about this task. */
+  /** The revision of the last event about this task. */
   lastRevision: number
   extras: TaskExtras
 }
@@ -91,7 +88,7 @@ export interface Breaker extends Undoable {
   failures: number
   lastFailure: number
   openedAt: number
-  /** When it turns half-open by itself, 0 for never (opened by hand); once half-open, since when. */
+  /** Open: when it turns half-open by itself, 0 for never (opened by hand). Half-open: since when. */
   halfOpenAt: number
   /** Grows each time the breaker opens. */
   epoch: number
@@ -183,7 +180,7 @@ export const newTaskRecord = (init: TaskInit): TaskRecord => ({
   lastRevision: init.enqueuedRevision,
   extras: init.extras,
 })
-/** Shared by all that nothing depends on; replaced before the first is added. */
+/** Shared by all tasks that nothing depends on. It is replaced before the first dependent is added. */
 export const noTasks: Array<TaskRecord> = []
 
 /** How many failures a closed breaker counts at `at`: it forgets them once the last is old enough (LK-14). */

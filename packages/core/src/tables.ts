@@ -1,10 +1,10 @@
 /**
- * The state of one queue: its records, and the indexes over them. It is the fold of the queue's events and
- * nothing else, owned by exactly one holder and updated in place (`evolve` consumes it).
+ * The state of one queue: its records and the indexes over them. It is the fold of the queue's events and nothing
+ * else. It has one owner and is updated in place (`evolve` consumes it).
  *
- * Which index a record stands in follows from its fields alone: a change takes the record out (`unlink`),
- * alters it and puts it back (`link`). Rollback and loading a snapshot use the same two functions, so an
- * index cannot drift from its records.
+ * The fields of a record decide which indexes it is in. A change removes the record from its indexes (`unlink`),
+ * changes it and adds it again (`link`). Rollback and loading a snapshot use the same two functions, so an index
+ * cannot disagree with its records.
  */
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { UndoLog, type Undo } from './undo-log.js'
@@ -30,9 +30,9 @@ import { TextIndex } from './text-index.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
-/** Leases that end at the same time go by when they began: claimed together, worked off and reported in that order, they come and go at the ends of a list. */
+/** Leases that end at the same time are ordered by token. Tasks claimed together are mostly finished in that order, so they are removed from the front. */
 const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
-/** Tasks that finished in the same millisecond go by their last events. */
+/** Tasks that finished in the same millisecond are ordered by their last events. */
 const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b.lastRevision || byNumber(a, b)
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
@@ -66,9 +66,9 @@ export class Tables {
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   /** Those under way: each is told of a task before it changes. */
   readonly walks: Array<TaskWalk> = []
-  /** The task that was asked for last. */
+  /** The task that was looked up last. */
   private asked: TaskRecord | undefined
-  /** Those that will be asked for, and which of them is next. */
+  /** Tasks that will be looked up next, in this order, and the index of the next one. */
   private expected: ReadonlyArray<{ readonly task: TaskRecord }> = []
   private next = 0
 
@@ -91,14 +91,14 @@ export class Tables {
     return head
   }
 
-  /** By its id. A command asks for its own task several times in a row. */
+  /** The task with this id. The last one found is kept, because a command looks up its own task several times. */
   find(id: string): TaskRecord | undefined {
     const { asked } = this
     if (asked !== undefined && asked.id === id) return asked
     return (this.asked = this.ofExpected(id) ?? this.byId.get(id))
   }
 
-  /** What was just picked for a claim. It is told of in this order, so each is found without a search, as long as it is there. */
+  /** The tasks that a claim has just picked. Their events are folded in this order, so each is found without a search. */
   expect(picked: ReadonlyArray<{ readonly task: TaskRecord }>): void {
     this.expected = picked
     this.next = 0
@@ -113,8 +113,8 @@ export class Tables {
   }
 
   /**
-   * The task if this agent holds it by this token. Found by that, since those who work off what they have claimed come
-   * in the order of their tokens, where ids lie scattered over memory.
+   * The task, if this agent holds it by this token. It is looked up by token: an agent mostly finishes its tasks in the
+   * order of their tokens, so the search stays in the processor's cache. A search by id would not.
    */
   held({ task: id, agent, token }: { readonly task: string; readonly agent: string; readonly token: number }): TaskRecord | undefined {
     const task = this.leases.get(agent)?.at(token)
@@ -127,7 +127,7 @@ export class Tables {
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.leave(task) })
   }
 
-  /** Takes in all tasks of a snapshot, in the order of their numbers. The tables must be empty. */
+  /** Adds all tasks of a snapshot, which must be in the order of their numbers. The tables must be empty. */
   fill(tasks: ReadonlyArray<TaskRecord>): void {
     const ranked = new Map<SortedList<TaskRecord>, Array<Array<TaskRecord>>>()
     const timed: Array<TaskRecord> = []
@@ -139,7 +139,7 @@ export class Tables {
       const list = task.group.byStatus[status]
       let bands = ranked.get(list)
       if (bands === undefined) ranked.set(list, (bands = Array.from({ length: 10 }, () => [])))
-      // Ranks are by priority, then by number: what is put by priority is in their order.
+      // A rank is priority, then number. The tasks come by number, so one list for each priority is in the order of ranks.
       ;(bands[10 - task.priority] as Array<TaskRecord>).push(task)
       if (task.dueAt !== 0) timed.push(task)
       if (isFinal(status)) finished.push(task)
@@ -151,19 +151,19 @@ export class Tables {
     this.finished.fill(sortedByKey(finished, (task) => task.finishedAt))
   }
 
-  /** `revision` is of the event about this task, if it is about this one. */
+  /** `revision`: of the event, where the event is about this task. Otherwise the task keeps its last revision. */
   update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
     for (const walk of this.walks) walk.beforeChange(task)
     if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
     this.relink(task, change, revision)
   }
 
-  /** The task as it was. */
+  /** Undoes a change. */
   restore(task: TaskRecord, before: TaskBefore): void {
     this.relink(task, () => before.putBack(), before.lastRevision)
   }
 
-  /** The task leaves the state; its history stays in the log. */
+  /** Removes the task from the state. Its history stays in the log. */
   evict(task: TaskRecord): void {
     for (const walk of this.walks) walk.beforeChange(task)
     if (task.status !== 'completed') this.leaveDependencies(task)
@@ -171,12 +171,12 @@ export class Tables {
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.enter(task) })
   }
 
-  /** Groups in an order that does not depend on how they came about. */
+  /** Groups in the order of their keys, which does not depend on the history. */
   sortedGroups(): ReadonlyArray<Group> {
     return [...this.groups.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  /** A live task must not keep those that no longer wait for it, or the state grows with history (INV-22). */
+  /** Without this, a live task would keep all tasks that ever waited for it, and the state would grow with history (INV-22). */
   private leaveDependencies(task: TaskRecord): void {
     for (const id of task.dependencies) {
       const dependents = this.byId.get(id)?.dependents
@@ -224,7 +224,7 @@ export class Tables {
     this.linkBreaker(breaker)
   }
 
-  /** Known, or a new one, which is in the state once it has a task. */
+  /** The group of these fields. A new one is not in the state until it has a task. */
   group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined): Group {
     const key =
       phase === undefined && tenant === undefined && skills.length === 0 && !type.startsWith('[')
@@ -244,7 +244,7 @@ export class Tables {
   }
 
   private register(task: TaskRecord): void {
-    // First: the others know it by its number.
+    // First, because the other indexes refer to a task by its number.
     this.byNumber.set(task.number, task)
     this.byId.set(task.id, task.number)
     if (task.group.size++ === 0) this.groups.set(task.group.key, task.group)
@@ -316,7 +316,7 @@ export class Tables {
   }
 }
 
-/** A copy of what may change in a task's record, and the way back to it. One object: there is one for most events. */
+/** The fields of a task's record that may change, as they were, and the undo that restores them. One object, because nearly every event makes one. */
 class TaskBefore implements Undo {
   readonly savedFor: number
   readonly status: Status

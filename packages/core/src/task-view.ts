@@ -1,4 +1,4 @@
-/** A task as it is shown: a copy, which does not change with the state. */
+/** A task as it is shown: a copy that does not change with the state. */
 import { type Attempt, attemptOf } from './attempts.js'
 import type { DeadLetterReason } from './events.js'
 import type { Settings } from './settings.js'
@@ -42,7 +42,7 @@ export interface TaskView extends Attempt {
   readonly checkpointRevision?: number
 }
 
-/** The claim of whoever holds the task, or completed it. */
+/** The claim of the agent that holds the task or has completed it. */
 export const holderOf = (task: TaskRecord): Lease | null => (isHeld(task) || task.status === 'completed' ? task.lease : null)
 
 export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAttempts'>): TaskView => {

@@ -1,4 +1,4 @@
-/** A task as a producer describes it, and the terms in which all speak of it. */
+/** A task as a producer describes it, with its statuses, phases and priorities. */
 import * as t from 'io-ts'
 import { Json, JsonObject } from './json.js'
 import {
@@ -16,8 +16,8 @@ import {
 } from './scalars.js'
 
 /**
- * Where a task stands. `queued` (ready, but the queue is at capacity) comes with capacity and is not
- * entered yet. `completed`, `cancelled` and `discarded` are final.
+ * The statuses of a task. `completed`, `cancelled` and `discarded` are final. `queued` (ready, but the queue is at
+ * capacity) is not used yet.
  */
 export const statuses = [
   'scheduled',
@@ -68,7 +68,7 @@ const Dependencies = t.refinement(
 
 export const Requires = t.exact(t.partial({ skills: t.readonlyArray(Name) }))
 
-/** What may be said of a task beside its type, by whoever enqueues or imports it. */
+/** The optional fields of a task that is enqueued or imported. */
 const common = {
   id: TaskId,
   payload: Json,
@@ -123,14 +123,14 @@ export const hasDecisionReport = (result: Result): boolean => {
   return typeof report !== 'object' || Object.keys(report).length > 0
 }
 
-/** Why an attempt failed, as the agent says it. */
+/** Why an attempt failed, as reported by the agent. */
 export const Failure = t.intersection(
   [t.type({ message: t.string }), t.partial({ code: t.string, retryAfter: t.union([t.number, t.string]), stack: t.string })],
   'failure',
 )
 export type Failure = t.TypeOf<typeof Failure>
 
-/** The rest of what a task is besides its content; part of every `TaskEnqueued`. */
+/** All of a task but its content. Part of every `TaskEnqueued`. */
 export const TaskFacts = t.intersection(
   [
     t.type({

@@ -1,18 +1,18 @@
 /**
- * How a state that is updated in place can be taken back: while a mark is set, every change leaves its
- * reverse in the undo log. Without marks (replay) nothing is recorded and nothing is paid.
+ * Undo for a state that is updated in place. While a mark is set, every change adds its reverse to the undo log.
+ * Without marks (during replay) nothing is recorded.
  */
 
-/** A record of the state: flat, and always with all of its fields, so that a copy can be put back. */
+/** A record of the state: flat, and always with all of its fields, so that a copy can be restored. */
 export interface Undoable {
-  /** The mark for which a copy was kept last; a record is copied once per mark. */
+  /** The mark for which it was last copied. A record is copied once per mark. */
   savedFor: number
 }
 
-/** A point to which the state can be taken back. Marks form a queue: the oldest is released, or any is rolled back with all later ones. */
+/** A point to which the state can be rolled back. Only the oldest mark can be released. A rollback to any mark removes the later ones. */
 export interface Mark {
   readonly id: number
-  /** Index into the undo log, counted from its very beginning. */
+  /** Index into the undo log, counting the entries that have been dropped. */
   readonly start: number
 }
 
@@ -34,7 +34,7 @@ export class UndoLog {
     return mark
   }
 
-  /** Gives up the right to go back to the oldest mark. */
+  /** Drops the oldest mark, and what only a rollback to it would need. */
   release(mark: Mark): void {
     if (this.marks[0] !== mark) throw new Error('only the oldest mark can be released')
     this.marks.shift()
@@ -48,7 +48,7 @@ export class UndoLog {
     }
   }
 
-  /** Takes back all that happened since the mark, later marks included. */
+  /** Undoes all changes since the mark, and removes it and the later marks. */
   rollback(mark: Mark): void {
     const at = this.marks.indexOf(mark)
     if (at < 0) throw new Error('this mark was released or rolled back before')
@@ -62,9 +62,9 @@ export class UndoLog {
     return this.marks.length > 0
   }
 
-  /** Whether a copy of the record must be kept before it changes; says so once per mark. */
+  /** Whether the record must be copied before it changes: true once per mark. */
   mustSave(record: Undoable): boolean {
-    // Asked first, because to look for what is before an array's first costs as much as a map's lookup.
+    // Checked first: `marks[-1]` is as slow as a lookup in a map.
     if (!this.isRecording) return false
     const mark = this.marks[this.marks.length - 1] as Mark
     if (record.savedFor === mark.id) return false

@@ -1,6 +1,6 @@
 /**
  * Old events stay readable (EV-11): each change of an event's shape raises its version and adds one row
- * here, from the version before. Readers below see the newest shape alone.
+ * here, from the version before. The fold sees only the newest shape.
  */
 import { type EventType, eventCodecs, isEventType, type QueueEvent } from './events.js'
 
@@ -16,7 +16,7 @@ export const versionOf = (type: EventType, table = upcasters): number => {
   return rows.length === 0 ? 1 : Math.max(...rows) + 1
 }
 
-/** What the log holds that this version of Daybook cannot read: kept, counted and reported, never dropped. */
+/** An event that this version of Daybook cannot read. It is kept, counted and reported, never dropped. */
 export interface Unreadable {
   readonly _tag: 'Unreadable'
   readonly why: 'unknown type' | 'unknown version' | 'malformed data'

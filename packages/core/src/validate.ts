@@ -1,4 +1,4 @@
-/** Decoding what comes from outside: every wrong field named by its path, unknown fields refused. */
+/** Decoding input from outside. Every wrong field is named by its path, and unknown fields are refused. */
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
 import type { FieldError } from './rejections.js'
@@ -7,7 +7,7 @@ import type { FieldError } from './rejections.js'
  * Decodes `input`, or names each field that is wrong.
  *
  * Unknown fields are wrong too: a misspelt `prioritty` that is silently dropped runs a task too late.
- * Well-formed input takes the quick way, `codec.is`, and is returned as it is.
+ * Well-formed input is only checked, with `codec.is`, and returned as it is.
  */
 export const validate =
   <A>(codec: t.Type<A, unknown>, root = '') =>
@@ -29,11 +29,11 @@ const fieldError = (error: t.ValidationError, root: string): FieldError => {
   for (let i = 1; i < context.length; i++) {
     const entry = context[i] as t.ContextEntry
     const parent = context[i - 1] as t.ContextEntry
-    // An intersection or union adds an entry for its member, which is no step into the value.
+    // The member of an intersection or union is an entry of its own, but no step into the value.
     if (isChoice(parent.type)) continue
     path = step(path, entry.key, isList(parent.type))
   }
-  // What was expected there is the whole choice, not the one member that this error is from.
+  // The expected type is the whole union, not the one member that this error is about.
   let at = context.length - 1
   while (at > 0 && isChoice((context[at - 1] as t.ContextEntry).type)) at--
   const wanted = expected((context[at] as t.ContextEntry).type)
@@ -43,7 +43,7 @@ const fieldError = (error: t.ValidationError, root: string): FieldError => {
   }
 }
 
-/** What a codec takes, as it stands after *must be*. */
+/** What a codec takes, as words after *must be*. */
 const expected = (codec: t.Decoder<unknown, unknown>): string => {
   const { _tag, types = [], keys = {}, value } = node(codec as t.Mixed)
   switch (_tag) {
@@ -75,14 +75,14 @@ const expected = (codec: t.Decoder<unknown, unknown>): string => {
   }
 }
 
-/** `task id` is one, `1–128 printable characters` and `at most 256 task ids` are many. */
+/** `a task id`, but `1–128 printable characters` and `at most 256 task ids`. */
 const withArticle = (name: string): string =>
   /^(\d|at most |milliseconds)/.test(name) ? name : `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
 
 const step = (path: string, key: string, list: boolean): string =>
   list ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
 
-/** Objects and lists are not looked into: they may be of any size and depth, and all of it would be printed. */
+/** Objects and lists are not printed: they may be of any size and depth. */
 const show = (value: unknown): string => {
   switch (typeof value) {
     case 'string': {
@@ -101,7 +101,7 @@ const separator = /[.[]/
 const distinct = (errors: ReadonlyArray<FieldError>): ReadonlyArray<FieldError> => {
   const seen = new Map<string, FieldError>()
   for (const error of errors) if (!seen.has(error.path)) seen.set(error.path, error)
-  // One member of a union says which field of an object is wrong, another that it is no object but null.
+  // One member of a union reports a field of an object, another that the object should be null: the deeper path counts.
   const above = new Set<string>()
   for (const path of seen.keys()) {
     for (let at = path.search(separator); at > 0; ) {
@@ -113,7 +113,7 @@ const distinct = (errors: ReadonlyArray<FieldError>): ReadonlyArray<FieldError> 
   return [...seen.values()].filter(({ path }) => !above.has(path))
 }
 
-/** The part of io-ts's type classes that is walked here. */
+/** The part of io-ts's type classes that is read here. */
 interface Node {
   readonly _tag?: string
   readonly props?: Readonly<Record<string, t.Mixed>>

@@ -1,4 +1,4 @@
-/** A task that will never complete takes those with it that wait for it (LK-12, INV-8). */
+/** Cancelling a task, and with it all tasks that depend on it (LK-12, INV-8). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, Envelope } from '../commands.js'
@@ -29,7 +29,7 @@ export const decideCancel = (
     }),
   )
 
-/** All that wait for `root`, directly or not, nearest first; `seen` are left out and added to. */
+/** Cancels all tasks that depend on `root`, directly or not, nearest first. Tasks in `seen` are left out, and new ones are added to it. */
 export const cancelDependents = (
   root: TaskRecord,
   at: number,

@@ -1,7 +1,7 @@
 /**
- * Who gets what (LK-06). A claim asks three questions, each its own function: which groups may this agent
- * take from now, whose turn it is, and which task of theirs is first. Walking the heads of the groups' sorted
- * lists answers the last one exactly, without a scan: cost grows with the groups, not with the backlog.
+ * Which tasks a claim gets (LK-06). Each question is a function of its own: which groups may this agent take from now,
+ * and which of their tasks is first. The groups' sorted lists are merged from their heads, so the cost grows with the
+ * number of groups and not with the backlog.
  */
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
@@ -37,7 +37,7 @@ export interface Picked {
   readonly probe: boolean
 }
 
-/** The tasks this agent would be given now, in order. Changes nothing. */
+/** The tasks that this agent would get now, in order. Changes nothing. */
 export const pickTasks = (tables: Tables, request: ClaimRequest, max: number): ReadonlyArray<Picked> => {
   const picked: Array<Picked> = []
   if (tables.head.paused !== null || tables.counts.pending === 0) return picked
@@ -87,7 +87,7 @@ const firstOf = (open: ReadonlyArray<OpenGroup>): OpenGroup => {
   return best
 }
 
-/** Whether an agent that asks like this may work on tasks of this group at all. */
+/** Whether the group matches what the claim asks for. */
 export const mayTake = (request: Omit<ClaimRequest, 'agent'>, group: Group): boolean => {
   const { types, phases, skills, tenant } = request
   if (types !== undefined && !types.some((pattern) => matchesType(pattern, group.type))) return false

@@ -1,4 +1,4 @@
-/** The review of dead letters: back to the queue, or away; one, or all that match (LK-11). */
+/** The review of dead letters: retry or discard, one or all that match a filter (LK-11). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, DeadLetterFilter, Envelope } from '../commands.js'
@@ -12,7 +12,7 @@ import { taskById } from './lookup.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
-/** At most so many by one filter: one atomic append holds them all. */
+/** Most dead letters that one command by filter takes. They are one atomic append. */
 export const reviewMax = 1_000
 
 export const decideRetry = (command: CommandOf<'Retry'>, tables: Tables, { at }: Envelope): Decision =>

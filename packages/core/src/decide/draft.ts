@@ -1,6 +1,6 @@
 /**
- * What a command is about to say. Most commands end one attempt of one task; a tick may end many, and counts the
- * failures it causes as it goes, so that a breaker opens at the right one.
+ * The events of a command under way. Most commands end one attempt of one task. A tick may end many: the draft counts
+ * the failures that it adds, so that a breaker opens at the right one.
  */
 import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../events.js'
 import { exhaustedBy } from '../attempts.js'
@@ -31,7 +31,7 @@ export class Draft {
     return this.envelope.at
   }
 
-  /** The lease of this task ended by itself: an attempt and a retry, without backoff (LK-08). */
+  /** The lease ended without a report. This counts as an attempt and a retry, without backoff (LK-08). */
   expire(task: TaskRecord, lease: Lease, cause: ExpiryCause): void {
     const { at } = this
     const { agent, token } = lease
@@ -40,7 +40,7 @@ export class Draft {
     this.afterFailure(task, lease, true, false)
   }
 
-  /** What follows a failed attempt: a retry or the dead letters, and the breaker's part in it. */
+  /** Events after a failed attempt: a retry or a dead letter, and a move of the breaker. */
   afterFailure(task: TaskRecord, lease: Lease, retryable: boolean, backoff: boolean): void {
     const { at, tables } = this
     const { settings } = tables.head
@@ -54,12 +54,12 @@ export class Draft {
     this.moveBreaker(task, lease, reason !== undefined)
   }
 
-  /** The attempts are used up without a failure: a release was the last of them. */
+  /** A release was the last attempt that the task had. */
   deadLetterAfterRelease(task: TaskRecord, lease: Lease): void {
     const { tables, at } = this
     const { type } = task.group
     this.emit({ type: 'DeadLettered', at, data: { task: task.id, reason: 'attempts-exhausted' } })
-    // A dead letter counts, a release is no failed attempt: and a probe that is released just frees its place (LK-15).
+    // A dead letter counts, but a release is no failed attempt. A test task that is released only frees its place (LK-15).
     if (breakerSettings(tables.head.settings, type).countOn === 'attempt' || tables.breakers.get(type)?.probe === task) return
     this.moveBreaker(task, lease, true)
   }

@@ -1,4 +1,4 @@
-/** The decider: what a command makes happen in a state, or why it is refused. Changes nothing. */
+/** The decider: the events of a command in a state, or why it is refused. Changes nothing. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { Command, CommandOf, Envelope } from '../commands.js'

@@ -21,7 +21,7 @@ export interface Holding {
   readonly lease: Lease
 }
 
-/** The task, if this agent holds it by this token; else why it does not (GB-03). */
+/** The task and its lease, if this agent holds it by this token. Otherwise why it does not (GB-03). */
 export const heldBy = (
   tables: Tables,
   claim: { readonly task: string; readonly agent: string; readonly token: number },

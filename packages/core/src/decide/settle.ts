@@ -1,4 +1,4 @@
-/** What a holder says of its task: still at it, done, failed, or giving it back. */
+/** The reports of an agent that holds a task: heartbeat, completion, failure, release. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, Envelope } from '../commands.js'
@@ -33,7 +33,7 @@ export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables,
 export const decideComplete = (command: CommandOf<'Complete'>, tables: Tables, { at }: Envelope): Decision => {
   const holding = heldBy(tables, command)
   if (E.isLeft(holding)) {
-    // The same completion reported twice (its first answer was lost) is no second one.
+    // The same completion was reported before, and its answer was lost.
     const known = findTask(tables, command.task)
     const isKnown = known?.status === 'completed' && known.lease?.token === command.token && known.lease.agent === command.agent
     return isKnown ? E.right([]) : holding

@@ -1,4 +1,4 @@
-/** How a task comes into the state. */
+/** Adding a task to the state. */
 import type { EventOf } from '../events.js'
 import { lastErrorMax } from '../last-error.js'
 import { newTaskRecord, noExtras, type TaskExtras } from '../state.js'
@@ -15,7 +15,7 @@ export const imported = (tables: Tables, event: EventOf<'TaskImported'>): void =
     ...(lastError === undefined ? {} : { lastError: lastError.slice(0, lastErrorMax) }),
     ...(status === 'dead-letter' ? { deadLetter: { at: event.at, reason: 'imported' } as const } : {}),
   }
-  // Retention runs from the import: what was just taken in should be there to be seen.
+  // Retention begins at the import, so that imported tasks can be seen.
   const finished = isFinal(status) ? Math.max(finishedAt ?? event.at, event.at) : 0
   arrive(tables, event.data, createdAt, status, retries, history, finished)
 }
@@ -30,7 +30,7 @@ const arrive = (
   finishedAt: number,
 ): void => {
   const { head } = tables
-  // Each number was used up by an event, so none can be beyond their count.
+  // Each number belongs to an event, so none is higher than the number of events.
   if (tables.byId.has(facts.task) || facts.number <= head.lastNumber || facts.number > head.revision + 1) {
     head.misfits++
     return

@@ -1,20 +1,20 @@
-/** What a claim's end does to the breaker of its type, and how a breaker moves (LK-13 to LK-15). */
+/** What the end of a claim does to the breaker of its type, and the moves of a breaker (LK-13 to LK-15). */
 import type { EventOf } from '../events.js'
 import { breakerSettings } from '../settings.js'
 import { type Breaker, type BreakerState, failuresAt, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
-/** Whatever ended the test task's claim, its place in the half-open breaker is free again (LK-15). */
+/** The claim of a half-open breaker's test task has ended: another task may be the test (LK-15). */
 export const freeProbe = (tables: Tables, task: TaskRecord): void => {
   const breaker = tables.breakers.get(task.group.type)
   if (breaker?.probe === task) tables.updateBreaker(breaker, (b) => (b.probe = null))
 }
 
-/** Failed attempts count, or only tasks given up. */
+/** Whether each failed attempt counts as a failure, or only dead letters do. */
 export const countsAttempts = (tables: Tables, task: TaskRecord): boolean =>
   breakerSettings(tables.head.settings, task.group.type).countOn === 'attempt'
 
-/** One more failure on a closed breaker, if the claim was made since it last opened. */
+/** Counts a failure on a closed breaker, if the claim was made after the breaker last opened. */
 export const countFailure = (tables: Tables, task: TaskRecord, lease: Lease): void => {
   const { head } = tables
   const breaker = tables.breaker(task.group.type)
@@ -37,7 +37,7 @@ export const succeeded = (tables: Tables, breaker: Breaker, task: TaskRecord, le
 
 type BreakerMove = EventOf<'BreakerOpened'> | EventOf<'BreakerHalfOpened'> | EventOf<'BreakerClosed'>
 
-/** The edges of a breaker (LK-13, LK-15); an operator may open it at any time, and close it unless it is closed. */
+/** The transitions of a breaker (LK-13, LK-15). An operator may open it at any time, and close it unless it is closed. */
 const isLegalMove = (from: BreakerState, event: BreakerMove): boolean => {
   if (event.type === 'BreakerHalfOpened') return from === 'open'
   switch (event.data.cause) {

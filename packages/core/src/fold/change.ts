@@ -1,9 +1,9 @@
-/** How an event changes one task; one that does not fit the task it meets is counted and changes nothing. */
+/** Applying an event to one task. An event that does not fit the task is counted as a misfit and changes nothing. */
 import { isHeld, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import type { Status } from '../task.js'
 
-/** The task if its status `fits`. */
+/** Changes the task if its status `fits`. */
 export const on = (tables: Tables, id: string, fits: (status: Status) => boolean, change: (task: TaskRecord) => void): void => {
   const task = tables.find(id)
   if (task !== undefined && fits(task.status)) tables.update(task, change, tables.head.revision)
@@ -14,7 +14,7 @@ type HeldTask = TaskRecord & { lease: Lease }
 const holds = (task: TaskRecord | undefined, token: number): task is HeldTask =>
   task !== undefined && isHeld(task) && task.lease?.token === token
 
-/** The task if this claim of it is a live lease. */
+/** Changes the task if this claim of it is a live lease. */
 export const onHeld = (
   tables: Tables,
   held: { readonly task: string; readonly agent: string; readonly token: number },
@@ -25,7 +25,7 @@ export const onHeld = (
   else tables.head.misfits++
 }
 
-/** The status of a task that nobody holds: waiting for others, for a time, or ready. */
+/** Sets the status of a task that nobody holds: blocked, scheduled or pending. */
 export const rest = (task: TaskRecord, availableAt: number, at: number): void => {
   task.dueAt = 0
   if (task.missing > 0) task.status = 'blocked'

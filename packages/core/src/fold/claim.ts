@@ -1,4 +1,4 @@
-/** How a claim of a task begins, goes on and ends. */
+/** The events of a claim, from its beginning to its end. */
 import type { EventOf } from '../events.js'
 import { expiryMessage, lastErrorMax } from '../last-error.js'
 import { type Lease, type LeaseEnd, noExtras, noTasks, type TaskExtras, type TaskRecord } from '../state.js'

@@ -1,6 +1,6 @@
 /**
- * A second, naive reading of a queue's events: arrays, no index, every question a scan. It shares no code
- * with the fold, so tests hold the two against each other (INV-11, INV-20).
+ * A second, naive fold of a queue's events: arrays without indexes, and every question is a scan. It shares no code
+ * with the fold, so tests compare the two (INV-11, INV-20).
  */
 import type { CommandOf } from '../commands.js'
 import type { DataOf, EventOf, ExpiryCause, QueueEvent } from '../events.js'
