@@ -1,6 +1,6 @@
 /**
- * Who may come in. A token is shown once, when it is made; what is kept is its SHA-256, in a file that
- * only its owner can read. 256 random bits cannot be guessed, so a slow hash would add nothing.
+ * Access tokens. A token is shown once, when it is made. Its SHA-256 is stored in a file that only its owner can read.
+ * 256 random bits cannot be guessed, so a slow hash would add nothing.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * One BatchAppend call: any number of appends go out on it, in order, and their answers come back under their
- * correlation ids. What fails on it concerns the appends of this call and no others.
+ * One BatchAppend call. It sends any number of appends in order, and matches answers to them by correlation id. A
+ * failure of the call concerns its own appends alone.
  */
 import { randomUUID } from 'node:crypto'
 import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js'
@@ -8,7 +8,7 @@ import type { Connection, Link } from './connection.js'
 import { EndedEarly, NoAnswer } from './errors.js'
 
 export interface AppendCall {
-  /** Whether it takes more. */
+  /** Whether it takes more appends. */
   readonly isOpen: () => boolean
   /** The server's answer; rejects when the call fails, or with {@link NoAnswer}. */
   readonly send: (request: (correlationId: string) => BatchAppendReq) => Promise<BatchAppendResp>
@@ -31,7 +31,7 @@ export const openAppendCall = (connection: Connection, link: Link, appendMs: num
     const found = pending.get(correlationId)
     clearTimeout(found?.timer)
     pending.delete(correlationId)
-    // Nothing more will be sent on it: when the last answer is there, the server may forget it.
+    // Nothing more will be sent: the call ends when its last answer has come.
     if (!open && pending.size === 0) call.cancel()
     return found
   }
@@ -47,7 +47,7 @@ export const openAppendCall = (connection: Connection, link: Link, appendMs: num
 
   call.on('data', (response: BatchAppendResp) => {
     connection.succeeded()
-    // One that came late, or twice, finds nobody waiting.
+    // An answer that came too late, or twice.
     take(response.getCorrelationId()?.getString() ?? '')?.resolve(response)
   })
   call.on('error', end)

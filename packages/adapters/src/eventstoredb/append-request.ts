@@ -1,10 +1,10 @@
-/** Appends as the server reads them. An event's texts go out as they are, as JSON for EventStoreDB's own tools. */
+/** Requests of a BatchAppend call. Events are marked as JSON, so that EventStoreDB's own tools show them. */
 import type { EventToAppend } from '../store/index.js'
 import { BatchAppendReq, Empty, StreamIdentifier, Timestamp, UUID } from './stubs.js'
 
 /**
- * The server gives up at this time by its own clock, at the latest after its own time-out: a day, so that a clock
- * that is behind does not make every append late.
+ * The server gives up an append at this time by its own clock, or at its own time-out, whichever comes first. A day
+ * from now, so that a difference between the clocks makes no append late.
  */
 const deadlineMs = 86_400_000
 

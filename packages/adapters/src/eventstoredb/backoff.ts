@@ -6,7 +6,7 @@ export interface BackoffOptions {
 }
 
 export interface Backoff {
-  /** How long to wait this time: twice as long as the last, up to the most, less up to a half by chance. */
+  /** The next delay: twice the last one, up to the maximum, less a random share of up to a half. */
   readonly next: () => number
   readonly reset: () => void
 }

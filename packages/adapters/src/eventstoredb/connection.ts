@@ -1,6 +1,6 @@
 /**
- * The way to the server, through failure and renewal. The client finds the leader, follows it when it moves and
- * reconnects after most failures; where it does not, it is replaced by a new one with a connection of its own.
+ * The connection to the server. The client finds the leader, follows it when it moves and reconnects after most
+ * failures. Where it does not, it is replaced by a new client with a connection of its own.
  */
 import type { CallOptions, Client, Metadata } from '@grpc/grpc-js'
 import type { BaseOptions } from '@eventstore/db-client'
@@ -9,7 +9,7 @@ import { backoff } from './backoff.js'
 import { NotConnected } from './errors.js'
 import { EventStoreDBClient, type Streams, StreamsStub } from './stubs.js'
 
-/** What the client keeps for its own commands: its types hide it from others. */
+/** A part of the client that its types hide. */
 interface ClientParts {
   readonly getGRPCClient: (stub: typeof StreamsStub, name: string) => Promise<Streams>
   readonly callArguments: (options: BaseOptions, callOptions: CallOptions) => [Metadata, CallOptions]
@@ -18,7 +18,7 @@ interface ClientParts {
 
 export interface Link {
   readonly stub: Streams
-  /** For a call without a deadline: who makes it watches over it. Goes to the leader, so reads see what was written. */
+  /** For a call without a deadline: the caller needs a time-out of its own. Calls go to the leader, so that reads see what was written. */
   readonly callArguments: () => [Metadata, CallOptions]
 }
 
@@ -26,9 +26,9 @@ export interface Connection {
   /** Resolves when connected; rejects with {@link NotConnected}, or with a StoreError after `close`. */
   readonly link: () => Promise<Link>
   readonly succeeded: () => void
-  /** A call failed: the client may have to look for the leader, or to be replaced. */
+  /** Reports that a call failed. The client may have to look for the leader, or to be replaced. */
   readonly failed: (link: Link, error: unknown) => void
-  /** Nothing is sent on this one any more; its calls may still be answered. */
+  /** Sends no new calls on this one. Calls under way may still be answered. */
   readonly abandon: (link: Link) => void
   readonly close: () => Promise<void>
 }
@@ -40,12 +40,12 @@ export interface ConnectionOptions {
   readonly random: () => number
 }
 
-/** Failures in a row after which a client is taken to be stuck. */
+/** After this many failures in a row a client is replaced. */
 const failuresMax = 3
 
 /**
- * Clients of one process share a TCP connection if they ask for the same, and a new one could get the dead
- * one of the last. So each asks for a keep-alive of its own: some milliseconds more.
+ * gRPC shares one TCP connection between clients with equal options, so a new client could get the dead connection of
+ * the last one. Each client therefore has a keep-alive that differs by some milliseconds.
  */
 let clients = 0
 const keepAliveMs = 10_000

@@ -6,7 +6,7 @@
 import { StoreError, type AppendError } from '../store/index.js'
 import { type BatchAppendResp, convertToCommandError, MaximumAppendSizeExceeded, WrongExpectedVersion } from './stubs.js'
 
-/** There was no connection, so nothing can have been sent. */
+/** There was no connection, so nothing was sent. */
 export class NotConnected extends Error {}
 
 /** The server did not answer in time. */
@@ -42,9 +42,9 @@ export const kindOf = (error: unknown): Kind => {
 }
 
 type Meaning = {
-  /** Of the append that met it: not written for certain, or perhaps. */
+  /** For an append: certainly not written, or perhaps written. */
   readonly append: 'refused' | 'unknown'
-  /** Of a read or subscription that met it: what it is reported as, if it is not worth trying again. */
+  /** For a read or a subscription: the code to report, if it is not worth trying again. */
   readonly read: StoreError['code'] | 'again'
   readonly words: string
 }
@@ -57,7 +57,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   'stream-deleted': { append: 'refused', read: 'deleted', words: 'The stream was deleted by an administrator, and its log with it' },
   'access-denied': { append: 'refused', read: 'unavailable', words: 'The user of the connection string is unknown, has another password, or may not do this' },
   unimplemented: { append: 'refused', read: 'unavailable', words: 'The server is too old: EventStoreDB 21.10 or newer is needed' },
-  // A call that carries several appends fails as a whole, whichever of them met it.
+  // A call with several appends fails as a whole, whichever of them caused it.
   'not-leader': { append: 'unknown', read: 'again', words: 'The leader has changed' },
 }
 
@@ -69,7 +69,7 @@ const meaningOf = (error: unknown): Meaning & { readonly text: string } => {
   return { ...meaning, text: `${meaning.words} [${kind}: ${message}]` }
 }
 
-/** An append whose call failed, or never was. */
+/** The outcome of an append whose call failed or was never made. */
 export const failedAppend = (error: unknown): AppendError => {
   const { append, text } = meaningOf(error)
   return append === 'refused' ? { _tag: 'Unavailable', reason: `${text}.` } : { _tag: 'OutcomeUnknown', reason: text }
@@ -90,7 +90,7 @@ export const storeError = (error: unknown, name: string, stream: string): StoreE
 
 const prefix = 'event_store.client.'
 
-/** The server's answer to one append of a batch call, where it is not that it was written. */
+/** The outcome of an append that the server has answered with an error. */
 export const refusedAppend = (response: BatchAppendResp, bytes: number, bytesMax: number): AppendError => {
   const status = response.getError()
   const details = status?.getDetails()
@@ -111,7 +111,7 @@ export const refusedAppend = (response: BatchAppendResp, bytes: number, bytesMax
       const kind = name.endsWith('Deleted') ? 'stream-deleted' : 'access-denied'
       return { _tag: 'Unavailable', reason: `${meanings[kind]!.words}.` }
     }
-    // Not ready, too busy, no leader: it was handed back before anything was done. An internal error looks the same but for its code.
+    // Not ready, too busy, no leader: refused before anything was done. An internal error has the same shape and another code.
     case 'google.protobuf.Empty':
       return status?.getCode() === 0
         ? { _tag: 'Unavailable', reason: `The server refused: ${message}.` }
@@ -120,7 +120,7 @@ export const refusedAppend = (response: BatchAppendResp, bytes: number, bytesMax
     case `${prefix}InvalidTransaction`:
     case `${prefix}MaximumAppendEventSizeExceeded`:
       return { _tag: 'Unavailable', reason: `The server refused: ${message}.` }
-    // Timed out, failed, or something newer than this client: it may have been written.
+    // A time-out, a failure, or an error that this client does not know: it may have been written.
     default:
       return { _tag: 'OutcomeUnknown', reason: `the server said ${message || name}` }
   }

@@ -10,14 +10,14 @@ import { createSubscriptions } from './subscription.js'
 
 const appendEventsMax = 10_000
 
-/** Of names asked for their heads at once. */
+/** Streams whose heads are asked for at once. */
 const headsAtOnce = 16
 
 /**
  * A store in EventStoreDB, one node or a cluster. Opens nothing by itself: the first call connects.
  *
- * *Gotchas*: names of its streams are listed in a stream of their own, so `streams` does not know those
- * that others have begun. Deleted and truncated streams are refused, see `StoreError`.
+ * *Gotchas*: the names of its streams are kept in a stream of their own, so `streams` does not know streams that other
+ * programs have made. Deleted and truncated streams are refused, see `StoreError`.
  */
 export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
   const options = withDefaults(given)
@@ -28,7 +28,7 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
   const reader = createReader(connection, { ...options, name })
   const subscriptions = createSubscriptions(connection, reader, { ...options, name })
   const register = streamRegister(appender, reader)
-  /** Streams that were seen to have events: asked for again and again, and only once looked at. */
+  /** Streams that are known to have events, so that they are not checked again. */
   const begun = new Set<string>()
   const underWay = new Set<Promise<unknown>>()
   let closing: Promise<void> | undefined
@@ -46,7 +46,7 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
     return appender.append({ stream, events, expected, bytes })
   }
 
-  /** EventStoreDB's own `any` looks at ids, and can hang on them; an explicit revision is always safe. */
+  /** EventStoreDB's own `any` compares event ids and can hang. An explicit revision is always safe. */
   const writeAnywhere = async (stream: string, events: ReadonlyArray<EventToAppend>, bytes: number): Promise<Outcome> => {
     let expected: number | 'no_stream'
     try {
@@ -87,7 +87,7 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
     return names.filter((stream) => begun.has(stream))
   }
 
-  /** A stream that was deleted or cut is named as well, so that whoever opens it is told. */
+  /** Deleted and truncated streams are included, so that opening them reports it. */
   const hasBegun = (stream: string): Promise<boolean> =>
     reader.head(stream).then((head) => head >= 0, (error: unknown) => {
       if (isDestroyed(error)) return true

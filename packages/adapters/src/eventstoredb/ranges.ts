@@ -1,7 +1,7 @@
-/** Reading over so many events that nobody asked for costs less than another call. */
+/** Reading up to this many unwanted events costs less than another call. */
 const gapMax = 50
 
-/** Few spans, first and last revision, that hold all of these. */
+/** A few spans (first and last revision) that cover all these revisions. */
 export const rangesOf = (revisions: ReadonlyArray<number>): Array<[low: number, high: number]> => {
   const ranges: Array<[number, number]> = []
   for (const revision of [...revisions].sort((a, b) => a - b)) {

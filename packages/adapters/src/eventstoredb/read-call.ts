@@ -1,4 +1,4 @@
-/** One Read call: bounded, watched over, and always given back to the server. */
+/** One Read call: bounded, with a time-out, and always cancelled at the server when it is left early. */
 import type { RecordedEvent } from '../store/index.js'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import type { Connection, Link } from './connection.js'
@@ -10,17 +10,17 @@ export interface ReadCallHandlers {
   readonly event: (event: RecordedEvent) => void
   /** The stream is not there. */
   readonly missing: () => void
-  /** Over: `undefined` for an end with OK. Nothing comes after that. */
+  /** The call has ended: with an error, or with OK (`undefined`). Nothing is called after this. */
   readonly end: (error: unknown) => void
 }
 
-/** Starts it; the returned function ends it, without a word to the handlers. */
+/** Starts the call. The returned function cancels it; then no handler is called any more. */
 export const readCall = (
   connection: Connection,
   link: Link,
   stream: string,
   request: ReadReq,
-  /** Longest silence, if it must not be silent. */
+  /** Longest time between two messages. Without it there is no time-out. */
   silenceMs: number | undefined,
   handlers: ReadCallHandlers,
 ): (() => void) => {

@@ -16,7 +16,7 @@ const forStream = (stream: string, from: string | 'start' | 'end'): InstanceType
 const forwards = 0
 const backwards = 1
 
-/** So many events from that revision on, itself included. */
+/** `count` events from this revision on, inclusive. */
 export const pageRequest = (
   stream: string,
   from: number | 'end',
@@ -27,7 +27,7 @@ export const pageRequest = (
     forStream(stream, String(from)).setReadDirection(direction === 'forwards' ? forwards : backwards).setCount(String(count)),
   )
 
-/** All events behind that revision, -1 for all, and those to come. */
+/** All events after this revision (-1 for all), and later ones as they come. */
 export const subscriptionRequest = (stream: string, behind: number): InstanceType<typeof ReadReq> =>
   new ReadReq().setOptions(
     forStream(stream, behind < 0 ? 'start' : String(behind))

@@ -1,4 +1,4 @@
-/** Reading: by pages, each call tried again a bounded number of times, and never past a hole. */
+/** Reads by pages. Each call is tried again a bounded number of times. A gap in the revisions is an error. */
 import { StoreError, type EventStore, type ReadOptions, type RecordedEvent } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
 import { backoff, sleep } from './backoff.js'
@@ -16,13 +16,13 @@ export interface ReaderOptions {
 }
 
 export interface Reader extends Pick<EventStore, 'read' | 'head' | 'pick'> {
-  /** Ends the calls under way; their readers are told that the store is closed. */
+  /** Ends the calls under way. Their readers fail with `closed`. */
   readonly close: () => void
 }
 
-/** A call is tried so often, over four to eight seconds: a leader that died is missed and another elected in that time. */
+/** Tries of a failing call, over four to eight seconds: long enough to notice a dead leader and elect another. */
 const tries = 14
-/** One that brings nothing where something should be is tried so often, over one to two seconds: by then it is gone. */
+/** Tries of a call that returns no events where there should be some, over one to two seconds. After that they are taken for removed. */
 const emptyTries = 8
 /** A page of large events ends early. */
 const pageBytesMax = 4 * 2 ** 20
@@ -76,7 +76,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     })
   }
 
-  /** Asked only for what is there: a page with nothing ended too early, or what it should hold was removed. */
+  /** Only existing revisions are asked for. An empty page ended too early, or its events were removed. */
   const fetch = (stream: string, from: number | 'end', direction: Direction, count: number): Fetch => {
     let cancelled = false
     let stop = (): void => undefined
@@ -102,12 +102,12 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     }
     underWay.add(cancel)
     const page = run().finally(() => underWay.delete(cancel))
-    // One that was read ahead may have nobody left who waits for it.
+    // A page that was read ahead may have no reader any more.
     page.catch(() => undefined)
     return { page, cancel }
   }
 
-  /** A stream is missing when it never was, and also when it was deleted: its metadata tells. */
+  /** Whether a missing stream was deleted or never existed. Its metadata tells. */
   const head = async (stream: string): Promise<number> => {
     const { events, missing } = await fetch(stream, 'end', 'backwards', 1).page
     if (!missing) return events[0]!.revision

@@ -1,4 +1,4 @@
-/** Events as the server sends them. Their texts come back as they were sent. */
+/** Events as the server sends them. Their texts are those that were appended. */
 import type { RecordedEvent } from '../store/index.js'
 import type { ReadResp } from './stubs.js'
 
@@ -9,7 +9,7 @@ const text = (bytes: Uint8Array): string =>
 
 let lastTicks = ''
 let lastCreated = ''
-/** From hundreds of nanoseconds since 1970; events of one append have the same. */
+/** From units of 100 ns since 1970. Cached, because all events of an append have the same time. */
 const created = (ticks: string): string => {
   if (ticks !== lastTicks) {
     lastTicks = ticks

@@ -1,6 +1,6 @@
 /**
- * Which streams there are. EventStoreDB can be asked only by reading all that it holds, of everybody, so the
- * adapter keeps a list in a stream of its own: a stream's name goes there before its first event is written.
+ * The list of the streams there are. EventStoreDB could tell only by a read of everything that it holds. So the adapter
+ * keeps a list in a stream of its own. A stream's name is added before its first event is written.
  */
 import { randomUUID } from 'node:crypto'
 import * as E from 'fp-ts/lib/Either.js'
@@ -11,9 +11,9 @@ import type { Reader } from './reader.js'
 export const registerStream = 'daybook-streams'
 
 export interface StreamRegister {
-  /** Puts the name on the list; why it could not, if so. Who asks first goes on first. */
+  /** Adds the name to the list, or returns why it could not. In the order of the calls. */
   readonly add: (stream: string) => Promise<AppendError | undefined>
-  /** Waits while the name is being put on the list. */
+  /** Waits while the name is being added. */
   readonly added: (stream: string) => Promise<AppendError | undefined>
   /** In the order in which they were added. Names of streams that never got an event may be among them. */
   readonly names: () => Promise<ReadonlyArray<string>>
@@ -36,7 +36,7 @@ export const streamRegister = (appender: Appender, reader: Reader): StreamRegist
   const add = async (stream: string): Promise<AppendError | undefined> => {
     const data = JSON.stringify({ stream })
     const entry = { id: randomUUID(), type: 'StreamBegun', data, metadata: '{}' }
-    // Twice on the list does no harm, so it needs no revision.
+    // A name that is added twice does no harm, so no revision is expected.
     const outcome = await appender.append({ stream: registerStream, events: [entry], expected: 'any', bytes: data.length })
     if (E.isRight(outcome)) return undefined
     adding.delete(stream)
@@ -55,7 +55,7 @@ export const streamRegister = (appender: Appender, reader: Reader): StreamRegist
       for await (const events of reader.read(registerStream, { from: read + 1 })) {
         for (const { data, revision } of events) {
           if (revision <= read) continue
-          // A stranger may have written there as well.
+          // Another program may have written to this stream as well.
           const stream = streamIn(data)
           if (stream !== undefined) known.add(stream)
           read = revision

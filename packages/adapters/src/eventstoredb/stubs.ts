@@ -1,4 +1,4 @@
-/** What of the client and its generated stubs is used, under short names. The client is pinned: see ADR 15. */
+/** The parts of the client and its generated stubs that are used, under short names. The client's version is pinned: see ADR 15. */
 import client from '@eventstore/db-client'
 import shared from '@eventstore/db-client/generated/shared_pb.js'
 import streams from '@eventstore/db-client/generated/streams_pb.js'

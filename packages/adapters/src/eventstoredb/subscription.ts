@@ -1,6 +1,6 @@
 /**
- * A catch-up subscription that outlives its calls: each goes on behind the last event that was delivered. What a
- * call brings is checked against that, so there is no gap and no repeat, whatever a server or a connection does.
+ * A catch-up subscription over any number of calls. Each call goes on after the last event that was delivered. The
+ * revisions are checked, so there is no gap and no repeat, whatever a server or a connection does.
  */
 import { Observable, type Subscriber } from 'rxjs'
 import type { Delivered, RecordedEvent } from '../store/index.js'
@@ -11,7 +11,7 @@ import { readCall } from './read-call.js'
 import { subscriptionRequest } from './read-request.js'
 import { type Reader, truncated } from './reader.js'
 
-/** How much later a subscription may deliver what a read shows already, in milliseconds. */
+/** How long after a read shows an event the subscription may still deliver it, in milliseconds. */
 const graceMs = 500
 
 export interface SubscriptionOptions {
@@ -53,11 +53,11 @@ const follow = (
   from: number,
 ): void => {
   const pause = backoff({ firstMs: 20, mostMs: 2_000, random })
-  /** The first revision that is still to be delivered. */
+  /** The next revision to be delivered. */
   let next = Math.max(0, from)
   /** The last revision that is known to be in the stream. */
   let reached = -1
-  /** Of the stream when it was first looked at. */
+  /** The stream's head when it was first read. */
   let head: number | undefined
   let caughtUp = false
   let batch: Array<RecordedEvent> = []
@@ -73,7 +73,7 @@ const follow = (
     subscriber.next({ _tag: 'CaughtUp', revision: events.at(-1)?.revision ?? head })
   }
 
-  /** One call, behind the last event; rejects when it is over. */
+  /** One call, from after the last event. Rejects when the call ends. */
   const listen = async (): Promise<never> => {
     const link = await connection.link()
     if (subscriber.closed) throw new EndedEarly()
@@ -91,7 +91,7 @@ const follow = (
       const take = (event: RecordedEvent): void => {
         heard = true
         if (subscriber.closed) return
-        // The mark of a tombstone stands far behind all revisions; an error follows it.
+        // A tombstone has a revision far beyond all others. An error follows it.
         if (event.revision < expected || event.revision > Number.MAX_SAFE_INTEGER) return
         if (event.revision > expected) return end(truncated(name, stream, `${event.revision} comes where ${expected} should`))
         reached = Math.max(reached, event.revision)
@@ -106,12 +106,12 @@ const follow = (
           if (!subscriber.closed) deliver()
         })
       }
-      /** A connection that is dead without having said so: the stream has more, and nothing comes. */
+      /** Finds a dead connection that reports no error: the stream has more events, and none comes. */
       const compare = async (): Promise<void> => {
         const before = next
         const revision = await reader.head(stream)
         if (revision < before) return
-        // What was appended just now may be on its way.
+        // Events that were appended just now may be on their way.
         await sleep(graceMs)
         if (heard || next !== before || subscriber.closed) return
         connection.abandon(link)

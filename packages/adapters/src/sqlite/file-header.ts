@@ -1,6 +1,6 @@
 /**
- * Looks at a file's first 100 bytes without SQLite, because SQLite, once let at a file, may leave
- * `-wal` and `-shm` beside it or roll a journal back: a file that is not ours stays untouched.
+ * Reads a file's first 100 bytes without SQLite. SQLite could leave `-wal` and `-shm` files beside it or roll back a
+ * journal, and a file that is not Daybook's must stay untouched.
  *
  * *Gotchas*: POSIX drops all of a process's locks on a file when any descriptor of it is closed.
  * Never call this for a file that this process has open through SQLite.

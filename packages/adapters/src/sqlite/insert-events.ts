@@ -2,8 +2,8 @@ import type { Database } from 'better-sqlite3'
 import type { AppendBatch } from './append-transaction.js'
 
 /**
- * Handing texts over to SQLite is most of the cost of an insert. Thirty-two rows a statement, with
- * what they share handed over once, take a quarter less time than row by row; more gain nothing.
+ * Binding texts is most of the cost of an insert. A statement of thirty-two rows that binds shared values once takes a
+ * quarter less time than one row a statement. More rows gain nothing.
  */
 const rowsAtOnce = 32
 

@@ -11,7 +11,7 @@ import { startWriter } from './writer.js'
 import { StoreError, type EventStore } from '../store/index.js'
 
 export interface SqliteStoreOptions {
-  /** Created when missing; its folder must exist, on a local disk. The process lives on until `close`. */
+  /** Created when missing. Its folder must exist, on a local disk. The process does not exit before `close`. */
   readonly file: string
   /**
    * `exclusive` (default): no other Daybook process may have the file open meanwhile.

@@ -1,6 +1,6 @@
 /**
- * One Daybook server a file. The lock is an SQLite lock on a second, empty file: the kernel drops
- * it with the process, however that ends, and it does not stand in the way of the sqlite3 shell.
+ * One Daybook server per file. The lock is an SQLite lock on a second, empty file. The kernel drops it with the
+ * process, however that ends, and the sqlite3 shell can still read the store.
  */
 import Database from 'better-sqlite3'
 import { StoreError } from '../store/index.js'

@@ -8,9 +8,8 @@
  *      └────────────── the next append or read: renew() ─────────────┘
  * ```
  *
- * A writer whose commit failed with an I/O error is never used again: what it believes of the file
- * may differ from what is there. A new one settles it; until then nothing is read, because a reader
- * could see as absent what a recovery would bring back (EV-03).
+ * A writer whose commit failed with an I/O error is never used again, because its view of the file may be wrong. A new
+ * one runs recovery. Until then nothing is read: a reader could miss events that recovery brings back (EV-03).
  */
 import { Worker } from 'node:worker_threads'
 import type { AppendBatch, AppendVerdict } from './append-transaction.js'

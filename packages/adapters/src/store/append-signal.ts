@@ -1,4 +1,4 @@
-/** Tells those who wait for new events of a stream that there may be some. */
+/** Wakes subscribers when a stream may have new events. */
 export interface AppendSignal {
   readonly notify: (stream: string) => void
   readonly notifyAll: () => void

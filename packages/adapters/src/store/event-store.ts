@@ -1,7 +1,7 @@
 /**
- * The port to the log. One contract suite (`test/contract`) holds every adapter to these words.
+ * The port to the log. One contract suite (`test/contract`) checks every adapter against these words.
  *
- * Text in, text out: an event is serialised once, by the engine, and its bytes are never re-encoded.
+ * Events are texts. The engine serialises an event once, and stores keep its bytes as they are.
  */
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Observable } from 'rxjs'
@@ -50,11 +50,11 @@ export interface ReadOptions {
   /** First revision to return. Default: `start` forwards, `end` backwards. */
   readonly from?: number | 'start' | 'end'
   readonly direction?: 'forwards' | 'backwards'
-  /** At most so many events. Default: no limit. */
+  /** Most events to return. Default: no limit. */
   readonly limit?: number
 }
 
-/** Sent once by a subscription when it has delivered all that was there when it looked. */
+/** Sent once by a subscription, when it has delivered all events that there were when it began. */
 export interface CaughtUp {
   readonly _tag: 'CaughtUp'
   /** The stream's last revision, -1 for an empty one. */
@@ -117,7 +117,7 @@ export type StoreErrorCode =
   | 'not-a-database'
   | 'damaged'
   | 'wrong-schema'
-  /** Events that were in the stream are not there any more, or the whole stream is not: an administrator removed them. */
+  /** An administrator has removed events of the stream, or the whole stream. */
   | 'truncated'
   | 'deleted'
   | 'unavailable'
@@ -135,6 +135,6 @@ export class StoreError extends Error {
   }
 }
 
-/** Somebody has removed events, behind the back of those who work on them: asking again is of no use. */
+/** Whether the error says that somebody has removed events. Trying again is of no use. */
 export const isDestroyed = (error: unknown): error is StoreError =>
   error instanceof StoreError && (error.code === 'deleted' || error.code === 'truncated')
