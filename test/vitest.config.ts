@@ -1,5 +1,10 @@
+import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+
+// What this run draws its examples by (see support/seed.ts). Below 2^31, with room for those that count on from it.
+const runSeed = process.env.SEED ?? String(randomInt(2 ** 31 - 2 ** 20));
+console.log(`The seed of this run is ${runSeed}.`);
 
 export default defineConfig({
   // The repository root, so that both `npm test -- smoke` and
@@ -8,6 +13,8 @@ export default defineConfig({
   cacheDir: 'test/node_modules/.vite',
   test: {
     include: ['test/**/*.test.ts'],
+    setupFiles: ['test/support/setup.ts'],
+    env: { RUN_SEED: runSeed },
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -1,14 +1,13 @@
 /** Acknowledged means durable, to the letter: `kill -9`, again and again, over one database file (EV-03). */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { seeds } from '../support/random.js'
+import { runSeed } from '../support/seed.js'
 import { KilledQueue } from './killed-queue.js'
 
-const [seed = 1] = seeds(1)
 const underLoad = 100
 let queue: KilledQueue
 
 beforeAll(async () => {
-  queue = await KilledQueue.create(seed)
+  queue = await KilledQueue.create(runSeed)
 })
 afterAll(() => queue.end())
 
@@ -48,7 +47,7 @@ test('INV-15, INV-19: kills in the middle of a snapshot', async () => {
 }, 120_000)
 
 test('teeth: a process that acknowledges before it is durable is caught', async () => {
-  const hasty = await KilledQueue.create(seed, 'early')
+  const hasty = await KilledQueue.create(runSeed, 'early')
   const caught = async (): Promise<void> => {
     for (let i = 0; i < 10; i++) {
       await hasty.runAndKill({ after: 'ready', msMin: 60, msMax: 120 })

@@ -4,6 +4,7 @@
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { runs } from '../properties/settings.js'
 import { decide, type Decision, type Expected, type StreamFacts } from '../support/eventstoredb/decision.js'
 
 /** A history: what each stream holds, and which stream used an id first. */
@@ -97,8 +98,6 @@ const follows = (table: typeof decide) => fc.property(steps, (history) => {
   }
 })
 
-const numRuns = Number(process.env['RUNS'] ?? 3_000)
-
 const held = (...history: ReadonlyArray<readonly [string, ReadonlyArray<string>]>): Model => {
   const model = new Model()
   for (const [name, list] of history) model.append(name, list)
@@ -135,7 +134,7 @@ describe('the decision table', () => {
   })
 
   test('decides as the model does, whatever came before, and reaches every kind of decision', () => {
-    fc.assert(follows(decide), { numRuns })
+    fc.assert(follows(decide), runs(3_000))
     expect([...reached.keys()].sort()).toEqual(['append', 'deleted', 'idempotent', 'silent', 'wrong_revision'])
   })
 
@@ -160,6 +159,6 @@ describe('the decision table', () => {
     },
   }
   test.each(Object.keys(broken))('teeth: a table that %s is caught', (name) => {
-    expect(() => fc.assert(follows(broken[name] as typeof decide), { numRuns, seed: 1 })).toThrow()
+    expect(() => fc.assert(follows(broken[name] as typeof decide), runs(3_000))).toThrow()
   })
 })

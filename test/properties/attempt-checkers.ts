@@ -1,7 +1,7 @@
 /** Checkers of one task's way: its claims, how they end, and the breaker's part in it. Events and views only. */
 import { agentsOf, type EventType, isClaimable, type QueueEvent, taskOf, type TaskView } from '@daybook/core'
 import { type ShadowTask } from '@daybook/core/testing'
-import { allTasks, same, taskIn } from './look.js'
+import { same, taskIn } from './look.js'
 import { skillNames } from './steps.js'
 import { type Checker, holds } from './world.js'
 
@@ -79,7 +79,8 @@ export const countsOfAttempts = (): Checker => {
       if (['Failed', 'ClaimExpired'].includes(event.type)) tally.retries++
     },
     step: (world) => {
-      for (const { id, attempts, retries } of allTasks(world)) same({ attempts, retries }, tallies.get(id), `counts of ${id}`)
+      if (!world.isCloseLook) return
+      for (const { id, attempts, retries } of world.tasks) same({ attempts, retries }, tallies.get(id), `counts of ${id}`)
     },
   }
 }
@@ -116,7 +117,7 @@ export const deadLetterRule = (): Checker => {
       }
     },
     step: (world) => {
-      const dead = allTasks(world).filter((task) => task.status === 'dead-letter').map((task) => task.id)
+      const dead = world.tasks.filter((task) => task.status === 'dead-letter').map((task) => task.id)
       same(new Set(dead), new Set(world.shadow.tasks.filter((task) => task.stage === 'dead-letter').map((task) => task.facts.task)), 'dead letters')
     },
   }

@@ -1,4 +1,4 @@
-/** One checker for each invariant, by its id. */
+/** One checker for each invariant, by its id; and all of them over one history. */
 import { breakerRule, countsOfAttempts, deadLetterRule, dependenciesFirst, newestToken, oneLease } from './attempt-checkers.js'
 import {
   allOrNone,
@@ -36,3 +36,23 @@ export const checkers = {
 } as const satisfies Record<string, () => Checker>
 
 export type Invariant = keyof typeof checkers
+
+/** All of these at once. A complaint begins with the id of the invariant that was broken. */
+export const together = (ids: ReadonlyArray<Invariant>): Checker => {
+  const each = ids.map((id) => ({ id, checker: checkers[id]() as Checker }))
+  const ask = (doing: (checker: Checker) => void): void => {
+    for (const { id, checker } of each) {
+      try {
+        doing(checker)
+      } catch (error) {
+        throw new Error(`${id}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+      }
+    }
+  }
+  return {
+    command: (...about) => ask((checker) => checker.command?.(...about)),
+    event: (...about) => ask((checker) => checker.event?.(...about)),
+    note: (event) => ask((checker) => checker.note?.(event)),
+    step: (...about) => ask((checker) => checker.step?.(...about)),
+  }
+}

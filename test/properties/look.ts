@@ -1,11 +1,10 @@
 /** What checkers share: a short way to the views, and to complaints that say what was found and what was wanted. */
 import { isDeepStrictEqual } from 'node:util'
-import { listTasks, type QueueEvent } from '@daybook/core'
-import { holds, type World } from './world.js'
+import type { QueueEvent } from '@daybook/core'
+import { holds } from './world.js'
 
 export const taskIn = (event: QueueEvent): string | undefined => ('task' in event.data ? event.data.task : undefined)
 export const all = Number.MAX_SAFE_INTEGER
-export const allTasks = (world: World) => listTasks(world.state, {}, all).tasks
 export const json = (value: unknown): string => JSON.stringify(value)
 export const same = (got: unknown, want: unknown, what: string): void =>
   holds(isDeepStrictEqual(got, want), () => `${what}:\n  got  ${json(got)}\n  want ${json(want)}`)

@@ -1,11 +1,9 @@
 import type { Parameters } from 'fast-check'
 
-/** The same sequences every time, unless FC_SEED says otherwise (`FC_SEED=random` for new ones); FC_RUNS widens. */
-const seedText = process.env['FC_SEED'] ?? '20260104'
-const factor = Number(process.env['FC_RUNS'] ?? '0')
+/** `RUNS=20` takes twenty times as many. */
+const factor = Number(process.env['RUNS'] ?? 1)
 
-export const runs = (standard: number): Parameters<unknown> => ({
-  numRuns: factor > 0 ? factor : standard,
-  ...(seedText === 'random' ? {} : { seed: Number(seedText) }),
-})
-export const seedOf = (): number => 1
+export const runs = (standard: number): Parameters<unknown> => ({ numRuns: standard * factor })
+
+/** Random histories that all invariants are held against: a moment's worth of them, and in CI as many as a minute allows (`.ci/run`). */
+export const historiesPerRun = Number(process.env['HISTORIES'] ?? 2_000)

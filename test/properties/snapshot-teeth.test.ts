@@ -6,7 +6,7 @@ import { evolve, initial, type QueueState, skip, type SnapshotPage, snapshotPage
 import { textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { seedOf } from './settings.js'
+import { runSeed } from '../support/seed.js'
 import { scenarios } from './steps.js'
 import { World } from './world.js'
 
@@ -55,7 +55,7 @@ let columns = 0
 let parts: ReadonlyArray<string> = []
 
 beforeAll(() => {
-  for (const scenario of fc.sample(scenarios(120), { numRuns: 150, seed: seedOf() })) {
+  for (const scenario of fc.sample(scenarios(120), { numRuns: 150, seed: runSeed })) {
     const { log } = new World(() => ({})).run(scenario)
     for (const share of [0.5, 1]) {
       let state = log.slice(0, Math.ceil(log.length * share)).reduce(evolve, initial('q'))

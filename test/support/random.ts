@@ -14,9 +14,3 @@ export const randomOf = (seed: number): Random => {
 
 export const below = (random: Random, n: number): number => Math.floor(random() * n)
 export const oneOf = <A>(random: Random, choices: ReadonlyArray<A>): A => choices[below(random, choices.length)] as A
-
-/** `SEED=17` repeats one run; `SEEDS=1000` takes that many instead of the given number. */
-export const seeds = (count: number): ReadonlyArray<number> => {
-  const { SEED, SEEDS = count } = process.env
-  return SEED === undefined ? Array.from({ length: Number(SEEDS) }, (_, i) => i + 1) : [Number(SEED)]
-}

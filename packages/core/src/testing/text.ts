@@ -11,8 +11,8 @@ import { isFinal } from '../task.js'
 import { TaskNumbers } from '../task-numbers.js'
 import { TextIndex } from '../text-index.js'
 
-/** What the tables hold besides the state: the way back, a snapshot under way, what was looked up last, the seed of the hashes. */
-const beside: ReadonlySet<string> = new Set(['undoLog', 'copyOnWrite', 'asked', 'expected', 'next', 'seed'])
+/** What the tables hold besides the state: the way back, walks under way, what was looked up last, the seed of the hashes. */
+const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'asked', 'expected', 'next', 'seed'])
 
 export const textOf = (state: QueueState): string => {
   const tables = QueueState.tablesOf(state)
@@ -51,22 +51,23 @@ const recordText = (record: object): string =>
 /** One that was cancelled while it waited may stand there until it is evicted. It waits no more. */
 const waiting = (dependents: ReadonlyArray<TaskRecord>): ReadonlyArray<TaskRecord> => dependents.filter(({ status }) => !isFinal(status))
 
-/** Whom an index of texts finds for each id and each key that there is. */
+/** Whom an index of texts finds by the id and by the key of each task. */
 const indexText = (index: TextIndex<TaskRecord>, tables: Tables): string => {
-  const texts = [...tables.byNumber.values()].flatMap(({ id, key }) => [id, key])
-  const found = [...new Set(texts)].sort().flatMap((text) => (index.has(text) ? [`${text} ${valueText(index.get(text))}`] : []))
-  return `${index.size}${lines(found)}`
+  const found = [...tables.byNumber.values()].map(({ number, id, key }) => `\n  #${number} ${valueText(index.get(id))} ${valueText(index.get(key))}`)
+  return `${index.size}${found.join('')}`
 }
 
 /** A value inside a record: other records by their names alone. */
 const valueText = (value: unknown): string => {
-  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? JSON.stringify(value) : Object.is(value, -0) ? '-0' : String(value)
+  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)
+  if (typeof value === 'string') return JSON.stringify(value)
+  if (typeof value !== 'object' || value === null) return String(value)
+  if (Array.isArray(value)) return value.length === 0 ? '()' : `(${value.map(valueText).join(' ')})`
+  if (value instanceof SortedList) return value.size === 0 ? '-' : `${value.size} (${[...(value as SortedList<unknown>)].map(valueText).join(' ')})`
+  if (value instanceof Set) return `{${[...(value as ReadonlySet<unknown>)].map(valueText).sort().join(' ')}}`
   if (isTask(value)) return `#${value.number}`
   if (isGroup(value)) return `[${value.key}]`
   if (isBreaker(value)) return `[${value.type}]`
-  if (Array.isArray(value)) return `(${value.map(valueText).join(' ')})`
-  if (value instanceof SortedList) return `${value.size} (${[...(value as SortedList<unknown>)].map(valueText).join(' ')})`
-  if (value instanceof Set) return `{${[...(value as ReadonlySet<unknown>)].map(valueText).sort().join(' ')}}`
   if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error(`textOf does not know how to show a ${value.constructor.name}`)
   const members = entriesOf(value).sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${members.map(([name, member]) => `${name}: ${valueText(member)}`).join(', ')}}`

@@ -5,8 +5,12 @@ import type { TaskFilter } from '../task-lists.js'
 import type { TaskView } from '../task-view.js'
 import { byPriorityThenAge, type Shadow, type ShadowTask } from './shadow.js'
 
-const given = <T extends object>(fields: T): T =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+/** Without what is undefined. A loop, because it is asked for every task of every history. */
+const given = <T extends object>(fields: T): T => {
+  const kept: Partial<T> = {}
+  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name]
+  return kept as T
+}
 
 /** The number of the attempt that, if it and all before it fail from now on, makes the task a dead letter. */
 const lastAttempt = ({ settings }: Shadow, task: ShadowTask): number => {

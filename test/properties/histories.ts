@@ -1,0 +1,83 @@
+/**
+ * Random histories, each made once and folded once, with all checkers looking on. Made in blocks, each from a seed of its own, so that
+ * the one that fails can be repeated in a moment.
+ */
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import * as fc from 'fast-check'
+import { isReplay, runSeed } from '../support/seed.js'
+import { checkers, type Invariant, together } from './checkers.js'
+import { historiesPerRun } from './settings.js'
+import { type Scenario, scenarios } from './steps.js'
+import { World } from './world.js'
+
+const blockSize = 250
+const stepsMax = 120
+
+export interface Complaint {
+  /** An invariant's id, or `crash` for an error that no checker made. */
+  readonly about: string
+  readonly seed: number
+  readonly message: string
+}
+
+export interface Findings {
+  readonly histories: number
+  /** The first complaint about each invariant. */
+  readonly complaints: ReadonlyArray<Complaint>
+  /** How often what happened. */
+  readonly seen: ReadonlyMap<string, number>
+}
+
+export const allInvariants = Object.keys(checkers) as ReadonlyArray<Invariant>
+
+export const runHistories = (): Findings => {
+  const complaints: Array<Complaint> = []
+  const seen = new Map<string, number>()
+  const blocks = isReplay ? 1 : Math.ceil(historiesPerRun / blockSize)
+  for (let seed = runSeed; seed < runSeed + blocks; seed++) {
+    // Once more for what is left to be held when one was broken.
+    for (let left = remaining(complaints); left.length > 0; left = remaining(complaints)) {
+      const found = runBlock(seed, left, complaints.length === 0 ? seen : new Map())
+      if (found === undefined) break
+      complaints.push(found)
+      if (!left.includes(found.about as Invariant)) return { histories: blocks * blockSize, complaints, seen }
+    }
+  }
+  return { histories: blocks * blockSize, complaints, seen }
+}
+
+const remaining = (complaints: ReadonlyArray<Complaint>): ReadonlyArray<Invariant> => allInvariants.filter((id) => !complaints.some(({ about }) => about === id))
+
+const runBlock = (seed: number, ids: ReadonlyArray<Invariant>, seen: Map<string, number>): Complaint | undefined => {
+  const property = fc.property(scenarios(stepsMax), (scenario) => {
+    const world = new World(() => together(ids)).run(scenario)
+    for (const [what, count] of world.seen) seen.set(what, (seen.get(what) ?? 0) + count)
+  })
+  const found = fc.check(property, { seed, numRuns: blockSize })
+  if (!found.failed) return undefined
+  const message = found.errorInstance instanceof Error ? found.errorInstance.message : String(found.errorInstance)
+  const [scenario] = found.counterexample ?? []
+  return { about: aboutOf(message), seed, message: `${message}\n${keep(scenario)}` }
+}
+
+/** Which invariant a complaint is about. */
+export const aboutOf = (message: string): string => /^INV-\d+(?=:)/u.exec(message)?.[0] ?? 'crash'
+
+// ------------------------------------------------------- what was found once
+
+const folder = new URL('./regressions/', import.meta.url)
+
+/** Histories that once broke an invariant, as small as they could be made. */
+export const regressions = (): ReadonlyArray<readonly [name: string, scenario: Scenario]> =>
+  readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Scenario])
+
+export const replay = (scenario: Scenario): World => new World(() => together(allInvariants)).run(scenario)
+
+/** `KEEP=name` beside the seed writes the history down, so that it is run for ever. */
+const keep = (scenario: Scenario | undefined): string => {
+  const name = process.env['KEEP']
+  if (name === undefined || scenario === undefined) return 'KEEP=some-name beside the seed keeps this history among the regressions'
+  const file = new URL(`${name}.json`, folder)
+  writeFileSync(file, `${JSON.stringify(scenario, null, 1)}\n`)
+  return `kept as ${file.pathname}`
+}

@@ -1,0 +1,19 @@
+/** Runs before each test file: a failing test says with which seed it failed. It stands in the JSON report as well, as `meta.seed`. */
+import { relative } from 'node:path'
+import fc from 'fast-check'
+import { beforeEach } from 'vitest'
+import { runSeed } from './seed.js'
+
+declare module 'vitest' {
+  interface TaskMeta {
+    /** To repeat the test with. Its own where it tries several, else the run's. */
+    seed?: number
+  }
+}
+
+fc.configureGlobal({ seed: runSeed })
+
+beforeEach(({ task, onTestFailed }) => {
+  task.meta.seed = runSeed
+  onTestFailed(() => console.error(`${task.name}\nwith the same examples again: SEED=${task.meta.seed} npm test -- ${relative(process.cwd(), task.file.filepath)}`))
+})
