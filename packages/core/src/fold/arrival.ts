@@ -66,7 +66,8 @@ const arrive = (
   if (missing > 0 && !isFinal(status)) {
     for (const id of dependencies) {
       const dependency = tables.byId.get(id)
-      if (dependency !== undefined && dependency.status !== 'completed') tables.addDependent(dependency, task)
+      // One that is cancelled never completes: only a foreign log has a task that waits for it.
+      if (dependency !== undefined && !isFinal(dependency.status)) tables.addDependent(dependency, task)
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
  * A state as text, to be compared and looked at: equal for equal states, and for no others (INV-15). It walks the tables as they are and
  * shares no code with snapshots: every own field of every record, every index in its order. A field or an index that is added to the state
- * is in it without a word here; a kind of value that it does not know throws.
+ * is in it without a word here. Lists whose inner arrangement depends on the way they were filled are shown as what they hold.
  */
 import { QueueState } from '../queue-state.js'
 import { SortedList } from '../sorted-list.js'
@@ -68,8 +68,8 @@ const valueText = (value: unknown): string => {
   if (isTask(value)) return `#${value.number}`
   if (isGroup(value)) return `[${value.key}]`
   if (isBreaker(value)) return `[${value.type}]`
-  if (Object.getPrototypeOf(value) !== Object.prototype) throw new Error(`textOf does not know how to show a ${value.constructor.name}`)
-  const members = entriesOf(value).sort(([a], [b]) => (a < b ? -1 : 1))
+  const own = value instanceof Map ? [...(value as ReadonlyMap<string, unknown>)] : entriesOf(value)
+  const members = own.filter(([, member]) => typeof member !== 'function').sort(([a], [b]) => (a < b ? -1 : 1))
   return `{${members.map(([name, member]) => `${name}: ${valueText(member)}`).join(', ')}}`
 }
 
