@@ -49,6 +49,28 @@ describe('a task from the command line', () => {
     expect(events.map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', 'LeaseExtended', 'MarkedIncomplete', 'Completed'])
   })
 
+  test('a duplicate is said on stderr: which task stands in the way, until when, and what to do', async () => {
+    const q = queue()
+    await in_(q, 'settings', 'set', 'decisionReport=optional')
+    await enqueue(q, 'ops-backup', '--id', 'first')
+    const again = await in_(q, 'enqueue', 'ops-backup')
+    expect([again.code, again.out]).toEqual([0, 'first (#1) was there already: pending\n'])
+    expect(again.err).toBe('daybook: not enqueued because first (#1, pending) has the same type and payload and stands in the way until it is finished, and for the retention after that. To run the same again: --key KEY, or --deduplicate off.\n')
+    const [held] = await claim(q)
+    await in_(q, 'complete', 'first', '--lease', held?.lease ?? '')
+    const late = await in_(q, 'enqueue', 'ops-backup', '--json')
+    expect(JSON.parse(late.out)).toMatchObject({ id: 'first', duplicate: true, duplicateBy: 'content', until: expect.stringMatching(/^\d{4}-/) as string })
+    expect(late.err).toMatch(/first \(#1, completed\) .* in the way until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S+\. .*--deduplicate off/)
+    const many = await server.daybook(['enqueue', '--file', '-', '--queue', q], JSON.stringify([{ type: 'ops-backup' }, { type: 'x' }, { id: 'first', type: 'ops-backup' }]))
+    expect(many.err).toContain('daybook: 2 of 3 not enqueued, the first because first (#1, completed) has the same type and payload')
+    expect(many.err.trim().split('\n')).toHaveLength(1)
+    expect(await enqueue(q, 'ops-backup', '--deduplicate', 'off')).toMatchObject({ duplicate: false })
+    expect((await in_(q, 'settings', 'set', 'deduplicate=key')).code).toBe(0)
+    const fresh = await in_(q, 'enqueue', 'ops-backup')
+    expect([fresh.code, fresh.err]).toEqual([0, ''])
+    expect((await in_(q, 'enqueue', 'ops-backup', '--deduplicate', 'never')).code).toBe(2)
+  })
+
   test('says which attempt of how many it is, in lists, alone, and among the dead letters', async () => {
     const q = queue()
     await enqueue(q, 'x', '--id', 'once', '--max-retries', '1')

@@ -119,7 +119,7 @@ describe('daybook work -- COMMAND', () => {
   })
 
   test('a program that fails to start later: the task is given back, not failed, and the worker stops', async () => {
-    const q = await queueOf({ id: 'a', type: 'x', maxRetries: 0 }, { id: 'b', type: 'x' })
+    const q = await queueOf({ id: 'a', type: 'x', maxRetries: 0 }, { id: 'b', type: 'x', payload: 'b' })
     const script = join(server.dir, 'orphan.sh')
     writeFileSync(script, '#!/nonexistent/interpreter\n', { mode: 0o755 })
     const { code, err } = await work(q, [script])

@@ -21,7 +21,7 @@ import {
   versionOf,
 } from '@daybook/core'
 import { expect, test } from 'vitest'
-import { everyEvent } from './history.js'
+import { everyDeduplicate, everyEvent } from './history.js'
 
 interface Recorded {
   readonly type: string
@@ -94,8 +94,10 @@ if (process.env['GOLDEN'] === 'write') {
     if (!existsSync(at(file))) writeFileSync(at(file), pretty(value))
   }
   for (const [type, examples] of examplesOfToday()) write(nameOf(type), examples)
-  const events = everyEvent().map(record)
-  write('histories/every-event.2.json', { events, views: viewsOf(fold(events)) })
+  for (const [name, history] of Object.entries({ 'every-event.2': everyEvent(), 'deduplicate.1': everyDeduplicate() })) {
+    const events = history.map(record)
+    write(`histories/${name}.json`, { events, views: viewsOf(fold(events)) })
+  }
   const sums = load<Record<string, string>>('sums.json')
   for (const file of [...listed('events'), ...listed('histories')]) sums[file] ??= sumOf(file)
   writeFileSync(at('sums.json'), pretty(sums))

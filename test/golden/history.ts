@@ -5,6 +5,17 @@ import { Queue, start, task } from '../core/queue.js'
 const review = { reviewer: 'rev', reason: 'looked at it' }
 const content = '{"payload":{"action":"build","target":"api"},"description":"Build the API","metadata":{"source":"plan"}}'
 
+/** Tasks of equal content and equal keys, taken in under each setting of `deduplicate`. */
+export const everyDeduplicate = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  const same = (id: string, isKeyed: boolean) => ({ ...task(id), idempotencyKey: isKeyed ? 'nightly' : 'a1'.repeat(32), ...(isKeyed ? {} : { isContentKey: true as const }) })
+  for (const deduplicate of ['off', 'key', 'content'] as const) {
+    q.configure({ deduplicate })
+    q.enqueue(same(`${deduplicate}-1`, false), same(`${deduplicate}-2`, true), same(`${deduplicate}-3`, true))
+  }
+  return q.log
+}
+
 export const everyEvent = (): ReadonlyArray<QueueEvent> => {
   const q = new Queue()
   q.configure({

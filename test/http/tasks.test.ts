@@ -24,7 +24,7 @@ describe('LK-05: enqueue', () => {
   test('many: results in the order given, whatever order their dependencies need', async () => {
     const q = freshQueue()
     const made = await server.post(`${q}/tasks`, {
-      tasks: [{ id: 'b', type: 't', payload: 2, dependencies: ['a'] }, { id: 'a', type: 't', payload: 1 }, { id: 'c', type: 't', payload: 1 }],
+      tasks: [{ id: 'b', type: 't', payload: 2, dependencies: ['a'] }, { id: 'a', type: 't', payload: 1 }, { type: 't', payload: 1 }],
     })
     expect(made.status).toBe(201)
     expect(made.body.results.map((each: Body) => [each.id, each.status, each.duplicate])).toEqual([
@@ -48,6 +48,54 @@ describe('LK-05: enqueue', () => {
       { id: 'a', duplicate: true },
     ])
     expect(await server.eventCount(q.slice(12))).toBe(2)
+  })
+
+  test('a duplicate is told which task stands in its way, by what and until when, alone, among many and in an import', async () => {
+    const q = freshQueue()
+    await server.call('PATCH', `${q}/settings`, { decisionReport: 'optional', retentionSeconds: 3_600 })
+    await server.post(`${q}/tasks`, { id: 'nightly', type: 'ops-backup' })
+    expect((await server.post(`${q}/tasks`, { type: 'ops-backup' })).body).toEqual({ id: 'nightly', number: 1, status: 'pending', duplicate: true, duplicateBy: 'content', revision: 1 })
+    const { lease } = (await server.post(`${q}/claims`, { agentId: 'w' })).body.claims[0]
+    await server.post(`${q}/tasks/nightly/complete`, { agentId: 'w', token: lease.token, result: {} })
+    const { finishedAt } = (await server.get(`${q}/tasks/nightly`)).body
+    const until = new Date(Date.parse(finishedAt) + 3_600_000).toISOString()
+    const told = { id: 'nightly', number: 1, status: 'completed', duplicate: true, until }
+    expect(await server.post(`${q}/tasks`, { type: 'ops-backup' })).toMatchObject({ status: 200, body: { ...told, duplicateBy: 'content' } })
+    const many = [{ type: 'ops-backup' }, { id: 'nightly', type: 'ops-backup' }]
+    const both = [{ ...told, duplicateBy: 'content' }, { ...told, duplicateBy: 'id' }]
+    expect((await server.post(`${q}/tasks`, { tasks: many })).body.results).toEqual(both)
+    expect((await server.post(`${q}/tasks`, { tasks: many, atomic: false })).body.results).toEqual(both)
+    expect((await server.post(`${q}/imports`, { tasks: many })).body.results).toEqual(both)
+  })
+
+  test('deduplicate: of a task, and of the queue', async () => {
+    const q = freshQueue()
+    const duplicates = async (...tasks: ReadonlyArray<Body>): Promise<ReadonlyArray<boolean>> =>
+      (await server.post(`${q}/tasks`, { tasks })).body.results.map(({ duplicate }: Body) => duplicate)
+    const off = { type: 't', deduplicate: 'off' }
+    expect(await duplicates({ type: 't' }, { type: 't' }, off, off)).toEqual([false, true, false, false])
+    expect((await server.post(`${q}/tasks`, { id: 'x', type: 't' })).body).toMatchObject({ code: 'conflict', detail: expect.stringContaining('(#1)') as string })
+    expect((await server.call('PATCH', `${q}/settings`, { deduplicate: 'key' })).body).toMatchObject({ deduplicate: 'key' })
+    expect(await duplicates({ type: 't' }, { id: 'x', type: 't' }, { type: 't', idempotencyKey: 'k' }, { type: 'u', idempotencyKey: 'k' })).toEqual([false, false, false, true])
+    expect(await server.post(`${q}/tasks`, { type: 't', deduplicate: 'never' })).toMatchObject({ status: 400, body: { errors: [{ path: 'deduplicate' }] } })
+  })
+
+  test('a request that is sent again with its Daybook-Request-Id enqueues nothing twice, whatever deduplicate says', async () => {
+    const q = freshQueue()
+    await server.call('PATCH', `${q}/settings`, { deduplicate: 'off' })
+    const same = { headers: { 'Daybook-Request-Id': '01990000-0000-7000-8000-00000000abcd' } }
+    const tasks = [{ type: 't' }, { type: 't', idempotencyKey: 'k' }, { id: 'own', type: 't' }]
+    const first = (await server.post(`${q}/tasks`, { tasks }, same)).body.results
+    expect(first.map(({ id, duplicate }: Body) => [id, duplicate])).toEqual([
+      ['01990000-0000-7000-8000-000000000000', false], ['01990000-0000-7000-8000-000000000001', false], ['own', false],
+    ])
+    const again = (await server.post(`${q}/tasks`, { tasks, atomic: false }, same)).body.results
+    expect(again.map(({ id, duplicate }: Body) => [id, duplicate])).toEqual(first.map(({ id }: Body) => [id, true]))
+    expect((await server.post(`${q}/tasks`, tasks[0], same)).body).toMatchObject({ id: first[0].id, duplicate: true })
+    expect((await server.get(`${q}/depth`)).body.total).toBe(3)
+    // Other tasks under the same request are not swallowed.
+    expect((await server.post(`${q}/tasks`, { type: 'other' }, same)).body.code).toBe('conflict')
+    expect(await server.post(`${q}/tasks`, { type: 't' }, { headers: { 'Daybook-Request-Id': 'nightly' } })).toMatchObject({ status: 400, body: { errors: [{ path: 'Daybook-Request-Id' }] } })
   })
 
   test('a time is given with its zone, and comes back in UTC', async () => {

@@ -187,6 +187,22 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     breaks: 'INV-7',
+    by: 'an id of its own that is swallowed for its content',
+    system: asked(
+      (command) => (command.type === 'Enqueue' ? { ...command, tasks: command.tasks.map(({ isContentKey: _, ...task }) => task) } : command),
+      unchanged,
+    ),
+  },
+  {
+    breaks: 'INV-7',
+    by: 'a task that is not asked what makes it a duplicate',
+    system: asked(
+      (command) => (command.type === 'Enqueue' ? { ...command, tasks: command.tasks.map(({ deduplicate: _, ...task }) => task) } : command),
+      unchanged,
+    ),
+  },
+  {
+    breaks: 'INV-7',
     by: 'a cancelled task that keeps its key',
     system: folding((event) => (event.type === 'Cancelled' ? undefined : event)),
   },

@@ -9,6 +9,7 @@ import {
   isFinal,
   listTasks,
   nextDue,
+  type PreparedTask,
   statuses,
   type TaskFilter,
   taskOf,
@@ -19,6 +20,7 @@ import {
   depthInShadow,
   listInShadow,
   patternsInShadow,
+  type Shadow,
   type ShadowTask,
   sizesOf,
   textOf,
@@ -29,15 +31,33 @@ import { type Checker, holds } from './world.js'
 
 const blocks = (task: ShadowTask): boolean => !['dead-letter', 'cancelled', 'discarded'].includes(task.stage)
 
-/** INV-7: each key once, duplicates silent. */
+/** Whether a task may be the duplicate of another by its key (LK-05). */
+const sharesKey = ({ settings }: Shadow, { deduplicate, isContentKey }: PreparedTask): boolean =>
+  ({ content: true, key: isContentKey !== true, off: false })[deduplicate ?? settings.deduplicate]
+
+/** Which of an accepted request's tasks are new, by the rule alone: each id once, each shared key once. */
+const newOnes = (shadow: Shadow, tasks: ReadonlyArray<PreparedTask>): ReadonlyArray<PreparedTask> => {
+  const ids = new Set(shadow.tasks.map((task) => task.facts.task))
+  const keys = new Set(shadow.tasks.filter(blocks).map((task) => task.facts.idempotencyKey))
+  return tasks.filter((task) => {
+    const { id, idempotencyKey: key } = task
+    const isShared = sharesKey(shadow, task)
+    if (ids.has(id) || (isShared && keys.has(key))) return false
+    ids.add(id)
+    if (isShared) keys.add(key)
+    return true
+  })
+}
+
+/** INV-7: each key once, duplicates silent; and what has an id of its own is not swallowed because its content is not new. */
 export const keysOnce = (): Checker => ({
   command: ({ shadow }, command, decision) => {
     if (command.type !== 'Enqueue' || decision._tag === 'Left') return
-    const taken = new Map(shadow.tasks.filter(blocks).map((task) => [task.facts.idempotencyKey, task]))
-    for (const task of command.tasks) {
-      const events = decision.right.filter((event) => event.type === 'TaskEnqueued' && event.data.idempotencyKey === task.idempotencyKey)
-      const isKnown = taken.has(task.idempotencyKey)
-      same(events.length, isKnown ? 0 : 1, `events for key ${task.idempotencyKey}`)
+    const ids = decision.right.flatMap((event) => (event.type === 'TaskEnqueued' ? [event.data.task] : []))
+    same([...ids].sort(), newOnes(shadow, command.tasks).map(({ id }) => id).sort(), 'what is new')
+    for (const { id, isContentKey, isMadeId } of command.tasks) {
+      if (isContentKey !== true || isMadeId === true) continue
+      holds(ids.includes(id) || shadow.task(id) !== undefined, `${id} was swallowed for its content`)
     }
   },
   step: ({ shadow, state }) => {
@@ -125,16 +145,11 @@ export const monotoneTime = (): Checker => {
 
 /** INV-16: refused is refused as a whole, accepted is accepted as a whole. */
 export const allOrNone = (): Checker => ({
-  command: ({ shadow, state }, command, decision) => {
+  command: ({ shadow }, command, decision) => {
     if (command.type !== 'Enqueue') return
     const given = new Map(command.tasks.map((task) => [task.id, task]))
     const isKnown = (id: string): boolean => shadow.task(id) !== undefined
-    const fresh = command.tasks.filter(
-      ({ id, idempotencyKey: key }, i) =>
-        !isKnown(id) &&
-        duplicateOf(state, key) === undefined &&
-        !command.tasks.slice(0, i).some((earlier) => earlier.id === id || earlier.idempotencyKey === key),
-    )
+    const fresh = newOnes(shadow, command.tasks)
     const hopeless = fresh.find((task) =>
       task.dependencies?.some((id) => {
         const stage = shadow.task(id)?.stage
@@ -143,7 +158,7 @@ export const allOrNone = (): Checker => ({
     )
     const clash = command.tasks.find(({ id, idempotencyKey }) => {
       const known = shadow.task(id)
-      return known !== undefined && known.facts.idempotencyKey !== idempotencyKey
+      return known !== undefined && ![idempotencyKey, `${idempotencyKey}#${known.facts.number}`].includes(known.facts.idempotencyKey)
     })
     if (hopeless !== undefined || clash !== undefined) {
       holds(decision._tag === 'Left', `a part was taken in, though ${(hopeless ?? clash)?.id} cannot be`)

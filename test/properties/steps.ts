@@ -2,7 +2,7 @@
  * What may happen to a queue, as plain data: entities are addressed by index, modulo what there is, so that
  * nearly every step means something and a failing sequence shrinks to a few readable lines.
  */
-import { type Phase, phases, type SettingsPatch } from '@daybook/core'
+import { type Deduplicate, type Phase, phases, type SettingsPatch } from '@daybook/core'
 import * as fc from 'fast-check'
 
 export const taskTypes = ['eng-a', 'eng-b', 'ops'] as const
@@ -15,6 +15,11 @@ export interface TaskSpec {
   readonly priority: number
   /** One of a few keys that collide, or its own. */
   readonly key: number | null
+  /** The key is the hash of type and payload, and not the producer's. */
+  readonly isContentKey: boolean
+  /** The producer gave no id. */
+  readonly isMadeId: boolean
+  readonly deduplicate: Deduplicate | null
   /** Takes the id of a task that is there already. */
   readonly reuseId: number | null
   readonly dependencies: ReadonlyArray<number>
@@ -71,6 +76,9 @@ const taskSpec: fc.Arbitrary<TaskSpec> = fc.record({
   type: fc.nat({ max: taskTypes.length - 1 }),
   priority: fc.integer({ min: 1, max: 10 }),
   key: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max: 15 }) }),
+  isContentKey: fc.boolean(),
+  isMadeId: fc.boolean(),
+  deduplicate: fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom('content' as const, 'key' as const, 'off' as const) }),
   reuseId: fc.oneof({ weight: 15, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: index }),
   dependencies: fc.oneof(
     { weight: 5, arbitrary: fc.constant([]) },
@@ -98,6 +106,7 @@ const breakerPatch = fc.record(
 export const settingsPatch: fc.Arbitrary<SettingsPatch> = fc.record(
   {
     decisionReport: fc.constantFrom('required' as const, 'optional' as const),
+    deduplicate: fc.constantFrom('content' as const, 'content' as const, 'key' as const, 'off' as const),
     retentionSeconds: fc.constantFrom(0, 30, 600, 604_800),
     maxAttempts: fc.constantFrom(2, 4, 25),
     defaults: fc.record({ jitter: fc.constantFrom(0, 0.1, 1), maxBackoffSeconds: fc.constantFrom(1, 3_600) }, { requiredKeys: [] }),

@@ -283,6 +283,10 @@ export class World {
         type: at(taskTypes, spec.type),
         idempotencyKey: spec.key === null ? `own-${id}` : `key-${spec.key}`,
         content: '{}',
+        ...(spec.isContentKey ? { isContentKey: true as const } : {}),
+        // What an id names that is there already was given by somebody.
+        ...(spec.isMadeId && spec.reuseId === null ? { isMadeId: true as const } : {}),
+        ...(spec.deduplicate === null ? {} : { deduplicate: spec.deduplicate }),
         priority: spec.priority,
         timeout: spec.timeout,
         maxRetries: spec.maxRetries,

@@ -6,7 +6,7 @@ import * as t from 'io-ts'
 import { Json } from './json.js'
 import { AgentId, Count, Instant, integer, Name, TaskId, TaskType, Text, Token, TypePattern } from './scalars.js'
 import { SettingsPatch } from './settings.js'
-import { Failure, Phase, TaskFacts } from './task.js'
+import { Deduplicate, Failure, Phase, TaskFacts } from './task.js'
 
 /** A task made ready to be decided on: id, key and content text are settled, defaults are not. */
 export const PreparedTask = t.intersection(
@@ -19,6 +19,11 @@ export const PreparedTask = t.intersection(
       content: t.string,
     }),
     t.partial({
+      /** Nobody gave the id, so it says nothing of which task is meant. */
+      isMadeId: t.literal(true),
+      /** Nobody gave the key: it is the hash of type and payload. */
+      isContentKey: t.literal(true),
+      deduplicate: Deduplicate,
       priority: integer(1, 10),
       dependencies: t.readonlyArray(TaskId),
       timeout: t.number,

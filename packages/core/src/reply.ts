@@ -1,5 +1,5 @@
 /** The reply to a command, made from its events and the state after them. It is sent when the events are durable. */
-import type { Command, CommandOf, CommandType } from './commands.js'
+import type { Command, CommandOf, CommandType, PreparedTask } from './commands.js'
 import type { EventOf, QueueEvent } from './events.js'
 import { QueueState } from './queue-state.js'
 import type { Settings } from './settings.js'
@@ -14,6 +14,10 @@ export interface Enqueued {
   readonly number: number
   readonly status: Status
   readonly duplicate: boolean
+  /** Of a duplicate: what it has in common with the task named here. */
+  readonly duplicateBy?: 'id' | 'key' | 'content'
+  /** Of a duplicate of a finished task: until when that stands in the way. */
+  readonly until?: number
 }
 
 /** A task that was just claimed. Fields that cannot change are read from the record. The others are copied at the claim. */
@@ -204,12 +208,20 @@ const enqueued = (
     const own = data !== undefined && data.task === task.id ? tables.byNumber.get(data.number) : undefined
     const known = own ?? tables.byId.get(task.id) ?? tables.byKey.get(task.idempotencyKey)
     const duplicate = fresh !== undefined && !fresh.delete(task.id)
-    if (known !== undefined) return { id: known.id, number: known.number, status: known.status, duplicate }
+    if (known !== undefined) {
+      const told = { id: known.id, number: known.number, status: known.status, duplicate }
+      return duplicate ? { ...told, ...inTheWay(task, known, tables) } : told
+    }
     // It was imported as finished, and its retention was over within this command.
     const event = events.find((each) => (each as EventOf<'TaskImported'>).data.task === task.id) as EventOf<'TaskImported'> | undefined
     return { id: task.id, number: event?.data.number ?? 0, status: event?.data.status ?? 'completed', duplicate }
   })
 }
+
+const inTheWay = (task: PreparedTask, known: TaskRecord, { head }: Tables): Pick<Enqueued, 'duplicateBy' | 'until'> => ({
+  duplicateBy: known.id === task.id ? 'id' : task.isContentKey === true ? 'content' : 'key',
+  ...(known.finishedAt === 0 ? {} : { until: known.finishedAt + head.settings.retentionSeconds * 1_000 }),
+})
 
 const claimed = ({ data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask =>
   // Its event has just been folded, so it is there.

@@ -1,5 +1,6 @@
 /** The settings of a queue: every one has a default, a change is an event (TQM-CFG). */
 import * as t from 'io-ts'
+import { Deduplicate } from './task.js'
 import { between, integer, PositiveSeconds, Seconds, TaskType } from './scalars.js'
 
 const CountOn = t.keyof({ 'dead-letter': null, attempt: null }, 'countOn')
@@ -40,6 +41,8 @@ export const Settings = t.type(
   {
     policy: t.literal('priority'),
     decisionReport: t.keyof({ required: null, optional: null }, 'decisionReport'),
+    /** What makes a new task the duplicate of a known one: equal type and payload (`content`), a producer's equal key (`key`), or nothing (`off`). */
+    deduplicate: Deduplicate,
     /** How long finished tasks stay known to the queue (listed, and blocking duplicates), in seconds. */
     retentionSeconds: Seconds,
     /** A task is dead-lettered when so many claims of it ended without success (GB-02). */
@@ -55,6 +58,7 @@ export type Settings = t.TypeOf<typeof Settings>
 export const settingsDefault: Settings = {
   policy: 'priority',
   decisionReport: 'required',
+  deduplicate: 'content',
   retentionSeconds: 604_800,
   maxAttempts: 25,
   defaults: { timeout: 3_600, maxRetries: 3, backoffSeconds: 60, maxBackoffSeconds: 3_600, jitter: 0.1 },
@@ -70,6 +74,7 @@ export const SettingsPatch = t.exact(
   t.partial({
     policy: Settings.props.policy,
     decisionReport: Settings.props.decisionReport,
+    deduplicate: Deduplicate,
     retentionSeconds: Settings.props.retentionSeconds,
     maxAttempts: Settings.props.maxAttempts,
     defaults: t.exact(t.partial(defaults)),

@@ -59,6 +59,10 @@ export const bandOf = (priority: number): Band =>
 
 export const priorityDefault = 5
 
+/** What makes a task the duplicate of another: see `decide/duplicates.ts`. */
+export const Deduplicate = t.keyof({ content: null, key: null, off: null }, 'deduplicate')
+export type Deduplicate = t.TypeOf<typeof Deduplicate>
+
 export const dependenciesMax = 256
 const Dependencies = t.refinement(
   t.readonlyArray(TaskId),
@@ -81,6 +85,8 @@ const common = {
   /** Seconds before the first retry; doubles with each. */
   backoffSeconds: Seconds,
   idempotencyKey: Name,
+  /** In place of the queue's setting. */
+  deduplicate: Deduplicate,
   availableAt: Instant,
   deadlineAt: Instant,
   ticketId: Name,

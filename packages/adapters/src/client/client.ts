@@ -1,5 +1,6 @@
 /** The client's face: one method for each thing that the HTTP contract offers. */
 import { randomUUID } from 'node:crypto'
+import { newTaskId } from '../engine/ids.js'
 import { type Calls, createCalls, query } from './calls.js'
 import { DaybookError, errorOf, isProblem } from './errors.js'
 import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './gather.js'
@@ -35,7 +36,8 @@ export interface DaybookClient {
    * Enqueues a task. Calls made at the same time share a request.
    *
    * *Gotchas*: repeated after a lost answer, so `duplicate` may be true for what this very call enqueued.
-   * A task with neither an `id` nor an `idempotencyKey` is known by its content.
+   * A task with neither an `id` nor an `idempotencyKey` is known by its content, unless `deduplicate` says otherwise: the same type and
+   * payload again enqueue nothing while the first task is unfinished, or finished not longer ago than the queue's retention.
    */
   readonly enqueue: (task: W.NewTask, options?: CallOptions) => Promise<W.Enqueued>
   /**
@@ -172,11 +174,9 @@ const queueClient = (
   const post = async <T>(path: string, body: unknown, options?: CallOptions, policy: 'safe' | 'unsent' = 'unsent'): Promise<T> =>
     json<T>({ method: 'POST', path, body: bodyOf(body) }, policy, options)
 
-  const bulkTasks = (texts: ReadonlyArray<string>): HttpRequest => ({
-    method: 'POST',
-    path: `${base}/tasks`,
-    body: `{"atomic":false,"tasks":[${texts.join(',')}]}`,
-  })
+  const tasksRequest = (body: string, requestId = newTaskId()): HttpRequest => ({ method: 'POST', path: `${base}/tasks`, body, requestId })
+  const bulkTasks = (texts: ReadonlyArray<string>, requestId?: string): HttpRequest =>
+    tasksRequest(`{"atomic":false,"tasks":[${texts.join(',')}]}`, requestId)
   const bulkOutcomes = (texts: ReadonlyArray<string>, idempotencyKey: string | undefined): HttpRequest => ({
     method: 'POST',
     path: `${base}/outcomes`,
@@ -190,8 +190,8 @@ const queueClient = (
     keyOf: (batch: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined,
   ): Gatherer =>
     new Gatherer({ limits: { itemsMax, bytesMax, inFlightMax, splitMin }, waitingMax, retryForMs: config.retryForMs, print, send, keyOf })
-  // Enqueues need no key: the queue knows a task that it has by its id, key or content (LK-05).
-  const enqueues = gatherer(taskTextOf, (texts) => once(bulkTasks(texts)), () => undefined)
+  // A request that is sent again brings nothing twice: its tasks have ids, or get them from the request's.
+  const enqueues = gatherer(taskTextOf, (texts, requestId) => once(bulkTasks(texts, requestId)), newTaskId)
   const reports = gatherer(textOf, (texts, key) => once(bulkOutcomes(texts, key)), keyIfNeeded)
   const finish = async (): Promise<void> => {
     await Promise.all([enqueues.close(), reports.close()])
@@ -238,8 +238,7 @@ const queueClient = (
     if (atomic) {
       let texts = ''
       for (const task of tasks) texts += `${texts === '' ? '' : ','}${certain(taskTextOf(task))}`
-      const body = `{"tasks":[${texts}]}`
-      return withRevisions(await json<W.EnqueuedAll<W.Enqueued>>({ method: 'POST', path: `${base}/tasks`, body }, 'safe', options))
+      return withRevisions(await json<W.EnqueuedAll<W.Enqueued>>(tasksRequest(`{"tasks":[${texts}]}`), 'safe', options))
     }
     return inChunks<W.Enqueued>(tasks, taskTextOf, (texts) => json<BulkAnswer>(bulkTasks(texts), 'safe', options))
   }
@@ -262,7 +261,7 @@ const queueClient = (
 
     enqueue: async (task, options) => {
       if (options === undefined) return enqueues.call<W.Enqueued>(task, false)
-      return post<W.Enqueued>(`${base}/tasks`, task, options, 'safe')
+      return json<W.Enqueued>(tasksRequest(bodyOf(task)), 'safe', options)
     },
     enqueueAll: enqueueAll as DaybookClient['enqueueAll'],
     importTasks: async (tasks, options) =>

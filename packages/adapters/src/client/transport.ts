@@ -20,6 +20,8 @@ export interface HttpRequest {
   readonly body?: string
   readonly signal?: AbortSignal | undefined
   readonly idempotencyKey?: string | undefined
+  /** Made once for a request, however often it is sent: the ids of its tasks come from it. */
+  readonly requestId?: string | undefined
   readonly correlationId?: string | undefined
   readonly accept?: string
   /** The server may take this much longer than usual, in milliseconds: a long poll. */
@@ -87,12 +89,13 @@ export const createTransport = (options: TransportOptions): Transport => {
   if (options.token !== undefined) fixed.push('authorization', `Bearer ${options.token}`)
   const withBody = [...fixed, 'content-type', 'application/json']
 
-  const headersOf = ({ body, idempotencyKey, correlationId, accept }: HttpRequest): string[] => {
+  const headersOf = ({ body, idempotencyKey, requestId, correlationId, accept }: HttpRequest): string[] => {
     const usual = body === undefined ? fixed : withBody
-    if (idempotencyKey === undefined && correlationId === undefined && accept === undefined) return usual
+    if ((idempotencyKey ?? requestId ?? correlationId ?? accept) === undefined) return usual
     const headers = [...usual]
     if (accept !== undefined) headers[1] = accept
     if (idempotencyKey !== undefined) headers.push('idempotency-key', idempotencyKey)
+    if (requestId !== undefined) headers.push('daybook-request-id', requestId)
     if (correlationId !== undefined) headers.push('x-correlation-id', correlationId)
     return headers
   }

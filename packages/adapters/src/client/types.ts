@@ -5,6 +5,7 @@ import type {
   Failure,
   Json,
   JsonObject,
+  Deduplicate,
   NewTask as CoreNewTask,
   Phase,
   Result,
@@ -14,7 +15,7 @@ import type {
 } from '@daybook/core'
 import type { DaybookError } from './errors.js'
 
-export type { Band, DeadLetterFilter, Failure, Json, JsonObject, Phase, Result, Settings, SettingsPatch, Status }
+export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, Phase, Result, Settings, SettingsPatch, Status }
 
 /** A moment to send: ISO 8601 text, or a `Date`, which JSON prints as that. */
 export type Time = string | Date
@@ -36,6 +37,10 @@ export interface Enqueued {
    * of which the answer was lost had in fact succeeded and was sent again.
    */
   readonly duplicate: boolean
+  /** Of a duplicate: what it has in common with the task named here. */
+  readonly duplicateBy?: 'id' | 'key' | 'content'
+  /** Of a duplicate of a finished task: until when that stands in the way. */
+  readonly until?: string
   /** The queue's revision that shows it. */
   readonly revision: number
 }
@@ -307,7 +312,7 @@ export interface Depth {
 }
 
 /** A task taken over from elsewhere, with what has happened to it there. */
-export type ImportedTask = NewTask & {
+export type ImportedTask = Omit<NewTask, 'deduplicate'> & {
   /** Where it stood. Default `pending`. */
   readonly status?: 'pending' | 'completed' | 'cancelled' | 'dead-letter'
   readonly createdAt?: Time

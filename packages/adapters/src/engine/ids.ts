@@ -27,6 +27,18 @@ export const newTaskId = (): string => {
   return `${timeText}${digits.slice(at, at + 3)}-${variant}${digits.slice(at + 4, at + 7)}-${digits.slice(at + 7, at + 19)}`
 }
 
+/** What may stand in the header {@link taskIdsOf} is made from. */
+export const isRequestId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
+
+/**
+ * Ids for the tasks of one request, each from its place there: the same request, sent again because its answer was lost, has the same
+ * ids, so its tasks are known by them. Of the request's own id, the last 16 bits are the place.
+ */
+export const taskIdsOf = (requestId: string): ((place: number) => string) => {
+  const stem = requestId.slice(0, -4)
+  return (place) => stem + place.toString(16).padStart(4, '0')
+}
+
 /**
  * The id of a command and those of its events. An event's id is its command's with the event's place in it, so a
  * command that is appended again is recognised by its ids, and `$causationId` names the command.

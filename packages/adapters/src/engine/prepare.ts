@@ -32,15 +32,16 @@ export const contentKey = (type: string, payloadText: string): string => sha256(
 const keyed = (opening: string, type: string): string => `${opening},"type":${quote(type)}}`
 
 /**
- * Settles a task's id, key, priority and content.
+ * Settles a task's id, key, priority and content. `makeId` is asked where nobody gave an id.
  *
  * Gotchas: the idempotency key covers type and payload alone; two tasks that differ in anything else are
- * duplicates of each other unless they carry keys of their own.
+ * duplicates of each other unless they carry keys of their own, or `deduplicate` says otherwise.
  */
 export const prepareTask = (
   task: NewTask,
   bytesMax = taskBytesMaxDefault,
   path = 'payload',
+  makeId = newTaskId,
 ): E.Either<Rejection, PreparedTask> => {
   /** With it begin both the content and what is hashed. */
   let opening: string
@@ -69,12 +70,15 @@ export const prepareTask = (
   } else content = [opening, rest].join('')
   const { priority = priorityDefault, requires } = task
   const prepared: { -readonly [K in keyof PreparedTask]: PreparedTask[K] } = {
-    id: task.id ?? newTaskId(),
+    id: task.id ?? makeId(),
     type: task.type,
     idempotencyKey,
     content,
     priority: typeof priority === 'number' ? priority : priorityOf[priority],
   }
+  if (task.id === undefined) prepared.isMadeId = true
+  if (task.idempotencyKey === undefined) prepared.isContentKey = true
+  if (task.deduplicate !== undefined) prepared.deduplicate = task.deduplicate
   if (requires?.skills !== undefined) prepared.skills = requires.skills
   if (task.dependencies !== undefined) prepared.dependencies = task.dependencies
   if (task.timeout !== undefined) prepared.timeout = task.timeout

@@ -104,8 +104,10 @@ export const ClaimsAnswer = t.type(
 )
 
 const enqueued = { id: t.string, number: t.number, status: Status, duplicate: t.boolean }
-const Enqueued = t.type(enqueued, 'Enqueued')
-export const EnqueuedAnswer = t.type({ ...enqueued, ...revision }, 'Enqueued one')
+/** What a duplicate has in common with the task that is named, and until when that stands in the way if it is finished. */
+const inTheWay = t.partial({ duplicateBy: keys(['id', 'key', 'content']), until: Time })
+const Enqueued = t.intersection([t.type(enqueued), inTheWay], 'Enqueued')
+export const EnqueuedAnswer = t.intersection([t.type({ ...enqueued, ...revision }), inTheWay], 'Enqueued one')
 export const EnqueuedAllAnswer = t.type({ results: t.readonlyArray(Enqueued), ...revision }, 'Enqueued all')
 /** 200: a task that was there before, or a result or problem for each. */
 export const EnqueuedEachAnswer = t.union([

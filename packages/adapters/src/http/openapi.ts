@@ -81,12 +81,14 @@ const queryParameters = (query: Input<unknown> | undefined, components: Map<stri
   }))
 }
 
-const headerParameters = ({ method }: Route): ReadonlyArray<JsonSchema> => {
+const headerParameters = ({ method, path }: Route): ReadonlyArray<JsonSchema> => {
   const header = (name: string, description: string) => ({ name, in: 'header', required: false, description, schema: { type: 'string', maxLength: 128 } })
+  const makesTasks = path.endsWith('/{queue}/tasks')
   const correlation = header('X-Correlation-Id', 'Kept in the log, and echoed; made when absent.')
-  return method === 'POST'
-    ? [correlation, header('Idempotency-Key', 'The same key and body within 24 hours get the same answer.')]
-    : [correlation]
+  if (method !== 'POST') return [correlation]
+  const key = header('Idempotency-Key', 'The same key and body within 24 hours get the same answer.')
+  const request = header('Daybook-Request-Id', 'A UUID, another one for each request. Tasks that come without an id get theirs from it, so a request sent again enqueues nothing twice, whatever `deduplicate` says.')
+  return makesTasks ? [correlation, key, request] : [correlation, key]
 }
 
 const answerOf = (route: Route, answer: t.Mixed | string, components: Map<string, JsonSchema>): JsonSchema => ({

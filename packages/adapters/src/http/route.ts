@@ -37,6 +37,8 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly caller: Caller
   /** The caller prefers lines to a page. */
   readonly wantsLines: boolean
+  /** A request that is sent again has the same: see `taskIdsOf`. */
+  readonly requestId: string | undefined
   /** Aborted when the caller goes away or the server stops. Made when first asked for. */
   readonly gone: () => AbortSignal
 }

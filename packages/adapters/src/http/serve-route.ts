@@ -1,7 +1,7 @@
 /** What happens between a request that was let in and its answer; the same for every route. */
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Daybook, QueueEngine } from '../engine/index.js'
+import { type Daybook, isRequestId, type QueueEngine } from '../engine/index.js'
 import { type IdempotencyKeys, type Rendered } from './idempotency.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
@@ -29,6 +29,8 @@ export interface Asked {
   /** Method and URL, which an idempotency key stands for together with the body. */
   readonly request: string
   readonly idempotencyKey: string | undefined
+  /** Ids of tasks that come without one are made from it: see `taskIdsOf`. */
+  readonly requestId: string | undefined
   readonly bytes: Buffer | undefined
 }
 
@@ -99,9 +101,12 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   const body = route.body === undefined ? E.right(undefined) : checked(route.body, asked.body)
   if (E.isLeft(body)) return body
   const { daybook, limits, meter } = context
-  const { params, wantsLines, gone } = asked
+  const { params, wantsLines, gone, requestId } = asked
+  if (requestId !== undefined && !isRequestId(requestId)) {
+    return E.left(invalid([{ path: 'Daybook-Request-Id', message: 'must be a UUID in lower case, another one for each request' }]))
+  }
   const caller = { actor: asked.actor, correlationId: asked.correlationId }
-  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, wantsLines, gone }
+  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, wantsLines, gone, requestId }
   if (route.of === 'server') return route.handle(call)
   // 2. Is the queue there, and as far as the caller has seen it?
   const queue = await queueOf(context, params.queue ?? '', route.makesQueue)

@@ -120,6 +120,9 @@ const urlOf = (host: string, port: number): string => {
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
+/** A header; several of one name as one. */
+const textOf = (header: string | Array<string> | undefined): string | undefined => (Array.isArray(header) ? header.join() : header)
+
 const correlationId = /^[\x21-\x7e]{1,128}$/
 
 /** Fastify with every bound set: its own defaults wait for ever, and its ids end at 100 characters. */
@@ -194,7 +197,6 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
       },
       handler: async (request, reply) => {
         let signal: AbortSignal | undefined
-        const key = request.headers['idempotency-key']
         const sent = await serveRoute(context, route, {
           params: request.params,
           query: request.query,
@@ -204,7 +206,8 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
           wantsLines: request.method === 'GET' && (request.headers.accept ?? '').includes('application/x-ndjson'),
           gone: () => (signal ??= goneSignal(reply)),
           request: `${request.method} ${request.url}`,
-          idempotencyKey: Array.isArray(key) ? key.join() : key,
+          idempotencyKey: textOf(request.headers['idempotency-key']),
+          requestId: textOf(request.headers['daybook-request-id']),
           bytes: bytesOf(request),
         })
         meter.answered(route.method, route.path, sent.status)

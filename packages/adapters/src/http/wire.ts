@@ -62,12 +62,14 @@ export const newTaskOf = (body: TaskBody): NewTask => {
 
 export const ResultBody = t.partial(checkedLater(Result.props), 'Result')
 
+const { deduplicate: _, ...importable } = optional.props
 const importedStatus = t.keyof({ pending: null, completed: null, cancelled: null, 'dead-letter': null }, 'status')
 export const ImportBody = t.intersection(
   [
     needed,
     t.partial({
-      ...checkedLater(optional.props),
+      // An import knows tasks by their ids: whatever stands beside each other comes in beside each other.
+      ...checkedLater(importable),
       ...times,
       status: importedStatus,
       createdAt: Time,

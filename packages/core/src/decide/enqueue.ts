@@ -7,6 +7,7 @@ import { blocksDuplicates, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal, priorityDefault, type Status, type TaskFacts } from '../task.js'
 import { TextIndex } from '../text-index.js'
+import { type Earlier, judge, ownKeyOf } from './duplicates.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
@@ -41,23 +42,26 @@ export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at 
 const takeIn = <T extends PreparedTask | ImportedTask>(
   tasks: ReadonlyArray<T>,
   tables: Tables,
-  lenient: boolean,
+  isImport: boolean,
   eventOf: (task: T, facts: TaskFacts) => QueueEvent,
 ): Decision => {
   const fresh: Array<T> = []
+  /** Those that share no key with others. */
+  const apart = new Set<T>()
   const earlier = tasks.length > 1 ? earlierTasks(fresh, tasks.length, tables.seed) : undefined
-  const folded = new Map<string, Folded>()
+  const folded = new Map<string, string>()
   let linked = false
   for (const task of tasks) {
-    const verdict = isFresh(task, tables, earlier, lenient)
+    const verdict = judge(task, tables, earlier, isImport)
     if (E.isLeft(verdict)) return verdict
-    if (!verdict.right) {
+    if (verdict.right === 'duplicate') {
       const into = (tables.byKey.get(task.idempotencyKey) ?? earlier?.byKey.get(task.idempotencyKey))?.id
-      if (into !== undefined && into !== task.id) folded.set(task.id, { into, key: task.idempotencyKey })
+      if (into !== undefined && into !== task.id) folded.set(task.id, into)
       continue
     }
     earlier?.byId.set(task.id, fresh.length)
-    if (blocksDuplicates(statusOf(task))) earlier?.byKey.set(task.idempotencyKey, fresh.length)
+    if (verdict.right === 'own key') apart.add(task)
+    else if (blocksDuplicates(statusOf(task))) earlier?.byKey.set(task.idempotencyKey, fresh.length)
     if (task.dependencies !== undefined && task.dependencies.length > 0) linked = true
     fresh.push(task)
   }
@@ -67,15 +71,18 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
     if (E.isLeft(sorted)) return sorted
     ordered = sorted.right
   }
+  const events: Array<QueueEvent> = []
   let number = tables.head.lastNumber
-  return E.right(ordered.map((task) => eventOf(task, factsOf(task, ++number, tables))))
-}
-
-/** The tasks of the request before the one at hand. */
-interface Earlier<T> {
-  readonly byId: TextIndex<T>
-  /** Those that later ones would duplicate. */
-  readonly byKey: TextIndex<T>
+  for (const task of ordered) {
+    number++
+    const key = apart.has(task) ? ownKeyOf(task, number) : task.idempotencyKey
+    // Only a producer who has given just this key to another task gets here.
+    if (key !== task.idempotencyKey && (tables.byKey.has(key) || earlier?.byKey.has(key) === true)) {
+      return E.left(reject('conflict', `${task.id} would get the key ${key}, which another task has: give it an idempotencyKey, with deduplicate: key`))
+    }
+    events.push(eventOf(task, factsOf(task, key, number, tables)))
+  }
+  return E.right(events)
 }
 
 const earlierTasks = <T extends PreparedTask>(fresh: ReadonlyArray<T>, expected: number, seed: number): Earlier<T> => ({
@@ -83,49 +90,14 @@ const earlierTasks = <T extends PreparedTask>(fresh: ReadonlyArray<T>, expected:
   byKey: new TextIndex((index) => fresh[index], (task) => task.idempotencyKey, seed, expected),
 })
 
-/** A task of the request that is another's duplicate: its id names nothing. */
-interface Folded {
-  readonly into: string
-  readonly key: string
-}
-
-/** False for a duplicate, which is no error and emits no event (INV-7). */
-const isFresh = <T extends PreparedTask | ImportedTask>(
-  task: T,
-  tables: Tables,
-  earlier: Earlier<T> | undefined,
-  lenient: boolean,
-): E.Either<Rejection, boolean> => {
-  const sameId = tables.byId.get(task.id)
-  if (sameId !== undefined) {
-    if (lenient || (sameId.key === task.idempotencyKey && tables.byKey.get(sameId.key) === sameId)) return isKnown
-    return E.left(
-      reject(
-        'conflict',
-        sameId.key === task.idempotencyKey
-          ? `${task.id} is ${sameId.status} and its id stays taken: enqueue again under another id, or retry the dead letter`
-          : `id ${task.id} is taken by a task with other content: use another id`,
-      ),
-    )
-  }
-  const sameIdHere = earlier?.byId.get(task.id)
-  if (sameIdHere !== undefined) {
-    if (sameIdHere.idempotencyKey === task.idempotencyKey) return isKnown
-    return E.left(reject('conflict', `id ${task.id} stands twice in this request, with different content`))
-  }
-  return tables.byKey.has(task.idempotencyKey) || earlier?.byKey.has(task.idempotencyKey) === true ? isKnown : isNew
-}
-const isNew = E.right(true)
-const isKnown = E.right(false)
-
-const factsOf = (task: PreparedTask, number: number, tables: Tables): TaskFacts => {
+const factsOf = (task: PreparedTask, idempotencyKey: string, number: number, tables: Tables): TaskFacts => {
   const { defaults } = tables.head.settings
   const facts: { -readonly [K in keyof TaskFacts]: TaskFacts[K] } = {
     task: task.id,
     number,
     type: task.type,
     priority: task.priority ?? priorityDefault,
-    idempotencyKey: task.idempotencyKey,
+    idempotencyKey,
     timeout: task.timeout ?? defaults.timeout,
     maxRetries: task.maxRetries ?? defaults.maxRetries,
     backoffSeconds: task.backoffSeconds ?? defaults.backoffSeconds,
@@ -145,7 +117,8 @@ const factsOf = (task: PreparedTask, number: number, tables: Tables): TaskFacts 
 const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
   tasks: ReadonlyArray<T>,
   given: TextIndex<T> | undefined,
-  folded: ReadonlyMap<string, Folded>,
+  /** Duplicates of the request, whose ids name nothing, and the tasks that they are taken for. */
+  folded: ReadonlyMap<string, string>,
   tables: Tables,
 ): E.Either<Rejection, ReadonlyArray<T>> => {
   const ordered: Array<T> = []
@@ -186,21 +159,16 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
   return E.right(ordered)
 }
 
-/** A hash of type and payload, where nobody gave a key. */
-const isContentKey = (key: string): boolean => /^[0-9a-f]{64}$/.test(key)
-
 const knownDependency = (
   task: PreparedTask | ImportedTask,
   id: string,
-  folded: Folded | undefined,
+  foldedInto: string | undefined,
   tables: Tables,
 ): Rejection | undefined => {
   if (id === task.id) return reject('dependency-cycle', `${id} depends on itself`)
   const dependency: TaskRecord | undefined = tables.byId.get(id)
-  if (dependency === undefined && folded !== undefined) {
-    const { into, key } = folded
-    const [same, advice] = isContentKey(key) ? ['type and payload', 'give both an idempotencyKey'] : ['idempotencyKey', 'give it another']
-    return reject('unknown-dependency', `${task.id} depends on ${id}, but ${id} has the same ${same} as ${into} and is taken for its duplicate: ${advice}, or depend on ${into}`)
+  if (dependency === undefined && foldedInto !== undefined) {
+    return reject('unknown-dependency', `${task.id} depends on ${id}, but ${id} has the same idempotencyKey as ${foldedInto} and is taken for its duplicate: give it another, or depend on ${foldedInto}`)
   }
   if (dependency === undefined) {
     return reject('unknown-dependency', `${task.id} depends on ${id}, which is not in queue ${tables.queue}: enqueue it first or in the same request`)

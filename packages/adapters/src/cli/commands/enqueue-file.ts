@@ -1,6 +1,7 @@
 /** Any number of tasks into the queue: in pages, each of which is taken as a whole or not at all. */
 import { DaybookError, type Enqueued } from '../../client/index.js'
 import type { Session } from '../cli.js'
+import { Duplicates } from '../duplicates.js'
 import { UsageError } from '../exit-codes.js'
 import { createProgress } from '../progress.js'
 import { type FileTask, tasksOfFile } from '../task-file.js'
@@ -32,6 +33,7 @@ export const enqueueFile = async ({ io, printer, client }: Session, file: string
   let revision = -1
   let taken = 0
   let duplicates = 0
+  const told = new Duplicates()
   let pages = 0
   const json = printer.isJson ? printer.jsonPages('results', () => ({ revision })) : undefined
   try {
@@ -44,6 +46,7 @@ export const enqueueFile = async ({ io, printer, client }: Session, file: string
       const again = answer.results.filter(({ duplicate }) => duplicate).length
       duplicates += again
       taken += answer.results.length - again
+      for (const each of answer.results) told.add(each)
       progress.clear()
       if (json !== undefined) await json.page(answer.results)
       else answer.results.forEach(tell)
@@ -51,6 +54,8 @@ export const enqueueFile = async ({ io, printer, client }: Session, file: string
       progress.show(`enqueueing: ${taken + duplicates}`)
     }
     if (pages > 1 && !printer.isJson) printer.line(`${plural(taken, 'task')} enqueued${duplicates === 0 ? '' : `, ${duplicates} were there already`}`)
+    const notice = told.notice()
+    if (notice !== undefined) printer.note(notice)
   } catch (error) {
     throw error instanceof UsageError && pages > 0 ? new UsageError(`${error.message} (${storyOf(taken + duplicates)})`) : error
   } finally {

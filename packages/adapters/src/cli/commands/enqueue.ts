@@ -1,7 +1,8 @@
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import type { JsonObject } from '@daybook/core'
-import { DaybookError, type Enqueued, type NewTask } from '../../client/index.js'
+import { DaybookError, type Deduplicate, type Enqueued, type NewTask } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
+import { Duplicates } from '../duplicates.js'
 import { UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
 import { clean } from '../text.js'
@@ -19,6 +20,7 @@ interface Options {
   readonly maxRetries?: number
   readonly backoff?: number
   readonly key?: string
+  readonly deduplicate?: Deduplicate
   readonly at?: string
   readonly deadline?: string
   readonly ticket?: string
@@ -41,7 +43,8 @@ export const enqueueCommand = (cli: Cli): Command =>
     .option('--timeout <seconds>', 'how long a lease lasts without a heartbeat', number)
     .option('--max-retries <n>', 'failures after which it becomes a dead letter: 3 (the default) means three attempts, 1 and 0 one', whole)
     .option('--backoff <seconds>', 'wait before the first retry; doubles with each', number)
-    .option('--key <key>', 'idempotency key; without one, the hash of type and payload')
+    .option('--key <key>', 'idempotency key: the same one again enqueues nothing; without one, the hash of type and payload')
+    .addOption(new Option('--deduplicate <by>', "in place of the queue's setting: content (type and payload), key (--key alone), or off").choices(['content', 'key', 'off']))
     .option('--at <time>', 'not before: 2026-01-31T12:00:00Z, or +15m', time)
     .option('--deadline <time>', 'to be done by', time)
     .option('--ticket <id>', 'the ticket it belongs to')
@@ -58,9 +61,11 @@ export const enqueueCommand = (cli: Cli): Command =>
       '',
       'Up to 1,000 tasks of a file go in together: all or none. More are sent in pages of 1,000, each all or none, in the',
       'order of the file: a task may depend on any task of its page or of those before. When a page is refused, what was',
-      'taken before is said, and the rest is not sent: mend it, and run the whole again.',
+      'taken before is said, and the rest is not sent: mend it, and run the whole again (with ids or keys where the queue does',
+      'not deduplicate by content).',
       '',
-      'Enqueueing the same thing twice is safe: the second answer names the first task.',
+      'Enqueuing the same type and payload again does nothing, and says so, while the first task is unfinished, or finished within the',
+      'retention (7 days). To run the same again, as every night: --key with the date, or --deduplicate off.',
     ))
     .action(cli.connected<Options, [string | undefined]>(async (session, options, type) => {
       const { io, printer, client } = session
@@ -75,6 +80,10 @@ export const enqueueCommand = (cli: Cli): Command =>
         throw ofSingle(error)
       })
       printer.answer(enqueued, () => tell(enqueued as Enqueued))
+      const duplicates = new Duplicates()
+      duplicates.add(enqueued as Enqueued)
+      const notice = duplicates.notice()
+      if (notice !== undefined) printer.note(notice)
     }))
 
 const fromOptions = async (type: string | undefined, options: Options, io: Io): Promise<NewTask> => {
@@ -92,6 +101,7 @@ const fromOptions = async (type: string | undefined, options: Options, io: Io): 
       maxRetries: options.maxRetries,
       backoffSeconds: options.backoff,
       idempotencyKey: options.key,
+      deduplicate: options.deduplicate,
       availableAt: options.at,
       deadlineAt: options.deadline,
       ticketId: options.ticket,

@@ -27,6 +27,7 @@ const setting = (cli: Cli): Command =>
     .option('-f, --file <file>', 'YAML: any part of the settings, or a circuit-breakers.yaml as it is')
     .addHelpText('after', examples(
       'daybook settings set decisionReport=optional defaults.maxRetries=5',
+      'daybook settings set deduplicate=key   # content, key or off: what makes a new task the duplicate of one that is there',
       'daybook settings set breakers.overrides.ops-security.failureThreshold=3',
       'daybook settings set breakers.overrides.ops-security=null',
       'daybook settings set --file .loki/config/circuit-breakers.yaml',

@@ -2,7 +2,7 @@
 import { cursorAfter, type Enqueued, listTasks, type PreparedTask, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { type Outcome, prepareImport, prepareTask, type QueueEngine } from '../../engine/index.js'
+import { newTaskId, type Outcome, prepareImport, prepareTask, type QueueEngine, taskIdsOf } from '../../engine/index.js'
 import { type HttpLimits } from '../limits.js'
 import type { Meter } from '../meter.js'
 import { invalid, problem, type Problem, problemOf, problemText } from '../problem.js'
@@ -11,7 +11,7 @@ import { readTasks } from '../read-tasks.js'
 import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
 import { taskTexts } from '../task-text.js'
 import { quote, quoteAll } from '../text.js'
-import { millisecondsOf } from '../time.js'
+import { isoOf, millisecondsOf } from '../time.js'
 import { ImportBody, newTaskOf, type ReasonBody, TaskBody } from '../wire.js'
 
 // ------------------------------------------------------------------------------------------ enqueue
@@ -44,8 +44,12 @@ export const enqueueInput: Input<EnqueueBody> = {
   },
 }
 
-const enqueuedText = ({ id, number, status, duplicate }: Enqueued): string =>
-  `{"id":${quote(id)},"number":${number},"status":"${status}","duplicate":${duplicate}}`
+const enqueuedText = (enqueued: Enqueued): string => {
+  const { id, number, status, duplicate, duplicateBy, until } = enqueued
+  const text = `{"id":${quote(id)},"number":${number},"status":"${status}","duplicate":${duplicate}`
+  if (duplicateBy === undefined) return `${text}}`
+  return `${text},"duplicateBy":"${duplicateBy}"${until === undefined ? '' : `,"until":"${isoOf(until)}"`}}`
+}
 
 const resultsText = (results: ReadonlyArray<string>, revision: number): string =>
   `{"results":[${results.join(',')}],"revision":${revision}}`
@@ -87,8 +91,12 @@ export const enqueue = async (call: QueueCall<EnqueueBody>): Promise<Handled> =>
   }
 }
 
-const enqueueOne = async ({ queue, caller, limits }: QueueCall, body: TaskBody): Promise<Handled> => {
-  const prepared = prepareTask(newTaskOf(body), limits.taskBytesMax)
+/** Ids for the tasks of a request that come without one, each by its place. */
+const idsFor = ({ requestId }: QueueCall): ((place: number) => string) => (requestId === undefined ? newTaskId : taskIdsOf(requestId))
+
+const enqueueOne = async (call: QueueCall, body: TaskBody): Promise<Handled> => {
+  const { queue, caller, limits } = call
+  const prepared = prepareTask(newTaskOf(body), limits.taskBytesMax, 'payload', () => idsFor(call)(0))
   if (E.isLeft(prepared)) return E.left(problemOf(prepared.left))
   const outcome = await queue.submit({ type: 'Enqueue', tasks: [prepared.right] }, caller)
   const isDuplicate = E.isRight(outcome) && outcome.right.value[0]?.duplicate === true
@@ -99,10 +107,12 @@ const enqueueOne = async ({ queue, caller, limits }: QueueCall, body: TaskBody):
   )
 }
 
-const enqueueAll = async ({ queue, caller, limits }: QueueCall, bodies: ReadonlyArray<TaskBody>): Promise<Handled> => {
+const enqueueAll = async (call: QueueCall, bodies: ReadonlyArray<TaskBody>): Promise<Handled> => {
+  const { queue, caller, limits } = call
+  const idOf = idsFor(call)
   const tasks: Array<PreparedTask> = []
   for (let i = 0; i < bodies.length; i++) {
-    const prepared = prepareTask(newTaskOf(bodies[i] as TaskBody), limits.taskBytesMax)
+    const prepared = prepareTask(newTaskOf(bodies[i] as TaskBody), limits.taskBytesMax, 'payload', () => idOf(i))
     if (E.isLeft(prepared)) return E.left(inTask(prepared.left, i))
     tasks.push(prepared.right)
   }
@@ -118,10 +128,11 @@ const checkAmong = (body: unknown, index: number): ReturnType<typeof checkOne> =
 
 const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Promise<Handled> => {
   const { queue, limits, meter } = call
+  const idOf = idsFor(call)
   const prepared = bodies.map((body, index): E.Either<Problem, PreparedTask> => {
     const checked = checkAmong(body, index)
     if (E.isLeft(checked)) return E.left(invalid(checked.left))
-    const task = prepareTask(newTaskOf(checked.right), limits.taskBytesMax)
+    const task = prepareTask(newTaskOf(checked.right), limits.taskBytesMax, 'payload', () => idOf(index))
     return E.isRight(task) ? task : E.left(inTask(task.left, index))
   })
   const outcomes = await enqueuedEach(call, prepared.flatMap((task) => (E.isRight(task) ? [task.right] : [])))

@@ -1,0 +1,33 @@
+/** What is said of tasks that were not enqueued because they are there already: on stderr, so that no script overlooks it. */
+import type { Enqueued } from '../client/index.js'
+import { clean, clock } from './text.js'
+
+const common = { id: 'the same id', key: 'the same key', content: 'the same type and payload' } as const
+const advice = {
+  id: 'For another task, give another --id.',
+  key: 'For another task, give another --key.',
+  content: 'To run the same again: --key KEY, or --deduplicate off.',
+} as const
+
+/** Counts what comes of each task, and tells in one line of the duplicates among them. */
+export class Duplicates {
+  private first: Enqueued | undefined
+  private tasks = 0
+  private count = 0
+
+  add(enqueued: Enqueued): void {
+    this.tasks++
+    if (!enqueued.duplicate) return
+    this.count++
+    this.first ??= enqueued
+  }
+
+  /** Which task stands in the way, until when, and what to do; `undefined` where there was no duplicate. */
+  notice(): string | undefined {
+    if (this.first === undefined) return undefined
+    const { id, number, status, duplicateBy = 'content', until } = this.first
+    const what = this.count === 1 && this.tasks === 1 ? 'not enqueued' : `${this.count} of ${this.tasks} not enqueued, the first`
+    const end = until === undefined ? 'until it is finished, and for the retention after that' : `until ${clock(until)}`
+    return `daybook: ${what} because ${clean(id)} (#${number}, ${status}) has ${common[duplicateBy]} and stands in the way ${end}. ${advice[duplicateBy]}`
+  }
+}

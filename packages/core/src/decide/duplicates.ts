@@ -1,0 +1,85 @@
+/**
+ * What makes a task a duplicate of another (LK-05). Whether tasks share keys is said by the queue's setting `deduplicate`, or by the
+ * task itself:
+ *
+ * - `content`: by the producer's key, and without one by the hash of type and payload.
+ * - `key`: by the producer's key alone.
+ * - `off`: never.
+ *
+ * A task that shares no key gets one that is its own, so that no two known tasks ever have the same (INV-7).
+ */
+import * as E from 'fp-ts/lib/Either.js'
+import type { ImportedTask, PreparedTask } from '../commands.js'
+import { reject, type Rejection } from '../rejections.js'
+import type { TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
+import type { TextIndex } from '../text-index.js'
+
+/** The tasks of the request before the one at hand. */
+export interface Earlier<T> {
+  readonly byId: TextIndex<T>
+  /** Those that later ones would duplicate. */
+  readonly byKey: TextIndex<T>
+}
+
+/** How a task is taken in: with the key that it came with, with one of its own, or not at all. */
+export type Verdict = 'shared key' | 'own key' | 'duplicate'
+
+/** A duplicate is no error, and emits no event (INV-7). */
+export const judge = <T extends PreparedTask | ImportedTask>(
+  task: T,
+  tables: Tables,
+  earlier: Earlier<T> | undefined,
+  isImport: boolean,
+): E.Either<Rejection, Verdict> => {
+  const sameId = tables.byId.get(task.id)
+  if (sameId !== undefined) return isImport ? duplicate : ofSameId(task, sameId, tables)
+  const sameIdHere = earlier?.byId.get(task.id)
+  if (sameIdHere !== undefined) {
+    if (sameIdHere.idempotencyKey === task.idempotencyKey) return duplicate
+    return E.left(reject('conflict', `id ${task.id} stands twice in this request, with different content`))
+  }
+  if (!isImport && !sharesKey(task, tables)) return ownKey
+  const rival = tables.byKey.get(task.idempotencyKey) ?? earlier?.byKey.get(task.idempotencyKey)
+  if (rival === undefined) return sharedKey
+  if (task.isContentKey !== true || task.isMadeId === true) return duplicate
+  // It has an id of its own, so its producer means another task. An import takes tasks as they stand.
+  return isImport ? ownKey : E.left(sameContent(task, rival))
+}
+const duplicate = E.right('duplicate' as const)
+const sharedKey = E.right('shared key' as const)
+const ownKey = E.right('own key' as const)
+
+const sharesKey = ({ deduplicate, isContentKey }: PreparedTask, { head }: Tables): boolean => {
+  const mode = deduplicate ?? head.settings.deduplicate
+  return mode === 'content' || (mode === 'key' && isContentKey !== true)
+}
+
+const ofSameId = (task: PreparedTask, known: TaskRecord, tables: Tables): E.Either<Rejection, Verdict> => {
+  const isSame = known.key === task.idempotencyKey || known.key === ownKeyOf(task, known.number)
+  if (isSame && tables.byKey.get(known.key) === known) return duplicate
+  return E.left(
+    reject(
+      'conflict',
+      isSame
+        ? `${task.id} is ${known.status} and its id stays taken: enqueue again under another id, or retry the dead letter`
+        : `id ${task.id} is taken by a task with other content: use another id`,
+    ),
+  )
+}
+
+const sameContent = (task: PreparedTask, rival: TaskRecord | PreparedTask): Rejection => {
+  const other = 'number' in rival ? `${rival.id} (#${rival.number}), which is ${rival.status}` : `${rival.id} in this request`
+  return reject(
+    'conflict',
+    `${task.id} has the same type and payload as ${other}: if it is another task, give it an idempotencyKey of its own, or deduplicate: key; if it is the same, leave its id out`,
+  )
+}
+
+/** Of the 128 characters that a key may have, these are left beside `#` and the longest number. */
+const baseMax = 111
+
+/** A key that no other task has: the one that it came with, and its number. */
+export const ownKeyOf = ({ idempotencyKey }: PreparedTask, number: number): string =>
+  // Cut where a character ends: half a surrogate pair could not be written.
+  `${idempotencyKey.slice(0, baseMax).replace(/[\ud800-\udbff]$/, '')}#${number}`
