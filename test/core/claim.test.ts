@@ -96,6 +96,24 @@ test('GB-04: a claim of which the agent never heard is no attempt, and bars nobo
   expect(q.claim('ann').ids).toEqual(['a'])
 })
 
+test('GB-04: an agent that stops neither refuses the task nor fails it: no attempt, no retry, no bar, however often', () => {
+  const q = new Queue().configure({ maxAttempts: 1 }).enqueue(task('a', { maxRetries: 0 }))
+  for (let times = 0; times < 3; times++) {
+    const { ids, token } = q.claim('ann')
+    expect(ids).toEqual(['a'])
+    expect(names(q.do({ type: 'Release', task: 'a', agent: 'ann', token, reason: 'the worker stopped', stopping: true }))).toEqual(['ClaimReturned'])
+    expect(q.task('a')).toMatchObject({ status: 'pending', claimants: [], attempts: 0, retries: 0 })
+  }
+})
+
+test('GB-04: a bar from an earlier refusal stays, whoever stops afterwards', () => {
+  const q = new Queue().enqueue(task('a'))
+  q.giveBack('a', q.claim('ann').token)
+  q.do({ type: 'Release', task: 'a', agent: 'bob', token: q.claim('bob').token, reason: 'r', stopping: true })
+  expect(q.task('a')).toMatchObject({ claimants: ['ann'], attempts: 1 })
+  expect([q.claim('ann').ids, q.claim('bob').ids]).toEqual([[], ['a']])
+})
+
 test('GB-02: a barred agent gets the next best task, past as many as it may pass over', () => {
   const q = new Queue().configure({ assignment: { maxQueueScanBatch: 2 } }).enqueue(task('a'), task('b'), task('c'))
   q.giveBack('a', q.claim('ann').token)

@@ -1,4 +1,5 @@
-import { breakersOf, nextDue, reviewMax, statuses, tickMax } from '@daybook/core'
+import { breakersOf, fork, nextDue, reviewMax, statuses, tickMax } from '@daybook/core'
+import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { names, Queue, start, task } from './queue.js'
 
@@ -10,6 +11,36 @@ test('LK-08: a lease lasts for the timeout, and each heartbeat begins it anew', 
   expect(q.wait(59)).toEqual([])
   expect(nextDue(q.state)).toBe(start + 100_000)
   expect(q.wait(1)).toEqual(['ClaimExpired'])
+})
+
+const seconds = fc.integer({ min: 1, max: 600_000 }).map((ms) => ms / 1_000)
+test('LK-08: a lease lasts as long as its claim asks for, at most as long as the task allows, from each heartbeat anew', () => {
+  fc.assert(
+    fc.property(seconds, fc.option(seconds, { nil: undefined }), fc.array(fc.double({ min: 0, max: 0.99, noNaN: true })), (timeout, leaseSeconds, waits) => {
+      const q = new Queue().enqueue(task('a', { timeout }))
+      const lasts = Math.ceil(Math.min(timeout, leaseSeconds ?? timeout) * 1_000)
+      const [claimed] = q.ask({ type: 'Claim', agent: 'ann', max: 1, ...(leaseSeconds === undefined ? {} : { leaseSeconds }) })
+      const { token, expiresAt, leaseMs } = claimed ?? { token: 0, expiresAt: 0, leaseMs: 0 }
+      expect({ expiresAt, leaseMs }).toEqual({ expiresAt: start + lasts, leaseMs: lasts })
+      for (const share of waits) {
+        q.at += Math.floor(lasts * share)
+        // What a snapshot keeps is enough to go on.
+        q.state = fork(q.state)
+        expect(q.ask({ type: 'Heartbeat', task: 'a', agent: 'ann', token })).toEqual({ token, expiresAt: q.at + lasts })
+      }
+      expect(q.wait((lasts - 1) / 1_000)).toEqual([])
+      expect(q.wait(0.001)).toEqual(['ClaimExpired'])
+    }),
+  )
+})
+
+test('LK-08: the next claim of a task that had a short lease lasts as long as that one asks for', () => {
+  const q = new Queue().enqueue(task('a', { timeout: 60 }))
+  q.claim('ann', { leaseSeconds: 5 })
+  q.wait(5)
+  const { token } = q.claim('bob')
+  q.at += 30_000
+  expect(q.ask({ type: 'Heartbeat', task: 'a', agent: 'bob', token })).toEqual({ token, expiresAt: q.at + 60_000 })
 })
 
 test('LK-08: an expired claim counts as an attempt and a retry, and can be claimed again at once', () => {

@@ -20,6 +20,7 @@ const shapes: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   TaskDue: { task },
   Claimed: { ...held, expiresAt: fc.constant(0) },
   Released: { ...held, reason: text },
+  ClaimReturned: { ...held, reason: text },
   ClaimRevoked: { ...held, reason: text },
   ClaimExpired: { ...held, cause: fc.constant('lease-expired'), signature: fc.constant('s') },
   Failed: { ...held, error: fc.constant({ message: 'no' }), retryable: fc.boolean(), signature: fc.constant('s') },

@@ -5,8 +5,8 @@ import { same, taskIn } from './look.js'
 import { skillNames } from './steps.js'
 import { type Checker, holds } from './world.js'
 
-const endings: ReadonlyArray<EventType> = ['Released', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'Completed', 'Cancelled', 'Discarded']
-const onLease: ReadonlyArray<EventType> = ['LeaseExtended', 'Released', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'MarkedIncomplete', 'Completed']
+const endings: ReadonlyArray<EventType> = ['Released', 'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'Completed', 'Cancelled', 'Discarded']
+const onLease: ReadonlyArray<EventType> = ['LeaseExtended', 'Released', 'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'MarkedIncomplete', 'Completed']
 
 /** INV-1: at most one live lease per task. */
 export const oneLease = (): Checker => {
@@ -60,7 +60,7 @@ export const newestToken = (): Checker => {
   }
 }
 
-/** A claim ended without success, its agent had heard of it, and no operator had a hand in it. */
+/** A claim ended without success: the agent failed, or refused the task. It did not stop, it had heard of its claim, and no operator had a hand in it. */
 const isAttempt = (event: QueueEvent): boolean =>
   event.type === 'Failed' || event.type === 'ClaimExpired' || (event.type === 'Released' && event.data.undelivered !== true)
 

@@ -108,6 +108,16 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     breaks: 'INV-3',
+    by: 'a stop that uses up attempts',
+    system: folding((event) => (event.type === 'ClaimReturned' ? { ...event, type: 'Released' } : event)),
+  },
+  {
+    breaks: 'INV-20',
+    by: 'a stop that bars the agent',
+    system: folding((event) => (event.type === 'ClaimReturned' ? { ...event, type: 'Released' } : event)),
+  },
+  {
+    breaks: 'INV-3',
     by: 'an operator who uses up attempts',
     system: folding((event) =>
       event.type === 'ClaimRevoked' ? { type: 'ClaimExpired', at: event.at, data: { ...event.data, cause: 'agent-terminated', signature: '' } } : event,

@@ -12,6 +12,8 @@ const atLeast: Readonly<Record<string, number>> = {
   Completed: 250,
   MarkedIncomplete: 40,
   Released: 50,
+  ClaimReturned: 10,
+  'crossed tokens': 30,
   Failed: 250,
   RetryScheduled: 40,
   'ClaimExpired: lease-expired': 300,

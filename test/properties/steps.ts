@@ -47,13 +47,14 @@ export type Step =
       readonly skills: number
       readonly tenant: number | null
       readonly max: number
+      readonly leaseSeconds: number | null
     }
   | {
       readonly kind: 'report'
       readonly pick: number
       readonly how: 'complete' | 'bare' | 'fail' | 'fatal' | 'release' | 'heartbeat'
-      /** With the newest token, with an older one, or by another agent. */
-      readonly who: 'holder' | 'stale' | 'other'
+      /** With the newest token, with an older one, by another agent, or with the token of another task of the same agent. */
+      readonly who: 'holder' | 'stale' | 'other' | 'crossed'
       readonly error: number
     }
   | { readonly kind: 'cancel'; readonly pick: number }
@@ -146,6 +147,7 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       skills: fc.constantFrom(0, 1, 2, 2, 2),
       tenant: fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max: 1 }) }),
       max: fc.constantFrom(1, 2, 4, 6),
+      leaseSeconds: seldom(fc.constantFrom(0.5, 10, 60)),
     }),
   ],
   [
@@ -156,7 +158,7 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       how: fc.constantFrom(
         ...(['complete', 'complete', 'complete', 'complete', 'bare', 'bare', 'fail', 'fail', 'fail', 'fail', 'fatal', 'release', 'heartbeat'] as const),
       ),
-      who: fc.constantFrom(...(['holder', 'holder', 'holder', 'holder', 'holder', 'holder', 'stale', 'other'] as const)),
+      who: fc.constantFrom(...(['holder', 'holder', 'holder', 'holder', 'holder', 'holder', 'stale', 'other', 'crossed'] as const)),
       error: fc.nat({ max: 2 }),
     }),
   ],

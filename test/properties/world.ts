@@ -20,7 +20,7 @@ import {
   rollback,
   type TaskView,
 } from '@daybook/core'
-import { differenceOf, Shadow, type ShadowTask, textOf } from '@daybook/core/testing'
+import { differenceOf, Shadow, type ShadowLease, type ShadowTask, textOf } from '@daybook/core/testing'
 import { agents, type Scenario, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 
 /** What a defect is planted in. */
@@ -230,6 +230,7 @@ export class World {
           ...(step.types === null ? {} : { types: step.types }),
           ...(step.phase === null ? {} : { phases: [step.phase] }),
           ...(step.tenant === null ? {} : { tenant: at(tenants, step.tenant) }),
+          ...(step.leaseSeconds === null ? {} : { leaseSeconds: step.leaseSeconds }),
         }
       case 'report':
         return this.report(step)
@@ -301,6 +302,30 @@ export class World {
     })
   }
 
+  /** Who reports, and by which token. */
+  private reporter(
+    who: Extract<Step, { kind: 'report' }>['who'],
+    task: ShadowTask,
+    { agent, token }: ShadowLease,
+    held: ReadonlyArray<ShadowTask>,
+  ): { readonly agent: string; readonly token: number } | undefined {
+    switch (who) {
+      case 'holder':
+        return { agent, token }
+      case 'other':
+        return { agent: at(agents, agents.indexOf(agent as 'ann') + 1), token }
+      case 'stale': {
+        const first = this.log.find((event) => event.type === 'Claimed' && event.data.task === task.facts.task)
+        return first?.type === 'Claimed' ? { agent: first.data.agent, token: first.data.token } : { agent, token }
+      }
+      case 'crossed': {
+        const another = held.find((each) => each !== task && each.lease?.agent === agent)
+        if (another?.lease) this.count('crossed tokens')
+        return another?.lease ? { agent, token: another.lease.token } : undefined
+      }
+    }
+  }
+
   private report(step: Extract<Step, { kind: 'report' }>): Command | undefined {
     const { shadow } = this
     const held = shadow.tasks.filter((task) => shadow.isHeld(task))
@@ -308,14 +333,9 @@ export class World {
     const task: ShadowTask | undefined = step.who === 'stale' ? at(once, step.pick) : at(held, step.pick)
     const { lease } = task ?? {}
     if (task === undefined || !lease) return undefined
-    const stale = this.log.flatMap((event) =>
-      event.type === 'Claimed' && event.data.task === task.facts.task ? [event.data] : [],
-    )[0]
-    const claim = {
-      task: task.facts.task,
-      agent: step.who === 'other' ? at(agents, agents.indexOf(lease.agent as 'ann') + 1) : step.who === 'stale' ? (stale?.agent ?? lease.agent) : lease.agent,
-      token: step.who === 'stale' ? (stale?.token ?? lease.token) : lease.token,
-    }
+    const holder = this.reporter(step.who, task, lease, held)
+    if (holder === undefined) return undefined
+    const claim = { task: task.facts.task, ...holder }
     const message = ['ENOENT /tmp/7 after 31 ms', 'timeout of 500 ms', 'assertion 3 failed'][step.error] ?? ''
     const checkpoint = step.error === 2 ? { checkpoint: { at: step.pick } } : {}
     switch (step.how) {
@@ -326,7 +346,7 @@ export class World {
       case 'fatal':
         return { type: 'Fail', ...claim, error: { message }, retryable: step.how === 'fail', ...checkpoint }
       case 'release':
-        return { type: 'Release', ...claim, reason: 'not mine', ...(step.error === 1 ? { undelivered: true as const } : {}) }
+        return { type: 'Release', ...claim, reason: 'not mine', ...[{}, { undelivered: true as const }, { stopping: true as const }][step.error] }
       case 'heartbeat':
         return { type: 'Heartbeat', ...claim, ...checkpoint }
     }

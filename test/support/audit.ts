@@ -115,6 +115,7 @@ export const leasesAreUnique = (log: ReadonlyArray<LogEntry>): void => {
       case 'Failed':
       case 'Released':
       case 'ClaimExpired':
+      case 'ClaimReturned':
       case 'ClaimRevoked':
         holds(live.get(event.data.task) === event.data.token, what('INV-2: not the newest token'))
         if (event.type !== 'LeaseExtended' && event.type !== 'MarkedIncomplete') live.delete(event.data.task)

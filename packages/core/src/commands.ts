@@ -4,7 +4,7 @@
  */
 import * as t from 'io-ts'
 import { Json } from './json.js'
-import { AgentId, Count, Instant, integer, Name, TaskId, TaskType, Text, Token, TypePattern } from './scalars.js'
+import { AgentId, Count, Instant, integer, Name, PositiveSeconds, TaskId, TaskType, Text, Token, TypePattern } from './scalars.js'
 import { SettingsPatch } from './settings.js'
 import { Deduplicate, Failure, Phase, TaskFacts } from './task.js'
 
@@ -73,7 +73,14 @@ export const commandCodecs = {
   Claim: t.intersection([
     tag('Claim'),
     t.type({ agent: AgentId, max: integer(1, 1_000) }),
-    t.partial({ types: t.readonlyArray(TypePattern), phases: t.readonlyArray(Phase), skills: t.readonlyArray(Name), tenant: Name }),
+    t.partial({
+      types: t.readonlyArray(TypePattern),
+      phases: t.readonlyArray(Phase),
+      skills: t.readonlyArray(Name),
+      tenant: Name,
+      /** How long the leases last without a heartbeat. A task's `timeout` where it is left out or longer than that. */
+      leaseSeconds: PositiveSeconds,
+    }),
   ]),
   Heartbeat: t.intersection([tag('Heartbeat'), t.type(held), t.partial({ progress: Json, checkpoint: Json })]),
   Complete: t.intersection([
@@ -81,8 +88,12 @@ export const commandCodecs = {
     t.type({ ...held, /** JSON text of the result. */ content: t.string, hasReport: t.boolean }),
   ]),
   Fail: t.intersection([tag('Fail'), t.type({ ...held, error: Failure, retryable: t.boolean }), t.partial({ checkpoint: Json })]),
-  /** `undelivered`: the agent never heard of its claim. */
-  Release: t.intersection([tag('Release'), t.type({ ...held, reason: Text }), t.partial({ undelivered: t.literal(true) })]),
+  /** `undelivered`: the agent never heard of its claim. `stopping`: the agent stops, and does not refuse the task. */
+  Release: t.intersection([
+    tag('Release'),
+    t.type({ ...held, reason: Text }),
+    t.partial({ undelivered: t.literal(true), stopping: t.literal(true) }),
+  ]),
   Cancel: t.intersection([tag('Cancel'), t.type({ task: TaskId, reason: Text })]),
   /** One dead letter, or all that match the filter, back to the queue. */
   Retry: t.intersection([tag('Retry'), review]),

@@ -43,10 +43,12 @@ export const eventCodecs = {
   Claimed: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ probe: t.literal(true) })]),
   LeaseExtended: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ progress: Json, checkpoint: Json })]),
   /**
-   * Given back by the agent, which is barred from the task from now on (GB-04); or by the server, `undelivered`:
-   * the claim did not reach the agent, so that it is not barred, and this was no attempt.
+   * The agent refused the task: an attempt, and it is barred from the task from now on (GB-04). With `undelivered` the server took the
+   * claim back, since it did not reach the agent: no attempt, no bar.
    */
   Released: t.intersection([t.type({ ...lease, reason: Text }), t.partial({ undelivered: t.literal(true) })]),
+  /** The agent gave the task back because it stops. That says nothing about the task, nor about the agent: no attempt, no bar. */
+  ClaimReturned: t.type({ ...lease, reason: Text }),
   ClaimExpired: t.type({ ...lease, cause: ExpiryCause, signature: t.string }),
   /** An operator ended the agent, and its claim with it. That says nothing about the task: no attempt, no retry, no failure. */
   ClaimRevoked: t.type({ ...lease, reason: Text }),

@@ -7,7 +7,7 @@ import type { EventOf, QueueEvent } from './events.js'
 import { enqueued, imported } from './fold/arrival.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
-import { claimed, claimExpired, claimRevoked, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
+import { claimed, claimExpired, claimReturned, claimRevoked, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
 import { patchSettings } from './settings.js'
 import { isHeld, noTasks } from './state.js'
 import type { Tables } from './tables.js'
@@ -47,6 +47,8 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       return leaseExtended(tables, event)
     case 'Released':
       return released(tables, event)
+    case 'ClaimReturned':
+      return claimReturned(tables, event)
     case 'ClaimExpired':
       return claimExpired(tables, event)
     case 'ClaimRevoked':

@@ -35,12 +35,16 @@ export class ClaimedTask {
   content = ''
   /** JSON text of the checkpoint of a former attempt, filled in likewise. */
   checkpoint: string | undefined = undefined
+  /** How long the claim had waited when it was granted, in milliseconds: set by whoever has a clock. */
+  waitedMs = 0
 
   constructor(
     private readonly record: TaskRecord,
     readonly agent: string,
     readonly token: number,
     readonly expiresAt: number,
+    /** How long the lease lasts without a heartbeat. */
+    readonly leaseMs: number,
     maxAttempts: number,
   ) {
     this.attempts = record.attempts
@@ -53,11 +57,11 @@ export class ClaimedTask {
 
   /** Without the record, which refers to the whole queue. */
   toJSON(): Readonly<Record<string, unknown>> {
-    const { task, number, type, agent, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt } = this
+    const { task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt } = this
     const { attempt, attemptsMax, idempotencyKey, dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt } = this
     const { enqueuedRevision, checkpointRevision, content, checkpoint } = this
     return {
-      ...{ task, number, type, agent, token, expiresAt, priority, timeout, maxRetries, retries, attempts, createdAt },
+      ...{ task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt },
       ...{ attempt, attemptsMax, idempotencyKey, dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt },
       ...{ enqueuedRevision, checkpointRevision, content, checkpoint },
     }
@@ -223,9 +227,9 @@ const inTheWay = (task: PreparedTask, known: TaskRecord, { head }: Tables): Pick
   ...(known.finishedAt === 0 ? {} : { until: known.finishedAt + head.settings.retentionSeconds * 1_000 }),
 })
 
-const claimed = ({ data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask =>
+const claimed = ({ at, data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask =>
   // Its event has just been folded, so it is there.
-  new ClaimedTask(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt, tables.head.settings.maxAttempts)
+  new ClaimedTask(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt, data.expiresAt - at, tables.head.settings.maxAttempts)
 
 const statusOf = (tables: Tables, id: string): Status => findTask(tables, id)?.status ?? 'completed'
 

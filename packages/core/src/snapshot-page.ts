@@ -51,6 +51,7 @@ const column = {
   epoch: 18,
   probe: 19,
   end: 20,
+  durationMs: 21,
 } as const
 const columns = Object.keys(column).length
 
@@ -96,6 +97,7 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Gro
     put(column.epoch, lease.epoch)
     put(column.probe, lease.probe ? 1 : 0)
     put(column.end, lease.end === null ? -1 : leaseEnds.indexOf(lease.end))
+    put(column.durationMs, lease.durationMs)
   }
   const texts: Texts = { id: ids, key: keys, agents: [...agents.keys()], dependencies, extras }
   return { text: JSON.stringify(texts), rows, numbers }
@@ -158,6 +160,7 @@ export const tasksOf = (
         token: get(column.token),
         claimedAt: get(column.claimedAt),
         expiresAt: get(column.expiresAt),
+        durationMs: get(column.durationMs),
         epoch: get(column.epoch),
         probe: get(column.probe) === 1,
         end: leaseEnds[get(column.end)] ?? null,

@@ -11,6 +11,8 @@ export interface Lease {
   readonly token: number
   readonly claimedAt: number
   readonly expiresAt: number
+  /** How long it lasts from the claim, or from the last heartbeat. */
+  readonly durationMs: number
   /** The breaker's epoch at the claim. A result from an earlier epoch does not move the breaker. */
   readonly epoch: number
   /** This is the one test task of a half-open breaker. */

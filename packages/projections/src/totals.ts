@@ -16,6 +16,8 @@ const counts = {
   expired: t.number,
   /** Claims of agents that an operator ended. */
   revoked: t.number,
+  /** Claims of agents that stopped. */
+  returned: t.number,
   released: t.number,
   retried: t.number,
   deadLettered: t.number,
@@ -125,6 +127,10 @@ const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
       return false
     case 'ClaimExpired':
       totals.expired++
+      endRun()
+      return false
+    case 'ClaimReturned':
+      totals.returned++
       endRun()
       return false
     case 'ClaimRevoked':

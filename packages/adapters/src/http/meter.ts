@@ -58,6 +58,7 @@ export class QueueMeter {
           break
         case 'Completed':
         case 'Released':
+        case 'ClaimReturned':
         case 'ClaimRevoked':
           this.ended(event.data.task, event.at)
           break

@@ -14,6 +14,7 @@ const outcomes: Readonly<Record<string, EventType>> = {
   failed: 'Failed',
   expired: 'ClaimExpired',
   released: 'Released',
+  returned: 'ClaimReturned',
   revoked: 'ClaimRevoked',
   cancelled: 'Cancelled',
   discarded: 'Discarded',

@@ -19,17 +19,20 @@ export const decideClaim = (
   envelope: Envelope,
 ): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
   const { at } = envelope
-  const { agent } = command
+  const { agent, leaseSeconds } = command
   let token = tables.head.lastToken
   const picked = pickTasks(tables, command, command.max)
   tables.expect(picked)
   return E.right(
     picked.map(({ task, probe }) => {
-      const claim = { task: task.id, agent, token: ++token, expiresAt: at + Math.ceil(task.timeout * 1_000) }
+      const claim = { task: task.id, agent, token: ++token, expiresAt: at + leaseMsOf(task, leaseSeconds) }
       return { type: 'Claimed', at, data: probe ? { ...claim, probe: true } : claim }
     }),
   )
 }
+
+/** A task allows leases of `timeout` seconds (LK-08). A claim may ask for shorter ones. */
+const leaseMsOf = ({ timeout }: TaskRecord, leaseSeconds = timeout): number => Math.ceil(Math.min(timeout, leaseSeconds) * 1_000)
 
 export interface Picked {
   readonly task: TaskRecord

@@ -22,7 +22,7 @@ export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables,
           task: task.id,
           agent: lease.agent,
           token: lease.token,
-          expiresAt: Math.max(lease.expiresAt, at + Math.ceil(task.timeout * 1_000)),
+          expiresAt: Math.max(lease.expiresAt, at + lease.durationMs),
           ...(command.progress === undefined ? {} : { progress: command.progress }),
           ...(command.checkpoint === undefined ? {} : { checkpoint: command.checkpoint }),
         },
@@ -80,18 +80,15 @@ export const decideRelease = (command: CommandOf<'Release'>, tables: Tables, env
     heldBy(tables, command),
     E.map(({ task, lease }) => {
       const draft = new Draft(tables, envelope)
-      draft.emit({
-        type: 'Released',
-        at: envelope.at,
-        data: {
-          task: task.id,
-          agent: lease.agent,
-          token: lease.token,
-          reason: command.reason,
-          ...(command.undelivered === undefined ? {} : { undelivered: command.undelivered }),
-        },
-      })
-      if (command.undelivered !== true && task.attempts + 1 >= tables.head.settings.maxAttempts) draft.deadLetterAfterRelease(task, lease)
+      const { at } = envelope
+      const { reason, undelivered, stopping } = command
+      const data = { task: task.id, agent: lease.agent, token: lease.token, reason }
+      if (undelivered === true) draft.emit({ type: 'Released', at, data: { ...data, undelivered } })
+      else if (stopping === true) draft.emit({ type: 'ClaimReturned', at, data })
+      else {
+        draft.emit({ type: 'Released', at, data })
+        if (task.attempts + 1 >= tables.head.settings.maxAttempts) draft.deadLetterAfterRelease(task, lease)
+      }
       return draft.events
     }),
   )

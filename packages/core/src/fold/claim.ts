@@ -22,6 +22,7 @@ export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
     token,
     claimedAt: event.at,
     expiresAt,
+    durationMs: expiresAt - event.at,
     epoch: breaker?.epoch ?? 0,
     probe: probe === true,
     end: null,
@@ -56,6 +57,9 @@ export const released = (tables: Tables, event: EventOf<'Released'>): void => {
   endClaim(tables, event.data, 'released', 1, 0, { claimants: [...barred, agent] })
 }
 
+export const claimReturned = (tables: Tables, event: EventOf<'ClaimReturned'>): void =>
+  endClaim(tables, event.data, 'released', 0, 0, noExtras)
+
 export const claimExpired = (tables: Tables, event: EventOf<'ClaimExpired'>): void => {
   const { cause, signature } = event.data
   endClaim(tables, event.data, cause, 1, 1, { lastError: expiryMessage[cause], signature })
@@ -78,8 +82,8 @@ export const failed = (tables: Tables, event: EventOf<'Failed'>): void => {
 }
 
 /**
- * A claim ended without success: an attempt, unless its agent never heard of it or was ended by an operator; and a retry, unless the
- * task was given back (INV-3).
+ * A claim ended without success. It was an attempt if the agent tried or refused the task, and a retry if it failed (INV-3). It was neither if
+ * the agent never heard of the claim, was stopping, or was ended by an operator.
  */
 const endClaim = (
   tables: Tables,

@@ -185,6 +185,7 @@ export class Shadow {
         if (event.data.undelivered === true) return this.endClaim(task)
         task.barred.push(event.data.agent)
         return this.endAttempt(task)
+      case 'ClaimReturned':
       case 'ClaimRevoked':
         return this.endClaim(task)
       case 'ClaimExpired':
