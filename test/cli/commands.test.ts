@@ -107,6 +107,16 @@ describe('a task from the command line', () => {
     expect((await in_(q, 'fail', 'a', '--lease', second?.lease ?? '', '--agent', 'two', '--error', 'no')).out).toMatch(/^a scheduled, tried again in \d+s\n$/)
     expect((await in_(q, 'claim', '--agent', 'two')).out).toBe('nothing to claim\n')
   })
+
+  test('GB-04: release --stopping bars nobody; claim --lease makes a shorter lease', async () => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'a')
+    const claimed = async () => (await server.json<{ readonly claims: ReadonlyArray<{ readonly lease: { readonly token: number; readonly seconds: number } }> }>('claim', '--lease', '5', '--queue', q)).claims[0]
+    const first = await claimed()
+    expect(first?.lease.seconds).toBe(5)
+    expect((await in_(q, 'release', 'a', '--lease', String(first?.lease.token), '--stopping')).out).toBe('a pending\n')
+    expect((await claimed())?.lease.token).toBe(2)
+  })
 })
 
 describe('exit code 1: refused by the queue, the problem on stderr', () => {

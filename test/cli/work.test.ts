@@ -30,7 +30,7 @@ const program = (name: string, source: string): ReadonlyArray<string> => {
 }
 const work = (q: string, command: ReadonlyArray<string>, ...flags: ReadonlyArray<string>) =>
   run(['work', '--queue', q, '--until-empty', ...flags, '--', ...command], server.env)
-interface Shown { readonly status: string; readonly result?: unknown; readonly lastError?: string; readonly attempts: number; readonly deadLetter?: { readonly reason: string } }
+interface Shown { readonly status: string; readonly claimedAt?: string; readonly leaseExpiresAt?: string; readonly result?: unknown; readonly lastError?: string; readonly attempts: number; readonly deadLetter?: { readonly reason: string } }
 const show = (q: string, id: string) => server.json<Shown>('show', id, '--queue', q)
 const until = async (holds: () => Promise<boolean>): Promise<void> => {
   for (let i = 0; i < 200; i++) {
@@ -118,6 +118,74 @@ describe('daybook work -- COMMAND', () => {
     expect(events.map(({ type }) => type)).not.toContain('Claimed')
   })
 
+  test('killed, its task is back when its lease ends, however long the task’s timeout is', async () => {
+    const q = await queueOf({ id: 'a', type: 'x', timeout: 3_600 })
+    const child = start(['work', '--queue', q, '--lease', '2', '--', 'sleep', '600'], server.env)
+    const end = ended(child)
+    await until(async () => (await show(q, 'a')).status === 'in-progress')
+    const { claimedAt, leaseExpiresAt } = await show(q, 'a')
+    child.kill('SIGKILL')
+    await end
+    expect(Date.parse(leaseExpiresAt!) - Date.parse(claimedAt!)).toBe(2_000)
+    await until(async () => (await show(q, 'a')).status === 'pending')
+    expect(await show(q, 'a')).toMatchObject({ lastError: 'lease expired without a heartbeat' })
+  })
+
+  test('a lease lasts a minute unless told otherwise', async () => {
+    const q = await queueOf({ id: 'a', type: 'x', timeout: 3_600 })
+    await work(q, program('quick', 'console.log(\'{"decisionReport":"done"}\')'))
+    const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string; readonly at: string; readonly data: { readonly expiresAt: number } }> }>('history', 'a', '--queue', q)
+    const claimed = events.find(({ type }) => type === 'Claimed')!
+    expect(claimed.data.expiresAt - Date.parse(claimed.at)).toBe(60_000)
+  })
+
+  test('a program that hangs is ended after --max-run seconds, and its attempt has failed', async () => {
+    const q = await queueOf({ id: 'a', type: 'x', maxRetries: 1 }, { id: 'b', type: 'x', payload: 2 })
+    const command = program('hangs', `if (task.id === 'a') setInterval(() => undefined, 1_000); else console.log('{"decisionReport":"done"}')`)
+    const { code, err } = await work(q, command, '--max-run', '1.5')
+    expect([code, err]).toEqual([0, expect.stringContaining('it ran longer than 1.5 s (--max-run) and was ended')])
+    expect(err).toMatch(/failed {2}a .*now a dead letter/)
+    expect(await show(q, 'a')).toMatchObject({ status: 'dead-letter', lastError: 'the handler ran longer than 1.5 s (maxRunSeconds)' })
+    expect(await show(q, 'b')).toMatchObject({ status: 'completed' })
+  })
+
+  test('GB-04: under one name, stopped while it works: the task goes back, is no attempt, and comes to that name again', async () => {
+    const q = await queueOf({ id: 'a', type: 'x' })
+    const child = start(['work', '--queue', q, '--agent', 'mailer-1', '--grace', '0.1', '--', 'sleep', '600'], server.env)
+    const end = ended(child)
+    await until(async () => (await show(q, 'a')).status === 'in-progress')
+    child.kill('SIGTERM')
+    const { code, err } = await end
+    expect([code, err]).toEqual([0, expect.stringMatching(/given back a .*\n.*1 given back/s)])
+    expect(await show(q, 'a')).toMatchObject({ status: 'pending', attempts: 0, claimants: [] })
+    const again = await work(q, program('quick', 'console.log(\'{"decisionReport":"done"}\')'), '--agent', 'mailer-1')
+    expect(again.code).toBe(0)
+    expect(await show(q, 'a')).toMatchObject({ status: 'completed', claimedBy: 'mailer-1' })
+  })
+
+  test('says of each task that it is done once the queue has accepted that, and not before', async () => {
+    const q = await queueOf({ id: 'good', type: 'x', payload: 1 }, { id: 'bad', type: 'x', payload: 2, maxRetries: 1 }, { id: 'taken', type: 'x', payload: 3 })
+    // Its own program cancels the task, so that the completion is refused.
+    const bin = join(root, 'packages/adapters/bin/daybook.js')
+    const command = program('each', `
+      if (task.id === 'bad') { console.error('no such page'); process.exit(65) }
+      if (task.id === 'taken') require('node:child_process').execFileSync(process.execPath, [${JSON.stringify(bin)}, 'cancel', 'taken'], { env: { ...env, DAYBOOK_QUEUE: ${JSON.stringify(q)} } })
+      console.log('{"decisionReport":"done"}')`)
+    const { code, out } = await work(q, command, '--json')
+    expect(code).toBe(1)
+    const lines = out.trim().split('\n').map((line) => JSON.parse(line) as { readonly event: string; readonly task?: string; readonly status?: string; readonly error?: string })
+    expect(lines.filter(({ task }) => task === 'good')).toEqual([expect.objectContaining({ event: 'done', type: 'x', status: 'completed', ms: expect.any(Number) as number })])
+    expect(lines.filter(({ task }) => task === 'bad')).toEqual([expect.objectContaining({ event: 'failed', status: 'dead-letter', error: 'no such page' })])
+    expect(lines.filter(({ task }) => task === 'taken').map(({ event }) => event)).toEqual(['refused'])
+  })
+
+  test('--lease and --max-run that are no durations are wrong usage, found out before any task is claimed', async () => {
+    for (const flags of [['--lease', '0'], ['--lease', 'soon'], ['--max-run', '-1']]) {
+      const { code, err } = await work('any', ['true'], ...flags)
+      expect([code, err]).toEqual([2, expect.stringContaining(flags[0]!)])
+    }
+  })
+
   test('a program that fails to start later: the task is given back, not failed, and the worker stops', async () => {
     const q = await queueOf({ id: 'a', type: 'x', maxRetries: 0 }, { id: 'b', type: 'x', payload: 'b' })
     const script = join(server.dir, 'orphan.sh')
@@ -126,7 +194,7 @@ describe('daybook work -- COMMAND', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('interpreter')])
     const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string }> }>('history', 'a', '--queue', q)
     expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['Released']))
-    expect((await show(q, 'a')).status).not.toBe('dead-letter')
+    expect(await show(q, 'a')).toMatchObject({ status: 'pending', attempts: 0, claimants: [] })
   })
 
   test('a server that answers unavailable is told of once, and once more when it is back; with --quiet too', async () => {

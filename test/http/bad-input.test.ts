@@ -143,6 +143,8 @@ describe('every wrong field is named', () => {
   const others: ReadonlyArray<readonly [string, string, Body, ReadonlyArray<string>]> = [
     ['POST', '/claims', { agentId: '', max: 0, wait: 61, types: ['a*b'], phases: ['X'], skills: 'ts' }, ['agentId', 'types[0]', 'phases[0]', 'skills', 'max', 'wait']],
     ['POST', '/claims', { agentId: 'w', max: 1_001 }, ['max']],
+    ['POST', '/claims', { agentId: 'w', leaseSeconds: 0 }, ['leaseSeconds']],
+    ['POST', '/claims', { agentId: 'w', leaseSeconds: '60' }, ['leaseSeconds']],
     ['POST', '/claims', { agent: 'w' }, ['agentId', 'agent']],
     ['POST', '/tasks/held/heartbeat', { agentId: 'w', token: '1' }, ['token']],
     ['POST', '/tasks/held/complete', { agentId: 'w', token: 1 }, ['result']],
@@ -151,6 +153,7 @@ describe('every wrong field is named', () => {
     ['POST', '/tasks/held/fail', { agentId: 'w', token: 1 }, ['error']],
     ['POST', '/tasks/held/fail', { agentId: 'w', token: 1, error: { code: 'E' } }, ['error.message']],
     ['POST', '/tasks/held/release', { agentId: 'w', token: 0, reason: 'x' }, ['token']],
+    ['POST', '/tasks/held/release', { agentId: 'w', token: 1, reason: 'x', stopping: 'yes' }, ['stopping']],
     ['POST', '/tasks/free/cancel', {}, ['reason']],
     ['POST', '/outcomes', { outcomes: 'x' }, ['outcomes']],
     ['POST', '/outcomes', {}, ['outcomes']],

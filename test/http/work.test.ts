@@ -40,6 +40,37 @@ describe('LK-06: claims', () => {
     expect(claim).not.toHaveProperty('checkpoint')
   })
 
+  test('LK-08: last as long as asked for, at most as long as the task allows; a heartbeat extends them by as much', async () => {
+    for (const [leaseSeconds, timeout, seconds] of [[5, 60, 5], [0.25, 60, 0.25], [90, 60, 60], [undefined, 60, 60]] as const) {
+      const q = await queueOf({ id: 'a', timeout })
+      const { lease } = (await server.post(`${q}/claims`, { agentId: 'w', ...(leaseSeconds === undefined ? {} : { leaseSeconds }) })).body.claims[0]
+      expect(lease.seconds).toBe(seconds)
+      await server.post(`${q}/tasks/a/heartbeat`, { agentId: 'w', token: lease.token })
+      const { events } = (await server.get(`${q}/tasks/a/history`)).body
+      const granted = events.filter(({ type }: Body) => type === 'Claimed' || type === 'LeaseExtended')
+      expect(granted.map(({ at, data }: Body) => data.expiresAt - Date.parse(at))).toEqual([seconds * 1_000, seconds * 1_000])
+    }
+  })
+
+  test('LK-07: say how long the claim had waited when the lease began: from its sending, that never counts too long', async () => {
+    for (const waitMs of [0, 300]) {
+      const q = await queueOf({ id: 'first' })
+      await claimOne(q)
+      const sentAt = Date.now()
+      const waiting = server.post(`${q}/claims`, { agentId: 'w2', wait: 30 })
+      await until(() => engineOf(q).status().waitingClaims === 1)
+      await new Promise((resolve) => setTimeout(resolve, waitMs))
+      await server.post(`${q}/tasks`, { id: 'second', type: 't' })
+      const { waitedSeconds } = (await waiting).body.claims[0].lease
+      const { events } = (await server.get(`${q}/tasks/second/history`)).body
+      const grantedAt = Date.parse(events.find(({ type }: Body) => type === 'Claimed').at)
+      // Times in the log are whole milliseconds, and so is `sentAt`.
+      expect(sentAt + waitedSeconds * 1_000).toBeLessThanOrEqual(grantedAt + 1)
+      // A timer may go off a millisecond early.
+      expect(waitedSeconds * 1_000).toBeGreaterThanOrEqual(waitMs - 2)
+    }
+  })
+
   test('go by type, phase, skills and tenant, highest priority first', async () => {
     const q = await queueOf(
       { id: 'low', type: 'eng-a', priority: 2 }, { id: 'high', type: 'eng-b', priority: 9 }, { id: 'ops', type: 'ops', priority: 10 },
@@ -132,6 +163,22 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     expect((await server.post(`${q}/tasks/a/release`, { agentId: 'w1', token: lease.token, reason: 'not mine' })).body).toEqual({ status: 'pending' })
     expect(await claimOne(q)).toBeUndefined()
     expect((await claimOne(q, 'w2')).task.id).toBe('a')
+  })
+
+  test('GB-04: released by an agent that is stopping: no attempt, and no bar', async () => {
+    const q = await queueOf({ id: 'a' }, { id: 'b' })
+    const a = await claimOne(q)
+    expect((await server.post(`${q}/tasks/a/release`, { agentId: 'w1', token: a.lease.token, reason: 'bye', stopping: true })).body).toEqual({ status: 'pending' })
+    expect((await server.get(`${q}/tasks/a`)).body).toMatchObject({ claimants: [], attempts: 0 })
+    const again = await claimOne(q)
+    expect(again.task.id).toBe('a')
+    const outcome = { kind: 'release', taskId: 'a', agentId: 'w1', token: again.lease.token, reason: 'bye' }
+    await server.post(`${q}/outcomes`, { outcomes: [{ ...outcome, stopping: true }] })
+    expect((await server.get(`${q}/tasks/a`)).body).toMatchObject({ claimants: [], attempts: 0 })
+    // Said to be untrue, it is what a release without a word is.
+    const third = await claimOne(q)
+    await server.post(`${q}/tasks/a/release`, { agentId: 'w1', token: third.lease.token, reason: 'not mine', stopping: false })
+    expect((await server.get(`${q}/tasks/a`)).body).toMatchObject({ claimants: ['w1'], attempts: 1 })
   })
 
   test('GB-03: whoever has lost the lease is told so, and changes nothing', async () => {

@@ -47,6 +47,56 @@ describe('leases are kept', () => {
   })
 })
 
+describe('a lease is counted from the sending of its claim', () => {
+  test('LK-07 a task whose lease is over when the answer comes is never begun: somebody else may have it', async () => {
+    source.leaseMs = 200
+    const [id] = source.add(1)
+    // The answer is on its way for so long that the queue has given the task to another agent.
+    source.beforeClaimAnswer = async () => {
+      await until(() => source.task(id!).leaseEndsAt < Date.now(), 'the lease has ended')
+      source.revoke(id!)
+    }
+    let begun = 0
+    work({ handler: () => void begun++ })
+    await until(() => worker.stats().lost === 1, 'the answer has come')
+    expect(begun).toBe(0)
+    expect(events).toEqual([{ type: 'lease-lost', taskId: id, started: false, detail: 'expired: the lease ended before the task was begun' }])
+    expect(source.settles).toEqual([])
+  })
+
+  test('LK-08 the first heartbeat is early by as much as the answer is late', async () => {
+    source.leaseMs = 5_000
+    source.add(1)
+    // Counted from the answer, the first heartbeat would come 0.2 seconds after the end of the lease.
+    source.beforeClaimAnswer = () => sleep(2_700)
+    work({ leaseRenewRatio: 0.5, handler: (_, { signal }) => until(() => source.heartbeats.length > 0 || signal.aborted, 'a heartbeat was sent') })
+    await until(() => source.count('completed') + worker.stats().lost === 1, 'it is over')
+    expect(events).toEqual([])
+  })
+
+  test('LK-08 what a claim has waited for work is not taken from the lease', async () => {
+    source.leaseMs = 1_000
+    work({ handler: () => undefined })
+    await until(() => source.waiting === 1, 'the worker waits for work')
+    await sleep(1_500)
+    source.add(1)
+    await until(() => worker.stats().completed + worker.stats().lost === 1, 'it is over')
+    expect(worker.stats()).toMatchObject({ completed: 1, lost: 0 })
+  })
+})
+
+describe('a worker’s leases are short, and renewed', () => {
+  test.each([
+    [{}, 60],
+    [{ leaseSeconds: 5 }, 5],
+  ])('LK-08 with options %j it claims for %i s', async (options, seconds) => {
+    source.add(1)
+    work({ ...options, handler: () => undefined })
+    await until(() => source.count('completed') === 1, 'it is done')
+    expect(new Set(source.claims.map(({ leaseSeconds }) => leaseSeconds))).toEqual(new Set([seconds]))
+  })
+})
+
 describe('a lease that is lost ends the work', () => {
   test.each(['expired', 'cancelled', 'terminated'])('GB-03 %s: the signal is aborted, and nothing is reported', async (why) => {
     source.leaseMs = 300

@@ -9,6 +9,7 @@ export interface MemoryTask {
   token: number
   agent: string
   leaseEndsAt: number
+  leaseMs: number
   checkpoint: unknown
   progress: unknown
   /** Agents that released it. */
@@ -29,12 +30,14 @@ export class MemorySource implements TaskSource {
   waiting = 0
   /** Most tasks under lease at a time. */
   heldMax = 0
-  private _token = 0
+  private lastToken = 0
   private wake: Array<() => void> = []
   /** Run before each call; what it throws is what the call rejects with. */
   beforeClaim: () => void | Promise<void> = () => undefined
   beforeSettle: () => void | Promise<void> = () => undefined
   beforeHeartbeat: () => void | Promise<void> = () => undefined
+  /** Run when a claim has taken tasks, before its answer is given. */
+  beforeClaimAnswer: () => void | Promise<void> = () => undefined
   /** Run after an accepted call: the answer is lost. */
   afterSettle: () => void = () => undefined
   refuseOutcome: (outcome: SettleOutcome) => SettleAnswer | undefined = () => undefined
@@ -45,7 +48,7 @@ export class MemorySource implements TaskSource {
     for (let i = 0; i < count; i++) {
       const number = this.tasks.size + 1
       const id = `t${number}`
-      this.tasks.set(id, { id, number, payload: payload(i), status: 'pending', token: 0, agent: '', leaseEndsAt: 0, checkpoint: undefined, progress: undefined, barred: new Set(), outcomes: [] })
+      this.tasks.set(id, { id, number, payload: payload(i), status: 'pending', token: 0, agent: '', leaseEndsAt: 0, leaseMs: 0, checkpoint: undefined, progress: undefined, barred: new Set(), outcomes: [] })
       ids.push(id)
     }
     this.wakeAll()
@@ -71,7 +74,7 @@ export class MemorySource implements TaskSource {
   /** Somebody takes the task away: its lease is lost. */
   revoke(id: string): void {
     const task = this.task(id)
-    task.token = ++this._token
+    task.token = ++this.lastToken
     task.leaseEndsAt = Number.POSITIVE_INFINITY
     task.status = 'in-progress'
     task.agent = 'another'
@@ -79,12 +82,14 @@ export class MemorySource implements TaskSource {
 
   async claim(request: SourceClaim, signal: AbortSignal): Promise<ReadonlyArray<ClaimedWork>> {
     await this.beforeClaim()
+    const arrivedAt = performance.now()
     const until = Date.now() + request.waitMs
     for (;;) {
-      const works = signal.aborted ? [] : this.grant(request)
+      const works = signal.aborted ? [] : this.grant(request, performance.now() - arrivedAt)
       const left = until - Date.now()
       if (works.length > 0 || left <= 0 || signal.aborted) {
         this.claims.push({ ...request, got: works.length, at: Date.now() })
+        if (works.length > 0) await this.beforeClaimAnswer()
         return works
       }
       await this.sleep(left, signal)
@@ -100,7 +105,7 @@ export class MemorySource implements TaskSource {
       const task = this.task(outcome.taskId)
       task.outcomes.push(outcome)
       task.status = outcome.kind === 'complete' ? 'completed' : outcome.kind === 'fail' ? 'failed' : 'pending'
-      if (outcome.kind === 'release') task.barred.add(outcome.agentId)
+      if (outcome.kind === 'release' && outcome.stopping !== true) task.barred.add(outcome.agentId)
       return { ok: true, status: outcome.kind === 'complete' ? 'completed' : 'pending' }
     })
     this.afterSettle()
@@ -114,7 +119,7 @@ export class MemorySource implements TaskSource {
       const refused = this.refuseHeartbeat(heartbeat) ?? this.notHeld(heartbeat.taskId, heartbeat.token)
       if (refused !== undefined && !refused.ok) return refused
       const task = this.task(heartbeat.taskId)
-      task.leaseEndsAt = Date.now() + this.leaseMs
+      task.leaseEndsAt = Date.now() + task.leaseMs
       if (heartbeat.progress !== undefined) task.progress = heartbeat.progress
       if (heartbeat.checkpoint !== undefined) task.checkpoint = heartbeat.checkpoint
       return { ok: true }
@@ -128,7 +133,8 @@ export class MemorySource implements TaskSource {
       : { ok: false, code: 'lease-lost', detail: 'expired' }
   }
 
-  private grant({ agentId, max }: SourceClaim): ReadonlyArray<ClaimedWork> {
+  private grant({ agentId, max, leaseSeconds }: SourceClaim, waitedMs: number): ReadonlyArray<ClaimedWork> {
+    const leaseMs = Math.min(this.leaseMs, leaseSeconds * 1_000)
     const works: Array<ClaimedWork> = []
     const now = Date.now()
     let held = 0
@@ -137,11 +143,12 @@ export class MemorySource implements TaskSource {
       else if (works.length < max && !task.barred.has(agentId) && (task.status === 'pending' || task.status === 'in-progress')) {
         held++
         task.status = 'in-progress'
-        task.token = ++this._token
+        task.token = ++this.lastToken
         task.agent = agentId
-        task.leaseEndsAt = now + this.leaseMs
+        task.leaseEndsAt = now + leaseMs
+        task.leaseMs = leaseMs
         const { id, number, payload, token, checkpoint } = task
-        works.push({ task: { ...common, id, number, payload: payload as number, idempotencyKey: `key of ${id}` }, token, leaseMs: this.leaseMs, checkpoint: checkpoint as undefined })
+        works.push({ task: { ...common, id, number, payload: payload as number, idempotencyKey: `key of ${id}` }, token, leaseMs, waitedMs, checkpoint: checkpoint as undefined })
       }
     }
     this.heldMax = Math.max(this.heldMax, held)
@@ -172,9 +179,9 @@ export class MemorySource implements TaskSource {
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Waits until it is so; fails after ten seconds. */
+/** Waits until it is so; fails after thirty seconds. */
 export const until = async (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> => {
-  for (const end = Date.now() + 10_000; !(await isSo()); ) {
+  for (const end = Date.now() + 30_000; !(await isSo()); ) {
     if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
     await sleep(2)
   }

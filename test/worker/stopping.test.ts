@@ -49,7 +49,7 @@ describe('stopping', () => {
     expect(worker.stats().completed).toBe(worker.stats().claimed)
   })
 
-  test('GB-04 gives back what is claimed ahead where that is slow', async () => {
+  test('GB-04 gives back what is claimed ahead where that is slow, without being barred from it', async () => {
     source.add(400)
     let hold = false
     work({ concurrency: 2, handler: () => (hold ? sleep(1_000) : undefined) })
@@ -62,6 +62,7 @@ describe('stopping', () => {
     expect({ lost, released: released > 0, sum: completed + released }).toEqual({ lost: 0, released: true, sum: claimed })
     expect(source.count('in-progress')).toBe(0)
     expect(source.settles.flatMap(({ outcomes }) => outcomes).filter(({ kind }) => kind === 'release').length).toBe(released)
+    expect([...source.tasks.values()].filter(({ barred }) => barred.size > 0)).toEqual([])
   })
 
   test('aborts what does not end within the grace period, and gives it back', async () => {
@@ -76,7 +77,19 @@ describe('stopping', () => {
     await until(() => worker.stats().running === 2, 'both are running')
     await worker.stop({ graceMs: 100 })
     expect(reasons.every((reason) => reason instanceof WorkerStopped)).toBe(true)
-    for (const id of ['t1', 't2']) expect(source.task(id).outcomes).toMatchObject([{ kind: 'release', reason: 'the worker stopped' }])
+    for (const id of ['t1', 't2']) expect(source.task(id).outcomes).toMatchObject([{ kind: 'release', reason: 'the worker stopped', stopping: true }])
+  })
+
+  test('GB-04 a handler that stops its worker gives its task back by a WorkerStopped', async () => {
+    source.add(1)
+    work({
+      handler: () => {
+        void worker.stop()
+        throw new WorkerStopped('no disk here')
+      },
+    })
+    await worker.ended
+    expect(source.task('t1').outcomes).toMatchObject([{ kind: 'release', reason: 'no disk here', stopping: true }])
   })
 
   test('abandons a handler that does not end at all, without reporting it', async () => {
@@ -86,7 +99,7 @@ describe('stopping', () => {
     const from = Date.now()
     await worker.stop({ graceMs: 50 })
     expect(Date.now() - from).toBeLessThan(2_500)
-    expect(events).toEqual([{ type: 'abandoned', taskId: 't1' }])
+    expect(events).toEqual([{ type: 'abandoned', taskId: 't1', reason: 'stopped' }])
     expect(source.settles).toEqual([])
   })
 

@@ -6,17 +6,22 @@ import { MemorySource } from './memory-source.js'
 export let source: MemorySource
 /** The one started last. */
 export let worker: TaskWorker
+/** What it has told, besides what was accepted. */
 export let events: Array<WorkerEvent>
+export type Accepted = Extract<WorkerEvent, { type: 'outcome-accepted' }>
+export let accepted: Array<Accepted>
 
 beforeEach(() => {
   source = new MemorySource()
   events = []
+  accepted = []
 })
 afterEach(() => worker.stop({ graceMs: 0 }))
 
 /** Starts the test's worker; it is stopped when the test is over. */
 export const work = (options: Omit<WorkerOptions, 'source'>): TaskWorker => {
-  worker = createWorker({ source, onEvent: (event) => events.push(event), ...options })
+  const onEvent = (event: WorkerEvent): void => void (event.type === 'outcome-accepted' ? accepted.push(event) : events.push(event))
+  worker = createWorker({ source, onEvent, ...options })
   worker.start()
   return worker
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { createWorker, type HandlerContext, PermanentError, RetryLater } from '@daybook/adapters/worker'
+import { createWorker, type HandlerContext, PermanentError, RetryLater, WorkerStopped } from '@daybook/adapters/worker'
 import { failing, sleep, until } from './memory-source.js'
-import { events, source, work, worker } from './trial.js'
+import { accepted, events, source, work, worker } from './trial.js'
 
 const only = (id: string) => {
   const { outcomes } = source.task(id)
@@ -171,8 +171,35 @@ describe('what a handler says is what the queue is told', () => {
   test('a RetryLater passes its wish on', async () => {
     expect(await outcomeOf(() => Promise.reject(new RetryLater('slow down', 120)))).toMatchObject({ kind: 'fail', retryable: true, error: { retryAfter: 120 } })
   })
-  test('GB-04 release gives back', async () => {
-    expect(await outcomeOf(({ release }) => release('not for me'))).toMatchObject({ kind: 'release', reason: 'not for me' })
+  test('GB-04 release refuses the task, which bars the agent', async () => {
+    const outcome = await outcomeOf(({ release }) => release('not for me'))
+    expect(outcome).toMatchObject({ kind: 'release', reason: 'not for me' })
+    expect(outcome).not.toHaveProperty('stopping')
+  })
+  test('GB-04 a WorkerStopped from a worker that goes on is an error: given back, the task would come again without end', async () => {
+    expect(await outcomeOf(() => Promise.reject(new WorkerStopped('no disk here')))).toMatchObject({ kind: 'fail', retryable: true })
+  })
+  test('each outcome that was accepted is told once, with where the task stands then; none before that', async () => {
+    source.add(40)
+    let down = true
+    source.beforeSettle = () => {
+      if (down) throw failing('unreachable')
+    }
+    const ends: ReadonlyArray<(context: HandlerContext) => unknown> = [
+      () => undefined,
+      () => Promise.reject(new Error('no')),
+      ({ release }) => release('not mine'),
+      () => source.revoke('t4'),
+    ]
+    work({ concurrency: 40, prefetchMax: 0, handler: (task, context) => ends[task.number - 1]?.(context) as undefined })
+    await until(() => source.settles.length >= 3, 'it was tried several times')
+    expect(accepted).toEqual([])
+    down = false
+    await worker.drained()
+    expect(accepted.length).toBe(39)
+    const of = (id: string) => accepted.filter(({ taskId }) => taskId === id).map(({ kind, status }) => `${kind} ${status}`)
+    expect(['t1', 't2', 't3', 't4', 't40'].map(of)).toEqual([['complete completed'], ['fail pending'], ['release pending'], [], ['complete completed']])
+    expect(events.filter(({ type }) => type === 'outcome-refused')).toMatchObject([{ taskId: 't4' }])
   })
   test('huge errors are cut', async () => {
     const outcome = await outcomeOf(() => Promise.reject(new Error('x'.repeat(1_000_000))))

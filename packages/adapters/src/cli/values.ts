@@ -24,6 +24,13 @@ export const positive = (text: string): number => {
   return value
 }
 
+/** Seconds, at least so many. */
+export const secondsFrom = (min: number) => (text: string): number => {
+  const value = number(text)
+  if (value < min) throw new InvalidArgumentError(`a number of seconds is wanted, at least ${min}`)
+  return value
+}
+
 /** `a,b` and repeated options alike. */
 export const list = (text: string, before: ReadonlyArray<string> = []): ReadonlyArray<string> => [
   ...before,

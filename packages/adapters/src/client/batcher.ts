@@ -19,13 +19,13 @@ export interface Batchable {
 }
 
 export class Batcher<I extends Batchable> {
-  private _waiting: Array<I> = []
-  /** Index of the first item of `#waiting` that is still waiting: `shift` would be O(n). */
+  private items: Array<I> = []
+  /** Index of the first of `items` that is still waiting: `shift` would be O(n). */
   private head = 0
   private inFlight = 0
   private itemsInFlight = 0
   private scheduled = false
-  private _idle: Array<() => void> = []
+  private idleWaiters: Array<() => void> = []
 
   constructor(
     private readonly limits: BatchLimits,
@@ -34,7 +34,7 @@ export class Batcher<I extends Batchable> {
   ) {}
 
   get waiting(): number {
-    return this._waiting.length - this.head
+    return this.items.length - this.head
   }
 
   /** Items waiting or under way. */
@@ -43,17 +43,17 @@ export class Batcher<I extends Batchable> {
   }
 
   push(item: I): void {
-    this._waiting.push(item)
+    this.items.push(item)
     if (this.scheduled || this.inFlight >= this.limits.inFlightMax) return
     this.scheduled = true
-    // Not a microtask: all callers that one answer has woken get into the same batch, however deep their awaits.
+    // Not a microtask: callers that one answer has woken call again within this turn, and get into the same batch.
     setImmediate(this.flush)
   }
 
   /** Resolves once nothing is waiting or under way. */
   idle(): Promise<void> {
     if (this.size === 0) return Promise.resolve()
-    return new Promise((resolve) => this._idle.push(resolve))
+    return new Promise((resolve) => this.idleWaiters.push(resolve))
   }
 
   private readonly flush = (): void => {
@@ -66,28 +66,28 @@ export class Batcher<I extends Batchable> {
   }
 
   /**
-   * A request costs both sides more than an item does. Without this rule, a few large batches and many of
-   * one item each would coexist for ever, since every answer brings back as many callers as it served.
+   * A request costs both sides more than an item does. Every answer brings back as many callers as it served. Without
+   * this rule a few large batches and many of one item each would go on side by side for ever.
    */
   private isWorthARequest(): boolean {
     return this.inFlight === 0 || this.waiting * 2 >= this.itemsInFlight / this.inFlight
   }
 
-  private take(items: number): ReadonlyArray<I> {
-    const waiting = this._waiting
+  private take(count: number): ReadonlyArray<I> {
+    const { items } = this
     const from = this.head
-    const until = Math.min(waiting.length, from + items)
+    const until = Math.min(items.length, from + count)
     let to = from
     for (let bytes = 0; to < until; to++) {
-      bytes += (waiting[to] as I).bytes
+      bytes += (items[to] as I).bytes
       if (bytes > this.limits.bytesMax && to > from) break
     }
-    const batch = from === 0 && to === waiting.length ? waiting : waiting.slice(from, to)
-    if (to === waiting.length) {
-      this._waiting = []
+    const batch = from === 0 && to === items.length ? items : items.slice(from, to)
+    if (to === items.length) {
+      this.items = []
       this.head = 0
-    } else if (to > 4_096 && to * 2 > waiting.length) {
-      this._waiting = waiting.slice(to)
+    } else if (to > 4_096 && to * 2 > items.length) {
+      this.items = items.slice(to)
       this.head = 0
     } else {
       this.head = to
@@ -101,15 +101,15 @@ export class Batcher<I extends Batchable> {
     void this.send(batch).then(() => {
       this.inFlight--
       this.itemsInFlight -= batch.length
-      // The callers just answered may be about to call again: let them into the next batch.
+      // The callers that were just answered may call again in this turn: they get into the next batch.
       if (!this.scheduled && this.waiting > 0) {
         this.scheduled = true
         setImmediate(this.flush)
       }
-      if (this.size === 0 && this._idle.length > 0) {
-        const idle = this._idle
-        this._idle = []
-        for (const resolve of idle) resolve()
+      if (this.size === 0 && this.idleWaiters.length > 0) {
+        const waiters = this.idleWaiters
+        this.idleWaiters = []
+        for (const resolve of waiters) resolve()
       }
     })
   }

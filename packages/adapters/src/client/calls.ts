@@ -40,7 +40,7 @@ export const createCalls = ({ retryForMs }: Configured, transport: Transport): C
   return { json, once, stream: transport.stream }
 }
 
-/** `?a=1&b=x`; what is `undefined` is left out, lists are joined by commas. */
+/** `?a=1&b=x`. Members that are `undefined` are left out; lists are joined by commas. */
 export const query = (parameters: object): string => {
   const parts: Array<string> = []
   for (const [key, value] of Object.entries(parameters) as Array<[string, unknown]>) {

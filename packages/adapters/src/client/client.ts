@@ -1,4 +1,4 @@
-/** The client's face: one method for each thing that the HTTP contract offers. */
+/** The client: one method for each thing that the HTTP contract offers. */
 import { randomUUID } from 'node:crypto'
 import { newTaskId } from '../engine/ids.js'
 import { type Calls, createCalls, query } from './calls.js'
@@ -35,16 +35,15 @@ export interface DaybookClient {
   /**
    * Enqueues a task. Calls made at the same time share a request.
    *
-   * *Gotchas*: repeated after a lost answer, so `duplicate` may be true for what this very call enqueued.
-   * A task with neither an `id` nor an `idempotencyKey` is known by its content, unless `deduplicate` says otherwise: the same type and
-   * payload again enqueue nothing while the first task is unfinished, or finished not longer ago than the queue's retention.
+   * *Gotchas*: the call is repeated when its answer is lost, so `duplicate` may be true for a task that this very call
+   * has enqueued. A task with neither an `id` nor an `idempotencyKey` is known by its content, unless `deduplicate` says otherwise: the
+   * same type and payload again enqueue nothing while the first task is unfinished, or finished not longer ago than the queue's retention.
    */
   readonly enqueue: (task: W.NewTask, options?: CallOptions) => Promise<W.Enqueued>
   /**
    * Enqueues many tasks; see `atomic`.
    *
-   * *Gotchas*: with `atomic: false` it rejects only if no request was answered; what became of each task is in
-   * `results`.
+   * *Gotchas*: with `atomic: false` it rejects only if no request was answered. `results` says what became of each task.
    */
   readonly enqueueAll: {
     (tasks: ReadonlyArray<W.NewTask>, options: EnqueueAllOptions & { readonly atomic: false }): Promise<W.EnqueuedAll<W.Each<W.Enqueued>>>
@@ -67,7 +66,8 @@ export interface DaybookClient {
   /**
    * Claims tasks, waiting up to `wait` seconds if there are none.
    *
-   * *Gotchas*: never repeated by itself. If the answer is lost, the tasks claimed come back: at once where the server sees the connection end before its answer is out, else when their leases end.
+   * *Gotchas*: never repeated by the client. If the answer is lost, the tasks claimed come back: at once if the server sees the
+   * connection end before its answer is out, else when their leases end.
    */
   readonly claim: (request: W.ClaimRequest, options?: CallOptions) => Promise<ReadonlyArray<W.Claim>>
   /** Extends a lease. `lease-lost` says in `detail` why there is none any more; stop working then (GB-03). */
@@ -75,7 +75,7 @@ export interface DaybookClient {
   /** Status `incomplete` means that the queue wants a decision report: complete again with one. */
   readonly complete: (taskId: string, report: W.CompleteReport) => Promise<W.Settled>
   readonly fail: (taskId: string, report: W.FailReport) => Promise<W.Settled>
-  /** Gives a task back. Counts as an attempt, and bars this agent from the task (GB-02, GB-04). */
+  /** Gives a task back. Counts as an attempt, and bars this agent from the task (GB-02, GB-04), unless it is `stopping`. */
   readonly release: (taskId: string, report: W.ReleaseReport) => Promise<W.Settled>
   /** Many reports, each with its own answer, in order; in as many requests as it takes. Rejects only if none was answered. */
   readonly outcomes: (outcomes: ReadonlyArray<W.Outcome>, options?: CallOptions) => Promise<ReadonlyArray<W.Each<W.OutcomeAnswer>>>
@@ -218,7 +218,7 @@ const queueClient = (
         for (let i = 0; i < indexes.length; i++) results[indexes[i] as number] = eachOf<T>(answer.results[i], bulkRevision)
       } catch (thrown) {
         const error = asDaybookError(thrown)
-        // Where some requests were answered, throwing would hide what those have done.
+        // If other requests were answered, throwing would hide what those have done.
         if (++failures === chunks.length) throw error
         for (const index of indexes) results[index] = { ok: false, error }
       }
@@ -343,7 +343,7 @@ const certain = (text: string | DaybookError): string => {
   return text
 }
 
-/** Fills in each one's revision, in the answer itself: it was parsed for this caller alone. */
+/** Gives each result the revision of the answer. It is changed in place, since it was parsed for this caller alone. */
 const withRevisions = (answer: W.EnqueuedAll<W.Enqueued>): W.EnqueuedAll<W.Enqueued> => {
   const results = answer.results as ReadonlyArray<{ revision?: number }>
   for (const result of results) result.revision ??= answer.revision
@@ -363,7 +363,7 @@ interface Chunk {
   readonly indexes: Array<number>
 }
 
-/** Serialises each value once, into requests within the server's limits. What is no JSON is told, and left out. */
+/** Serialises each value once, into requests within the server's limits. A value that is no JSON is refused, and left out. */
 const chunksOf = (
   values: ReadonlyArray<unknown>,
   print: (value: unknown) => string | DaybookError,

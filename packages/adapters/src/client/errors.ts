@@ -95,7 +95,7 @@ export const errorOf = (problem: Problem, retryAfterSeconds?: number): DaybookEr
     retryAfterSeconds: problem.retryAfterSeconds ?? retryAfterSeconds,
   })
 
-/** The error of an answer that is not 2xx. What a proxy says in the server's place counts as no answer. */
+/** The error of an answer that is not 2xx. An answer that a proxy gives in the server's place counts as none. */
 export const errorOfAnswer = (status: number, text: string, retryAfter: string | undefined): DaybookError => {
   const retryAfterSeconds = secondsOf(retryAfter)
   const problem = parse(text)

@@ -1,6 +1,6 @@
 /**
- * Makes bulk requests of single calls made at the same time. Each caller gets its own answer or its own
- * error; one bad task among a thousand is its caller's business alone.
+ * Makes bulk requests of single calls that are made at the same time. Each caller gets its own answer or its own
+ * error: one bad task among a thousand concerns its caller alone.
  */
 import { Batcher, type BatchLimits } from './batcher.js'
 import { DaybookError, errorOf, isProblem, type Problem } from './errors.js'
@@ -15,7 +15,7 @@ export interface Gathering {
   readonly print: (value: unknown) => string | DaybookError
   /** Sends the texts as one bulk request and gives back the answers in order, with the revision of all. */
   readonly send: (texts: ReadonlyArray<string>, idempotencyKey: string | undefined) => Promise<BulkAnswer>
-  /** A key for a request that may be sent twice only under one; `undefined` where that does no harm. */
+  /** An idempotency key, where a request must not be repeated without one; else `undefined`. */
   readonly keyOf: (calls: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined
 }
 
@@ -36,12 +36,12 @@ interface Call {
 
 export class Gatherer {
   private readonly batcher: Batcher<Call>
-  /** Calls that the server has put off one by one; they are neither waiting nor under way meanwhile. */
-  private putOff = 0
+  /** Calls that are to be repeated after a pause. Meanwhile they are neither waiting nor under way. */
+  private pausing = 0
   private closed = false
 
   constructor(private readonly gathering: Gathering) {
-    this.batcher = new Batcher(gathering.limits, (batch) => this._send(batch, undefined))
+    this.batcher = new Batcher(gathering.limits, (batch) => this.sendBatch(batch, undefined))
   }
 
   /** @throws DaybookError `invalid` for what is no JSON; `overloaded` when too many calls are waiting. */
@@ -63,11 +63,11 @@ export class Gatherer {
   async close(): Promise<void> {
     this.closed = true
     do await this.batcher.idle()
-    while (this.putOff > 0 && (await pause(5), true))
+    while (this.pausing > 0 && (await pause(5), true))
   }
 
   /** Answers every call of the batch; never rejects. */
-  private async _send(batch: ReadonlyArray<Call>, key: string | undefined): Promise<void> {
+  private async sendBatch(batch: ReadonlyArray<Call>, key: string | undefined): Promise<void> {
     const { retryForMs, send, keyOf } = this.gathering
     const texts = batch.map(({ text }) => text)
     const youngest = batch[batch.length - 1] as Call
@@ -83,12 +83,12 @@ export class Gatherer {
       for (const call of batch) call.reject(error)
       return
     }
-    this._answer(batch, answer)
+    this.answerEach(batch, answer)
   }
 
-  private _answer(batch: ReadonlyArray<Call>, { results, revision }: BulkAnswer): void {
-    let again: Array<Call> | undefined
-    let wish: DaybookError | undefined
+  private answerEach(batch: ReadonlyArray<Call>, { results, revision }: BulkAnswer): void {
+    let repeated: Array<Call> | undefined
+    let lastError: DaybookError | undefined
     for (let i = 0; i < batch.length; i++) {
       const call = batch[i] as Call
       const result = results[i]
@@ -100,34 +100,34 @@ export class Gatherer {
       }
       const error = errorOf(ownPaths(result))
       if (mayRetry(error, 'unsent') && Date.now() < call.since + this.gathering.retryForMs) {
-        again ??= []
-        again.push(call)
-        wish = error
+        repeated ??= []
+        repeated.push(call)
+        lastError = error
       } else {
         call.reject(error)
       }
     }
-    if (again !== undefined) this.sendLater(again, backoffMs(3, wish))
+    if (repeated !== undefined) this.sendLater(repeated, backoffMs(3, lastError))
   }
 
   private sendLater(calls: ReadonlyArray<Call>, delayMs: number): void {
-    this.putOff += calls.length
+    this.pausing += calls.length
     setTimeout(() => {
-      this.putOff -= calls.length
+      this.pausing -= calls.length
       for (const call of calls) this.batcher.push(call)
     }, delayMs)
   }
 
-  /** The request as a whole was refused. If one call may be to blame for that, the others must not suffer: halve it. */
+  /** The request as a whole was refused. Where one call may be to blame, the halves are sent each for itself, so that the others do not suffer. */
   private async failed(batch: ReadonlyArray<Call>, error: DaybookError): Promise<void> {
-    const perhapsOne = error.status === 400 || error.status === 413 || error.status === 422
-    if (batch.length === 1 || !perhapsOne) {
+    const mayBeOneCall = error.status === 400 || error.status === 413 || error.status === 422
+    if (batch.length === 1 || !mayBeOneCall) {
       for (const call of batch) call.reject(error)
       return
     }
     const half = batch.length >> 1
-    await this._send(batch.slice(0, half), undefined)
-    await this._send(batch.slice(half), undefined)
+    await this.sendBatch(batch.slice(0, half), undefined)
+    await this.sendBatch(batch.slice(half), undefined)
   }
 }
 
@@ -146,7 +146,7 @@ export const asDaybookError = (error: unknown): DaybookError =>
     ? error
     : new DaybookError('unexpected-answer', error instanceof Error ? error.message : String(error), { cause: error })
 
-/** In a bulk answer fields are named `tasks[17].priority`; the caller of the single task knows of no 17. */
+/** A bulk answer names fields like `tasks[17].priority`. The caller of the single task knows of no 17. */
 export const ownPaths = (problem: Problem): Problem => {
   const { detail, errors } = problem
   return {

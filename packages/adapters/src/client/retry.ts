@@ -5,14 +5,17 @@ import { DaybookError } from './errors.js'
 /**
  * - `safe`: sending it twice is the same as sending it once. Sent again after every failure to be answered.
  * - `unsent`: sent again only where it certainly had no effect (no connection, or refused as overloaded).
- * - `never`: the caller decides. Claims: one of which the answer is lost may hold tasks until their leases end.
+ * - `never`: the caller decides. This is for claims: if the answer is lost, its tasks are held until their leases end.
  */
 export type RetryPolicy = 'safe' | 'unsent' | 'never'
 
-/** Reasons that may be gone the next time. */
+/** Reasons that may be gone at the next try. */
 const mayPass: ReadonlySet<string> = new Set(['unreachable', 'overloaded', 'unavailable', 'timeout'])
 
 const firstDelayMs = 25
+/** A server that restarts is back within seconds, and should be found at once: so many tries are at most so far apart. */
+const soonTries = 40
+const soonDelayMsMax = 250
 const delayMsMax = 2_000
 
 export const mayRetry = (error: DaybookError, policy: RetryPolicy): boolean => {
@@ -26,9 +29,14 @@ export const mayRetry = (error: DaybookError, policy: RetryPolicy): boolean => {
   }
 }
 
-/** Doubles from 25 ms to 2 s, half of it at random so that callers do not come back all at once; never before the server's wish. */
+/**
+ * How long to wait after so many failures. Doubles from 25 to 250 ms, and stays there for 40 tries, which are five to ten
+ * seconds; then doubles to `max`. Half of it is random, so that callers do not come back all at once. Never less than the
+ * server's wish.
+ */
 export const backoffMs = (failures: number, error: unknown, max = delayMsMax): number => {
-  const full = Math.min(max, firstDelayMs * 2 ** Math.min(20, failures - 1))
+  const soon = Math.min(soonDelayMsMax, firstDelayMs * 2 ** Math.min(20, failures - 1))
+  const full = Math.min(max, soon * 2 ** Math.max(0, Math.min(20, failures - soonTries)))
   const jittered = full * (0.5 + Math.random() / 2)
   const wish = error instanceof DaybookError ? (error.retryAfterSeconds ?? 0) * 1_000 : 0
   return wish > 0 ? wish + (jittered - full / 2) : jittered

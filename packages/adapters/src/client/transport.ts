@@ -1,4 +1,4 @@
-/** One HTTP request, one text in answer. No retries, no JSON: that is for the layers above. */
+/** One HTTP request, one text in answer. Retries and JSON are for the layers above. */
 import { type Dispatcher, errors, Pool } from 'undici'
 import { onAbort } from './abort.js'
 import { DaybookError } from './errors.js'
@@ -145,10 +145,10 @@ export const closedError = (): DaybookError =>
 export const abortedError = (signal: AbortSignal): DaybookError =>
   new DaybookError('aborted', 'given up by the caller', { cause: signal.reason })
 
-/** Collects one answer. Not undici's `request`: that builds a stream and two more promises for each. */
+/** Collects one answer. undici's own `request` would build a stream and two more promises for each. */
 class Collector implements Dispatcher.DispatchHandler {
-  private _status = 0
-  private _headers: HttpAnswer['headers'] = {}
+  private status = 0
+  private headers: HttpAnswer['headers'] = {}
   private chunks: Array<Buffer> = []
   private controller: Dispatcher.DispatchController | undefined
   private stop: DaybookError | undefined
@@ -169,7 +169,7 @@ class Collector implements Dispatcher.DispatchHandler {
 
   private readonly abort = (): void => {
     this.stop = this.signal?.aborted === true ? abortedError(this.signal) : closedError()
-    // Not connected yet: `onRequestStart` gives the request up when its turn comes.
+    // Without a controller it is not connected yet: `onRequestStart` will give it up.
     this.controller?.abort(this.stop)
     this.forget()
     this.reject(this.stop)
@@ -187,8 +187,8 @@ class Collector implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: HttpAnswer['headers']): void {
     if (status < 200) return
-    this._status = status
-    this._headers = headers
+    this.status = status
+    this.headers = headers
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
@@ -199,7 +199,7 @@ class Collector implements Dispatcher.DispatchHandler {
     this.forget()
     const [first] = this.chunks
     const text = this.chunks.length === 1 && first !== undefined ? first.toString() : Buffer.concat(this.chunks).toString()
-    this.resolve({ status: this._status, headers: this._headers, text })
+    this.resolve({ status: this.status, headers: this.headers, text })
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {

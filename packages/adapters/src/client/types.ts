@@ -66,7 +66,7 @@ interface TaskCommon {
   readonly description?: string
   readonly metadata?: JsonObject
   readonly dependencies: ReadonlyArray<string>
-  /** Seconds that a lease lasts without a heartbeat. */
+  /** Seconds that a lease lasts without a heartbeat, unless its claim asked for less. */
   readonly timeout: number
   /** So many failures make it a dead letter, the first one included; at least one attempt is made. */
   readonly maxRetries: number
@@ -182,6 +182,11 @@ export interface ClaimRequest {
   readonly max?: number
   /** Seconds to wait for a task when there is none (long poll). Default 0; the server takes up to 60. */
   readonly wait?: number
+  /**
+   * Seconds that the leases last without a heartbeat, if that is shorter than the task's `timeout`. Each heartbeat
+   * extends a lease by as much. Default: the task's `timeout`.
+   */
+  readonly leaseSeconds?: number
 }
 
 export interface Lease {
@@ -190,9 +195,20 @@ export interface Lease {
   readonly expiresAt: string
 }
 
+/** A lease as a claim hands it out. */
+export interface ClaimedLease extends Lease {
+  /** How long it lasts without a heartbeat. */
+  readonly seconds: number
+  /**
+   * How long the claim had waited at the server when the lease began. By the agent's own clock the lease ends
+   * `waitedSeconds + seconds` after the claim was sent, at the earliest.
+   */
+  readonly waitedSeconds: number
+}
+
 export interface Claim {
   readonly task: ClaimedTask
-  readonly lease: Lease
+  readonly lease: ClaimedLease
   /** Which attempt of the task this is: 1, 2, 3 … */
   readonly attempt: number
   /** What a former holder left. */
@@ -220,6 +236,8 @@ export interface FailReport extends Holder {
 }
 export interface ReleaseReport extends Holder {
   readonly reason: string
+  /** The agent stops, and does not refuse the task: no attempt, no bar. Default false. */
+  readonly stopping?: boolean
 }
 
 /** One of many reports in one request. */

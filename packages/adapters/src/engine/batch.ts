@@ -19,8 +19,10 @@ export interface ClaimItem {
   readonly settle: (outcome: Outcome<ReadonlyArray<Claim>>) => void
   /** No longer wanted: its caller has gone, or has waited long enough. */
   readonly isOver: () => boolean
-  /** Work was found for it; or, that work did not come to be. */
-  readonly take: (isTaken: boolean) => void
+  /** Work was found for it, at this time by `performance.now()`. */
+  readonly take: (grantedAt: number) => void
+  /** The work that was found for it did not come to be. */
+  readonly untake: () => void
   readonly mayWait: boolean
 }
 

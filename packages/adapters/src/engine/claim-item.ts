@@ -16,7 +16,9 @@ export class PatientClaim implements ClaimItem {
   readonly kind = 'claim'
   readonly mayWait: boolean
   private over = false
-  private taken = false
+  private readonly askedAt = performance.now()
+  /** Work was found, and is being written. */
+  private grantedAt: number | undefined
   private gaveUp = false
   private timer: NodeJS.Timeout | undefined
   private readonly signal: AbortSignal | undefined
@@ -41,13 +43,20 @@ export class PatientClaim implements ClaimItem {
     return this.over
   }
 
-  take(isTaken: boolean): void {
-    this.taken = isTaken
-    if (!isTaken && this.gaveUp) this.giveUp()
+  take(grantedAt: number): void {
+    this.grantedAt = grantedAt
+  }
+
+  untake(): void {
+    this.grantedAt = undefined
+    if (this.gaveUp) this.giveUp()
   }
 
   settle(outcome: Outcome<ReadonlyArray<Claim>>): void {
     this.over = true
+    if (this.grantedAt !== undefined && E.isRight(outcome)) {
+      for (const claim of outcome.right.value) claim.waitedMs = this.grantedAt - this.askedAt
+    }
     clearTimeout(this.timer)
     this.signal?.removeEventListener('abort', this.giveUp)
     this.host.answer(outcome)
@@ -56,7 +65,7 @@ export class PatientClaim implements ClaimItem {
   private readonly giveUp = (): void => {
     this.gaveUp = true
     // Once work was found for it, a claim is answered with that work, whatever its patience.
-    if (this.over || this.taken) return
+    if (this.over || this.grantedAt !== undefined) return
     this.settleEmpty()
     this.host.leaveLine()
   }

@@ -171,6 +171,8 @@ export class Decider {
   private tryClaim(batch: Batch, item: ClaimItem): 'served' | 'empty' | 'full' {
     const { live, contents } = this.parts
     if (pendingCount(live.current) === 0) return 'empty'
+    // Before the clock of the decision is read: whoever counts the lease from here never counts too long.
+    const grantedAt = performance.now()
     const decision = this.decideCommand(item.command)
     if (E.isLeft(decision) || decision.right.length === 0) return 'empty'
     let events = decision.right
@@ -182,7 +184,7 @@ export class Decider {
       // `max` is what the agent takes at most: fewer is an answer, too.
       events = events.slice(0, Math.ceil(events.length / 2))
     }
-    item.take(true)
+    item.take(grantedAt)
     const claimed = replyTo(item.command, events, live.current)
     const { revision } = live
     batch.decided.push({ item, answer: () => void contents.handOut(item, claimed, revision) })

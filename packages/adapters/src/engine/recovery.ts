@@ -117,7 +117,7 @@ export class Recovery {
     const patient: Array<ClaimItem> = []
     const refused: Array<Item> = []
     for (const item of itemsOf(failed)) {
-      if (item.kind === 'claim') item.take(false)
+      if (item.kind === 'claim') item.untake()
       if (item.kind === 'claim' && item.isOver()) continue
       if (item.kind === 'claim' && item.mayWait && !isClosing()) patient.push(item)
       else if (isConflict || item.kind === 'read') again.push(item)

@@ -94,10 +94,12 @@ const ClaimedTask = t.intersection(
 )
 
 export const LeaseAnswer = t.type({ token: t.number, expiresAt: Time }, 'Lease')
+/** An agent whose clock is not the server's counts the lease from the sending of its claim: `waitedSeconds` + `seconds`. */
+const ClaimedLease = t.type({ token: t.number, expiresAt: Time, seconds: t.number, waitedSeconds: t.number }, 'ClaimedLease')
 export const ClaimsAnswer = t.type(
   {
     claims: t.readonlyArray(
-      t.intersection([t.type({ task: ClaimedTask, lease: LeaseAnswer, attempt: t.number }), t.partial({ checkpoint: AnyJson })], 'Claim'),
+      t.intersection([t.type({ task: ClaimedTask, lease: ClaimedLease, attempt: t.number }), t.partial({ checkpoint: AnyJson })], 'Claim'),
     ),
   },
   'Claims',

@@ -35,6 +35,9 @@ export interface Problem {
   readonly more?: Readonly<Record<string, unknown>>
 }
 
+/** When to try again where the reason is over within moments, as at a start or an end. The header `Retry-After` knows whole seconds, and says 1. */
+export const soonSeconds = 0.1
+
 type Details = Partial<Omit<Problem, 'code' | 'detail'>>
 
 export const problem = (code: ProblemCode, detail: string, details: Details = {}): Problem => ({

@@ -60,7 +60,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
 
     // -------------------------------------------------------------------------------------- work
     queueRoute({
-      method: 'POST', path: `${of}/claims`, role: 'worker', summary: 'Leases tasks to an agent; waits for some if asked to. Empty when there is none.',
+      method: 'POST', path: `${of}/claims`, role: 'worker', summary: 'Leases tasks to an agent; waits for some if asked to. Empty when there is none. A lease lasts for the task\'s `timeout` without a heartbeat, or for `leaseSeconds` where that is shorter.',
       body: input(work.claimBody(limits)), answers: { 200: a.ClaimsAnswer }, handle: work.claim,
     }),
     queueRoute({
@@ -77,7 +77,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       body: input(w.FailBody), answers: { 200: a.FailedAnswer }, handle: work.fail,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/release`, role: 'worker', summary: 'Gives a task back unfinished; this agent will not get it again.',
+      method: 'POST', path: `${of}/tasks/{id}/release`, role: 'worker', summary: 'Gives a task back unfinished: an attempt, and this agent will not get it again. With `stopping` it is neither.',
       body: input(w.ReleaseBody), answers: { 200: a.ReleasedAnswer }, handle: work.release,
     }),
     queueRoute({

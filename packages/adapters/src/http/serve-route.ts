@@ -5,7 +5,7 @@ import { type Daybook, isRequestId, type QueueEngine } from '../engine/index.js'
 import { type IdempotencyKeys, type Rendered } from './idempotency.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
-import { invalid, problem, type Problem, problemText } from './problem.js'
+import { invalid, problem, type Problem, problemText, soonSeconds } from './problem.js'
 import type { Call, Handled, Input, Reply, Route } from './route.js'
 
 export interface Context {
@@ -146,7 +146,7 @@ const queueOf = async (
     return E.left(makes ? invalid([{ path: 'queue', message }]) : problem('not-found', message))
   }
   // It may be one of those that have not been read yet.
-  if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: 1 }))
+  if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: soonSeconds }))
   try {
     const found = await (makes ? daybook.open(name) : daybook.find(name))
     return found === undefined ? E.left(problem('not-found', noQueue(name))) : E.right(found)

@@ -14,7 +14,7 @@ import { type HttpLimits, httpLimitsDefault } from './limits.js'
 import { Meter } from './meter.js'
 import { metricsOf } from './metrics.js'
 import { openApi } from './openapi.js'
-import { problem, type Problem } from './problem.js'
+import { problem, type Problem, soonSeconds } from './problem.js'
 import type { ReadBody, Route } from './route.js'
 import { routesOf } from './routes.js'
 import { type Context, renderProblem, type Sent, serveRoute } from './serve-route.js'
@@ -244,7 +244,7 @@ const unlessDelivered = ({ raw }: FastifyReply, undelivered: () => void): void =
   })
 }
 
-const stopping = problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: 1 })
+const stopping = problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: soonSeconds })
 
 const send = (
   reply: FastifyReply,

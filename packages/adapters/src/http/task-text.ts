@@ -105,7 +105,8 @@ export const claimsText = (claims: ReadonlyArray<Claim>, agent: string): string 
     if (ticketId !== undefined) text += `,"ticketId":${quote(ticketId)}`
     if (parentTaskId !== undefined) text += `,"parentTaskId":${quote(parentTaskId)}`
     if (deadlineAt !== undefined) text += `,"deadlineAt":"${isoOf(deadlineAt)}"`
-    text += `},"lease":{"token":${claim.token},"expiresAt":"${expires(claim.expiresAt)}"},"attempt":${claim.attempt}`
+    text += `},"lease":{"token":${claim.token},"expiresAt":"${expires(claim.expiresAt)}"`
+    text += `,"seconds":${claim.leaseMs / 1_000},"waitedSeconds":${Math.floor(claim.waitedMs) / 1_000}},"attempt":${claim.attempt}`
     text += checkpoint === undefined ? '}' : `,"checkpoint":${checkpoint}}`
   }
   return `${text}]}`

@@ -12,6 +12,7 @@ import {
   Name,
   NewTask,
   Phase,
+  PositiveSeconds,
   Result,
   TaskId,
   Text,
@@ -93,6 +94,7 @@ export const ClaimBody = t.intersection(
       tenant: Name,
       max: integer(1, 1_000),
       wait: t.number,
+      leaseSeconds: PositiveSeconds,
     }),
   ],
   'ClaimRequest',
@@ -111,7 +113,7 @@ export const FailBody = t.intersection(
   'Failure report',
 )
 export type FailBody = t.TypeOf<typeof FailBody>
-export const ReleaseBody = t.intersection([holder, t.type({ reason: Text })], 'Release')
+export const ReleaseBody = t.intersection([holder, t.type({ reason: Text }), t.partial({ stopping: t.boolean })], 'Release')
 export type ReleaseBody = t.TypeOf<typeof ReleaseBody>
 
 /** Where an id may also be `#42`. */

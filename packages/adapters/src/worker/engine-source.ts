@@ -9,9 +9,9 @@ import type { ClaimedWork, Heartbeat, HeartbeatAnswer, Refused, SettleAnswer, Se
 
 /** `actor` is under which name the work appears in the log. Default: the agent's. */
 export const engineSource = (engine: QueueEngine, actor?: string): TaskSource => {
-  const doorOf = (agentId: string): Caller => ({ actor: actor ?? agentId })
+  const callerOf = (agentId: string): Caller => ({ actor: actor ?? agentId })
 
-  /** Asks for those that are commands, and puts the refusals of the others in between. */
+  /** Submits those that are commands. The answers come in order, with the refusals of the others in their places. */
   const submit = async <A>(
     commands: ReadonlyArray<Command | Refused>,
     caller: Caller,
@@ -27,31 +27,31 @@ export const engineSource = (engine: QueueEngine, actor?: string): TaskSource =>
   }
 
   return {
-    claim: async ({ agentId, max, waitMs, types, phases, skills, tenant }, signal) => {
+    claim: async ({ agentId, max, waitMs, leaseSeconds, types, phases, skills, tenant }, signal) => {
       const command = {
         type: 'Claim' as const,
         agent: agentId,
         max,
+        leaseSeconds,
         ...(types === undefined ? {} : { types }),
         ...(phases === undefined ? {} : { phases }),
         ...(skills === undefined ? {} : { skills }),
         ...(tenant === undefined ? {} : { tenant }),
       }
-      const outcome = await engine.claim(command, doorOf(agentId), { waitMs, signal })
+      const outcome = await engine.claim(command, callerOf(agentId), { waitMs, signal })
       if (isLeft(outcome)) {
         const { code, detail, retryAfterSeconds } = refused(outcome.left)
         throw new DaybookError(code, detail, { retryAfterSeconds })
       }
-      const now = Date.now()
-      return outcome.right.value.map((claim) => workOf(claim, now))
+      return outcome.right.value.map(workOf)
     },
     settle: async (outcomes) =>
-      submit(outcomes.map(commandOf), doorOf(outcomes[0]?.agentId ?? ''), (value): SettleAnswer => ({
+      submit(outcomes.map(commandOf), callerOf(outcomes[0]?.agentId ?? ''), (value): SettleAnswer => ({
         ok: true,
         status: (value as Replies['Complete']).status,
       })),
     heartbeat: async (heartbeats) =>
-      submit(heartbeats.map(heartbeatOf), doorOf(heartbeats[0]?.agentId ?? ''), (): HeartbeatAnswer => ({ ok: true })),
+      submit(heartbeats.map(heartbeatOf), callerOf(heartbeats[0]?.agentId ?? ''), (): HeartbeatAnswer => ({ ok: true })),
   }
 }
 
@@ -144,10 +144,11 @@ class EngineTask implements WorkTask {
   }
 }
 
-const workOf = (claim: Claim, now: number): ClaimedWork => ({
+const workOf = (claim: Claim): ClaimedWork => ({
   task: new EngineTask(claim),
   token: claim.token,
-  leaseMs: claim.expiresAt - now,
+  leaseMs: claim.leaseMs,
+  waitedMs: claim.waitedMs,
   checkpoint: claim.checkpoint === undefined ? undefined : (JSON.parse(claim.checkpoint) as Json),
 })
 
@@ -168,7 +169,7 @@ const commandOf = (outcome: SettleOutcome): Command | Refused => {
       return isRefused(plain) ? plain.refused : { type: 'Fail', task, agent, token, error, retryable, checkpoint: plain.value }
     }
     case 'release':
-      return { type: 'Release', task, agent, token, reason: outcome.reason }
+      return { type: 'Release', task, agent, token, reason: outcome.reason, ...(outcome.stopping === true ? { stopping: true } : {}) }
   }
 }
 

@@ -1,23 +1,31 @@
-/** What a worker tells: everything that is not plain success. Nothing is lost without one of these. */
+/** What a worker reports to its owner. Nothing is lost without one of these events. */
+import type { Status } from '@daybook/core'
 import type { SettleOutcome } from './source.js'
 
 export type WorkerEvent =
-  /** Claiming did not work; it is tried again, unless `fatal`: then the worker stops. */
+  /** The queue has accepted an outcome, and it is durable. `status` is where the task stands now. One for each task handed in. */
+  | { readonly type: 'outcome-accepted'; readonly taskId: string; readonly kind: SettleOutcome['kind']; readonly status: Status }
+  /** Claiming did not work. It is tried again, unless `fatal`: then the worker stops. */
   | { readonly type: 'claim-failed'; readonly error: unknown; readonly fatal: boolean; readonly retryInMs: number }
-  /** Outcomes could not be handed in; they are kept and sent again. */
+  /** Outcomes could not be handed in. They are kept and sent again. */
   | { readonly type: 'settle-failed'; readonly outcomes: number; readonly error: unknown; readonly retryInMs: number }
-  /** The queue did not accept an outcome: mostly `lease-lost`, somebody else has the task or had it. */
+  /** The queue did not accept an outcome. Mostly `lease-lost`: somebody else has the task, or had it. */
   | { readonly type: 'outcome-refused'; readonly taskId: string; readonly kind: SettleOutcome['kind']; readonly code: string; readonly detail: string }
-  /** An outcome could not be handed in for too long; the task comes back when its lease ends. */
+  /** An outcome could not be handed in for too long. The task comes back when its lease ends. */
   | { readonly type: 'outcome-given-up'; readonly taskId: string; readonly kind: SettleOutcome['kind']; readonly error: unknown }
-  /** Heartbeats could not be sent; they are tried again until the leases have ended. */
+  /** Heartbeats could not be sent. They are tried again until the leases have ended. */
   | { readonly type: 'heartbeat-failed'; readonly heartbeats: number; readonly error: unknown }
-  /** A task is no longer this worker's; `started` tells whether a handler was at it. */
+  /** A task is no longer this worker's. `started` tells whether its handler had been called. */
   | { readonly type: 'lease-lost'; readonly taskId: string; readonly started: boolean; readonly detail: string }
-  /** Completed without the decision report that the queue requires; it fails when the lease ends (LK-02). */
+  /** Completed without the decision report that the queue requires. It fails when the lease ends (LK-02). */
   | { readonly type: 'incomplete'; readonly taskId: string }
-  /** A handler went on after the worker had stopped; the task comes back when its lease ends. */
-  | { readonly type: 'abandoned'; readonly taskId: string }
+  /** A handler ran longer than `maxRunSeconds`. Its signal was aborted, and the attempt is reported as failed. */
+  | { readonly type: 'run-time-exceeded'; readonly taskId: string; readonly maxRunSeconds: number }
+  /**
+   * A handler was told to end, and has not ended. It no longer takes a place among the running ones. After a stop the
+   * task comes back when its lease ends; after `run-time-exceeded` its failure is reported.
+   */
+  | { readonly type: 'abandoned'; readonly taskId: string; readonly reason: 'stopped' | 'run-time-exceeded' }
 
 export type OnWorkerEvent = (event: WorkerEvent) => void
 
@@ -30,7 +38,7 @@ export interface WorkerStats {
   readonly completed: number
   readonly failed: number
   readonly released: number
-  /** Leases lost, outcomes refused or given up, handlers abandoned. */
+  /** Leases lost, outcomes refused or given up, handlers abandoned at a stop. */
   readonly lost: number
   /** Now. */
   readonly running: number

@@ -5,24 +5,25 @@ import type { WorkTask } from './source.js'
 /** What a handler is given beside the task. Taking a member out of it (`{ signal }`) is safe. */
 export interface HandlerContext {
   /**
-   * Aborted when the lease is lost (expired, cancelled, terminated: GB-03, GB-07) or the grace period of a
-   * stop is over. From then on the task may be somebody else's, and what the handler returns is not reported.
+   * Aborted in three cases; `signal.reason` says which. {@link LeaseLost}: the task expired, was cancelled, or the agent
+   * was terminated (GB-03, GB-07). {@link RunTimeExceeded}: the handler ran longer than `maxRunSeconds`.
+   * {@link WorkerStopped}: the grace period of a stop is over. What the handler returns after that is not reported.
    */
   readonly signal: AbortSignal
-  /** `expiresAt` by the clock of this process; the worker extends it by itself. */
+  /** `expiresAt` by the clock of this process. The worker extends the lease by itself. */
   readonly lease: { readonly token: number; readonly expiresAt: Date }
   /** What a former holder left with `checkpoint`. */
   readonly lastCheckpoint: Json | undefined
-  /** Tells how far the work is. Sent with a heartbeat at once; of several in a row only the newest is sent. */
+  /** Tells how far the work is. It is sent with a heartbeat at once; of several in a row only the newest is sent. */
   readonly progress: (value: Json) => void
   /**
-   * Leaves something for the next holder, should this one fail. Resolves once it is durable; rejects if the
+   * Leaves something for the next holder, should this one fail. Resolves once it is durable. Rejects if the
    * lease is lost or the value is refused.
    */
   readonly checkpoint: (value: Json) => Promise<void>
   /**
-   * Gives the task back, by throwing. It counts as an attempt, and this agent will not be given the task
-   * again (GB-02, GB-04).
+   * Refuses the task, by throwing: it goes back to the queue. That counts as an attempt, and this agent will not be
+   * given the task again (GB-02, GB-04).
    */
   readonly release: (reason: string) => never
 }
@@ -51,7 +52,7 @@ export class RetryLater extends Error {
   }
 }
 
-/** What `release` throws; a handler that catches everything must let it pass. */
+/** What `release` throws. A handler that catches every error must throw this one on. */
 export class Release extends Error {
   override readonly name: string = 'Release'
 }
@@ -60,6 +61,17 @@ export class Release extends Error {
 export class LeaseLost extends Error {
   override readonly name: string = 'LeaseLost'
 }
+
+/** The reason of an aborted `signal`: the handler ran longer than `maxRunSeconds`. */
+export class RunTimeExceeded extends Error {
+  override readonly name: string = 'RunTimeExceeded'
+}
+
+/**
+ * The reason of an aborted `signal` when the worker stops. A handler may throw one itself after it has called `stop`, as when
+ * it finds that it cannot work here: the task goes back, which is neither an attempt nor a reason to bar the agent. From a
+ * worker that goes on it is an error like any other.
+ */
 export class WorkerStopped extends Error {
   override readonly name: string = 'WorkerStopped'
 }

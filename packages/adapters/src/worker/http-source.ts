@@ -2,29 +2,31 @@
 import type { Claim, DaybookClient, Each, OutcomeAnswer } from '../client/index.js'
 import type { ClaimedWork, HeartbeatAnswer, SettleAnswer, TaskSource } from './source.js'
 
-/** A lease without a heartbeat for this long is taken for endless: a timer cannot wait longer. */
+/** A longer lease is counted as this long: a timer cannot wait longer. */
 const leaseMsMax = 2_000_000_000
 
-/** Source of a worker in a process of its own. The worker repeats what fails, so here nothing is repeated. */
+/** Source of a worker in a process of its own. It retries nothing: the worker does. */
 export const httpSource = (client: DaybookClient): TaskSource => ({
   claim: async ({ waitMs, ...request }, signal) => {
     const claims = await client.claim({ ...defined(request), wait: waitMs / 1_000 }, { signal })
     return claims.map(workOf)
   },
   settle: async (outcomes, attempt) => {
-    const keyed = outcomes.some(({ kind }) => kind !== 'complete')
-    const options = keyed ? { retryForMs: 0, idempotencyKey: attempt } : { retryForMs: 0 }
+    // A completion may be repeated. A failure or a release ends the lease, so its repetition would be refused.
+    const needsKey = outcomes.some(({ kind }) => kind !== 'complete')
+    const options = needsKey ? { retryForMs: 0, idempotencyKey: attempt } : { retryForMs: 0 }
     return (await client.outcomes(outcomes, options)).map(settled)
   },
   heartbeat: async (heartbeats) =>
     (await client.outcomes(heartbeats.map((each) => ({ kind: 'heartbeat' as const, ...each })), { retryForMs: 0 })).map(extended),
 })
 
-/** A lease just granted lasts as long as the task's `timeout`. Not `expiresAt`: the two clocks need not agree. */
+/** `expiresAt` is not used: it is by the server's clock. */
 const workOf = ({ task, lease, checkpoint }: Claim): ClaimedWork => ({
   task,
   token: lease.token,
-  leaseMs: Math.min(leaseMsMax, task.timeout * 1_000),
+  leaseMs: Math.min(leaseMsMax, lease.seconds * 1_000),
+  waitedMs: lease.waitedSeconds * 1_000,
   checkpoint,
 })
 

@@ -1,7 +1,6 @@
 /**
- * Keeps the leases of all tasks held, with one timer for all and heartbeats in batches. A lease that could
- * not be extended in time is taken for lost, although the server may have been merely unreachable: somebody
- * else may have the task (GB-03, LK-07).
+ * Keeps the leases of all tasks held, with one timer for all, and heartbeats in batches. A lease that could not be
+ * extended in time counts as lost, even if the server was merely unreachable: somebody else may have the task (GB-03, LK-07).
  */
 import { isLost, mayRetryLater } from './refusals.js'
 import type { OnWorkerEvent } from './events.js'
@@ -13,6 +12,12 @@ const batchMax = 500
 const sleepMsMax = 2_000_000_000
 const retryMsMax = 1_000
 
+export interface LeasesPort {
+  readonly tell: OnWorkerEvent
+  /** The lease of this run has ended, or was taken away. */
+  readonly lost: (run: Run, detail: string) => void
+}
+
 export class Leases {
   private readonly held = new Set<Run>()
   private soon: Array<Run> = []
@@ -23,8 +28,7 @@ export class Leases {
     private readonly source: TaskSource,
     private readonly agentId: string,
     private readonly renewRatio: number,
-    private readonly onEvent: OnWorkerEvent,
-    private readonly lost: (run: Run, detail: string) => void,
+    private readonly port: LeasesPort,
   ) {}
 
   add(run: Run): void {
@@ -36,7 +40,7 @@ export class Leases {
     this.held.delete(run)
   }
 
-  /** For what a handler has said: not a timer's business. */
+  /** A handler has reported something: a heartbeat carries it at the end of this turn, together with those of others. */
   beatSoon(run: Run): void {
     if (run.beating) return
     if (this.soon.push(run) > 1) return
@@ -62,7 +66,7 @@ export class Leases {
     const now = performance.now()
     const due: Array<Run> = []
     for (const run of this.held) {
-      // What is being handed in is the queue's to accept or refuse.
+      // Whether an outcome comes too late is for the queue to say.
       if (run.leaseEndsAt <= now && run.state !== 'settling') this.lose(run, 'expired: no heartbeat was answered in time')
       else if (!run.beating && run.beatAt - this.slack(run) <= now) due.push(run)
     }
@@ -76,14 +80,14 @@ export class Leases {
     if (next < Number.POSITIVE_INFINITY) this.wakeAt(next)
   }
 
-  /** Heartbeats that are nearly due go with those that are. */
+  /** Heartbeats that are nearly due are sent with those that are due. */
   private slack(run: Run): number {
     return Math.min(1_000, run.leaseMs * this.renewRatio * 0.1)
   }
 
   private lose(run: Run, detail: string): void {
     this.held.delete(run)
-    this.lost(run, detail)
+    this.port.lost(run, detail)
   }
 
   private beat(due: ReadonlyArray<Run>): void {
@@ -108,7 +112,7 @@ export class Leases {
     try {
       answers = await this.source.heartbeat(heartbeats)
     } catch (error) {
-      this.onEvent({ type: 'heartbeat-failed', heartbeats: runs.length, error })
+      this.port.tell({ type: 'heartbeat-failed', heartbeats: runs.length, error })
     }
     for (let i = 0; i < runs.length; i++) this.answered(runs[i] as Run, notes[i] as Note, answers[i], sentAt)
   }
@@ -128,7 +132,7 @@ export class Leases {
       run.putBack(note)
       if (this.held.has(run) && run.state !== 'settling') this.lose(run, answer.detail)
     } else {
-      // What it carried was refused, not the heartbeat: without it, again.
+      // What it carried was refused, not the heartbeat itself: it is sent again without that.
       for (const { reject } of note.waiters) reject(new Error(`${answer.code}: ${answer.detail}`))
       run.beatAt = performance.now()
     }

@@ -13,11 +13,9 @@ export interface WorkerOptions<P = Json> {
   /** What is done with a task. */
   readonly handler: Handler<P>
   /**
-   * Under which name tasks are claimed. Default: host, process and random characters, another one for each
-   * worker.
-   *
-   * *Gotchas*: a released task is barred for its agent (GB-02), and a stopping worker may release tasks. A
-   * name that outlives the process never sees those again.
+   * Under which name tasks are claimed. It may be the same over restarts: a worker that stops is not barred from
+   * the tasks that it gives back, only an agent whose handler has refused a task is (GB-04). Default: host, process
+   * and random characters, another name for each worker.
    */
   readonly agentId?: string
   /** Which types: exact, `eng-*` or `*`. Default: all. */
@@ -41,6 +39,18 @@ export interface WorkerOptions<P = Json> {
   readonly prefetchMs?: number
   /** How long one claim waits for work, in milliseconds (long poll). Default 20,000; 0–60,000. */
   readonly claimWaitMs?: number
+  /**
+   * How long a lease lasts, in seconds. The worker renews it while it holds the task. So this is how soon the tasks of
+   * a worker that was killed go to others. A task whose `timeout` is shorter has a lease of that length. Shorter leases
+   * cost more heartbeats, each an event in the log, and bear shorter outages. Default 60; 0.1–86,400.
+   */
+  readonly leaseSeconds?: number
+  /**
+   * How long one handler may run, in seconds. Then its signal is aborted, and the attempt is reported as failed, to be
+   * tried again: as soon as the handler ends, or after 10 seconds if it does not. Without a limit a handler that hangs
+   * would keep its task for ever. Default 21,600 (6 hours); 0.001 or more; `Infinity` for no limit.
+   */
+  readonly maxRunSeconds?: number
   /** After which share of its lease a task's lease is extended. Smaller is safer and costs more. Default 1/3; 0.05–0.9. */
   readonly leaseRenewRatio?: number
   /** Most outcomes in one call. Default 500; 1–1,000. */
@@ -53,7 +63,7 @@ export interface WorkerOptions<P = Json> {
   readonly settleForMs?: number
   /** The longest pause between tries while the queue cannot be reached, in milliseconds. Default 10,000; 1–3,600,000. */
   readonly backoffMsMax?: number
-  /** Told of everything that is not plain success. Default: nobody. */
+  /** Told of each outcome that the queue has accepted, and of everything that goes wrong. Default: nobody. */
   readonly onEvent?: OnWorkerEvent
 }
 
@@ -65,7 +75,7 @@ export interface StopOptions {
   readonly graceMs?: number
 }
 
-type Optional = 'types' | 'phases' | 'skills' | 'tenant'
+type Optional = 'types' | 'phases' | 'skills' | 'tenant' | 'onEvent'
 export type WorkerConfig = Required<Omit<WorkerOptions, Optional>> & Pick<WorkerOptions, Optional>
 
 /** @throws RangeError for an option out of its range. */
@@ -78,13 +88,13 @@ export const configureWorker = (options: WorkerOptions): WorkerConfig => {
     prefetchMax: inRange('prefetchMax', options.prefetchMax ?? Math.min(1_000, 100 * concurrency), 0, 100_000),
     prefetchMs: inRange('prefetchMs', options.prefetchMs ?? 50, 0, 60_000),
     claimWaitMs: inRange('claimWaitMs', options.claimWaitMs ?? 20_000, 0, 60_000),
+    leaseSeconds: inRange('leaseSeconds', options.leaseSeconds ?? 60, 0.1, 86_400),
+    maxRunSeconds: inRange('maxRunSeconds', options.maxRunSeconds ?? 21_600, 0.001, Number.POSITIVE_INFINITY),
     leaseRenewRatio: inRange('leaseRenewRatio', options.leaseRenewRatio ?? 1 / 3, 0.05, 0.9),
     settleMax: inRange('settleMax', options.settleMax ?? 500, 1, 1_000),
     settleInFlightMax: inRange('settleInFlightMax', options.settleInFlightMax ?? 2, 1, 16),
     unsettledMax: inRange('unsettledMax', options.unsettledMax ?? 5_000, 1, Number.MAX_SAFE_INTEGER),
     settleForMs: inRange('settleForMs', options.settleForMs ?? 600_000, 0, 86_400_000),
     backoffMsMax: inRange('backoffMsMax', options.backoffMsMax ?? 10_000, 1, 3_600_000),
-    onEvent: options.onEvent ?? (() => undefined),
   }
 }
-

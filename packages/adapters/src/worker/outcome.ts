@@ -1,6 +1,6 @@
 /** What a handler returned or threw, as the queue is told of it. */
 import type { Failure, Result } from '@daybook/core'
-import { type Handler, LeaseLost, PermanentError, Release } from './handler.js'
+import { type Handler, LeaseLost, PermanentError, Release, WorkerStopped } from './handler.js'
 import type { Run } from './run.js'
 import type { SettleOutcome } from './source.js'
 
@@ -10,22 +10,29 @@ const reasonMax = 4_000
 
 const nothing: Result = {}
 
-/** Calls the handler. What came of it; `undefined` if it goes on, and then it is told `later`. */
+/** Who calls the handler. */
+export interface Host {
+  readonly handler: Handler
+  readonly agentId: string
+  readonly isStopping: () => boolean
+}
+
+/** Calls the handler and returns its outcome. If the handler returned a promise: `undefined`, and `later` is called with the outcome. */
 export const outcomeOf = (
   run: Run,
-  { handler, agentId }: { readonly handler: Handler; readonly agentId: string },
+  host: Host,
   later: (run: Run, outcome: SettleOutcome) => void,
 ): SettleOutcome | undefined => {
   try {
-    const result = handler(run.task, run)
-    if (!isPromise(result)) return returned(run, agentId, result)
+    const result = host.handler(run.task, run)
+    if (!isPromise(result)) return returned(run, host.agentId, result)
     result.then(
-      (value) => later(run, returned(run, agentId, value)),
-      (error: unknown) => later(run, thrown(run, agentId, error)),
+      (value) => later(run, returned(run, host.agentId, value)),
+      (error: unknown) => later(run, thrown(run, host, error)),
     )
     return undefined
   } catch (error) {
-    return thrown(run, agentId, error)
+    return thrown(run, host, error)
   }
 }
 
@@ -40,20 +47,32 @@ const returned = (run: Run, agentId: string, result: Result | void): SettleOutco
   return { kind: 'complete', taskId: run.task.id, agentId, token: run.token, result: result ?? nothing }
 }
 
-const thrown = (run: Run, agentId: string, error: unknown): SettleOutcome =>
-  error instanceof Release
-    ? released(run, agentId, error.message)
-    : failure(run, agentId, failureOf(error), !(error instanceof PermanentError))
+const thrown = (run: Run, { agentId, isStopping }: Host, error: unknown): SettleOutcome => {
+  if (error instanceof Release) return refused(run, agentId, error.message)
+  // A worker that goes on would claim the task again at once, without end and without an attempt.
+  if (error instanceof WorkerStopped && isStopping()) return givenBack(run, agentId, error.message)
+  return failure(run, agentId, failureOf(error), !(error instanceof PermanentError))
+}
 
-export const released = (run: Run, agentId: string, reason: string): SettleOutcome => ({
-  kind: 'release',
+/** By its handler: the agent is barred from the task (GB-04). */
+const refused = (run: Run, agentId: string, reason: string) => ({
+  kind: 'release' as const,
   taskId: run.task.id,
   agentId,
   token: run.token,
   reason: reason.slice(0, reasonMax),
 })
 
-/** A checkpoint that no heartbeat has carried yet goes with the failure, for whoever tries next. */
+/** By a worker that stops: nobody's failure, and no reason to bar the agent. */
+export const givenBack = (run: Run, agentId: string, reason: string): SettleOutcome => ({ ...refused(run, agentId, reason), stopping: true })
+
+/** The handler ran longer than it may. */
+export const ranTooLong = (run: Run, agentId: string, maxRunSeconds: number): SettleOutcome =>
+  failure(run, agentId, { message: runTimeMessage(maxRunSeconds), code: 'run-time-exceeded' }, true)
+
+export const runTimeMessage = (maxRunSeconds: number): string => `the handler ran longer than ${maxRunSeconds} s (maxRunSeconds)`
+
+/** A checkpoint that was not sent with a heartbeat yet goes with the failure, for whoever tries next. */
 const failure = (run: Run, agentId: string, error: Failure, retryable: boolean): SettleOutcome => {
   const { checkpoint, waiters } = run.takeNote()
   for (const { reject } of waiters) reject(new LeaseLost('the handler ended before this checkpoint was sent'))

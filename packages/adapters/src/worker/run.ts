@@ -2,7 +2,8 @@
  * One claimed task in the hands of this worker, and the context that its handler sees.
  *
  * buffered → running → settling → gone
- *    │          ├──────→ stopped → settling | gone   the grace period was over: given back once its handler ends
+ *    │          ├──────→ stopped → settling | gone   the grace period of a stop is over: given back once the handler ends
+ *    │          ├──────→ overdue → settling          `maxRunSeconds` are over: failed once the handler ends, or soon after
  *    └──────────┴──────→ lost                        the lease is lost: nothing is reported
  *
  * Most tasks are done within microseconds and read nothing of their context, so all of it is made on demand.
@@ -22,49 +23,52 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-/** What a handler has said and no heartbeat has carried yet. */
+/** What a handler has reported and no heartbeat has carried yet. */
 export interface Note {
   readonly progress: Json | undefined
   readonly checkpoint: Json | undefined
+  /** Who wait for the checkpoint to be durable. */
   readonly waiters: ReadonlyArray<Waiter>
 }
 
 export class Run implements HandlerContext {
-  state: 'buffered' | 'running' | 'settling' | 'stopped' | 'lost' | 'gone' = 'buffered'
+  state: 'buffered' | 'running' | 'settling' | 'stopped' | 'overdue' | 'lost' | 'gone' = 'buffered'
   readonly task: WorkTask
   readonly token: number
   readonly lastCheckpoint: Json | undefined
   /** How long the lease lasts without a heartbeat, in milliseconds. */
   readonly leaseMs: number
-  /** Both by `performance.now()`. */
+  // These three are by `performance.now()`.
   leaseEndsAt: number
+  /** When the next heartbeat is due. */
   beatAt: number
   startedAt = 0
   /** A heartbeat is under way. */
   beating = false
   private controller: AbortController | undefined
-  private reason: Error | undefined
-  private _progress: Json | undefined
-  private _checkpoint: Json | undefined
-  private _waiters: Array<Waiter> | undefined
+  private abortReason: Error | undefined
+  private unsentProgress: Json | undefined
+  private unsentCheckpoint: Json | undefined
+  private checkpointWaiters: Array<Waiter> | undefined
 
+  /** `leasedAt` is when the lease began at the latest, by `performance.now()`. */
   constructor(
     private readonly owner: RunOwner,
     { task, token, leaseMs, checkpoint }: ClaimedWork,
-    now: number,
+    leasedAt: number,
     renewRatio: number,
   ) {
     this.task = task
     this.token = token
     this.leaseMs = leaseMs
     this.lastCheckpoint = checkpoint
-    this.leaseEndsAt = now + leaseMs
-    this.beatAt = now + leaseMs * renewRatio
+    this.leaseEndsAt = leasedAt + leaseMs
+    this.beatAt = leasedAt + leaseMs * renewRatio
   }
 
   get signal(): AbortSignal {
     this.controller ??= new AbortController()
-    if (this.reason !== undefined) this.controller.abort(this.reason)
+    if (this.abortReason !== undefined) this.controller.abort(this.abortReason)
     return this.controller.signal
   }
 
@@ -75,7 +79,7 @@ export class Run implements HandlerContext {
   get progress(): (value: Json) => void {
     return (value) => {
       if (this.state !== 'running') return
-      this._progress = value
+      this.unsentProgress = value
       this.owner.beatSoon(this)
     }
   }
@@ -83,13 +87,13 @@ export class Run implements HandlerContext {
   get checkpoint(): (value: Json) => Promise<void> {
     return (value) => {
       const durable = new Promise<void>((resolve, reject) => {
-        if (this.state !== 'running') return reject(this.reason ?? new LeaseLost('the task is no longer held'))
-        this._checkpoint = value
-        this._waiters ??= []
-        this._waiters.push({ resolve, reject })
+        if (this.state !== 'running') return reject(this.abortReason ?? new LeaseLost('the task is no longer held'))
+        this.unsentCheckpoint = value
+        this.checkpointWaiters ??= []
+        this.checkpointWaiters.push({ resolve, reject })
         this.owner.beatSoon(this)
       })
-      // Not awaiting it must not end the process when the lease is lost.
+      // A handler that does not await it must not end the process when the lease is lost.
       durable.catch(() => undefined)
       return durable
     }
@@ -101,33 +105,33 @@ export class Run implements HandlerContext {
     }
   }
 
-  /** The handler is told to end; nothing of it is reported any more. */
+  /** Tells the handler to end. */
   abort(reason: Error): void {
-    this.reason = reason
+    this.abortReason = reason
     this.controller?.abort(reason)
-    const waiters = this._waiters
-    this._waiters = undefined
+    const waiters = this.checkpointWaiters
+    this.checkpointWaiters = undefined
     if (waiters !== undefined) for (const { reject } of waiters) reject(reason)
   }
 
   hasNote(): boolean {
-    return this._progress !== undefined || this._checkpoint !== undefined
+    return this.unsentProgress !== undefined || this.unsentCheckpoint !== undefined
   }
 
   takeNote(): Note {
-    const note = { progress: this._progress, checkpoint: this._checkpoint, waiters: this._waiters ?? [] }
-    this._progress = undefined
-    this._checkpoint = undefined
-    this._waiters = undefined
+    const note = { progress: this.unsentProgress, checkpoint: this.unsentCheckpoint, waiters: this.checkpointWaiters ?? [] }
+    this.unsentProgress = undefined
+    this.unsentCheckpoint = undefined
+    this.checkpointWaiters = undefined
     return note
   }
 
-  /** The heartbeat that carried the note got no answer. What has been said since then is newer. */
+  /** The heartbeat that carried the note got no answer. What was reported since then is newer, and wins. */
   putBack(note: Note): void {
-    this._progress ??= note.progress
-    this._checkpoint ??= note.checkpoint
+    this.unsentProgress ??= note.progress
+    this.unsentCheckpoint ??= note.checkpoint
     if (note.waiters.length === 0) return
-    if (this.reason !== undefined) for (const { reject } of note.waiters) reject(this.reason)
-    else this._waiters = [...note.waiters, ...(this._waiters ?? [])]
+    if (this.abortReason !== undefined) for (const { reject } of note.waiters) reject(this.abortReason)
+    else this.checkpointWaiters = [...note.waiters, ...(this.checkpointWaiters ?? [])]
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Hands in outcomes: gathered while a call is under way, kept and sent again until the queue has accepted
+ * Hands in outcomes. They gather while a call is under way, and are kept and sent again until the queue has accepted
  * or refused each of them, or the time for that is over.
  */
 import { randomUUID } from 'node:crypto'
@@ -19,23 +19,24 @@ interface Item {
 }
 
 export interface SettlerPort {
-  /** An outcome was accepted, or will never be: the run is over. */
+  /** The run is over: its outcome was accepted or refused, or was given up (`undefined`). */
   readonly over: (run: Run, outcome: SettleOutcome, answer: SettleAnswer | undefined) => void
 }
 
 export class Settler {
   private readonly batcher: Batcher<Item>
-  private _size = 0
+  private unsettled = 0
   private calls = 0
-  /** Distinguishes this worker's calls from those of a former one under the same name. */
+  /** Tells this worker's calls from those of a former one under the same name. */
   private readonly id = randomUUID()
-  /** Once the worker stops there is an end to trying, in milliseconds since 1970. */
+  /** When to stop trying, in milliseconds since 1970: for a worker that stops. */
   private until = Number.POSITIVE_INFINITY
-  private readonly hurry = new AbortController()
+  /** Aborted at that time. */
+  private readonly givingUp = new AbortController()
 
   constructor(
     private readonly config: Pick<WorkerConfig, 'source' | 'agentId' | 'settleMax' | 'settleInFlightMax' | 'settleForMs' | 'backoffMsMax'>,
-    private readonly onEvent: OnWorkerEvent,
+    private readonly tell: OnWorkerEvent,
     private readonly port: SettlerPort,
   ) {
     this.batcher = new Batcher(
@@ -51,19 +52,19 @@ export class Settler {
 
   /** Outcomes not accepted yet. */
   get size(): number {
-    return this._size
+    return this.unsettled
   }
 
   push(run: Run, outcome: SettleOutcome): void {
-    this._size++
+    this.unsettled++
     this.batcher.push({ run, outcome, since: Date.now(), bytes: 0 })
   }
 
   /** Gives up what is not accepted by then (milliseconds since 1970). */
   giveUpAt(time: number): void {
     this.until = time
-    const left = setTimeout(() => this.hurry.abort(), Math.max(0, time - Date.now()))
-    left.unref()
+    const timer = setTimeout(() => this.givingUp.abort(), Math.max(0, time - Date.now()))
+    timer.unref()
   }
 
   private async send(batch: ReadonlyArray<Item>): Promise<void> {
@@ -75,71 +76,72 @@ export class Settler {
         this.answered(batch, answers)
         return
       } catch (error) {
-        if (batch.length > 1 && (codeOf(error) === 'too-large' || codeOf(error) === 'invalid')) return this.halve(batch)
-        if (batch.length === 1 && codeOf(error) !== undefined && !mayRetryLater(codeOf(error) as string) && !isDenied(codeOf(error))) {
-          return this.answered(batch, [{ ok: false, code: codeOf(error) as string, detail: (error as Error).message }])
+        const code = codeOf(error)
+        if (batch.length > 1 && (code === 'too-large' || code === 'invalid')) return this.halve(batch)
+        if (batch.length === 1 && code !== undefined && !mayRetryLater(code) && !isDenied(code)) {
+          return this.answered(batch, [{ ok: false, code, detail: (error as Error).message }])
         }
         const retryInMs = backoffMs(failures, error, this.config.backoffMsMax)
-        if (this.isOver(batch[batch.length - 1] as Item, retryInMs)) return this.giveUp(batch, error)
-        this.onEvent({ type: 'settle-failed', outcomes: batch.length, error, retryInMs })
-        await pause(retryInMs, this.hurry.signal)
+        if (this.isTooLate(batch[batch.length - 1] as Item, retryInMs)) return this.giveUp(batch, error)
+        this.tell({ type: 'settle-failed', outcomes: batch.length, error, retryInMs })
+        await pause(retryInMs, this.givingUp.signal)
       }
     }
   }
 
-  private _over({ run, outcome }: Item, answer: SettleAnswer | undefined): void {
-    this._size--
+  private conclude({ run, outcome }: Item, answer: SettleAnswer | undefined): void {
+    this.unsettled--
     this.port.over(run, outcome, answer)
   }
 
+  /** The batch was refused as a whole. One outcome may be to blame: the halves are sent each for itself. */
   private async halve(batch: ReadonlyArray<Item>): Promise<void> {
     const half = batch.length >> 1
     await this.send(batch.slice(0, half))
     await this.send(batch.slice(half))
   }
 
-  private isOver({ since }: Item, retryInMs: number): boolean {
-    return this.hurry.signal.aborted || Date.now() + retryInMs > Math.min(this.until, since + this.config.settleForMs)
+  private isTooLate({ since }: Item, retryInMs: number): boolean {
+    return this.givingUp.signal.aborted || Date.now() + retryInMs > Math.min(this.until, since + this.config.settleForMs)
   }
 
   private answered(batch: ReadonlyArray<Item>, answers: ReadonlyArray<SettleAnswer>): void {
     for (let i = 0; i < batch.length; i++) {
       const item = batch[i] as Item
       const answer = answers[i] ?? missing
-      if (answer.ok) this._over(item, answer)
-      else if (mayRetryLater(answer.code)) this.later(item, answer)
-      else {
-        const { outcome } = item
-        this.onEvent({ type: 'outcome-refused', taskId: outcome.taskId, kind: outcome.kind, code: answer.code, detail: answer.detail })
-        const instead = isLost(answer.code) ? undefined : failureInstead(outcome, answer)
-        if (instead === undefined) {
-          this._over(item, answer)
-        } else {
-          this._size--
-          this.push(item.run, instead)
-        }
-      }
+      if (answer.ok) this.conclude(item, answer)
+      else if (mayRetryLater(answer.code)) this.sendLater(item, answer)
+      else this.refused(item, answer)
     }
   }
 
-  private later(item: Item, answer: Refused): void {
+  private refused(item: Item, answer: Refused): void {
+    const { run, outcome } = item
+    this.tell({ type: 'outcome-refused', taskId: outcome.taskId, kind: outcome.kind, code: answer.code, detail: answer.detail })
+    const instead = isLost(answer.code) ? undefined : failureInstead(outcome, answer)
+    if (instead === undefined) return this.conclude(item, answer)
+    this.unsettled--
+    this.push(run, instead)
+  }
+
+  private sendLater(item: Item, answer: Refused): void {
     const retryInMs = Math.max(backoffMs(3, undefined, this.config.backoffMsMax), (answer.retryAfterSeconds ?? 0) * 1_000)
-    if (this.isOver(item, retryInMs)) return this.giveUp([item], answer)
-    void pause(retryInMs, this.hurry.signal).then(() => this.batcher.push(item))
+    if (this.isTooLate(item, retryInMs)) return this.giveUp([item], answer)
+    void pause(retryInMs, this.givingUp.signal).then(() => this.batcher.push(item))
   }
 
   private giveUp(batch: ReadonlyArray<Item>, error: unknown): void {
     for (const item of batch) {
       const { taskId, kind } = item.outcome
-      this.onEvent({ type: 'outcome-given-up', taskId, kind, error })
-      this._over(item, undefined)
+      this.tell({ type: 'outcome-given-up', taskId, kind, error })
+      this.conclude(item, undefined)
     }
   }
 }
 
 /**
- * The queue will not have this result, or not all that came with a failure. Without a word the task would
- * be held until its lease ends, and then be done again in vain.
+ * The queue refuses this result, or part of a failure's report. If nothing were reported instead, the task would be
+ * held until its lease ends, and then be done again in vain.
  */
 const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): SettleOutcome | undefined => {
   const { taskId, agentId, token } = outcome
@@ -151,7 +153,7 @@ const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): Sett
   return { kind: 'fail', taskId, agentId, token, error: { message: outcome.error.message }, retryable: outcome.retryable }
 }
 
-/** Not the outcome's fault: another token may be let in. */
-const isDenied = (code: string | undefined): boolean => code === 'unauthorized' || code === 'forbidden'
+/** The token is at fault, and not the outcome: the same may be accepted once the token is let in again. */
+const isDenied = (code: string): boolean => code === 'unauthorized' || code === 'forbidden'
 
 const missing: SettleAnswer = { ok: false, code: 'internal', detail: 'an answer is missing' }

@@ -43,8 +43,14 @@ export interface ClaimedWork {
   readonly task: WorkTask
   /** Fencing token: only with the newest one can a task be completed, failed, released or kept. */
   readonly token: number
-  /** How long the lease still lasts by the clock of this process, in milliseconds. */
+  /** How long the lease lasts without a heartbeat, in milliseconds. */
   readonly leaseMs: number
+  /**
+   * How long the claim had waited at the queue when the lease began, in milliseconds. The worker counts the lease
+   * from the sending of the claim plus this: an answer may arrive late, and a lease counted from its arrival would
+   * go on after the queue has given the task to somebody else.
+   */
+  readonly waitedMs: number
   /** What a former holder left. */
   readonly checkpoint?: Json | undefined
 }
@@ -58,6 +64,8 @@ export interface SourceClaim {
   readonly max: number
   /** How long to wait for a task when there is none, in milliseconds. */
   readonly waitMs: number
+  /** How long the leases are to last without a heartbeat. A task's `timeout` may make them shorter. */
+  readonly leaseSeconds: number
 }
 
 interface Held {
@@ -69,7 +77,8 @@ export type SettleOutcome = Held &
   (
     | { readonly kind: 'complete'; readonly result: Result }
     | { readonly kind: 'fail'; readonly error: Failure; readonly retryable: boolean; readonly checkpoint?: Json }
-    | { readonly kind: 'release'; readonly reason: string }
+    /** `stopping`: given back because the worker stops. Else the agent refuses the task, and is barred from it (GB-04). */
+    | { readonly kind: 'release'; readonly reason: string; readonly stopping?: true }
   )
 export interface Heartbeat extends Held {
   readonly progress?: Json
@@ -84,12 +93,12 @@ export interface Refused {
   readonly retryAfterSeconds?: number | undefined
 }
 export type SettleAnswer = { readonly ok: true; readonly status: Status } | Refused
-/** A lease that was extended lasts as long, from now, as it did when it was granted. */
+/** An extended lease lasts `leaseMs` from the heartbeat on. */
 export type HeartbeatAnswer = { readonly ok: true } | Refused
 
 /**
- * All three reject when the queue cannot be asked at all; an error's `code` and `retryAfterSeconds` are
- * heeded if it has them. Answers come in the order of what was asked. None retries: the worker does.
+ * All three reject when the queue cannot be asked at all. If the error has a `code` or `retryAfterSeconds`, the worker
+ * heeds them. Answers come in the order of what was asked. A source does not retry: the worker does.
  */
 export interface TaskSource {
   /** Claims up to `max` tasks, waiting for the first. Gives up when the signal is aborted: it may reject, or resolve empty. */

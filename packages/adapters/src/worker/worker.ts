@@ -6,19 +6,20 @@
  *
  * While it runs, three things go on at the same time, and none waits for another: one claim is under way
  * whenever there is room for what it may bring; handlers run; outcomes are handed in in batches. One timer
- * looks after all leases.
+ * looks after all leases, another after handlers that run too long.
  */
-import type { Json } from '@daybook/core'
+import type { Json, Status } from '@daybook/core'
 import { backoffMs, pause } from '../client/retry.js'
 import type { OnWorkerEvent, WorkerEvent, WorkerStats } from './events.js'
 import { Gate } from './gate.js'
-import { LeaseLost, WorkerStopped } from './handler.js'
+import { LeaseLost, RunTimeExceeded, WorkerStopped } from './handler.js'
 import { Leases } from './leases.js'
 import { configureWorker, type StopOptions, type WorkerConfig, type WorkerOptions } from './options.js'
-import { outcomeOf, released } from './outcome.js'
+import { givenBack, type Host, outcomeOf, ranTooLong, runTimeMessage } from './outcome.js'
 import { Pace } from './pace.js'
 import { codeOf, isFatal } from './refusals.js'
 import { Run } from './run.js'
+import { RunLimit } from './run-limit.js'
 import { Settler } from './settler.js'
 import type { ClaimedWork, SettleAnswer, SettleOutcome, SourceClaim } from './source.js'
 
@@ -30,12 +31,13 @@ export interface TaskWorker {
    * Claims no more, gives up the waiting claim (one that was sent just now is awaited for up to 100 ms), and ends what is under way:
    *
    * 1. Tasks claimed ahead are worked off if that is likely to take no more than half of the grace period;
-   *    otherwise they are released at once. A release counts as an attempt and bars this agent (GB-04), so
-   *    finishing is the better way where it is quick.
-   * 2. Handlers may go on for `graceMs`. Then their signals are aborted, and their tasks are released as
+   *    otherwise they are given back at once.
+   * 2. Handlers may go on for `graceMs`. Then their signals are aborted, and their tasks are given back as
    *    they end. A handler that does not end within a second is abandoned: its task stays leased until the
    *    lease ends, since two at one task would be worse than a late retry.
    * 3. Outcomes are handed in, for five more seconds at most if the queue cannot be reached.
+   *
+   * A task that is given back goes to whoever claims next, this agent included. It is no attempt.
    *
    * Resolves when that is done. Never rejects. A second call may shorten the grace period.
    */
@@ -71,24 +73,26 @@ export const createWorker = <P = Json>(options: WorkerOptions<P>): TaskWorker =>
 
 /** The server's limit on one claim. */
 const claimMax = 1_000
-/** How long an aborted handler may take to end. */
+/** How long an aborted handler may take to end when the worker stops. */
 const abortedMs = 1_000
+/** The same for one that ran too long. `daybook work` needs five seconds to kill a program that ignores SIGTERM. */
+const overdueMs = 6_000
 /** How long outcomes are still handed in after the handlers have ended. */
-const lastWordsMs = 5_000
-/** A claim that is answered at all is mostly answered by then; after that it is a long poll that waits for work. */
+const handInMs = 5_000
+/** A claim that finds work is mostly answered by then. After that it is a long poll, and waits for work. */
 const nothingThereMs = 100
-/** The same for who says that a queue is drained: to be wrong is worse than to be late, should the server be slow. */
+/** The same, before a queue is said to be drained: where the server is slow, to be late is better than to be wrong. */
 const drainedMs = 500
 
 class Worker {
-  private _state: WorkerStats['state'] = 'new'
+  private state: WorkerStats['state'] = 'new'
   private buffer: Array<Run> = []
-  /** Index of the first run of `#buffer` that has not been started. */
+  /** Index of the first run of `buffer` that has not been started. */
   private head = 0
-  /** Of those, how many are still to be started: the rest has lost its lease. */
-  private _buffered = 0
-  /** Their handlers have returned promises. */
-  private readonly _running = new Set<Run>()
+  /** How many of `buffer` are still to be started: the rest has been started, or has lost its lease. */
+  private buffered = 0
+  /** Runs whose handlers have returned promises, in the order in which they began. */
+  private readonly running = new Set<Run>()
   /** 1 while a handler is being called. */
   private calling = 0
   private pumping = false
@@ -96,15 +100,17 @@ class Worker {
   private isClaiming = false
   /** When the last claim was sent that came back empty. */
   private emptySentAt = 0
-  private _prefetch = 0
+  private prefetch = 0
   private counts = { claimed: 0, started: 0, completed: 0, failed: 0, released: 0, lost: 0 }
 
   private readonly pace = new Pace()
   private readonly leases: Leases
   private readonly settler: Settler
+  private readonly host: Host
+  private readonly runLimit: RunLimit
   private readonly claims = new AbortController()
   private readonly wakeClaims = new Gate()
-  /** Opened whenever there is something new for those who wait for an end: a run is over, a deadline has moved. */
+  /** Opened when those who wait for an end should look again: a run is over, a deadline has moved. */
   private readonly progress = new Gate()
   private drainers = 0
   private claiming: Promise<void> = Promise.resolve()
@@ -114,34 +120,36 @@ class Worker {
   readonly ended: Promise<void>
 
   constructor(readonly config: WorkerConfig) {
-    const { source, agentId, leaseRenewRatio } = config
-    this.leases = new Leases(source, agentId, leaseRenewRatio, this.tell, (run, detail) => this.lost(run, detail))
+    const { source, agentId, leaseRenewRatio, maxRunSeconds } = config
+    this.leases = new Leases(source, agentId, leaseRenewRatio, { tell: this.tell, lost: (run, detail) => this.lost(run, detail) })
+    this.host = { handler: config.handler, agentId, isStopping: () => this.state !== 'running' }
     this.settler = new Settler(config, this.tell, { over: (run, outcome, answer) => this.over(run, outcome, answer) })
+    this.runLimit = new RunLimit(this.running, maxRunSeconds * 1_000, (run) => this.ranTooLong(run))
     this.ended = new Promise((resolve, reject) => (this.end = { resolve, reject }))
-    // Whoever does not look at it must not be ended by it.
+    // A program that does not look at it must not be ended by its rejection.
     this.ended.catch(() => undefined)
   }
 
   start(): void {
-    if (this._state !== 'new') throw new Error(`this worker is ${this._state}; create another one`)
-    this._state = 'running'
+    if (this.state !== 'new') throw new Error(`this worker is ${this.state}; create another one`)
+    this.state = 'running'
     this.claiming = this.claimLoop()
   }
 
   stats(): WorkerStats {
     return {
       ...this.counts,
-      state: this._state,
-      running: this._running.size + this.calling,
-      buffered: this._buffered,
+      state: this.state,
+      running: this.running.size + this.calling,
+      buffered: this.buffered,
       unsettled: this.settler.size,
-      prefetch: this._prefetch,
+      prefetch: this.prefetch,
     }
   }
 
   private readonly tell: OnWorkerEvent = (event: WorkerEvent): void => {
     try {
-      this.config.onEvent(event)
+      this.config.onEvent?.(event)
     } catch (error) {
       // A faulty logger must not cost a task, nor go unseen.
       queueMicrotask(() => {
@@ -153,10 +161,10 @@ class Worker {
   // ------------------------------------------------------------ claiming
 
   private async claimLoop(): Promise<void> {
-    const { source, agentId, types, phases, skills, tenant, claimWaitMs } = this.config
-    const request: Omit<SourceClaim, 'max' | 'waitMs'> = { agentId, types, phases, skills, tenant }
+    const { source, agentId, types, phases, skills, tenant, leaseSeconds, claimWaitMs } = this.config
+    const request: Omit<SourceClaim, 'max' | 'waitMs'> = { agentId, types, phases, skills, tenant, leaseSeconds }
     const { signal } = this.claims
-    for (let failures = 0; this._state === 'running'; ) {
+    for (let failures = 0; this.state === 'running'; ) {
       const max = this.room()
       if (max === 0) {
         await this.wakeClaims.pass()
@@ -174,7 +182,7 @@ class Worker {
         this.isClaiming = false
         if (signal.aborted) return
         if (codeOf(error) === 'not-found') {
-          // A queue comes into being with its first task: until then it is as good as empty.
+          // A queue comes into being with its first task. Until then it counts as empty.
           await this.foundNothing(0)
           continue
         }
@@ -188,7 +196,7 @@ class Worker {
     }
   }
 
-  /** Nothing but this keeps a queue from being asked without end by a source that does not wait. */
+  /** A source that does not wait would be asked again at once, without end: this is what makes a pause. */
   private async foundNothing(waitedMs: number): Promise<void> {
     this.emptySentAt = this.claimSentAt
     this.progress.open()
@@ -205,25 +213,25 @@ class Worker {
   private room(): number {
     const { concurrency, prefetchMax, prefetchMs, unsettledMax } = this.config
     if (this.settler.size >= unsettledMax) return 0
-    this._prefetch = this.pace.within(prefetchMs, concurrency, prefetchMax)
+    this.prefetch = this.pace.within(prefetchMs, concurrency, prefetchMax)
     // Half of what is held ahead is claimed at a time: one by one, every task would cost a request.
-    if (this._buffered * 2 > this._prefetch) return 0
-    return Math.min(claimMax, Math.max(0, concurrency + this._prefetch - this._running.size - this._buffered))
+    if (this.buffered * 2 > this.prefetch) return 0
+    return Math.min(claimMax, Math.max(0, concurrency + this.prefetch - this.running.size - this.buffered))
   }
 
   private accept(works: ReadonlyArray<ClaimedWork>): void {
     this.counts.claimed += works.length
-    if (this._state === 'stopped') {
-      for (const { task } of works) this.tell({ type: 'abandoned', taskId: task.id })
+    if (this.state === 'stopped') {
+      for (const { task } of works) this.tell({ type: 'abandoned', taskId: task.id, reason: 'stopped' })
       return
     }
-    const now = performance.now()
     for (const work of works) {
-      const run = new Run(this.leases, work, now, this.config.leaseRenewRatio)
+      // From the sending on: what the answer took to come is already gone from the lease.
+      const run = new Run(this.leases, work, this.claimSentAt + work.waitedMs, this.config.leaseRenewRatio)
       this.leases.add(run)
       this.buffer.push(run)
     }
-    this._buffered += works.length
+    this.buffered += works.length
     this.pump()
   }
 
@@ -231,49 +239,57 @@ class Worker {
 
   /** Starts what can be started. */
   private pump(): void {
-    // A handler that returns at once ends within `#begin`, and would start the next one from within.
+    // A handler that returns at once ends within `begin`, and would start the next one from within.
     if (this.pumping) return
     this.pumping = true
     const { concurrency } = this.config
     let now = performance.now()
-    while (this._running.size < concurrency && this.head < this.buffer.length) {
+    while (this.running.size < concurrency && this.head < this.buffer.length) {
       const run = this.buffer[this.head++] as Run
-      if (run.state === 'buffered') now = this.begin(run, now)
+      if (run.state !== 'buffered') continue
+      if (run.leaseEndsAt > now) now = this.begin(run, now)
+      else this.lost(run, 'expired: the lease ended before the task was begun')
     }
     if (this.head === this.buffer.length) {
       this.buffer = []
       this.head = 0
     }
     this.pumping = false
-    if (this.wakeClaims.isWaitedAt && this._state !== 'running') this.wakeClaims.open()
-    else if (this.wakeClaims.isWaitedAt && this._buffered * 2 <= this._prefetch) this.wakeClaims.open()
+    if (this.wakeClaims.isWaitedAt && this.state !== 'running') this.wakeClaims.open()
+    else if (this.wakeClaims.isWaitedAt && this.buffered * 2 <= this.prefetch) this.wakeClaims.open()
   }
 
-  /** Returns when the handler had been called: most of the quick ones have ended by then, and never count among those that run. */
+  /** Returns the time when the call of the handler was over. Most of the quick ones have ended by then, and are never in `running`. */
   private begin(run: Run, now: number): number {
-    this._buffered--
+    this.buffered--
     this.counts.started++
     run.state = 'running'
     run.startedAt = now
     this.calling = 1
-    const outcome = outcomeOf(run, this.config, this.endedLater)
+    const outcome = outcomeOf(run, this.host, this.endedLater)
     this.calling = 0
     const calledAt = performance.now()
-    if (outcome === undefined) this._running.add(run)
-    else this._ended(run, outcome, calledAt)
+    if (outcome === undefined) {
+      this.running.add(run)
+      this.runLimit.watch()
+    } else {
+      this.finished(run, outcome, calledAt)
+    }
     return calledAt
   }
 
   private readonly endedLater = (run: Run, outcome: SettleOutcome): void => {
-    this._running.delete(run)
-    this._ended(run, outcome, performance.now())
+    this.running.delete(run)
+    this.finished(run, outcome, performance.now())
     this.pump()
   }
 
-  private _ended(run: Run, outcome: SettleOutcome, now: number): void {
+  private finished(run: Run, outcome: SettleOutcome, now: number): void {
+    const { agentId, maxRunSeconds } = this.config
     this.pace.finish(now - run.startedAt)
     if (run.state === 'running') this.settle(run, outcome)
-    else if (run.state === 'stopped') this.settle(run, released(run, this.config.agentId, 'the worker stopped'))
+    else if (run.state === 'stopped') this.settle(run, givenBack(run, agentId, 'the worker stopped'))
+    else if (run.state === 'overdue') this.settle(run, ranTooLong(run, agentId, maxRunSeconds))
     this.progress.open()
   }
 
@@ -285,19 +301,45 @@ class Worker {
   private over(run: Run, outcome: SettleOutcome, answer: SettleAnswer | undefined): void {
     run.state = 'gone'
     this.leases.remove(run)
-    if (answer?.ok !== true) this.counts.lost++
-    else if (outcome.kind === 'complete') {
-      this.counts.completed++
-      if (answer.status === 'incomplete') this.tell({ type: 'incomplete', taskId: outcome.taskId })
-    } else if (outcome.kind === 'fail') this.counts.failed++
-    else this.counts.released++
+    if (answer?.ok === true) this.accepted(outcome, answer.status)
+    else this.counts.lost++
     if (this.wakeClaims.isWaitedAt) this.wakeClaims.open()
     this.progress.open()
   }
 
+  private accepted({ kind, taskId }: SettleOutcome, status: Status): void {
+    if (kind === 'complete') this.counts.completed++
+    else if (kind === 'fail') this.counts.failed++
+    else this.counts.released++
+    if (this.config.onEvent === undefined) return
+    this.tell({ type: 'outcome-accepted', taskId, kind, status })
+    if (status === 'incomplete') this.tell({ type: 'incomplete', taskId })
+  }
+
+  private ranTooLong(run: Run): void {
+    const { maxRunSeconds } = this.config
+    if (run.state === 'lost') return this.abandonOverdue(run)
+    if (run.state !== 'running') return
+    run.state = 'overdue'
+    this.tell({ type: 'run-time-exceeded', taskId: run.task.id, maxRunSeconds })
+    run.abort(new RunTimeExceeded(runTimeMessage(maxRunSeconds)))
+    setTimeout(() => this.abandonOverdue(run), overdueMs).unref()
+  }
+
+  /** A handler that hangs must not keep its place, nor its task's lease. It cannot be stopped, only left to itself. */
+  private abandonOverdue(run: Run): void {
+    if (!this.running.delete(run)) return
+    this.tell({ type: 'abandoned', taskId: run.task.id, reason: 'run-time-exceeded' })
+    if (run.state === 'overdue') this.settle(run, ranTooLong(run, this.config.agentId, this.config.maxRunSeconds))
+    this.progress.open()
+    this.pump()
+  }
+
+  /** `buffered` or later; not while its outcome is being handed in. */
   private lost(run: Run, detail: string): void {
     const started = run.state !== 'buffered'
-    if (!started) this._buffered--
+    if (!started) this.buffered--
+    this.leases.remove(run)
     run.state = 'lost'
     this.counts.lost++
     this.tell({ type: 'lease-lost', taskId: run.task.id, started, detail })
@@ -312,11 +354,11 @@ class Worker {
     this.drainers++
     let idleSince = performance.now()
     try {
-      while (this._state !== 'stopped') {
-        const idle = this._running.size + this.calling === 0 && this._buffered === 0 && this.settler.size === 0
+      while (this.state !== 'stopped') {
+        const idle = this.running.size + this.calling === 0 && this.buffered === 0 && this.settler.size === 0
         if (!idle) idleSince = performance.now()
         const openForMs = this.isClaiming ? performance.now() - Math.max(this.claimSentAt, idleSince) : 0
-        if (idle && this._state === 'running' && (this.emptySentAt >= idleSince || openForMs >= drainedMs)) return
+        if (idle && this.state === 'running' && (this.emptySentAt >= idleSince || openForMs >= drainedMs)) return
         await this.progress.passWithin(nothingThereMs / 4)
       }
     } finally {
@@ -330,40 +372,42 @@ class Worker {
       this.deadline = deadline
       this.progress.open()
     }
-    return (this.stopping ??= this._stop())
+    return (this.stopping ??= this.shutDown())
   }
 
-  private async _stop(): Promise<void> {
-    // 1. Nothing new.
-    this._state = 'stopping'
+  private async shutDown(): Promise<void> {
+    // 1. No new work.
+    this.state = 'stopping'
     this.wakeClaims.open()
     await this.endClaims()
-    // 2. What is claimed ahead: worked off, or given back.
+    // 2. Tasks claimed ahead: worked off, or given back.
     const left = this.deadline - Date.now()
-    const needed = (this._buffered * this.pace.averageMs) / this.config.concurrency
-    if (!(needed <= left / 2)) this.releaseBuffered()
+    const needed = (this.buffered * this.pace.averageMs) / this.config.concurrency
+    if (!(needed <= left / 2)) this.giveBackBuffered()
     // 3. Handlers.
-    await this.until(() => this._running.size === 0 && this._buffered === 0, () => this.deadline)
-    this.releaseBuffered()
-    for (const run of this._running) {
+    await this.until(() => this.running.size === 0 && this.buffered === 0, () => this.deadline)
+    this.giveBackBuffered()
+    for (const run of this.running) {
       if (run.state !== 'running') continue
       run.state = 'stopped'
       run.abort(new WorkerStopped('the worker stopped'))
     }
     const patience = Date.now() + abortedMs
-    await this.until(() => this._running.size === 0, () => patience)
-    for (const run of this._running) {
+    await this.until(() => this.running.size === 0, () => patience)
+    for (const run of this.running) {
+      if (run.state === 'overdue') this.abandonOverdue(run)
       if (run.state !== 'stopped') continue
       run.state = 'gone'
       this.counts.lost++
       this.leases.remove(run)
-      this.tell({ type: 'abandoned', taskId: run.task.id })
+      this.tell({ type: 'abandoned', taskId: run.task.id, reason: 'stopped' })
     }
     // 4. Outcomes.
-    this.settler.giveUpAt(Date.now() + lastWordsMs)
+    this.settler.giveUpAt(Date.now() + handInMs)
     await this.until(() => this.settler.size === 0, () => Number.POSITIVE_INFINITY)
     this.leases.close()
-    this._state = 'stopped'
+    this.runLimit.close()
+    this.state = 'stopped'
     this.progress.open()
     this.end?.resolve()
   }
@@ -371,25 +415,25 @@ class Worker {
   private async endClaims(): Promise<void> {
     const ended = new AbortController()
     void this.claiming.then(() => ended.abort())
-    // A claim that was sent just now may be answered any moment: broken off, what it takes would be nobody's.
+    // A claim that was sent just now may be answered at any moment. Were it broken off, the tasks that it has taken would be nobody's.
     if (this.isClaiming) await pause(this.claimSentAt + nothingThereMs - performance.now(), ended.signal)
     this.claims.abort()
-    // A source that does not heed the signal must not keep the worker from stopping.
+    // A source that ignores the signal must not keep the worker from stopping.
     await pause(Math.max(abortedMs, this.deadline - Date.now()), ended.signal)
   }
 
-  private releaseBuffered(): void {
+  private giveBackBuffered(): void {
     const unstarted = this.buffer.slice(this.head)
     this.buffer = []
     this.head = 0
     for (const run of unstarted) {
       if (run.state !== 'buffered') continue
-      this._buffered--
-      this.settle(run, released(run, this.config.agentId, 'the worker stopped before it began'))
+      this.buffered--
+      this.settle(run, givenBack(run, this.config.agentId, 'the worker stopped before it began'))
     }
   }
 
-  /** Until it is so, or the deadline (which may move) is over. */
+  /** Until the condition holds, or the deadline is over. The deadline may move meanwhile. */
   private async until(isSo: () => boolean, deadline: () => number): Promise<void> {
     while (!isSo()) {
       const left = deadline() - Date.now()

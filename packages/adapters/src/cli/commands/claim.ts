@@ -4,7 +4,7 @@ import { type Cli, examples } from '../cli.js'
 import { defaultAgent } from '../who.js'
 import { attemptText, subjectOf } from '../task-table.js'
 import { clean, until } from '../text.js'
-import { defined, list, number, positive } from '../values.js'
+import { defined, list, number, positive, secondsFrom } from '../values.js'
 
 interface Options {
   readonly agent?: string
@@ -14,6 +14,7 @@ interface Options {
   readonly tenant?: string
   readonly max?: number
   readonly wait?: number
+  readonly lease?: number
 }
 
 export const claimCommand = (cli: Cli): Command =>
@@ -26,15 +27,16 @@ export const claimCommand = (cli: Cli): Command =>
     .option('--tenant <name>', 'only tasks of this tenant')
     .option('--max <n>', 'at most so many', positive, 1)
     .option('--wait <seconds>', 'how long to wait for one if there is none', number, 0)
+    .option('--lease <seconds>', "how long the lease lasts without a heartbeat, at most as long as the task's timeout (default)", secondsFrom(0.001))
     .addHelpText('after', examples(
       "daybook claim --types 'eng-*' --wait 30",
       'task=$(daybook claim --json) # {"claims":[{"task":{…},"lease":{"token":7,…}}]}',
       '',
       'Then: daybook complete ID --lease TOKEN …, or fail, release, heartbeat. Exit code 0 also when there was none.',
     ))
-    .action(cli.connected<Options>(async ({ io, printer, client }, { agent, types, phases, skills, tenant, max, wait }) => {
+    .action(cli.connected<Options>(async ({ io, printer, client }, { agent, types, phases, skills, tenant, max, wait, lease }) => {
       const agentId = agent ?? defaultAgent(io.env)
-      const claims = await client.claim({ agentId, ...defined({ types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant, max, wait }) })
+      const claims = await client.claim({ agentId, ...defined({ types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant, max, wait, leaseSeconds: lease }) })
       printer.answer({ agentId, claims }, () =>
         printer.table(
           [

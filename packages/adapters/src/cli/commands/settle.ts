@@ -92,9 +92,18 @@ export const failCommand = (cli: Cli): Command =>
 export const releaseCommand = (cli: Cli): Command =>
   held(new Command('release').description('give a task back unfinished; this agent will not get it again'))
     .option('--reason <text>', 'why', 'released on the command line')
-    .addHelpText('after', examples('daybook release api --lease 7 --reason "needs somebody who knows Go"'))
-    .action(cli.connected<Held & { readonly reason: string }, [string]>(async ({ io, printer, client }, options, id) => {
-      const answer = await client.release(id, { agentId: options.agent ?? defaultAgent(io.env), token: options.lease, reason: options.reason })
+    .option('--stopping', 'this agent stops, and does not refuse the task: no attempt is counted, and it may get it again')
+    .addHelpText('after', examples(
+      'daybook release api --lease 7 --reason "needs somebody who knows Go"',
+      'daybook release api --lease 7 --stopping --reason "going home"',
+    ))
+    .action(cli.connected<Held & { readonly reason: string; readonly stopping?: true }, [string]>(async ({ io, printer, client }, options, id) => {
+      const answer = await client.release(id, {
+        agentId: options.agent ?? defaultAgent(io.env),
+        token: options.lease,
+        reason: options.reason,
+        ...defined({ stopping: options.stopping }),
+      })
       printer.answer({ id, ...answer }, () => printer.line(`${id} ${paintStatus(printer.colors, answer.status)}`))
     }))
 

@@ -2,14 +2,14 @@
 import { Command } from 'commander'
 import type { Phase, Status } from '@daybook/core'
 import { type DaybookClient, DaybookError } from '../../client/index.js'
-import { createWorker, httpSource, Release, type TaskWorker, type WorkerEvent, type WorkTask } from '../../worker/index.js'
+import { createWorker, httpSource, type TaskWorker, WorkerStopped } from '../../worker/index.js'
 import { type Cli, examples, type Session } from '../cli.js'
-import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { CliError, UsageError } from '../exit-codes.js'
 import { cannotStart } from '../find-program.js'
 import { NoSuchProgram, runAgent } from '../run-agent.js'
-import { clean, plural } from '../text.js'
-import { defined, list, number, positive } from '../values.js'
-import { isOutage, watchSource } from '../watch-source.js'
+import { defined, list, number, positive, secondsFrom } from '../values.js'
+import { watchSource } from '../watch-source.js'
+import { WorkReport } from '../work-report.js'
 
 interface Options {
   readonly agent?: string
@@ -19,6 +19,8 @@ interface Options {
   readonly tenant?: string
   readonly concurrency: number
   readonly untilEmpty?: boolean
+  readonly lease?: number
+  readonly maxRun?: number
   readonly grace: number
   readonly quiet?: boolean
 }
@@ -37,6 +39,8 @@ export const workCommand = (cli: Cli): Command =>
     .option('--tenant <name>', 'only tasks of this tenant')
     .option('-c, --concurrency <n>', 'so many programs at a time', positive, 1)
     .option('--until-empty', 'stop when nothing is pending, scheduled or in progress any more')
+    .option('--lease <seconds>', 'how soon others get a task when this worker was killed; it renews its leases by itself (60)', secondsFrom(0.1))
+    .option('--max-run <seconds>', 'how long a program may run before it is ended, and its attempt has failed (21600)', secondsFrom(0.001))
     .option('--grace <seconds>', 'how long programs may finish after SIGINT or SIGTERM', number, 10)
     .option('-q, --quiet', 'no line for every task')
     .addHelpText('after', `
@@ -50,8 +54,9 @@ run once for each attempt.
   any other      failed, to be tried again (75, EX_TEMPFAIL, says so by name); the end of what it wrote to
                  standard error is the error's message
 
-Leases are extended while it runs. If the lease is lost all the same (cancelled, terminated), it gets SIGTERM, and
-SIGKILL five seconds later. SIGINT or SIGTERM ends the worker: no new task, what runs may finish; twice: at once.
+Leases are extended while it runs. If the lease is lost all the same (cancelled, terminated), or --max-run is over, it
+gets SIGTERM, and SIGKILL five seconds later. SIGINT or SIGTERM ends the worker: no new task, and what runs may finish;
+twice: at once. What does not finish goes back to the queue. That is no attempt, and this agent may get it again.
 ${examples(
   "daybook work --types 'eng-*' --concurrency 4 -- ./examples/agent.sh",
   'daybook work --until-empty -- bash -c \'jq "{output: .payload, decisionReport: \\"echoed\\"}"\'',
@@ -64,18 +69,18 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   if (command === undefined) throw new UsageError('name a program after --')
   const obstacle = await cannotStart(command, process.env.PATH)
   if (obstacle !== undefined) throw new UsageError(`${obstacle}; no task was claimed`)
-  const told = createTeller(session, options.quiet === true)
+  const report = new WorkReport(session, options.quiet === true)
   let broken: unknown
 
   const worker: TaskWorker = createWorker({
-    source: watchSource(httpSource(client), told),
-    ...defined({ agentId: options.agent, types: options.types, phases: options.phases as ReadonlyArray<Phase> | undefined, skills: options.skills, tenant: options.tenant }),
+    source: watchSource(httpSource(client), report),
+    ...defined({ agentId: options.agent, types: options.types, phases: options.phases as ReadonlyArray<Phase> | undefined, skills: options.skills, tenant: options.tenant, leaseSeconds: options.lease, maxRunSeconds: options.maxRun }),
     concurrency: options.concurrency,
-    // A program takes its time: tasks held ahead of it would only come out of order.
+    // A program takes its time: what is claimed ahead of it would only be out of order.
     prefetchMax: 0,
-    onEvent: (event) => told.event(event),
+    onEvent: report.event,
     handler: async (task, { signal, lease, lastCheckpoint }) => {
-      const began = performance.now()
+      report.begin(task)
       try {
         const result = await runAgent({
           command,
@@ -93,18 +98,18 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
             DAYBOOK_AGENT: worker.agentId,
             DAYBOOK_LEASE: String(lease.token),
           },
-          onStderr: (text) => told.stderr(task.id, text),
+          onStderr: (text) => report.stderr(task.id, text),
         })
-        told.finished(task, performance.now() - began)
+        report.end(task)
         return result
       } catch (error) {
         if (error instanceof NoSuchProgram) {
           broken ??= error
           void worker.stop({ graceMs: options.grace * 1_000 })
         }
-        if (!signal.aborted) told.failed(task, performance.now() - began, error)
-        // Given back rather than failed: the task has done nothing to deserve it.
-        throw error instanceof NoSuchProgram ? new Release(error.message) : error
+        report.end(task, error)
+        // The fault is this worker's, and not the task's: it goes back, and no attempt is counted.
+        throw error instanceof NoSuchProgram ? new WorkerStopped(error.message) : error
       }
     },
   })
@@ -127,7 +132,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   }
   if (broken instanceof NoSuchProgram) throw new CliError(broken.message)
   if (broken !== undefined) throw broken
-  return told.end(worker)
+  return report.summary(worker)
 }
 
 /** What may still come to a worker: now, after a retry, or after what others are doing. Blocked tasks follow from those. */
@@ -154,82 +159,5 @@ const tasksOrNone = async (client: DaybookClient, type: string): Promise<number>
     // A queue comes into being with its first task.
     if (error instanceof DaybookError && error.code === 'not-found') return 0
     throw error
-  }
-}
-
-/** Says what happens, for people on stderr or as one JSON line each, and sums it up. */
-const createTeller = ({ printer, io }: Session, isQuiet: boolean) => {
-  const { colors } = printer
-  let incomplete = 0
-  let refused = 0
-  const lineOf = (people: string, json: object): void => {
-    if (isQuiet) return
-    if (printer.isJson) io.out(`${JSON.stringify(json)}\n`)
-    else io.err(`${people}\n`)
-  }
-  const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
-
-  return {
-    // Said with --quiet too: without it a worker that waits looks like one that has nothing to do.
-    down: (why: string): void => {
-      if (printer.isJson) lineOf('', { event: 'waiting', error: why })
-      else io.err(`${colors.yellow('waiting')} the server cannot be asked, trying again until it can: ${clean(why, 200)}\n`)
-    },
-    up: (): void => {
-      if (printer.isJson) lineOf('', { event: 'back' })
-      else io.err(`${colors.green('back')}    the server answers again\n`)
-    },
-    finished: (task: WorkTask, ms: number): void =>
-      lineOf(`${colors.green('done')}    ${clean(task.id, 60)} ${colors.dim(`${clean(task.type, 40)}, ${seconds(ms)}`)}`, { event: 'done', task: task.id, type: task.type, ms: Math.round(ms) }),
-    failed: (task: WorkTask, ms: number, error: unknown): void => {
-      const message = error instanceof Error ? error.message : String(error)
-      lineOf(`${colors.red('failed')}  ${clean(task.id, 60)} ${colors.dim(`${clean(task.type, 40)}, ${seconds(ms)}:`)} ${clean(message, 200)}`, { event: 'failed', task: task.id, type: task.type, ms: Math.round(ms), error: message })
-    },
-    stderr: (id: string, text: string): void => {
-      if (isQuiet || printer.isJson) return
-      for (const line of text.split('\n')) if (line.trim() !== '') io.err(`${colors.dim(`${clean(id, 60)}:`)} ${clean(line, 500)}\n`)
-    },
-    event: (event: WorkerEvent): void => {
-      switch (event.type) {
-        case 'incomplete':
-          incomplete++
-          return lineOf(
-            `${colors.red('incomplete')}  ${clean(event.taskId, 60)}: the program printed no decisionReport, which this queue requires.\n` +
-              '  Print {"output":…,"decisionReport":…}, or: daybook settings set decisionReport=optional',
-            { event: 'incomplete', task: event.taskId },
-          )
-        case 'lease-lost':
-          return lineOf(`${colors.yellow('lost')}    ${clean(event.taskId, 60)}: ${clean(event.detail, 200)}`, { event: 'lease-lost', task: event.taskId, detail: event.detail })
-        case 'outcome-refused':
-          refused++
-          return lineOf(`${colors.red('refused')} ${clean(event.taskId, 60)}: ${clean(event.detail, 200)}`, { event: 'refused', task: event.taskId, code: event.code, detail: event.detail })
-        case 'outcome-given-up':
-        case 'abandoned':
-          refused++
-          return lineOf(`${colors.red(event.type)} ${clean(event.taskId, 60)}: the task comes back when its lease ends`, { event: event.type, task: event.taskId })
-        case 'claim-failed':
-        case 'settle-failed':
-        case 'heartbeat-failed': {
-          // People have been told once, by `down`.
-          if (!printer.isJson && isOutage(event.error)) return
-          const message = event.error instanceof Error ? event.error.message : String(event.error)
-          return lineOf(`${colors.yellow('waiting')} ${clean(message, 200)}`, { event: event.type, error: message })
-        }
-      }
-    },
-    end: (worker: TaskWorker): number => {
-      const { completed, failed, released, lost } = worker.stats()
-      // A completion that came without its report was accepted, but completed nothing.
-      const done = Math.max(0, completed - incomplete)
-      const rest = [
-        failed > 0 ? plural(failed, 'attempt') + ' failed' : '',
-        incomplete > 0 ? `${incomplete} incomplete` : '',
-        released > 0 ? `${released} given back` : '',
-        lost > 0 ? `${lost} lost` : '',
-      ].filter((part) => part !== '')
-      if (printer.isJson) io.out(`${JSON.stringify({ event: 'end', agent: worker.agentId, completed: done, failed, incomplete, released, lost })}\n`)
-      else io.err(`${plural(done, 'task')} completed${rest.length === 0 ? '' : `, ${rest.join(', ')}`}\n`)
-      return incomplete > 0 || refused > 0 ? exitCodes.refused : exitCodes.done
-    },
   }
 }

@@ -89,7 +89,7 @@ const failCommand = (task: string, body: FailBody, { taskBytesMax }: HttpLimits)
 }
 
 const releaseCommand = (task: string, body: ReleaseBody): Prepared =>
-  E.right({ type: 'Release', ...holder(task, body), reason: body.reason })
+  E.right({ type: 'Release', ...holder(task, body), reason: body.reason, ...(body.stopping === true ? { stopping: true } : {}) })
 
 const optional = <K extends string>(members: Readonly<Record<K, Json | undefined>>): Partial<Record<K, Json>> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Record<K, Json>>

@@ -1,0 +1,147 @@
+/** What `daybook work` prints: lines for people on stderr, or one JSON line each on stdout, and a summary at the end. */
+import type { TaskWorker, WorkerEvent, WorkTask } from '../worker/index.js'
+import type { Session } from './cli.js'
+import { exitCodes } from './exit-codes.js'
+import { clean, plural } from './text.js'
+import { isOutage, type OutageTeller } from './watch-source.js'
+
+/** What is known of a task that a program was started for, until its outcome is accepted or refused. */
+interface Started {
+  readonly task: WorkTask
+  readonly startedAt: number
+  tookMs?: number
+  error?: string
+}
+
+/** What becomes of a failed attempt. */
+const afterFailure: Readonly<Record<string, string>> = {
+  pending: 'to be tried again',
+  scheduled: 'to be tried again',
+  'dead-letter': 'now a dead letter',
+}
+
+export class WorkReport implements OutageTeller {
+  private readonly started = new Map<string, Started>()
+  private incomplete = 0
+  private refused = 0
+
+  constructor(
+    private readonly session: Pick<Session, 'printer' | 'io'>,
+    private readonly isQuiet: boolean,
+  ) {}
+
+  begin(task: WorkTask): void {
+    this.started.set(task.id, { task, startedAt: performance.now() })
+  }
+
+  /** The program has ended. Whether that counts is for the queue to say. */
+  end(task: WorkTask, error?: unknown): void {
+    const started = this.started.get(task.id)
+    if (started === undefined) return
+    started.tookMs = performance.now() - started.startedAt
+    if (error !== undefined) started.error ??= error instanceof Error ? error.message : String(error)
+  }
+
+  // An outage is reported with --quiet too: without that, a worker that waits looks like one that has nothing to do.
+
+  readonly down = (why: string): void => {
+    const { printer, io } = this.session
+    if (printer.isJson) this.line('', { event: 'waiting', error: why })
+    else io.err(`${printer.colors.yellow('waiting')} the server cannot be asked, trying again until it can: ${clean(why, 200)}\n`)
+  }
+
+  readonly up = (): void => {
+    const { printer, io } = this.session
+    if (printer.isJson) this.line('', { event: 'back' })
+    else io.err(`${printer.colors.green('back')}    the server answers again\n`)
+  }
+
+  stderr(id: string, text: string): void {
+    const { printer, io } = this.session
+    if (this.isQuiet || printer.isJson) return
+    for (const line of text.split('\n')) if (line.trim() !== '') io.err(`${printer.colors.dim(`${clean(id, 60)}:`)} ${clean(line, 500)}\n`)
+  }
+
+  readonly event = (event: WorkerEvent): void => {
+    const { colors, isJson } = this.session.printer
+    switch (event.type) {
+      case 'outcome-accepted':
+        return this.accepted(event)
+      case 'incomplete':
+        this.incomplete++
+        return this.line(
+          `${colors.red('incomplete')}  ${clean(event.taskId, 60)}: the program printed no decisionReport, which this queue requires.\n` +
+            '  Print {"output":…,"decisionReport":…}, or: daybook settings set decisionReport=optional',
+          { event: 'incomplete', task: event.taskId },
+        )
+      case 'run-time-exceeded': {
+        const started = this.started.get(event.taskId)
+        const error = `it ran longer than ${event.maxRunSeconds} s (--max-run) and was ended`
+        if (started !== undefined) started.error = error
+        return this.line(`${colors.yellow('ending')}  ${clean(event.taskId, 60)}: ${error}`, { event: event.type, task: event.taskId, maxRunSeconds: event.maxRunSeconds })
+      }
+      case 'lease-lost':
+        this.started.delete(event.taskId)
+        return this.line(`${colors.yellow('lost')}    ${clean(event.taskId, 60)}: ${clean(event.detail, 200)}`, { event: 'lease-lost', task: event.taskId, detail: event.detail })
+      case 'outcome-refused':
+        this.refused++
+        return this.line(`${colors.red('refused')} ${clean(event.taskId, 60)}: ${clean(event.detail, 200)}`, { event: 'refused', task: event.taskId, code: event.code, detail: event.detail })
+      case 'outcome-given-up':
+      case 'abandoned':
+        this.refused++
+        return this.line(`${colors.red(event.type)} ${clean(event.taskId, 60)}: the task comes back when its lease ends`, { event: event.type, task: event.taskId })
+      case 'claim-failed':
+      case 'settle-failed':
+      case 'heartbeat-failed': {
+        // People have been told once, by `down`.
+        if (!isJson && isOutage(event.error)) return
+        const message = event.error instanceof Error ? event.error.message : String(event.error)
+        return this.line(`${colors.yellow('waiting')} ${clean(message, 200)}`, { event: event.type, error: message })
+      }
+    }
+  }
+
+  /** Prints the summary, and returns the exit code. */
+  summary(worker: TaskWorker): number {
+    const { printer, io } = this.session
+    const { incomplete } = this
+    const { completed, failed, released, lost } = worker.stats()
+    // A completion without its report was accepted, but has completed nothing.
+    const done = Math.max(0, completed - incomplete)
+    const rest = [
+      failed > 0 ? plural(failed, 'attempt') + ' failed' : '',
+      incomplete > 0 ? `${incomplete} incomplete` : '',
+      released > 0 ? `${released} given back` : '',
+      lost > 0 ? `${lost} lost` : '',
+    ].filter((part) => part !== '')
+    if (printer.isJson) io.out(`${JSON.stringify({ event: 'end', agent: worker.agentId, completed: done, failed, incomplete, released, lost })}\n`)
+    else io.err(`${plural(done, 'task')} completed${rest.length === 0 ? '' : `, ${rest.join(', ')}`}\n`)
+    return incomplete > 0 || this.refused > 0 ? exitCodes.refused : exitCodes.done
+  }
+
+  private accepted({ taskId, kind, status }: Extract<WorkerEvent, { type: 'outcome-accepted' }>): void {
+    const { colors } = this.session.printer
+    const started = this.started.get(taskId)
+    this.started.delete(taskId)
+    if (status === 'incomplete') return
+    const { task, tookMs, error = 'no reason was given' } = started ?? {}
+    const about = [task === undefined ? '' : clean(task.type, 40), tookMs === undefined ? '' : `${(tookMs / 1_000).toFixed(1)} s`].filter((part) => part !== '').join(', ')
+    const json = { task: taskId, type: task?.type, ms: tookMs === undefined ? undefined : Math.round(tookMs), status }
+    const who = `${clean(taskId, 60)} ${colors.dim(about)}`
+    switch (kind) {
+      case 'complete':
+        return this.line(`${colors.green('done')}    ${who}`, { event: 'done', ...json })
+      case 'fail':
+        return this.line(`${colors.red('failed')}  ${who}: ${clean(error, 200)} ${colors.dim(`(${afterFailure[status] ?? status})`)}`, { event: 'failed', ...json, error })
+      case 'release':
+        return this.line(`${colors.yellow('given back')} ${who}`, { event: 'given-back', ...json })
+    }
+  }
+
+  private line(people: string, json: object): void {
+    const { printer, io } = this.session
+    if (this.isQuiet) return
+    if (printer.isJson) io.out(`${JSON.stringify(json)}\n`)
+    else io.err(`${people}\n`)
+  }
+}
