@@ -111,8 +111,8 @@ export const everyEvent = (): ReadonlyArray<QueueEvent> => {
   q.do({ type: 'Pause', reason: 'lunch' })
   q.do({ type: 'Resume', reason: 'back' })
   // A lease shorter than the task's timeout, with a heartbeat; an agent that stops.
-  q.enqueue(task('g', { timeout: 600 }))
-  token = q.claim('ann', { leaseSeconds: 60 }).token
+  q.enqueue(task('g', { type: 'short', timeout: 600 }))
+  token = q.claim('ann', { types: ['short'], leaseSeconds: 60 }).token
   q.at += 20_000
   q.do({ type: 'Heartbeat', task: 'g', agent: 'ann', token })
   q.do({ type: 'Release', task: 'g', agent: 'ann', token, reason: 'the worker stopped', stopping: true })
