@@ -193,7 +193,7 @@ describe('daybook work -- COMMAND', () => {
     const { code, err } = await work(q, [script])
     expect([code, err]).toEqual([1, expect.stringContaining('interpreter')])
     const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string }> }>('history', 'a', '--queue', q)
-    expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['Released']))
+    expect(events.map(({ type }) => type)).toEqual(expect.arrayContaining(['ClaimReturned']))
     expect(await show(q, 'a')).toMatchObject({ status: 'pending', attempts: 0, claimants: [] })
   })
 
