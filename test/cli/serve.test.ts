@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { run as runProgram } from '@daybook/adapters/cli'
@@ -102,6 +102,33 @@ describe('daybook serve', () => {
     expect(await there).toMatchObject({ claims: [{ task: { id: 'b' } }] })
     const third = await run(['serve', '--port', '0', '--data', join(dir, 'three'), '--store', `sqlite:${join(dir, 'shared.sqlite')}`])
     expect([third.code, third.err]).toEqual([1, expect.stringContaining('Another Daybook server')])
+  })
+
+  test('queue files that cannot be written stop neither the server nor its start: /readyz, metrics and the doctor say so, until they can', async () => {
+    const folder = join(dir, 'files')
+    writeFileSync(folder, 'in the way')
+    const server = await serving(['--queue-files', folder])
+    expect((await server.daybook(['enqueue', 'x', '--id', 'a'])).code).toBe(0)
+    const ready = async () => {
+      const answer = await fetch(`${server.url}/readyz`)
+      return { code: answer.status, ...(await answer.json() as { readonly status: string; readonly degraded?: ReadonlyArray<object> }) }
+    }
+    const metrics = async () => (await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${server.env.DAYBOOK_TOKEN ?? ''}` } })).text()
+    const degraded = { part: 'queue files', queue: 'default', reason: expect.stringMatching(/^E[A-Z]+: /) as string, since: expect.stringMatching(/Z$/) as string }
+    expect(await ready()).toMatchObject({ code: 200, status: 'ready', degraded: [degraded] })
+    expect(await metrics()).toContain('daybook_queue_files_failing{queue="default"} 1')
+    const found = await server.daybook(['doctor'])
+    expect([found.code, found.out]).toEqual([1, expect.stringMatching(/BAD +queue files of default: out of date since .+: E[A-Z]+: /)])
+    rmSync(folder)
+    for (let tries = 0; (await ready()).degraded !== undefined; tries++) {
+      expect(tries).toBeLessThan(3_000)
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect(JSON.parse(readFileSync(join(folder, 'pending.json'), 'utf8'))).toMatchObject({ tasks: [{ id: 'a' }] })
+    expect((await metrics()).split('\n')).toEqual(expect.arrayContaining(['daybook_queue_files_failing{queue="default"} 0', 'daybook_queue_files_position{queue="default"} 0']))
+    expect((await server.daybook(['doctor'])).code).toBe(0)
+    servers.pop()
+    expect(await server.stop()).toMatchObject({ code: 0, err: expect.stringMatching(/cannot be written, and are tried again: .+\n.+ up to date again/) as string })
   })
 
   test('LK-14: new queues begin with the settings of --config', async () => {

@@ -1,72 +1,24 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createDaybook, type Daybook, prepareTask, type QueueEngine } from '@daybook/adapters/engine'
-import { listedMax, type QueueFolders, startQueueFiles, startQueueFilesOf } from '@daybook/adapters/files'
+import { decodeRecorded, type QueueEngine, streamOf } from '@daybook/adapters/engine'
+import { startQueueFilesOf } from '@daybook/adapters/files'
 import { readQueueFolder } from '@daybook/adapters/import'
-import { openMemoryStore } from '@daybook/adapters/memory'
-import type { EventStore } from '@daybook/adapters/store'
-import { type CommandOf, listTasks, type NewTask, type Result } from '@daybook/core'
-import * as E from 'fp-ts/lib/Either.js'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { evolve, initial, isUnreadable, listTasks, type Status } from '@daybook/core'
+import { describe, expect, test } from 'vitest'
+import { caller, claim, complete, completion, enqueue, fail, failure, fileNames, fixture, ids, read, right, shown, start, useQueueFiles } from './queue.js'
 
-const caller = { actor: 'test' }
-const fileNames = ['pending.json', 'in-progress.json', 'completed.json', 'dead-letter.json', 'cancelled.json']
-
-interface Shown {
-  readonly revision: number
-  readonly total: number
-  readonly tasks: ReadonlyArray<Record<string, unknown>>
-}
-
-let dir = ''
-let store: EventStore
-let daybook: Daybook
-let folders: QueueFolders | undefined
-
-beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'daybook-files-'))
-  store = openMemoryStore()
-  daybook = createDaybook({ store })
-})
-afterEach(async () => {
-  await folders?.close()
-  folders = undefined
-  await daybook.close()
-  rmSync(dir, { recursive: true, force: true })
-})
-
-const start = async (): Promise<void> => {
-  await daybook.ready
-  folders = await startQueueFiles({ daybook, dir })
-}
-const read = (name: string, folder = dir): Shown => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Shown
-const ids = (name: string): ReadonlyArray<unknown> => read(name).tasks.map(({ id }) => id)
-
-const right = <A>(outcome: E.Either<unknown, A>): A => {
-  if (E.isLeft(outcome)) throw new Error(JSON.stringify(outcome.left))
-  return outcome.right
-}
-const enqueue = async (engine: QueueEngine, tasks: ReadonlyArray<NewTask>): Promise<number> =>
-  right(await engine.submit({ type: 'Enqueue', tasks: tasks.map((task) => right(prepareTask(task))) }, caller)).revision
-const claim = async (engine: QueueEngine, max = 1) =>
-  right(await engine.claim({ type: 'Claim', agent: 'a', max }, caller)).value
-const complete = async (engine: QueueEngine, held: { readonly task: string; readonly token: number }, result: Result) =>
-  right(await engine.submit({ type: 'Complete', task: held.task, agent: 'a', token: held.token, content: JSON.stringify(result), hasReport: result.decisionReport !== undefined }, caller))
-const fail = async (engine: QueueEngine, held: { readonly task: string; readonly token: number }, message = 'no') =>
-  right(await engine.submit({ type: 'Fail', task: held.task, agent: 'a', token: held.token, error: { message }, retryable: false } satisfies CommandOf<'Fail'>, caller))
-const shown = async (engine: QueueEngine): Promise<void> => folders?.of(engine.name)?.shown(engine.status().revision)
+useQueueFiles()
 
 describe('LK-04: the queue files', () => {
   test('are all there from the start, empty', async () => {
     await start()
-    expect(readdirSync(dir).sort()).toEqual([...fileNames].sort())
+    expect(readdirSync(fixture.dir).sort()).toEqual([...fileNames].sort())
     for (const name of fileNames) expect(read(name)).toEqual({ revision: -1, total: 0, tasks: [] })
   })
 
   test('show a task in the fields of LK-01, its payload and result joined', async () => {
     await start()
-    const engine = await daybook.open('default')
+    const engine = await fixture.daybook.open('default')
     await enqueue(engine, [{ id: 'a', type: 'dev', priority: 9, payload: { action: 'test' }, description: 'd', metadata: { m: 1 }, requires: { skills: [] } }])
     await shown(engine)
     expect(read('pending.json').tasks).toEqual([{
@@ -85,7 +37,7 @@ describe('LK-04: the queue files', () => {
 
   test('pending.json holds what is pending in the order of claims, then scheduled, then blocked', async () => {
     await start()
-    const engine = await daybook.open('default')
+    const engine = await fixture.daybook.open('default')
     await enqueue(engine, [
       { id: 'low', type: 'x', priority: 2 }, { id: 'later', type: 'x', priority: 10, availableAt: Date.now() + 60_000, payload: 1 },
       { id: 'high', type: 'x', priority: 9, payload: 2 }, { id: 'behind', type: 'x', priority: 10, dependencies: ['low'], payload: 3 },
@@ -98,7 +50,7 @@ describe('LK-04: the queue files', () => {
 
   test('all five of one generation show one revision, and together exactly what the queue holds then', async () => {
     await start()
-    const engine = await daybook.open('default')
+    const engine = await fixture.daybook.open('default')
     await enqueue(engine, Array.from({ length: 40 }, (_, i) => ({ id: `t${i}`, type: 'x', payload: i })))
     for (let round = 0; round < 10; round++) {
       const held = await claim(engine, 4)
@@ -116,7 +68,7 @@ describe('LK-04: the queue files', () => {
 
   test('a reader never sees half a file, nor older than before, however fast the queue goes', async () => {
     await start()
-    const engine = await daybook.open('default')
+    const engine = await fixture.daybook.open('default')
     let isOver = false
     let last = -1
     let reads = 0
@@ -141,37 +93,108 @@ describe('LK-04: the queue files', () => {
   })
 
   test('every queue but the default has a sub-folder, also one that is called like a file', async () => {
-    const before = await daybook.open('before')
+    const before = await fixture.daybook.open('before')
     await enqueue(before, [{ id: 'b', type: 'x' }])
     await start()
-    const after = await daybook.open('pending.json')
+    const after = await fixture.daybook.open('pending.json')
     await enqueue(after, [{ id: 'a', type: 'x' }])
-    await folders?.close()
-    folders = undefined
-    expect(read('pending.json', join(dir, 'before')).tasks).toMatchObject([{ id: 'b' }])
-    expect(read('pending.json', join(dir, 'pending.json.queue')).tasks).toMatchObject([{ id: 'a' }])
+    await fixture.folders?.close()
+    fixture.folders = undefined
+    expect(read('pending.json', join(fixture.dir, 'before')).tasks).toMatchObject([{ id: 'b' }])
+    expect(read('pending.json', join(fixture.dir, 'pending.json.queue')).tasks).toMatchObject([{ id: 'a' }])
     expect(ids('pending.json')).toEqual([])
   })
 
-  test(`a file lists at most ${listedMax} tasks and says how many there are; of what is over, the newest`, async () => {
+  test('files are whole, whatever their length: every task in its one file, in order, with its content', async () => {
     await start()
-    const engine = await daybook.open('default')
-    for (let i = 0; i < 3; i++) await enqueue(engine, Array.from({ length: 600 }, (_, n) => ({ id: `t${i * 600 + n}`, type: 'x', payload: i * 600 + n })))
-    const held = await claim(engine, 1_000)
-    await engine.submitAll([...held.slice(0, 500), ...(await claim(engine, 600))].map(({ task, token }) => ({ type: 'Complete' as const, task, agent: 'a', token, content: '{}', hasReport: true })), caller)
-    await enqueue(engine, Array.from({ length: 1_001 }, (_, n) => ({ id: `more${n}`, type: 'x', payload: `more${n}` })))
+    const engine = await fixture.daybook.open('default')
+    const count = 10_000
+    const waits = { availableAt: Date.now() + 3_600_000 }
+    for (let from = 0; from < count; from += 1_000) {
+      await enqueue(engine, Array.from({ length: 1_000 }, (_, i) => from + i).map((n) => ({
+        id: `t${n}`, type: `type-${n % 3}`, priority: (n % 10) + 1, payload: { n }, ...(n % 5 === 0 ? waits : n % 7 === 1 ? { dependencies: [`t${n - 1}`] } : {}),
+      })))
+    }
+    const held = [...(await claim(engine, 1_000)), ...(await claim(engine, 1_000)), ...(await claim(engine, 1_000))]
+    await engine.submitAll([...held.slice(0, 1_500).map((one) => completion(one, { output: one.task, decisionReport: 'r' })), ...held.slice(1_500, 2_600).map((one) => failure(one))], caller)
+    await engine.submitAll(Array.from({ length: 1_200 }, (_, n) => ({ type: 'Cancel' as const, task: `t${n}`, reason: 'r' })), caller)
     await shown(engine)
-    const pending = read('pending.json')
-    expect([pending.total, pending.tasks.length, pending.tasks[0]?.id]).toEqual([1_201, listedMax, 't1600'])
-    const completed = read('completed.json')
-    expect([completed.total, completed.tasks.length]).toEqual([1_100, listedMax])
-    expect(completed.tasks[0]?.id).toBe('t1599')
-    expect(completed.tasks.some(({ id }) => id === 't0')).toBe(false)
+
+    const views = right(await engine.read((state) => listTasks(state, {}, count).tasks)).value
+    const statusOf = new Map(views.map(({ id, status }) => [id, status]))
+    const files = fileNames.map((name) => read(name))
+    expect(new Set(files.map(({ revision }) => revision))).toEqual(new Set([engine.status().revision]))
+    const all = files.flatMap(({ tasks }) => tasks)
+    expect(all).toHaveLength(count)
+    expect(new Map(all.map(({ id, status }) => [id, status]))).toEqual(statusOf)
+    for (const { total, tasks } of files) expect([total, tasks.length > 0]).toEqual([tasks.length, true])
+    const contentOf = ({ id, status }: Record<string, unknown>): string =>
+      JSON.stringify([{ n: Number(String(id).slice(1)) }, status === 'completed' ? { output: id, decisionReport: 'r' } : undefined])
+    expect(all.filter((task) => JSON.stringify([task.payload, task.result]) !== contentOf(task))).toEqual([])
+    const inQueue = (...wanted: ReadonlyArray<Status>) => wanted.flatMap((status) => views.filter((view) => view.status === status).map(({ id }) => id))
+    expect(ids('pending.json')).toEqual(inQueue('pending', 'scheduled', 'blocked'))
+    expect(ids('in-progress.json')).toEqual(inQueue('in-progress'))
+    expect(ids('dead-letter.json')).toEqual(inQueue('dead-letter'))
+    const finishes = read('completed.json').tasks.map(({ completedAt }) => Date.parse(String(completedAt)))
+    expect(finishes).toEqual([...finishes].sort((a, b) => b - a))
+  }, 120_000)
+
+  test('EV-04: while a busy queue goes on, each generation is what the queue held at its revision', async () => {
+    const engine = await fixture.daybook.open('default')
+    const payloads = (round: number, count: number) => Array.from({ length: count }, (_, n) => ({ id: `r${round}-${n}`, type: `x${n % 4}`, priority: (n % 10) + 1, payload: { round, n } }))
+    for (let round = 0; round < 2; round++) await enqueue(engine, payloads(round, 1_000))
+    await start()
+    let isOver = false
+    const work = async (): Promise<void> => {
+      for (let round = 2; !isOver; round++) {
+        const held = await claim(engine, 5)
+        await engine.submitAll(held.map((one, i) => (i % 3 === 0 ? failure(one) : completion(one, { decisionReport: round }))), caller)
+        await enqueue(engine, payloads(round, 5))
+        await new Promise((resolve) => setTimeout(resolve, 1))
+      }
+    }
+    const working = work()
+    // 1. Several generations: files rest for some time after each, so that all five can be read.
+    const seen = new Map<number, ReadonlyArray<Record<string, unknown>>>()
+    while (seen.size < 3) {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      await shown(engine)
+      const files = fileNames.map((name) => read(name))
+      expect(new Set(files.map(({ revision }) => revision)).size).toBe(1)
+      seen.set(files[0]?.revision ?? -1, files.flatMap(({ tasks }) => tasks))
+    }
+    isOver = true
+    await working
+    // 2. The log, folded up to each of them.
+    let state = initial('default')
+    let compared = 0
+    for await (const page of fixture.daybook.log.read(streamOf('default'))) {
+      for (const recorded of page) {
+        const event = decodeRecorded(recorded)
+        if (isUnreadable(event)) throw new Error('the log holds only what this test wrote')
+        state = evolve(state, event)
+        const tasks = seen.get(recorded.revision)
+        if (tasks === undefined) continue
+        const inQueue = listTasks(state, {}, 1_000_000).tasks.map(({ id, status }) => `${id} ${status}`).sort()
+        expect(tasks.map(({ id, status }) => `${String(id)} ${String(status)}`).sort()).toEqual(inQueue)
+        compared++
+      }
+    }
+    expect(compared).toBe(seen.size)
+  }, 120_000)
+
+  test('a thousand pending tasks and one scheduled', async () => {
+    const engine = await fixture.daybook.open('default')
+    await enqueue(engine, Array.from({ length: 1_000 }, (_, n) => ({ id: `t${n}`, type: 'x', payload: n })))
+    await enqueue(engine, [{ id: 'later', type: 'x', availableAt: Date.now() + 3_600_000 }])
+    await start()
+    await shown(engine)
+    expect([read('pending.json').total, read('pending.json').tasks.length, ids('pending.json').at(-1)]).toEqual([1_001, 1_001, 'later'])
   })
 
   test('EV-09: the files can be imported again, every one of them', async () => {
     await start()
-    const engine = await daybook.open('default')
+    const engine = await fixture.daybook.open('default')
     await enqueue(engine, [{ id: 'a', type: 'x', payload: 1 }, { id: 'b', type: 'x', payload: 2, dependencies: ['a'] }, { id: 'c', type: 'x', payload: 3 }])
     const [a, b] = await claim(engine, 2)
     if (a !== undefined && b !== undefined) {
@@ -179,7 +202,7 @@ describe('LK-04: the queue files', () => {
       await fail(engine, b)
     }
     await shown(engine)
-    const { files } = await readQueueFolder(dir)
+    const { files } = await readQueueFolder(fixture.dir)
     expect(files.flatMap(({ refused }) => refused)).toEqual([])
     const found = files.flatMap((file) => file.found.map(({ task }) => [task.id, task.status]))
     expect(Object.fromEntries(found)).toEqual({ a: 'completed', b: 'pending', c: 'dead-letter' })
@@ -195,13 +218,13 @@ describe('LK-11: the review log', () => {
   const review = (engine: QueueEngine, type: 'Retry' | 'Discard', task: string, reason = 'made room') =>
     engine.submit({ type, task, reviewer: 'ann', reason }, caller)
   const log = (): ReadonlyArray<string> => {
-    const name = readdirSync(dir).find((file) => /^dlq-review-\d{4}-\d\d-\d\d\.md$/.test(file)) ?? 'none'
-    return readFileSync(join(dir, name), 'utf8').split('\n').filter((line) => line.startsWith('- '))
+    const name = readdirSync(fixture.dir).find((file) => /^dlq-review-\d{4}-\d\d-\d\d\.md$/.test(file)) ?? 'none'
+    return readFileSync(join(fixture.dir, name), 'utf8').split('\n').filter((line) => line.startsWith('- '))
   }
 
   test('each decision is one line: who, what, why, and the error it was about', async () => {
     await start()
-    const engine = await daybook.open('default')
+    const engine = await fixture.daybook.open('default')
     await deadLetter(engine, 'a')
     await review(engine, 'Discard', 'a')
     await deadLetter(engine, 'b')
@@ -214,8 +237,8 @@ describe('LK-11: the review log', () => {
   })
 
   test('a decision made while the files are about to be written has its line whole, in the next ones', async () => {
-    await daybook.ready
-    const engine = await daybook.open('default')
+    await fixture.daybook.ready
+    const engine = await fixture.daybook.open('default')
     await deadLetter(engine, 'b')
     let decide: (() => Promise<unknown>) | undefined = () => review(engine, 'Retry', 'b')
     const slow = new Proxy(engine, {
@@ -230,7 +253,8 @@ describe('LK-11: the review log', () => {
               return answer
             },
     })
-    const files = await startQueueFilesOf({ engine: slow, log: daybook.log, dir, warn: () => undefined })
+    const files = startQueueFilesOf({ engine: slow, log: fixture.daybook.log, dir: fixture.dir, warn: () => undefined })
+    await files.tried
     await files.shown(engine.status().revision)
     expect(log()).toEqual([expect.stringMatching(/\*\*retried\*\* b \(ops\) by ann: made room\. /) as string])
     await files.close()
@@ -238,25 +262,19 @@ describe('LK-11: the review log', () => {
 
   test('a decision that was not logged because the server stopped is logged at the next start, once', async () => {
     await start()
-    const engine = await daybook.open('default')
+    const engine = await fixture.daybook.open('default')
     await deadLetter(engine, 'a')
     await review(engine, 'Discard', 'a')
     await shown(engine)
-    await folders?.close()
+    await fixture.folders?.close()
     // As after a crash: a decision in the log of events, none in the files.
     await deadLetter(engine, 'b')
     await review(engine, 'Discard', 'b')
     for (let i = 0; i < 3; i++) {
-      folders = await startQueueFiles({ daybook, dir })
+      const folders = await start()
       await folders.close()
     }
     expect(log()).toHaveLength(2)
     expect(log()[1]).toContain('**discarded** b')
   })
-})
-
-test('a folder that cannot be written is an error at the start, and a warning later on', async () => {
-  writeFileSync(join(dir, 'taken'), '')
-  await daybook.ready
-  await expect(startQueueFiles({ daybook, dir: join(dir, 'taken') })).rejects.toThrow(/EEXIST|ENOTDIR/)
 })

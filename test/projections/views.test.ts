@@ -1,4 +1,4 @@
-import { evolve, initial, newestFinished, type QueueEvent, type QueueState } from '@daybook/core'
+import { evolve, initial, type QueueEvent, type QueueState } from '@daybook/core'
 import { listViews, otherViews } from '@daybook/projections'
 import { describe, expect, test } from 'vitest'
 
@@ -25,14 +25,5 @@ describe('EV-04: the views', () => {
     expect(otherViews.depth(state).total).toBe(6)
     const statuses = Object.values(listViews).flatMap((view) => view.statuses)
     expect(new Set(statuses).size).toBe(statuses.length)
-  })
-
-  test('newestFinished: the last to finish, newest first, however far apart', () => {
-    const many = Array.from({ length: 40 }, (_, i) => i + 1)
-    const state = stateOf([...many.map((n) => enqueued(n, 1 + (n % 10))), ...many.flatMap((n) => done(n, 2_000 + n ** 4))])
-    expect(newestFinished(state, ['completed'], 3).map(({ id }) => id)).toEqual(['t40', 't39', 't38'])
-    expect(newestFinished(state, ['completed'], 1_000)).toHaveLength(40)
-    expect(newestFinished(state, ['cancelled'], 5)).toEqual([])
-    expect(newestFinished(initial('q'), ['completed'], 5)).toEqual([])
   })
 })

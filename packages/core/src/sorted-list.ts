@@ -149,14 +149,6 @@ export class SortedList<T> {
     return new Cursor(this.chunks, at, chunk === undefined ? 0 : firstNotBelow(chunk.keys, key, chunk.from))
   }
 
-  /** From the last item to the first. The list must not change meanwhile. */
-  *backwards(): IterableIterator<T> {
-    for (let at = this.chunks.length - 1; at >= 0; at--) {
-      const { items, from } = this.chunks[at] as Chunk<T>
-      for (let i = items.length - 1; i >= from; i--) yield items[i] as T
-    }
-  }
-
   /** How many items have a key below `key`. */
   countBelow(key: number): number {
     const at = firstNotBelow(this.lastKeys, key)

@@ -139,18 +139,3 @@ const fits = (filter: TaskFilter, group: Group): boolean =>
   (filter.type === undefined || matchesType(filter.type, group.type)) &&
   (filter.phase === undefined || filter.phase === group.phase) &&
   (filter.tenant === undefined || filter.tenant === group.tenant)
-
-/**
- * The tasks that finished last with one of these statuses, newest first.
- *
- * Cost: O(finished tasks looked at), from the newest on until `max` are found.
- */
-export const newestFinished = (state: QueueState, among: ReadonlyArray<Status>, max: number): ReadonlyArray<TaskView> => {
-  const { finished, head } = QueueState.tablesOf(state)
-  const found: Array<TaskView> = []
-  for (const task of finished.backwards()) {
-    if (found.length >= max) break
-    if (among.includes(task.status)) found.push(viewOf(task, head.settings))
-  }
-  return found
-}

@@ -121,7 +121,7 @@ export interface DaybookClient {
   /** Whether the server is alive (`/healthz`). One try. */
   readonly health: (options?: CallOptions) => Promise<{ readonly status: string }>
   /** Whether it takes work (`/readyz`); rejects with `unavailable`, and why, while it does not. One try. */
-  readonly ready: (options?: CallOptions) => Promise<{ readonly status: string }>
+  readonly ready: (options?: CallOptions) => Promise<W.Ready>
   /** Refuses new calls, gives up waiting claims, waits for the other calls under way, and disconnects. */
   readonly close: () => Promise<void>
 }

@@ -340,6 +340,16 @@ export type ImportedTask = Omit<NewTask, 'deduplicate'> & {
   readonly retries?: number
 }
 
+/** The server takes work. */
+export interface Ready {
+  readonly status: 'ready'
+  readonly queues: number
+  /** Queues that were deleted or cut in the store, and are not opened. */
+  readonly refused?: ReadonlyArray<{ readonly queue: string; readonly reason: string }>
+  /** What does not work, and keeps no command from being taken: queue files that cannot be written. */
+  readonly degraded?: ReadonlyArray<{ readonly part: string; readonly queue: string; readonly reason: string; readonly since: string }>
+}
+
 export interface QueueSummary {
   readonly name: string
   readonly revision: number

@@ -1,15 +1,12 @@
 /** Snapshots are taken in small steps, while the queue works on. */
 import { beginSnapshot, foldVersion, type QueueState, type SnapshotWork, taskCount } from '@daybook/core'
 import type { SnapshotStore, SnapshotWriter } from '../store/index.js'
+import { shortTurns } from '../short-turns.js'
 import { describe } from './refusals.js'
 import { isSnapshotDue } from './snapshot-policy.js'
 
 /** Tasks written at least before others get their turn: a fraction of a millisecond, which a lone claim meets several times on its way. */
 const tasksPerTurn = 256
-/** Of the time that the others' turn took: a busy queue must not keep its snapshot from coming to an end. */
-const shareMin = 0.5
-/** A longer turn would be felt by whoever waits for an answer. */
-const turnMsMax = 10
 
 export interface SnapshotterOptions {
   readonly stream: string
@@ -81,14 +78,9 @@ export class Snapshotter {
 }
 
 const writeOut = async (work: SnapshotWork, writer: SnapshotWriter): Promise<void> => {
-  let begun = performance.now()
-  let turnMs = 0
+  const othersTurn = shortTurns()
   for (let pages = work.next(tasksPerTurn); pages !== undefined; pages = work.next(tasksPerTurn)) {
     for (const page of pages) await writer.page(page)
-    const ended = performance.now()
-    if (ended - begun < turnMs) continue
-    await new Promise((resolve) => setImmediate(resolve))
-    begun = performance.now()
-    turnMs = Math.min((begun - ended) * shareMin, turnMsMax)
+    await othersTurn()
   }
 }

@@ -5,7 +5,7 @@
 import type { CallOptions, Client, Metadata } from '@grpc/grpc-js'
 import type { BaseOptions } from '@eventstore/db-client'
 import { StoreError } from '../store/index.js'
-import { backoff } from './backoff.js'
+import { backoff } from '../backoff.js'
 import { NotConnected } from './errors.js'
 import { EventStoreDBClient, type Streams, StreamsStub } from './stubs.js'
 

@@ -1,26 +1,51 @@
-import { open, rename, rm } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { syncFolder } from './sync-folder.js'
 
+/** Bytes written before they are synced: a hundred megabytes at the end would keep the log's own syncs waiting. */
+const unsyncedMax = 2 ** 20
+/** What was not finished for so long was left by a crash. */
+const leftoverAgeMs = 3_600_000
+
 /**
- * Replaces a file as a whole: whoever reads it sees the former text or the new one, also after a power cut.
- * The folder entry is not synced here; see `syncFolder`.
- *
- * *Gotchas*: one writer per file at a time; the temporary name is fixed, so that a crash leaves at most one.
+ * Replaces a file as a whole: whoever reads it sees the former text or the new one, also after a power cut, and also
+ * when two write it at the same time: the last one counts. The folder entry is not synced here; see `syncFolder`.
  */
-export const writeWhole = async (file: string, chunks: Iterable<string>): Promise<void> => {
-  const temporary = `${file}.tmp`
-  const handle = await open(temporary, 'w', 0o644)
+export const writeWhole = async (file: string, chunks: Iterable<string> | AsyncIterable<string>): Promise<void> => {
+  // A name of its own: under a fixed one, the second of two writers would write into what the first has renamed.
+  const unfinished = `${file}.${process.pid}-${randomBytes(6).toString('hex')}.tmp`
   try {
-    for (const chunk of chunks) await handle.appendFile(chunk)
-    await handle.sync()
+    const handle = await open(unfinished, 'wx', 0o644)
+    try {
+      let unsynced = 0
+      for await (const chunk of chunks) {
+        await handle.appendFile(chunk)
+        unsynced += chunk.length
+        if (unsynced < unsyncedMax) continue
+        await handle.datasync()
+        unsynced = 0
+      }
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(unfinished, file)
   } catch (error) {
-    await handle.close()
-    await rm(temporary, { force: true })
+    // Where even this fails, what failed first is what to tell.
+    await rm(unfinished, { force: true }).catch(() => undefined)
     throw error
   }
-  await handle.close()
-  await rename(temporary, file)
+}
+
+/** Removes what crashes have left of these files in this folder. What is young may be another writer's. */
+export const removeLeftovers = async (dir: string, names: ReadonlyArray<string>): Promise<void> => {
+  for (const name of await readdir(dir)) {
+    if (!name.endsWith('.tmp') || !names.some((each) => name.startsWith(`${each}.`))) continue
+    const path = join(dir, name)
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }))
+    if (Date.now() - mtimeMs > leftoverAgeMs) await rm(path, { force: true })
+  }
 }
 
 /** Appends to a file and syncs it; a last line that a crash cut short is ended first. */

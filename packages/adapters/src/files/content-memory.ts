@@ -7,16 +7,25 @@ const askMax = 500
 
 /** Contents never change: those that the last generation showed need not be read again for the next. */
 export class ContentMemory {
-  private texts = new Map<number, string>()
+  private before: ReadonlyMap<number, string> = new Map()
+  private shown = new Map<number, string>()
+  private chars = 0
 
   constructor(private readonly engine: QueueEngine) {}
+
+  /** A generation begins. Of the last one, as much as there is room for is at hand. */
+  begin(): void {
+    this.before = this.shown
+    this.shown = new Map()
+    this.chars = 0
+  }
 
   /** The contents at these revisions. */
   async get(revisions: ReadonlyArray<number>): Promise<ReadonlyMap<number, string>> {
     const found = new Map<number, string>()
     const missing: Array<number> = []
     for (const revision of revisions) {
-      const text = this.texts.get(revision)
+      const text = this.before.get(revision)
       if (text === undefined) missing.push(revision)
       else found.set(revision, text)
     }
@@ -29,17 +38,13 @@ export class ContentMemory {
         if (text !== undefined) found.set(revision, text)
       })
     }
-    this.keep(found)
+    for (const [revision, text] of found) this.keep(revision, text)
     return found
   }
 
-  private keep(found: ReadonlyMap<number, string>): void {
-    this.texts = new Map()
-    let chars = 0
-    for (const [revision, text] of found) {
-      chars += text.length
-      if (chars > charsMax) return
-      this.texts.set(revision, text)
-    }
+  private keep(revision: number, text: string): void {
+    if (this.chars + text.length > charsMax) return
+    this.chars += text.length
+    this.shown.set(revision, text)
   }
 }

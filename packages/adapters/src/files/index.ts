@@ -1,7 +1,6 @@
 export { openSnapshotFolder, type SnapshotFolderOptions } from './snapshots.js'
 export { type QueueFolders, type QueueFoldersOptions, startQueueFiles } from './queue-folders.js'
-export { type QueueFiles, type QueueFilesOfOptions, startQueueFilesOf } from './queue-files.js'
-export { listedMax } from './queue-file-set.js'
+export { type QueueFiles, type QueueFilesOfOptions, type QueueFilesProblem, type QueueFilesStatus, startQueueFilesOf } from './queue-files.js'
 export { recordText } from './queue-record.js'
 export { fileCheckpoints } from './checkpoints.js'
 export { eventSourceOf } from './event-source.js'

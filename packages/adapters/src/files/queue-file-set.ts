@@ -1,51 +1,57 @@
-/** Which tasks stand in which queue file: one question to the state, so that the files agree with each other. */
-import { depthOf, newestFinished, type QueueState, type Status, type TaskView } from '@daybook/core'
-import { listViews } from '@daybook/projections'
+/** Which tasks stand in which queue file, and in what order. */
+import { isFinal, type Status, statuses, type TaskView } from '@daybook/core'
+import { mergeSorted } from './merge-sorted.js'
 
-/**
- * A file lists at most so many tasks, so that writing it costs the same with a hundred thousand as with a
- * thousand; `total` says how many there are. The rest is to be had over HTTP, or by `daybook export`.
- */
-export const listedMax = 1_000
+export const queueFileNames = ['pending.json', 'in-progress.json', 'completed.json', 'dead-letter.json', 'cancelled.json'] as const
+export type QueueFileName = (typeof queueFileNames)[number]
 
-export interface FileList {
-  readonly name: string
-  readonly total: number
-  readonly views: ReadonlyArray<TaskView>
+/** Each status has its file, or tasks would be lost; within a file, the statuses come in this order. */
+const statusesOf: Readonly<Record<QueueFileName, ReadonlyArray<Status>>> = {
+  'pending.json': ['pending', 'queued', 'scheduled', 'blocked'],
+  'in-progress.json': ['in-progress', 'incomplete'],
+  'completed.json': ['completed'],
+  'dead-letter.json': ['dead-letter'],
+  'cancelled.json': ['cancelled', 'discarded'],
 }
 
-interface FileRule {
-  readonly name: string
-  readonly statuses: ReadonlyArray<Status>
-  readonly pick: (state: QueueState, max: number) => ReadonlyArray<TaskView>
-}
-
-const { pending, scheduled, blocked, 'in-progress': inProgress, completed, cancelled, 'dead-letters': deadLetters } = listViews
-
-const open = [pending, scheduled, blocked]
+const fileOf = Object.fromEntries(
+  statuses.map((status) => [status, queueFileNames.find((name) => statusesOf[name].includes(status))]),
+) as Readonly<Record<Status, QueueFileName>>
 
 /** What can be claimed now comes first, in the order of claims; of what is over, the newest. */
-export const fileRules: ReadonlyArray<FileRule> = [
-  {
-    name: 'pending.json',
-    statuses: open.flatMap((view) => view.statuses),
-    pick: (state, max) => {
-      const tasks: Array<TaskView> = []
-      for (const view of open) tasks.push(...view.list(state, max - tasks.length).tasks)
-      return tasks
-    },
-  },
-  { name: 'in-progress.json', statuses: inProgress.statuses, pick: (state, max) => inProgress.list(state, max).tasks },
-  { name: 'completed.json', statuses: completed.statuses, pick: (state, max) => newestFinished(state, completed.statuses, max) },
-  { name: 'dead-letter.json', statuses: deadLetters.statuses, pick: (state, max) => deadLetters.list(state, max).tasks },
-  { name: 'cancelled.json', statuses: cancelled.statuses, pick: (state, max) => newestFinished(state, cancelled.statuses, max) },
-]
+const inFileOrder = (a: TaskView, b: TaskView): number => {
+  if (isFinal(a.status)) return (b.finishedAt ?? 0) - (a.finishedAt ?? 0) || b.lastRevision - a.lastRevision || b.number - a.number
+  const places = statusesOf[fileOf[a.status]]
+  return places.indexOf(a.status) - places.indexOf(b.status) || b.priority - a.priority || a.number - b.number
+}
 
-export const fileLists = (state: QueueState, max = listedMax): ReadonlyArray<FileList> => {
-  const { byStatus } = depthOf(state)
-  return fileRules.map(({ name, statuses, pick }) => ({
-    name,
-    total: statuses.reduce((sum, status) => sum + byStatus[status], 0),
-    views: pick(state, max),
-  }))
+export interface FileList {
+  readonly name: QueueFileName
+  readonly total: number
+  readonly tasks: Iterable<TaskView>
+}
+
+/** Collects tasks in any order, and gives each file's in its own. */
+export class FileLists {
+  private readonly runs = new Map<QueueFileName, Array<Array<TaskView>>>(queueFileNames.map((name) => [name, []]))
+
+  /** Some tasks at a time: so many as can be sorted without a pause that is felt. */
+  add(tasks: ReadonlyArray<TaskView>): void {
+    const byFile = new Map<QueueFileName, Array<TaskView>>()
+    for (const task of tasks) {
+      const name = fileOf[task.status]
+      const run = byFile.get(name)
+      if (run === undefined) byFile.set(name, [task])
+      else run.push(task)
+    }
+    for (const [name, run] of byFile) this.runs.get(name)?.push(run.sort(inFileOrder))
+  }
+
+  all(): ReadonlyArray<FileList> {
+    return [...this.runs].map(([name, runs]) => ({
+      name,
+      total: runs.reduce((sum, run) => sum + run.length, 0),
+      tasks: mergeSorted(runs, inFileOrder),
+    }))
+  }
 }

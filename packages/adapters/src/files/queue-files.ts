@@ -2,33 +2,37 @@
  * Keeps a queue's files (LK-04): `pending.json`, `in-progress.json`, `completed.json`, `dead-letter.json`,
  * `cancelled.json`, for tools made for such files.
  *
- *     idle ──commit──▶ gathering (25 ms) ──▶ one read of the state ──▶ five files ──▶ idle
- *                          ▲                                             │
- *                          └───── commits meanwhile, after a pause ◀─────┘
+ *     idle ──commit──▶ gathering (25 ms) ──▶ one moment of the state ──▶ five files ──▶ resting ──▶ idle
+ *                          ▲                                    │                         │
+ *                          ├──────── commits meanwhile ◀────────┼─────────────────────────┘
+ *                          └── what failed, after a while ◀─────┘
  *
  * One generation at a time, all of one revision. Files are replaced whole, one after the other: a reader that
- * wants all five from one moment compares their `revision`. The pause is at least as long as the writing
- * took, so that the files never take more than half of the disk's time from the log.
+ * wants all five from one moment compares their `revision`. All of it is done in small steps, and resting takes
+ * four times as long as writing, so that a queue of any length has most of its thread and disk for itself.
+ *
+ * The files are a view. That they cannot be written stops nothing: it is told, shown in the status, and tried again.
  */
-import { readFile } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isUnreadable, type QueueState, revisionOf, taskOf } from '@daybook/core'
-import * as E from 'fp-ts/lib/Either.js'
 import type { Subscription } from 'rxjs'
+import { backoff } from '../backoff.js'
 import { type Daybook, decodeRecorded, type QueueEngine, streamOf } from '../engine/index.js'
-import { writeWhole } from './atomic-write.js'
+import { shortTurns } from '../short-turns.js'
+import { removeLeftovers } from './atomic-write.js'
 import { ContentMemory } from './content-memory.js'
+import { readMoment, writeFiles } from './generation.js'
 import { makeFolder } from './make-folder.js'
-import { type FileList, fileLists, fileRules } from './queue-file-set.js'
-import { recordText, resultRevisionOf } from './queue-record.js'
-import { appendReviews, decisionOf, loggedRevisions, type ReviewDecision } from './review-log.js'
-import { syncFolder } from './sync-folder.js'
+import { queueFileNames } from './queue-file-set.js'
+import { ReviewLog } from './review-log.js'
 
 /** How long commits are gathered before they are shown. */
 const gatherMs = 25
-/** Characters of one file beyond which it lists no more tasks. */
-const fileCharsMax = 16 * 2 ** 20
-const retryMs = 1_000
+/** Of the time that writing took. */
+const restShare = 4
+const retryMs = { first: 250, most: 30_000 }
+/** How long the end of a server waits for its files. */
+const closeMsMax = 2_000
 
 export interface QueueFilesOfOptions {
   readonly engine: QueueEngine
@@ -37,82 +41,103 @@ export interface QueueFilesOfOptions {
   readonly warn: (message: string) => void
 }
 
+/** Why the files are out of date. */
+export interface QueueFilesProblem {
+  /** Without paths: whoever may ask for it need not know them. */
+  readonly reason: string
+  /** When it began, in milliseconds since 1970. */
+  readonly since: number
+}
+
+export interface QueueFilesStatus {
+  readonly queue: string
+  /** What the files show; -1 as long as there is nothing to show, `undefined` before they were written. */
+  readonly revision: number | undefined
+  readonly problem: QueueFilesProblem | undefined
+}
+
 export interface QueueFiles {
+  /** Resolves when writing was tried for the first time, whether that went well or not. */
+  readonly tried: Promise<void>
+  readonly status: () => QueueFilesStatus
   /** Waits until the files show this revision, or a later one. */
   readonly shown: (revision: number) => Promise<void>
-  /** Shows what has happened until now, then stops. */
+  /** Shows what has happened until now, as far as that takes no more than two seconds, then stops. */
   readonly close: () => Promise<void>
 }
 
-/** Starts with a first generation; resolves when it is written, and rejects when it cannot be. */
-export const startQueueFilesOf = async (options: QueueFilesOfOptions): Promise<QueueFiles> => {
-  const writer = new Writer(options)
-  await writer.start()
-  return writer
-}
+/** Begins at once, with a first generation. */
+export const startQueueFilesOf = (options: QueueFilesOfOptions): QueueFiles => new Writer(options)
 
 class Writer implements QueueFiles {
+  readonly tried: Promise<void>
   private readonly contents: ContentMemory
-  private subscription: Subscription | undefined
-  private decisions: Array<ReviewDecision> = []
-  private isDirty = false
+  private readonly reviews: ReviewLog
+  private readonly subscription: Subscription
+  private readonly backoff = backoff({ firstMs: retryMs.first, mostMs: retryMs.most, random: Math.random })
+  private isCaughtUp = false
+  private isDirty = true
   private isClosing = false
+  private isGivenUp = false
   private running: Promise<void> | undefined
   private wakeEarly: () => void = () => undefined
-  private shownRevision = -1
+  private shownRevision: number | undefined
+  private problem: QueueFilesProblem | undefined
   private waiters: Array<{ readonly revision: number; readonly resolve: () => void }> = []
-  private isFailing = false
 
   constructor(private readonly options: QueueFilesOfOptions) {
-    this.contents = new ContentMemory(options.engine)
+    const { engine, dir } = options
+    this.contents = new ContentMemory(engine)
+    this.reviews = new ReviewLog(engine, dir)
+    this.subscription = engine.committed.subscribe(({ from, events }) => {
+      events.forEach((event, i) => this.reviews.note(event, from + i))
+      this.isDirty = true
+      this.running ??= this.run(gatherMs)
+    })
+    let first: () => void = () => undefined
+    this.tried = new Promise((resolve) => (first = resolve))
+    this.running = this.run(0, first)
   }
 
-  async start(): Promise<void> {
-    const { engine, dir } = this.options
-    makeFolder(dir)
-    const before = await shownOnDisk(dir)
-    this.subscription = engine.committed.subscribe(({ from, events }) => {
-      events.forEach((event, i) => {
-        const decision = isUnreadable(event) ? undefined : decisionOf(event, from + i)
-        if (decision !== undefined) this.decisions.push(decision)
-      })
-      this.isDirty = true
-      this.running ??= this.run()
-    })
-    try {
-      await this.catchUp(before)
-      await this.generation()
-    } catch (error) {
-      this.subscription.unsubscribe()
-      throw error
-    }
+  status(): QueueFilesStatus {
+    return { queue: this.options.engine.name, revision: this.shownRevision, problem: this.problem }
   }
 
   shown(revision: number): Promise<void> {
-    return revision <= this.shownRevision ? Promise.resolve() : new Promise((resolve) => this.waiters.push({ revision, resolve }))
+    if (this.shownRevision !== undefined && revision <= this.shownRevision) return Promise.resolve()
+    return new Promise((resolve) => this.waiters.push({ revision, resolve }))
   }
 
   async close(): Promise<void> {
-    this.subscription?.unsubscribe()
+    this.subscription.unsubscribe()
     this.isClosing = true
     this.wakeEarly()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeMsMax)))
+    await Promise.race([this.finish(), late])
+    clearTimeout(timer)
+    this.isGivenUp = true
+  }
+
+  private async finish(): Promise<void> {
     await this.running
     if (this.isDirty) await this.attempt()
   }
 
-  private async run(): Promise<void> {
+  private async run(waitMs: number, tried: () => void = () => undefined): Promise<void> {
+    await this.pause(waitMs)
     while (this.isDirty && !this.isClosing) {
-      await this.pause(gatherMs)
-      if (this.isClosing) break
-      const began = performance.now()
-      const done = await this.attempt()
-      await this.pause(done ? performance.now() - began : retryMs)
+      const begun = performance.now()
+      const isDone = await this.attempt()
+      tried()
+      await this.pause(isDone ? Math.max(gatherMs, (performance.now() - begun) * restShare) : this.backoff.next())
     }
+    tried()
     this.running = undefined
   }
 
   private pause(ms: number): Promise<void> {
-    if (this.isClosing) return Promise.resolve()
+    if (this.isClosing || ms === 0) return Promise.resolve()
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms)
       this.wakeEarly = () => {
@@ -122,93 +147,88 @@ class Writer implements QueueFiles {
     })
   }
 
-  /** A full disk must not stop the queue: it is said once, and tried again. */
+  /** One generation. False when it failed: said once, when it begins. */
   private async attempt(): Promise<boolean> {
+    const { dir, warn } = this.options
     this.isDirty = false
     try {
-      await this.generation()
-      this.isFailing = false
+      const revision = await this.generation()
+      if (this.problem !== undefined) warn(`the queue files in ${dir} are up to date again`)
+      this.problem = undefined
+      this.backoff.reset()
+      this.tell(revision)
       return true
     } catch (error) {
       this.isDirty = true
-      if (!this.isFailing) this.options.warn(`the queue files in ${this.options.dir} cannot be written, and are tried again: ${String(error)}`)
-      this.isFailing = true
+      if (this.isGivenUp) return false
+      if (this.problem === undefined) warn(`the queue files in ${dir} cannot be written, and are tried again: ${String(error)}`)
+      this.problem = { reason: reasonOf(error), since: this.problem?.since ?? Date.now() }
       return false
     }
   }
 
-  private async generation(): Promise<void> {
+  /** The revision that the files show now. */
+  private async generation(): Promise<number> {
     const { engine, dir } = this.options
-    const { revision, lists } = await ask(engine, (state) => ({ revision: revisionOf(state), lists: fileLists(state) }))
-    // Decisions come before the files: a file of revision R vouches for the review log up to R. All of them have been heard of by now.
-    const decisions = this.decisions.filter((decision) => decision.revision <= revision)
-    if (decisions.length > 0) {
-      const reviewed = await ask(engine, (state) => new Map(decisions.map(({ task }) => [task, taskOf(state, task)])))
-      await appendReviews(dir, decisions, (id) => reviewed.get(id))
-    }
-    this.decisions = this.decisions.filter((decision) => decision.revision > revision)
-    await this.write(lists, revision)
-    this.shownRevision = revision
-    this.waiters = this.waiters.filter(({ revision: wanted, resolve }) => {
-      if (wanted > revision) return true
+    // Somebody may have removed it.
+    if (!(await isFolder(dir))) makeFolder(dir)
+    if (!this.isCaughtUp) await this.catchUp()
+    const turn = shortTurns()
+    const othersTurn = (): Promise<void> => (this.isGivenUp ? Promise.reject(new Error('the server is stopping')) : turn())
+    const moment = await readMoment(engine, othersTurn)
+    // Decisions come before the files: a file of revision R vouches for the review log up to R.
+    await this.reviews.write(moment.revision)
+    await writeFiles(dir, moment, this.contents, othersTurn)
+    return moment.revision
+  }
+
+  private tell(shown: number): void {
+    this.shownRevision = shown
+    this.waiters = this.waiters.filter(({ revision, resolve }) => {
+      if (revision > shown) return true
       resolve()
       return false
     })
   }
 
-  private async write(lists: ReadonlyArray<FileList>, revision: number): Promise<void> {
-    const views = lists.flatMap((list) => list.views)
-    const texts = await this.contents.get(views.flatMap((view) => [view.enqueuedRevision, resultRevisionOf(view) ?? []].flat()))
-    for (const { name, total, views: listed } of lists) {
-      const records: Array<string> = []
-      let chars = 0
-      for (const view of listed) {
-        const result = resultRevisionOf(view)
-        const text = recordText(view, texts.get(view.enqueuedRevision), result === undefined ? undefined : texts.get(result))
-        chars += text.length
-        if (chars > fileCharsMax) break
-        records.push(text)
-      }
-      const head = `{"revision":${revision},"total":${total},"tasks":[`
-      await writeWhole(join(this.options.dir, name), [`${head}${records.length === 0 ? '' : '\n'}${records.join(',\n')}${records.length === 0 ? '' : '\n'}]}\n`])
-    }
-    await syncFolder(this.options.dir)
-  }
-
   /** Decisions made after the last generation on disk, and not logged because the server stopped. */
-  private async catchUp(from: number | undefined): Promise<void> {
-    if (from === undefined) return
+  private async catchUp(): Promise<void> {
     const { engine, log, dir } = this.options
-    const missed: Array<ReviewDecision> = []
-    for await (const page of log.read(streamOf(engine.name), { from: from + 1 })) {
-      for (const recorded of page) {
-        const event = decodeRecorded(recorded)
-        const decision = isUnreadable(event) ? undefined : decisionOf(event, recorded.revision)
-        if (decision === undefined) continue
-        const logged = await loggedRevisions(dir, decision.at)
-        if (!logged.has(decision.revision)) missed.push(decision)
+    await removeLeftovers(dir, queueFileNames)
+    const from = await shownOnDisk(dir)
+    if (from !== undefined) {
+      for await (const page of log.read(streamOf(engine.name), { from: from + 1 })) {
+        for (const recorded of page) this.reviews.note(decodeRecorded(recorded), recorded.revision)
       }
     }
-    // What has been committed since we listen is in both.
-    const known = new Set(missed.map(({ revision }) => revision))
-    this.decisions = [...missed, ...this.decisions.filter(({ revision }) => !known.has(revision))]
+    this.isCaughtUp = true
   }
 }
 
-const ask = async <A>(engine: QueueEngine, query: (state: QueueState) => A): Promise<A> => {
-  const answer = await engine.read(query)
-  if (E.isLeft(answer)) throw new Error(answer.left.detail)
-  return answer.right.value
+const isFolder = (path: string): Promise<boolean> => stat(path).then((found) => found.isDirectory(), () => false)
+
+/** `EACCES: permission denied, open '/a/b'` without what comes behind the comma. */
+const reasonOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return (error as NodeJS.ErrnoException).code === undefined ? error.message : (error.message.split(', ')[0] ?? error.message)
 }
+
+/** Of the beginning of a file, which names its revision. */
+const headBytes = 64
 
 /** The revision up to which the files on disk, and so the review log, are complete; `undefined` for a new folder. */
 const shownOnDisk = async (dir: string): Promise<number | undefined> => {
   const revisions: Array<number> = []
-  for (const { name } of fileRules) {
+  for (const name of queueFileNames) {
     try {
-      const text = await readFile(join(dir, name), 'utf8')
-      const match = /^\{"revision":(\d+),/.exec(text)
-      if (match !== null) revisions.push(Number(match[1]))
+      const handle = await open(join(dir, name), 'r')
+      try {
+        const { buffer, bytesRead } = await handle.read(Buffer.alloc(headBytes), 0, headBytes, 0)
+        const match = /^\{"revision":(\d+),/.exec(buffer.toString('latin1', 0, bytesRead))
+        if (match !== null) revisions.push(Number(match[1]))
+      } finally {
+        await handle.close()
+      }
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
     }

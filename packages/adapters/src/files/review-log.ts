@@ -4,10 +4,12 @@
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { QueueEvent } from '@daybook/core'
+import { isUnreadable, type QueueEvent, taskOf, type Unreadable } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import type { QueueEngine } from '../engine/index.js'
 import { appendLines } from './atomic-write.js'
 
-export interface ReviewDecision {
+interface ReviewDecision {
   readonly revision: number
   readonly at: number
   readonly verdict: 'retried' | 'discarded'
@@ -16,16 +18,68 @@ export interface ReviewDecision {
   readonly reason: string
 }
 
-export const decisionOf = (event: QueueEvent, revision: number): ReviewDecision | undefined => {
+/** What is known of the task beside. */
+interface ReviewedTask {
+  readonly type: string
+  readonly lastError?: string
+}
+
+/** Tasks asked for in one question. */
+const askMax = 500
+
+export class ReviewLog {
+  /** Not written yet, by revision: what is read from the log at the start may be heard of as well. */
+  private readonly waiting = new Map<number, ReviewDecision>()
+
+  constructor(
+    private readonly engine: QueueEngine,
+    private readonly dir: string,
+  ) {}
+
+  /** Takes note of a decision, if the event is one. */
+  note(event: QueueEvent | Unreadable, revision: number): void {
+    const decision = isUnreadable(event) ? undefined : decisionOf(event, revision)
+    if (decision !== undefined) this.waiting.set(revision, decision)
+  }
+
+  /** Appends the decisions up to this revision, each to the file of its day (UTC), and each once, whatever failed before. */
+  async write(revisionMax: number): Promise<void> {
+    const byDate = new Map<string, Array<ReviewDecision>>()
+    for (const decision of this.waiting.values()) {
+      if (decision.revision > revisionMax) continue
+      const date = new Date(decision.at).toISOString().slice(0, 10)
+      const known = byDate.get(date)
+      if (known === undefined) byDate.set(date, [decision])
+      else known.push(decision)
+    }
+    for (const [date, decisions] of byDate) {
+      await this.append(date, decisions)
+      for (const { revision } of decisions) this.waiting.delete(revision)
+    }
+  }
+
+  private async append(date: string, decisions: ReadonlyArray<ReviewDecision>): Promise<void> {
+    const file = join(this.dir, `dlq-review-${date}.md`)
+    const logged = await loggedRevisions(file)
+    const missing = decisions.filter(({ revision }) => !logged.has(revision)).sort((a, b) => a.revision - b.revision)
+    for (let from = 0; from < missing.length; from += askMax) {
+      const part = missing.slice(from, from + askMax)
+      const known = await this.reviewed(part.map(({ task }) => task))
+      await appendLines(file, `# Dead letter review, ${date}\n\n`, part.map((decision) => lineOf(decision, known.get(decision.task))))
+    }
+  }
+
+  private async reviewed(ids: ReadonlyArray<string>): Promise<ReadonlyMap<string, ReviewedTask | undefined>> {
+    const answer = await this.engine.read((state) => new Map(ids.map((id) => [id, taskOf(state, id)])))
+    if (E.isLeft(answer)) throw new Error(answer.left.detail)
+    return answer.right.value
+  }
+}
+
+const decisionOf = (event: QueueEvent, revision: number): ReviewDecision | undefined => {
   if (event.type !== 'Requeued' && event.type !== 'Discarded') return undefined
   const { task, reviewer, reason } = event.data
   return { revision, at: event.at, verdict: event.type === 'Requeued' ? 'retried' : 'discarded', task, reviewer, reason }
-}
-
-/** What is known of the task beside. */
-export interface ReviewedTask {
-  readonly type: string
-  readonly lastError?: string
 }
 
 // One decision is one line, whatever people type.
@@ -42,31 +96,10 @@ const lineOf = ({ revision, at, verdict, task, reviewer, reason }: ReviewDecisio
   return `- ${time} **${verdict}** ${oneLine(task)}${type} by ${oneLine(reviewer)}: ${sentence(reason || 'no reason given')}${error} [revision ${revision}]`
 }
 
-const fileOf = (dir: string, date: string): string => join(dir, `dlq-review-${date}.md`)
-
-/** Appends each decision to the file of its day (UTC), once: lines that are there already are passed over. */
-export const appendReviews = async (
-  dir: string,
-  decisions: ReadonlyArray<ReviewDecision>,
-  taskOf: (id: string) => ReviewedTask | undefined,
-): Promise<void> => {
-  const byDate = new Map<string, Array<ReviewDecision>>()
-  for (const decision of decisions) {
-    const date = new Date(decision.at).toISOString().slice(0, 10)
-    const known = byDate.get(date)
-    if (known === undefined) byDate.set(date, [decision])
-    else known.push(decision)
-  }
-  for (const [date, ofDate] of byDate) {
-    const file = fileOf(dir, date)
-    await appendLines(file, `# Dead letter review, ${date}\n\n`, ofDate.map((decision) => lineOf(decision, taskOf(decision.task))))
-  }
-}
-
-/** Revisions that the file of this day already has. */
-export const loggedRevisions = async (dir: string, at: number): Promise<ReadonlySet<number>> => {
+/** Revisions that the file has lines of. */
+const loggedRevisions = async (file: string): Promise<ReadonlySet<number>> => {
   try {
-    const text = await readFile(fileOf(dir, new Date(at).toISOString().slice(0, 10)), 'utf8')
+    const text = await readFile(file, 'utf8')
     return new Set([...text.matchAll(/\[revision (\d+)\]$/gm)].map((match) => Number(match[1])))
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Set()

@@ -226,4 +226,14 @@ export const QueuesAnswer = t.type(
 )
 
 export const HealthAnswer = t.type({ status: t.literal('ok') }, 'Alive')
-export const ReadyAnswer = t.type({ status: t.literal('ready'), queues: t.number }, 'Ready')
+/** `degraded` and `refused` are there when something is: what they name keeps no other command from being taken. */
+export const ReadyAnswer = t.intersection(
+  [
+    t.type({ status: t.literal('ready'), queues: t.number }),
+    t.partial({
+      refused: t.readonlyArray(t.type({ queue: t.string, reason: t.string })),
+      degraded: t.readonlyArray(t.type({ part: t.string, queue: t.string, reason: t.string, since: Time })),
+    }),
+  ],
+  'Ready',
+)

@@ -3,6 +3,7 @@ import { breakersOf, depthOf, type EventType } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Daybook } from '../engine/index.js'
+import type { QueueFilesStatus } from '../files/index.js'
 import type { Histogram, Meter } from './meter.js'
 
 /** Types are the producers' own words, so there may be any number of them: the rest counts as `other`. */
@@ -22,7 +23,12 @@ const outcomes: Readonly<Record<string, EventType>> = {
 const breakerValue = { closed: 0, 'half-open': 1, open: 2 } as const
 
 /** Gives the text of all metrics of this server. */
-export const metricsOf = (daybook: Daybook, meter: Meter, version: string): (() => Promise<string>) => {
+export const metricsOf = (
+  daybook: Daybook,
+  meter: Meter,
+  version: string,
+  queueFiles: () => ReadonlyArray<QueueFilesStatus>,
+): (() => Promise<string>) => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry, prefix: 'daybook_' })
@@ -95,6 +101,17 @@ export const metricsOf = (daybook: Daybook, meter: Meter, version: string): (() 
   const conflicts = gauge('append_conflicts', 'Appends that met events of another process, since the queue was opened.', ['queue'])
   const available = gauge('queue_available', '1 when the queue takes commands, 0 when its store does not.', ['queue'])
 
+  const filesPosition = gauge('queue_files_position', 'Revision that the queue files show.', ['queue'])
+  const filesFailing = gauge('queue_files_failing', '1 when the queue files could not be written when last tried, 0 when they could.', ['queue'])
+
+  const askFiles = (): void => {
+    filesPosition.reset()
+    filesFailing.reset()
+    for (const { queue, revision, problem } of queueFiles()) {
+      if (revision !== undefined) filesPosition.set({ queue }, revision)
+      filesFailing.set({ queue }, problem === undefined ? 0 : 1)
+    }
+  }
   const ask = async (): Promise<void> => {
     for (const each of [tasks, pending, oldest, breaker, position, snapshot, mailbox, waiting, appends, conflicts, available]) each.reset()
     for (const engine of daybook.queues()) {
@@ -120,6 +137,7 @@ export const metricsOf = (daybook: Daybook, meter: Meter, version: string): (() 
   }
 
   return async () => {
+    askFiles()
     await ask()
     return (
       (await registry.metrics()) +

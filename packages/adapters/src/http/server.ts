@@ -5,6 +5,7 @@ import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type F
 import * as E from 'fp-ts/lib/Either.js'
 import type { Tokens } from '../auth/index.js'
 import type { Daybook } from '../engine/index.js'
+import type { QueueFilesStatus } from '../files/index.js'
 import { StoreError } from '../store/index.js'
 import { bytesOf, readJsonBodies, Refused } from './body.js'
 import { answerClientError } from './client-error.js'
@@ -28,6 +29,8 @@ export interface HttpServerOptions {
   /** 0 for any free port. Default 7878. */
   readonly port?: number
   readonly limits?: Partial<HttpLimits>
+  /** How the queue files fare, where there are any: for `/readyz` and `/metrics`. Default: none. */
+  readonly queueFiles?: () => ReadonlyArray<QueueFilesStatus>
   /** Hears of every 500, with its stack and correlation id. Default: none. */
   readonly logger?: FastifyBaseLogger
   /** One line for each request and each answer; costs a tenth of the throughput of small requests. Default false. */
@@ -62,7 +65,7 @@ declare module 'fastify' {
 
 /** Listens. Rejects when the address cannot be had. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0' } = options
+  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0', queueFiles = () => [] } = options
   const limits = { ...httpLimitsDefault, ...options.limits }
   const meter = new Meter()
   const state = { isReplayed: false, isDraining: false }
@@ -76,11 +79,11 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     () => undefined,
   )
 
-  const metrics = metricsOf(daybook, meter, version)
+  const metrics = metricsOf(daybook, meter, version, queueFiles)
   let document = ''
   const routes = routesOf({
     limits,
-    readiness: { isReplayed: () => state.isReplayed, isDraining: () => state.isDraining },
+    readiness: { isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles },
     metricsRole: options.openMetrics === true ? 'anyone' : 'auditor',
     metrics: async () => E.right({ status: 200, text: await metrics(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
     openApi: () => Promise.resolve(E.right({ status: 200, text: document })),

@@ -3,11 +3,12 @@
  * last, and a part that cannot be opened closes those before it.
  */
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type DestinationStream, pino } from 'pino'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
 import type { ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
-import { openSnapshotFolder, startQueueFiles } from '../files/index.js'
+import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
 import { makeFolder } from '../files/make-folder.js'
 import { startHttpServer } from '../http/index.js'
 import { openMemoryStore } from '../memory/index.js'
@@ -32,6 +33,8 @@ export interface ServeReport {
   readonly log?: DestinationStream
 }
 
+/** How long a start waits for its queue files. */
+const filesWaitMs = 2_000
 /** How long requests in flight may take at the end. SIGTERM to exit is 10 s at most. */
 const graceMs = 5_000
 
@@ -68,18 +71,23 @@ export const serve = async (
       options.auth === 'off'
         ? undefined
         : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token })
+    let files: QueueFolders | undefined
     const http = await startHttpServer({
       daybook,
       tokens: tokens?.tokens ?? 'off',
       host: options.host,
       port: options.port,
+      queueFiles: () => files?.status() ?? [],
       logger: pino({ level: 'warn' }, log),
     })
     opened.push(() => http.close(graceMs))
     await daybook.ready
     if (options.queueFilesDir !== undefined) {
-      const files = await startQueueFiles({ daybook, dir: options.queueFilesDir, warn })
-      opened.push(() => files.close())
+      const started = startQueueFiles({ daybook, dir: options.queueFilesDir, warn })
+      files = started
+      opened.push(() => started.close())
+      // Mostly they are there when the server says that it is ready; nobody waits for a slow disk.
+      await Promise.race([started.tried, delay(filesWaitMs, undefined, { ref: false })])
     }
     return { url: http.url, adminToken: tokens?.made, daybook, close }
   } catch (error) {

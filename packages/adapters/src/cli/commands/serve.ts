@@ -19,6 +19,9 @@ export const serveCommand = (cli: Cli): Command =>
 Ready is one line on stdout with the URL, and /readyz. The first start makes an admin token and shows it once;
 DAYBOOK_TOKEN sets one instead. SIGTERM and SIGINT: no new work, what is in flight is answered, exit code 0.
 
+Queue files are written whole shortly after each change. Where that fails, the server goes on and tries again: /readyz
+names it as "degraded", and daybook doctor says why.
+
 Several servers may work on the same queues: on one EventStoreDB, or on one file as sqlite+shared:FILE. Each needs a
 --data of its own.
 

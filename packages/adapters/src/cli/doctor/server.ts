@@ -1,6 +1,7 @@
 /** The doctor at a running server: over HTTP, with what any auditor may see. */
 import { decodeEvent, isEventType, type QueueEvent, type Unreadable, versionOf } from '@daybook/core'
 import { DaybookError, type DaybookClient, type HistoryEvent } from '../../client/index.js'
+import { clock } from '../text.js'
 import type { Finding, Tell } from './finding.js'
 import { FoldCheck } from './fold-check.js'
 
@@ -8,8 +9,11 @@ export const checkServer = async (client: DaybookClient, url: string, tell: Tell
   const findings: Array<Finding> = []
   await client.health()
   try {
-    await client.ready()
+    const { degraded = [] } = await client.ready()
     findings.push({ level: 'good', about: url, says: 'alive and ready' })
+    for (const { part, queue, reason, since } of degraded) {
+      findings.push({ level: 'bad', about: `${part} of ${queue}`, says: `out of date since ${clock(since)}, and tried again and again: ${reason}` })
+    }
   } catch (error) {
     if (!(error instanceof DaybookError) || error.code === 'unreachable') throw error
     findings.push({ level: 'bad', about: url, says: `alive, but not ready: ${error.detail}` })

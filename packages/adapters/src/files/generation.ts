@@ -1,0 +1,80 @@
+/** One generation of a queue's files: all tasks as they are at one moment, and the five files written from them. */
+import { join } from 'node:path'
+import { type TaskViews, walkTasks } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import type { QueueEngine } from '../engine/index.js'
+import { writeWhole } from './atomic-write.js'
+import type { ContentMemory } from './content-memory.js'
+import { type FileList, FileLists } from './queue-file-set.js'
+import { recordText, resultRevisionOf } from './queue-record.js'
+import { syncFolder } from './sync-folder.js'
+
+/** Tasks taken over from the state before others get their turn. */
+const tasksPerTurn = 256
+/** Tasks whose contents are asked for together: each has one, and a completed one a result. */
+const joinMax = 250
+/** Characters written at a time. */
+const chunkChars = 64 * 2 ** 10
+
+export interface Moment {
+  readonly revision: number
+  readonly lists: ReadonlyArray<FileList>
+}
+
+/** `othersTurn` is awaited again and again, and may throw to give up. Rejects when the queue cannot be read. */
+export const readMoment = async (engine: QueueEngine, othersTurn: () => Promise<void>): Promise<Moment> => {
+  let walk: TaskViews | undefined
+  try {
+    const answer = await engine.read((state) => {
+      // After a conflict it is asked once more.
+      walk?.end()
+      walk = walkTasks(state)
+      return walk
+    })
+    if (E.isLeft(answer)) throw new Error(answer.left.detail)
+    const { revision, next } = answer.right.value
+    const lists = new FileLists()
+    for (let tasks = next(tasksPerTurn); tasks !== undefined; tasks = next(tasksPerTurn)) {
+      lists.add(tasks)
+      await othersTurn()
+    }
+    return { revision, lists: lists.all() }
+  } finally {
+    walk?.end()
+  }
+}
+
+export const writeFiles = async (dir: string, { revision, lists }: Moment, contents: ContentMemory, othersTurn: () => Promise<void>): Promise<void> => {
+  contents.begin()
+  for (const list of lists) await writeWhole(join(dir, list.name), fileText(list, revision, contents, othersTurn))
+  await syncFolder(dir)
+}
+
+const fileText = async function* ({ total, tasks }: FileList, revision: number, contents: ContentMemory, othersTurn: () => Promise<void>): AsyncGenerator<string> {
+  let text = `{"revision":${revision},"total":${total},"tasks":[`
+  let separator = '\n'
+  for (const views of inGroups(tasks, joinMax)) {
+    const texts = await contents.get(views.flatMap((view) => [view.enqueuedRevision, resultRevisionOf(view) ?? []].flat()))
+    for (const view of views) {
+      const result = resultRevisionOf(view)
+      text += separator + recordText(view, texts.get(view.enqueuedRevision), result === undefined ? undefined : texts.get(result))
+      separator = ',\n'
+      if (text.length < chunkChars) continue
+      yield text
+      text = ''
+      await othersTurn()
+    }
+  }
+  yield `${text}${total === 0 ? '' : '\n'}]}\n`
+}
+
+const inGroups = function* <T>(items: Iterable<T>, max: number): Generator<ReadonlyArray<T>> {
+  let group: Array<T> = []
+  for (const item of items) {
+    group.push(item)
+    if (group.length < max) continue
+    yield group
+    group = []
+  }
+  if (group.length > 0) yield group
+}

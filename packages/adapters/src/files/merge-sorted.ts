@@ -1,0 +1,40 @@
+/**
+ * Sorted runs as one sorted sequence, item by item as they are asked for: a million items are in order without the
+ * long pause of sorting them at once. O(log runs) an item.
+ */
+export const mergeSorted = function* <T>(runs: ReadonlyArray<ReadonlyArray<T>>, compare: (a: T, b: T) => number): Generator<T, void> {
+  // A heap: the run at `i` begins with no later item than those at `2i + 1` and `2i + 2`.
+  const heap: Array<Run<T>> = []
+  for (const items of runs) if (items.length > 0) heap.push({ items, next: 0 })
+  const isBefore = (a: Run<T>, b: Run<T>): boolean => compare(a.items[a.next] as T, b.items[b.next] as T) < 0
+
+  const settle = (from: number): void => {
+    for (let at = from; ; ) {
+      const left = at * 2 + 1
+      let least = at
+      for (const child of [left, left + 1]) if (child < heap.length && isBefore(heap[child] as Run<T>, heap[least] as Run<T>)) least = child
+      if (least === at) return
+      const moved = heap[at] as Run<T>
+      heap[at] = heap[least] as Run<T>
+      heap[least] = moved
+      at = least
+    }
+  }
+
+  for (let at = heap.length >> 1; at >= 0; at--) settle(at)
+  for (let first = heap[0]; first !== undefined; first = heap[0]) {
+    yield first.items[first.next++] as T
+    if (first.next === first.items.length) {
+      const last = heap.pop() as Run<T>
+      if (heap.length === 0) return
+      heap[0] = last
+    }
+    settle(0)
+  }
+}
+
+interface Run<T> {
+  readonly items: ReadonlyArray<T>
+  /** Index of its first item that was not given out. */
+  next: number
+}
