@@ -17,7 +17,7 @@ test.each<readonly [string, unknown, unknown]>([
   ['half a priority', { tasks: [{ type: 'work', priority: 2.5 }] }, ['tasks[0].priority']],
   ['NaN', { tasks: [{ type: 'work', timeout: Number.NaN }] }, ['tasks[0].timeout']],
   ['infinity', { tasks: [{ type: 'work', backoffSeconds: Number.POSITIVE_INFINITY }] }, ['tasks[0].backoffSeconds']],
-  ['NaN in a payload', { tasks: [{ type: 'work', payload: { a: Number.NaN } }] }, ['tasks[0].payload']],
+  ['NaN in a payload', { tasks: [{ type: 'work', payload: { a: Number.NaN } }] }, ['tasks[0].payload.a']],
   ['no time at all', { tasks: [{ type: 'work', timeout: 0 }] }, ['tasks[0].timeout']],
   ['a time beyond year 9999', { tasks: [{ type: 'work', availableAt: 253_402_300_800_000 }] }, ['tasks[0].availableAt']],
   ['a type with a star', { tasks: [{ type: 'eng-*' }] }, ['tasks[0].type']],

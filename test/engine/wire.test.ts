@@ -73,12 +73,12 @@ test('each event says when, who, why and in which version; ids are unique; a com
 test('the correlation is the caller’s, or else the command itself; commands keep theirs apart in one append', async () => {
   const { engine, store } = await openQueue()
   await Promise.all([
-    engine.submit(enqueue('a', 'b'), { actor: 'ann "the" ann', correlationId: 'request\n"7"' }),
+    engine.submit(enqueue('a', 'b'), { actor: 'ann "the" ann', correlationId: 'request "7"' }),
     engine.submit(enqueue('c'), { actor: 'bob' }),
   ])
   expect(store.appends).toEqual([3])
   const [a, b, c] = (await logOf(store)).map(({ metadata }) => parseObject(metadata)!)
-  expect(a).toMatchObject({ actor: 'ann "the" ann', $correlationId: 'request\n"7"' })
+  expect(a).toMatchObject({ actor: 'ann "the" ann', $correlationId: 'request "7"' })
   expect(b).toEqual(a)
   expect(c).toMatchObject({ actor: 'bob', $correlationId: c!.$causationId })
   expect(c!.$causationId).not.toBe(a!.$causationId)

@@ -174,6 +174,16 @@ describe('every wrong field is named', () => {
     ['GET', '/tasks?phase=none', undefined, ['query.phase']],
     ['GET', '/events?from=-1', undefined, ['query.from']],
     ['GET', '/depth?atLeast=soon', undefined, ['query.atLeast']],
+    ['DELETE', `/agents/w?reason=${'x'.repeat(5_000)}`, undefined, ['query.reason']],
+    ['DELETE', `/agents/w?reason=${'x'.repeat(4_001)}`, undefined, ['query.reason']],
+    ['DELETE', `/agents/${'w'.repeat(129)}`, undefined, ['agent']],
+    ['POST', '/tasks/free/cancel', { reason: '\ud800' }, ['reason']],
+    ['POST', `/tasks/${'x'.repeat(129)}/cancel`, { reason: 'x' }, ['task']],
+    ['POST', '/tasks/held/heartbeat', { agentId: 'w', token: 1, checkpoint: { a: [2 ** 53] } }, ['checkpoint.a[0]']],
+    ['POST', '/tasks/held/heartbeat', { agentId: 'w', token: 1, progress: { a: '\udc00' } }, ['progress.a']],
+    ['POST', '/tasks/held/fail', { agentId: 'w', token: 1, error: { message: 'a\ud800b' } }, ['error.message']],
+    ['POST', '/tasks/held/complete', { agentId: 'w', token: 1, result: { output: { a: [-(2 ** 53)] } } }, ['result.output.a[0]']],
+    ['PATCH', '/settings', { breakers: { overrides: { 'a*': { failureThreshold: 1 } } } }, ['breakers.overrides.a*']],
   ]
   test.each(others)('%s %s %j', async (method, path, body, expected) => {
     const answer = await server.call(method, q + path, body)

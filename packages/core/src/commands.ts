@@ -3,10 +3,26 @@
  * it can be repeated exactly.
  */
 import * as t from 'io-ts'
+import { ContentText } from './content-text.js'
 import { Json } from './json.js'
-import { AgentId, Count, Instant, integer, Name, PositiveSeconds, TaskId, TaskType, Text, Token, TypePattern } from './scalars.js'
+import {
+  AgentId,
+  Count,
+  Instant,
+  integer,
+  Name,
+  PositiveSeconds,
+  Priority,
+  Seconds,
+  TaskId,
+  TaskRef,
+  TaskType,
+  Text,
+  Token,
+  TypePattern,
+} from './scalars.js'
 import { SettingsPatch } from './settings.js'
-import { Deduplicate, Failure, Phase, TaskFacts } from './task.js'
+import { Deduplicate, Dependencies, KeptFailure, Phase, retriesMax, TaskFacts } from './task.js'
 
 /** A task made ready to be decided on: id, key and content text are settled, defaults are not. */
 export const PreparedTask = t.intersection(
@@ -15,8 +31,8 @@ export const PreparedTask = t.intersection(
       id: TaskId,
       type: TaskType,
       idempotencyKey: Name,
-      /** JSON text of `{payload?, description?, metadata?}`. */
-      content: t.string,
+      /** Of `{payload?, description?, metadata?}`. */
+      content: ContentText,
     }),
     t.partial({
       /** Nobody gave the id, so it says nothing of which task is meant. */
@@ -24,11 +40,11 @@ export const PreparedTask = t.intersection(
       /** Nobody gave the key: it is the hash of type and payload. */
       isContentKey: t.literal(true),
       deduplicate: Deduplicate,
-      priority: integer(1, 10),
-      dependencies: t.readonlyArray(TaskId),
-      timeout: t.number,
-      maxRetries: t.number,
-      backoffSeconds: t.number,
+      priority: Priority,
+      dependencies: Dependencies,
+      timeout: PositiveSeconds,
+      maxRetries: integer(0, retriesMax),
+      backoffSeconds: Seconds,
       availableAt: Instant,
       deadlineAt: Instant,
       ticketId: Name,
@@ -46,7 +62,7 @@ export const ImportedTask = t.intersection(
   [
     PreparedTask,
     t.type({ status: t.keyof({ pending: null, completed: null, cancelled: null, 'dead-letter': null }) }),
-    t.partial({ createdAt: Instant, finishedAt: Instant, retries: Count, lastError: t.string }),
+    t.partial({ createdAt: Instant, finishedAt: Instant, retries: Count, lastError: Text }),
   ],
   'imported task',
 )
@@ -54,15 +70,15 @@ export type ImportedTask = t.TypeOf<typeof ImportedTask>
 
 /** Which dead letters a reviewer means: all that match every part given. */
 export const DeadLetterFilter = t.exact(
-  t.partial({ type: TypePattern, signature: t.string, error: t.string }),
+  t.partial({ type: TypePattern, signature: Text, error: Text }),
   'dead letter filter',
 )
 export type DeadLetterFilter = t.TypeOf<typeof DeadLetterFilter>
 
-const held = { task: TaskId, agent: AgentId, token: Token }
+const held = { task: TaskRef, agent: AgentId, token: Token }
 const review = t.intersection([
   t.type({ reviewer: Text, reason: Text }),
-  t.partial({ task: TaskId, filter: DeadLetterFilter }),
+  t.partial({ task: TaskRef, filter: DeadLetterFilter }),
 ])
 const tag = <T extends string>(type: T) => t.type({ type: t.literal(type) })
 
@@ -85,16 +101,16 @@ export const commandCodecs = {
   Heartbeat: t.intersection([tag('Heartbeat'), t.type(held), t.partial({ progress: Json, checkpoint: Json })]),
   Complete: t.intersection([
     tag('Complete'),
-    t.type({ ...held, /** JSON text of the result. */ content: t.string, hasReport: t.boolean }),
+    t.type({ ...held, /** Of the result. */ content: ContentText, hasReport: t.boolean }),
   ]),
-  Fail: t.intersection([tag('Fail'), t.type({ ...held, error: Failure, retryable: t.boolean }), t.partial({ checkpoint: Json })]),
+  Fail: t.intersection([tag('Fail'), t.type({ ...held, error: KeptFailure, retryable: t.boolean }), t.partial({ checkpoint: Json })]),
   /** `undelivered`: the agent never heard of its claim. `stopping`: the agent stops, and does not refuse the task. */
   Release: t.intersection([
     tag('Release'),
     t.type({ ...held, reason: Text }),
     t.partial({ undelivered: t.literal(true), stopping: t.literal(true) }),
   ]),
-  Cancel: t.intersection([tag('Cancel'), t.type({ task: TaskId, reason: Text })]),
+  Cancel: t.intersection([tag('Cancel'), t.type({ task: TaskRef, reason: Text })]),
   /** One dead letter, or all that match the filter, back to the queue. */
   Retry: t.intersection([tag('Retry'), review]),
   Discard: t.intersection([tag('Discard'), review]),

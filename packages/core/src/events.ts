@@ -2,12 +2,15 @@
  * The events of a queue's log. An event's data holds all that the fold needs. Who caused it, and why, is in its
  * metadata. A shipped (type, version) keeps its codec for ever. A change of shape is a new version, with an upcaster
  * from the version before (see `upcast.ts`).
+ *
+ * Texts and JSON are read as they were ever recorded. What new ones must be is checked in commands. So a tighter bound
+ * makes no log unreadable.
  */
 import * as t from 'io-ts'
-import { AgentId, Count, Instant, integer, TaskId, TaskType, Text, Token } from './scalars.js'
-import { Json } from './json.js'
+import { AgentId, Count, Instant, integer, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
+import { RecordedJson as Json } from './json.js'
 import { SettingsPatch } from './settings.js'
-import { Failure, TaskFacts } from './task.js'
+import { RecordedFailure as Failure, TaskFacts } from './task.js'
 
 const lease = { task: TaskId, agent: AgentId, token: Token }
 const review = { task: TaskId, reviewer: Text, reason: Text }
@@ -36,7 +39,7 @@ export const eventCodecs = {
   TaskImported: t.intersection([
     TaskFacts,
     t.type({ status: ImportedStatus, createdAt: Instant, retries: Count }),
-    t.partial({ finishedAt: Instant, lastError: t.string }),
+    t.partial({ finishedAt: Instant, lastError: Text }),
   ]),
   /** A delay (retry or `availableAt`) is over. */
   TaskDue: t.type({ task: TaskId }),

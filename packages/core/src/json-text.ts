@@ -1,5 +1,5 @@
 /** JSON values as texts. Written by hand, because `JSON.stringify` takes three times as long on small values. */
-import { isPlain, jsonDepthMax, whyNotJson } from './json.js'
+import { isExactNumber, isPlain, jsonDepthMax, whyNotJson } from './json.js'
 
 // eslint-disable-next-line no-control-regex -- these are the characters that JSON escapes
 const needsEscape = /["\\\u0000-\u001f\ud800-\udfff]/
@@ -9,6 +9,10 @@ export const escaped = (text: string): string => (needsEscape.test(text) ? JSON.
 
 /** The same as `JSON.stringify` of a string. */
 export const quote = (text: string): string => `"${escaped(text)}"`
+
+/** The same as {@link escaped}. `undefined` for a text with a lone surrogate, which has no canonical form. */
+const escapedUnicode = (text: string): string | undefined =>
+  !needsEscape.test(text) ? text : text.isWellFormed() ? JSON.stringify(text).slice(1, -1) : undefined
 
 /** A JSON value given as its canonical text. It is printed without being parsed. */
 export class CanonicalText {
@@ -21,7 +25,8 @@ export class CanonicalText {
  *
  * Gotchas: properties that are `undefined` are left out, as `JSON.stringify` does.
  *
- * @throws NotJson for NaN, infinities, bigint, functions, cycles or nesting beyond {@link jsonDepthMax}.
+ * @throws NotJson for NaN, infinities, integers beyond ±(2^53 − 1), lone surrogates, bigint, functions, cycles or nesting
+ * beyond {@link jsonDepthMax}.
  * @example
  * canonicalJson({ b: [1, true], a: 'x' }) // => '{"a":"x","b":[1,true]}'
  */
@@ -39,10 +44,12 @@ export const canonicalJson = (value: unknown, path = 'payload'): string => {
 /** `undefined` for what is not JSON. */
 const print = (value: unknown, place: Place, depth: number): string | undefined => {
   switch (typeof value) {
-    case 'string':
-      return quote(value)
+    case 'string': {
+      const text = escapedUnicode(value)
+      return text === undefined ? undefined : `"${text}"`
+    }
     case 'number':
-      return Number.isFinite(value) ? `${value}` : undefined
+      return isExactNumber(value) ? `${value}` : undefined
     case 'boolean':
       return value ? 'true' : 'false'
     case 'object':
@@ -70,11 +77,14 @@ const printMembers = (members: Record<string, unknown>, place: Place, depth: num
   const order = place.orderOf(members)
   const { keys, heads } = order
   if (keys.length === 0) return '{}'
+  if (!order.isUnicode) return undefined
   let text = ''
   for (let i = 0; i < keys.length; i++) {
     const member = members[keys[i] as string]
     if (typeof member === 'string') {
-      text += order.withText(i, member)
+      const printed = order.withText(i, member)
+      if (printed === undefined) return undefined
+      text += printed
       continue
     }
     if (member === undefined) return printMembers(defined(members), place, depth)
@@ -122,6 +132,8 @@ class Place {
 class KeyOrder {
   /** By UTF-16 code units. */
   readonly keys: ReadonlyArray<string>
+  /** No key has a lone surrogate. */
+  readonly isUnicode: boolean
   /** The text before each value. Made with `join`, because V8 walks a concatenated string part by part at each use. */
   readonly heads: ReadonlyArray<string>
   /** The same with the opening quote of a text. */
@@ -133,6 +145,7 @@ class KeyOrder {
 
   constructor(private readonly asGiven: ReadonlyArray<string>) {
     this.keys = [...asGiven].sort()
+    this.isUnicode = asGiven.every((key) => key.isWellFormed())
     this.heads = this.keys.map((key, i) => [i === 0 ? '{' : ',', quote(key), ':'].join(''))
     this.textHeads = this.heads.map((head) => [head, '"'].join(''))
     this.places = this.keys.map(() => undefined)
@@ -157,14 +170,16 @@ class KeyOrder {
     return (this.places[index] ??= new Place())
   }
 
-  /** A member that is a text. It is often the same as in the last document. */
-  withText(index: number, text: string): string {
+  /** A member that is a text. It is often the same as in the last document. `undefined` for a lone surrogate. */
+  withText(index: number, text: string): string | undefined {
     if (text === this.lastTexts[index]) return (this.lastPrinted[index] ??= [this.heads[index], quote(text)].join(''))
+    const body = escapedUnicode(text)
+    if (body === undefined) return undefined
     if (text.length <= textMax) {
       this.lastTexts[index] = text
       this.lastPrinted[index] = undefined
     }
-    return `${this.textHeads[index] as string}${escaped(text)}"`
+    return `${this.textHeads[index] as string}${body}"`
   }
 }
 

@@ -1,4 +1,9 @@
-/** What is a JSON value, and why something is not. JSON texts are in `json-text.ts`. */
+/**
+ * What is a JSON value, and why something is not. JSON texts are in `json-text.ts`.
+ *
+ * A value that is taken in means the same to every reader: no number that readers round, no text without a UTF-8 form
+ * (RFC 8785, RFC 7493).
+ */
 import * as t from 'io-ts'
 
 export type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [key: string]: Json }
@@ -23,24 +28,50 @@ export const isPlain = (value: object): boolean => {
   return prototype === Object.prototype || prototype === null
 }
 
+/**
+ * Whether a number means the same to whoever reads its canonical text. Integers beyond ±(2^53 − 1) do not: two that
+ * differ may be the same double (RFC 7493, 2.2). From 10^21 on a number is printed with an exponent, and is a measure.
+ */
+export const isExactNumber = (value: number): boolean =>
+  (value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER) || (Math.abs(value) >= 1e21 && Number.isFinite(value))
+
 type Path = Array<string | number>
 
 /** `undefined` for JSON. Properties that are `undefined` count as absent. */
 export const whyNotJson = (value: unknown, start: string): NotJson | undefined => {
   const path: Path = []
-  const reason = reasonIn(value, path)
+  const reason = reasonIn(value, path, strictly)
   if (reason === undefined) return undefined
-  return new NotJson(start + path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join(''), reason)
+  const place = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+  // The place is to be read by the same readers, so it has no lone surrogate either.
+  return new NotJson(start + place.toWellFormed(), reason)
 }
 
+/** What is asked of texts and numbers: the reason against one. */
+interface Leaves {
+  readonly text: (value: string) => string | undefined
+  readonly number: (value: number) => string | undefined
+}
+
+const notFinite = (value: number): string | undefined => (Number.isFinite(value) ? undefined : `${value} is not a JSON number`)
+
+const strictly: Leaves = {
+  text: (value) => (value.isWellFormed() ? undefined : 'holds half of a surrogate pair, which is no Unicode text'),
+  number: (value) =>
+    notFinite(value) ?? (isExactNumber(value) ? undefined : 'is an integer beyond ±9007199254740991, which readers would round: send it as text'),
+}
+/** What was recorded before so much was asked. */
+const asRecorded: Leaves = { text: () => undefined, number: notFinite }
+
 /** `path` leads to `value`; to the place where something is wrong, when it returns a reason. */
-const reasonIn = (value: unknown, path: Path): string | undefined => {
+const reasonIn = (value: unknown, path: Path, leaves: Leaves): string | undefined => {
   switch (typeof value) {
     case 'string':
+      return leaves.text(value)
     case 'boolean':
       return undefined
     case 'number':
-      return Number.isFinite(value) ? undefined : `${value} is not a JSON number`
+      return leaves.number(value)
     case 'object':
       break
     default:
@@ -51,7 +82,7 @@ const reasonIn = (value: unknown, path: Path): string | undefined => {
   if (Array.isArray(value)) {
     for (let i = 0; i < value.length; i++) {
       path.push(i)
-      const reason = reasonIn(value[i], path)
+      const reason = reasonIn(value[i], path, leaves)
       if (reason !== undefined) return reason
       path.pop()
     }
@@ -60,24 +91,23 @@ const reasonIn = (value: unknown, path: Path): string | undefined => {
   if (!isPlain(value)) return 'only plain objects, arrays, strings, numbers, booleans and null are JSON'
   for (const key in value) {
     const member = (value as Record<string, unknown>)[key]
-    if (member === undefined) continue
     path.push(key)
-    const reason = reasonIn(member, path)
+    const reason = leaves.text(key) ?? (member === undefined ? undefined : reasonIn(member, path, leaves))
     if (reason !== undefined) return reason
     path.pop()
   }
   return undefined
 }
 
-const isJson = (value: unknown): value is Json => reasonIn(value, []) === undefined
+const jsonType = (leaves: Leaves): t.Type<Json> => {
+  const isJson = (value: unknown): value is Json => reasonIn(value, [], leaves) === undefined
+  return new t.Type<Json>('JSON value', isJson, (input, context) => (isJson(input) ? t.success(input) : t.failure(input, context)), t.identity)
+}
 
 /** Any JSON value. */
-export const Json: t.Type<Json> = new t.Type<Json>(
-  'JSON value',
-  isJson,
-  (input, context) => (isJson(input) ? t.success(input) : t.failure(input, context)),
-  t.identity,
-)
+export const Json: t.Type<Json> = jsonType(strictly)
+/** The same as it is read back: what was once recorded stays readable. */
+export const RecordedJson: t.Type<Json> = jsonType(asRecorded)
 
 /** A JSON object. */
 export const JsonObject = t.refinement(

@@ -1,7 +1,11 @@
 /** What a record says of the last error of its task. */
+import { firstOf } from './scalars.js'
 
 /** Characters kept; the whole of it is in the log. */
-export const lastErrorMax = 1_000
+const lastErrorMax = 1_000
+
+/** As Unicode text, which was not always asked of what was recorded. */
+export const keptError = (message: string): string => firstOf(message, lastErrorMax).toWellFormed()
 
 /** The error of a claim that ended by itself. */
 export const expiryMessage = {

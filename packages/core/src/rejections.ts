@@ -23,5 +23,12 @@ export interface Rejection {
   readonly errors?: ReadonlyArray<FieldError>
 }
 
+/** Fields that are wrong, each by its path; the first of them said in words. */
+export const invalid = (errors: ReadonlyArray<FieldError>): Rejection => {
+  const [first] = errors
+  const detail = first === undefined ? 'the request is not understood' : `${first.path}: ${first.message}`
+  return reject('invalid', errors.length > 1 ? `${detail} (and ${errors.length - 1} more)` : detail, errors)
+}
+
 export const reject = (code: RejectionCode, detail: string, errors?: ReadonlyArray<FieldError>): Rejection =>
   errors === undefined ? { code, detail } : { code, detail, errors }

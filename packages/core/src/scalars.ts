@@ -12,6 +12,12 @@ const isName = (value: string): boolean => value.length > 0 && value.length <= 1
 
 /** A task's id. `#` opens a task's number (`#42`), so an id may not start with it. */
 export const TaskId = refine(t.string, 'task id: 1–128 printable characters, not starting with #', (id) => isName(id) && id[0] !== '#')
+/** Names a task that is there: by its id, or by its number as `#42`. */
+export const TaskRef = refine(
+  t.string,
+  'task id (1–128 printable characters), or number as #42',
+  (ref) => (ref[0] === '#' ? /^#[1-9]\d{0,15}$/.test(ref) : isName(ref)),
+)
 export const AgentId = refine(t.string, 'agent id: 1–128 printable characters', isName)
 export const TaskType = refine(t.string, 'task type: 1–128 printable characters, without *', (type) => isName(type) && !type.includes('*'))
 /** `eng-backend`, `eng-*` or `*`. */
@@ -23,9 +29,28 @@ export const TypePattern = refine(
 export const Name = refine(t.string, '1–128 printable characters', isName)
 export const QueueName = refine(t.string, 'queue name: 1–64 of a–z A–Z 0–9 . _ -', (name) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
 
+/** Text that has a UTF-8 form: half of a surrogate pair has none, and would break whoever reads the queue's JSON (RFC 8785). */
+export const UnicodeText = refine(t.string, 'text without lone surrogates', (text) => text.isWellFormed())
+
 export const textMax = 4_000
 /** Free text for people: a reason, a description. */
-export const Text = refine(t.string, `text of at most ${textMax} characters`, (text) => text.length <= textMax)
+export const Text = refine(
+  t.string,
+  `text of at most ${textMax} characters, without lone surrogates`,
+  (text) => text.length <= textMax && text.isWellFormed(),
+)
+/** The same as it is read back: what was once recorded stays readable, whatever is asked of new texts. */
+export const RecordedText = t.string
+
+/** The first characters of a text, at most `max` with the `…` that says so. A surrogate pair is not cut in half. */
+export const clipped = (text: string, max: number): string => (text.length <= max ? text : `${firstOf(text, max - 1)}…`)
+
+/** The first characters of a text, at most `max`; a surrogate pair is not cut in half. */
+export const firstOf = (text: string, max: number): string => {
+  if (text.length <= max) return text
+  const last = text.charCodeAt(max - 1)
+  return text.slice(0, last >= 0xd800 && last < 0xdc00 ? max - 1 : max)
+}
 
 const isInteger = (min: number, max: number) => (value: number) => Number.isInteger(value) && value >= min && value <= max
 const isBetween = (min: number, max: number) => (value: number) => Number.isFinite(value) && value >= min && value <= max
@@ -33,9 +58,13 @@ const isBetween = (min: number, max: number) => (value: number) => Number.isFini
 export const integer = (min: number, max: number) => refine(t.number, `whole number from ${min} to ${max}`, isInteger(min, max))
 export const between = (min: number, max: number) => refine(t.number, `number from ${min} to ${max}`, isBetween(min, max))
 
+/** The end of the year 9999. */
+const instantMax = 253_402_300_799_999
 /** Milliseconds since 1970 in UTC, up to the year 9999. */
-export const Instant = refine(t.number, 'milliseconds since 1970', isInteger(0, 253_402_300_799_999))
+export const Instant = refine(t.number, 'milliseconds since 1970', isInteger(0, instantMax))
 export type Instant = number
+/** The {@link Instant} at or just before this many milliseconds since 1970, or the nearest that there is. */
+export const toInstant = (ms: number): Instant => (ms >= instantMax ? instantMax : ms > 0 ? Math.floor(ms) : 0)
 
 const secondsMax = 10 * 365 * 86_400
 /** A duration: at most ten years. */

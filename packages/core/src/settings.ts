@@ -95,17 +95,22 @@ export const patchSettings = (settings: Settings, patch: SettingsPatch): Setting
   const overrides = new Map(Object.entries(settings.breakers.overrides))
   for (const [type, override] of Object.entries(patch.breakers?.overrides ?? {})) {
     if (override === null) overrides.delete(type)
-    else overrides.set(type, { ...overrides.get(type), ...override })
+    else if (override !== undefined) overrides.set(type, { ...overrides.get(type), ...given(override) })
   }
   const { defaults: _, assignment: __, breakers: ___, ...scalars } = patch
   return {
     ...settings,
-    ...scalars,
-    defaults: { ...settings.defaults, ...patch.defaults },
-    assignment: { ...settings.assignment, ...patch.assignment },
-    breakers: { defaults: { ...settings.breakers.defaults, ...patch.breakers?.defaults }, overrides: Object.fromEntries(overrides) },
+    ...given(scalars),
+    defaults: { ...settings.defaults, ...given(patch.defaults) },
+    assignment: { ...settings.assignment, ...given(patch.assignment) },
+    breakers: { defaults: { ...settings.breakers.defaults, ...given(patch.breakers?.defaults) }, overrides: Object.fromEntries(overrides) },
   }
 }
+
+/** The members that are there: one that is `undefined` does not come back from the log either. */
+const given = <T extends object>(patch: T | undefined): T | undefined =>
+  // Nothing but members that may be absent is taken away.
+  patch === undefined ? undefined : (Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as T)
 
 export const breakerSettings = (settings: Settings, type: string): BreakerSettings => ({
   ...settings.breakers.defaults,

@@ -3,6 +3,7 @@ import * as t from 'io-ts'
 import { Json, JsonObject } from './json.js'
 import {
   AgentId,
+  clipped,
   Count,
   Instant,
   integer,
@@ -13,6 +14,8 @@ import {
   TaskId,
   TaskType,
   Text,
+  textMax,
+  UnicodeText,
 } from './scalars.js'
 
 /**
@@ -64,13 +67,15 @@ export const Deduplicate = t.keyof({ content: null, key: null, off: null }, 'ded
 export type Deduplicate = t.TypeOf<typeof Deduplicate>
 
 export const dependenciesMax = 256
-const Dependencies = t.refinement(
+export const Dependencies = t.refinement(
   t.readonlyArray(TaskId),
   (ids) => ids.length <= dependenciesMax,
   `at most ${dependenciesMax} task ids`,
 )
 
 export const Requires = t.exact(t.partial({ skills: t.readonlyArray(Name) }))
+
+export const retriesMax = 1_000
 
 /** The optional fields of a task that is enqueued or imported. */
 const common = {
@@ -81,7 +86,7 @@ const common = {
   /** Seconds a lease lasts without a heartbeat. */
   timeout: PositiveSeconds,
   /** Failures after which it is a dead letter, the first one included; see `attempts.ts`. */
-  maxRetries: integer(0, 1_000),
+  maxRetries: integer(0, retriesMax),
   /** Seconds before the first retry; doubles with each. */
   backoffSeconds: Seconds,
   idempotencyKey: Name,
@@ -109,12 +114,12 @@ export const newTaskKeys: ReadonlySet<string> = new Set(['type', 'priority', ...
 export const Result = t.partial(
   {
     success: t.boolean,
-    status: t.string,
+    status: UnicodeText,
     output: Json,
     decisionReport: Json,
     discoveries: t.readonlyArray(Json),
     validationFailed: t.boolean,
-    errors: t.readonlyArray(t.string),
+    errors: t.readonlyArray(UnicodeText),
     metrics: JsonObject,
   },
   'result',
@@ -129,12 +134,38 @@ export const hasDecisionReport = (result: Result): boolean => {
   return typeof report !== 'object' || Object.keys(report).length > 0
 }
 
+const Finite = t.refinement(t.number, Number.isFinite, 'number')
+
 /** Why an attempt failed, as reported by the agent. */
 export const Failure = t.intersection(
-  [t.type({ message: t.string }), t.partial({ code: t.string, retryAfter: t.union([t.number, t.string]), stack: t.string })],
+  [
+    t.type({ message: UnicodeText }),
+    t.partial({ code: UnicodeText, retryAfter: t.union([Finite, UnicodeText]), stack: UnicodeText }),
+  ],
   'failure',
 )
 export type Failure = t.TypeOf<typeof Failure>
+
+const stackMax = 16_000
+const Stack = t.refinement(UnicodeText, (stack) => stack.length <= stackMax, `text of at most ${stackMax} characters, without lone surrogates`)
+/** As much of a failure as the log keeps. */
+export const KeptFailure = t.intersection(
+  [t.type({ message: Text }), t.partial({ code: Text, retryAfter: t.union([Finite, Text]), stack: Stack })],
+  'failure',
+)
+/** A failure as it is read back. What was once recorded stays readable. */
+export const RecordedFailure = t.intersection(
+  [t.type({ message: t.string }), t.partial({ code: t.string, retryAfter: t.union([t.number, t.string]), stack: t.string })],
+  'failure',
+)
+
+/** A failure cut to what the log keeps. */
+export const keptFailure = ({ message, code, retryAfter, stack }: Failure): Failure => ({
+  message: clipped(message, textMax),
+  ...(code === undefined ? {} : { code: clipped(code, textMax) }),
+  ...(retryAfter === undefined ? {} : { retryAfter: typeof retryAfter === 'string' ? clipped(retryAfter, textMax) : retryAfter }),
+  ...(stack === undefined ? {} : { stack: clipped(stack, stackMax) }),
+})
 
 /** All of a task but its content. Part of every `TaskEnqueued`. */
 export const TaskFacts = t.intersection(

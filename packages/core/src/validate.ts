@@ -1,6 +1,7 @@
 /** Decoding input from outside. Every wrong field is named by its path, and unknown fields are refused. */
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
+import { isPlain, Json, JsonObject, whyNotJson } from './json.js'
 import type { FieldError } from './rejections.js'
 
 /**
@@ -16,10 +17,10 @@ export const validate =
     if (!codec.is(input)) {
       const decoded = codec.decode(input)
       if (E.isRight(decoded)) return E.right(decoded.right)
-      findUnknown(codec, input, root, unknown)
+      findUnseen(codec, input, root, unknown)
       return E.left([...distinct(decoded.left.map((error) => fieldError(error, root))), ...unknown])
     }
-    findUnknown(codec, input, root, unknown)
+    findUnseen(codec, input, root, unknown)
     return unknown.length > 0 ? E.left(unknown) : E.right(input)
   }
 
@@ -36,7 +37,11 @@ const fieldError = (error: t.ValidationError, root: string): FieldError => {
   // The expected type is the whole union, not the one member that this error is about.
   let at = context.length - 1
   while (at > 0 && isChoice((context[at - 1] as t.ContextEntry).type)) at--
-  const wanted = expected((context[at] as t.ContextEntry).type)
+  const { type } = context[at] as t.ContextEntry
+  // JSON of any shape is looked into: the place is what people need.
+  const why = (type === Json || type === JsonObject) && value !== undefined ? whyNotJson(value, path) : undefined
+  if (why !== undefined) return { path: why.path, message: why.message }
+  const wanted = expected(type)
   return {
     path: path === '' ? '(body)' : path,
     message: error.message ?? (value === undefined ? `is required: ${wanted}` : `must be ${wanted}, not ${show(value)}`),
@@ -118,6 +123,7 @@ interface Node {
   readonly _tag?: string
   readonly props?: Readonly<Record<string, t.Mixed>>
   readonly type?: t.Mixed
+  readonly domain?: t.Mixed
   readonly codomain?: t.Mixed
   readonly types?: ReadonlyArray<t.Mixed>
   readonly keys?: Readonly<Record<string, unknown>>
@@ -168,27 +174,36 @@ const readFields = (codec: t.Mixed): Readonly<Record<string, t.Mixed>> | undefin
   }
 }
 
-const findUnknown = (codec: t.Mixed, value: unknown, path: string, found: Array<FieldError>): void => {
+/** What io-ts does not look at: fields that it does not know, objects that print as something else, places of a list that are empty, keys of a dictionary. */
+const findUnseen = (codec: t.Mixed, value: unknown, path: string, found: Array<FieldError>): void => {
   if (typeof value !== 'object' || value === null) return
   const fields = fieldsOf(codec)
   if (fields !== undefined) {
     if (Array.isArray(value)) return
+    if (!isPlain(value)) found.push({ path: path === '' ? '(body)' : path, message: 'must be a plain object' })
     for (const key of Object.keys(value)) {
       const field = fields[key]
       if (field === undefined) {
         found.push({ path: step(path, key, false), message: `is not a field here; known: ${Object.keys(fields).sort().join(', ')}` })
-      } else findUnknown(field, (value as Record<string, unknown>)[key], step(path, key, false), found)
+      } else findUnseen(field, (value as Record<string, unknown>)[key], step(path, key, false), found)
     }
     return
   }
-  const { _tag, type, types, codomain } = node(codec)
-  if (_tag === 'RefinementType' && type !== undefined) findUnknown(type, value, path, found)
+  const { _tag, type, types, domain, codomain } = node(codec)
+  if (_tag === 'RefinementType' && type !== undefined) findUnseen(type, value, path, found)
   else if (isList(codec) && type !== undefined && Array.isArray(value)) {
-    for (let i = 0; i < value.length; i++) findUnknown(type, value[i], `${path}[${i}]`, found)
+    for (let i = 0; i < value.length; i++) {
+      if (i in value) findUnseen(type, value[i], `${path}[${i}]`, found)
+      else found.push({ path: `${path}[${i}]`, message: `is required: ${expected(type)}` })
+    }
   } else if (_tag === 'DictionaryType' && codomain !== undefined) {
-    for (const [key, member] of Object.entries(value)) findUnknown(codomain, member, step(path, key, false), found)
+    if (!isPlain(value)) found.push({ path, message: 'must be a plain object' })
+    for (const [key, member] of Object.entries(value)) {
+      if (domain?.is(key) === false) found.push({ path: step(path, key, false), message: `is no key here: it must be ${expected(domain)}` })
+      else findUnseen(codomain, member, step(path, key, false), found)
+    }
   } else if (_tag === 'UnionType') {
     const member = types?.find((candidate) => candidate.is(value)) ?? types?.find((candidate) => fieldsOf(candidate) !== undefined)
-    if (member !== undefined) findUnknown(member, value, path, found)
+    if (member !== undefined) findUnseen(member, value, path, found)
   }
 }

@@ -1,5 +1,6 @@
 /** How an engine is set up. */
-import type { SettingsPatch } from '@daybook/core'
+import { SettingsPatch, validate } from '@daybook/core'
+import { isRight } from 'fp-ts/lib/Either.js'
 
 export interface EngineOptions {
   /** Commands that may wait to be decided; beyond, they are refused with `overloaded`. Default 100,000. */
@@ -25,13 +26,20 @@ export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults' | 'snapsho
   readonly defaults: SettingsPatch | undefined
 }
 
+/** @throws Error for settings that no queue can have. */
 export const withDefaults = (options: EngineOptions): ResolvedOptions => ({
   mailboxMax: options.mailboxMax ?? 100_000,
   batchEventsMax: options.batchEventsMax ?? 1_000,
   contentCacheMax: options.contentCacheMax ?? 2 ** 27,
   snapshotEvery: options.snapshotEvery,
-  defaults: options.defaults,
+  defaults: options.defaults === undefined ? undefined : checkedSettings(options.defaults),
   clock: options.clock ?? Date.now,
   random: options.random ?? Math.random,
   warn: options.warn ?? (() => undefined),
 })
+
+const checkedSettings = (patch: SettingsPatch): SettingsPatch => {
+  const checked = validate(SettingsPatch, 'defaults')(patch)
+  if (isRight(checked)) return checked.right
+  throw new Error(checked.left.map(({ path, message }) => `${path} ${message}`).join('; '))
+}

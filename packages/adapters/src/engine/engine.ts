@@ -12,18 +12,19 @@
  * At most two batches are in flight: one is written while the next is decided. They settle in order. Where other
  * processes append to the same queue it is one, and what they append is heard of while there is nothing to do.
  */
-import type { ClaimedTask, Command, CommandOf, CommandType, QueueState, Replies } from '@daybook/core'
+import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, keptFailure, type QueueState, type Replies, textMax } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
 import type { AppendError, EventStore, SnapshotStore } from '../store/index.js'
 import { Alarm } from './alarm.js'
 import { Availability } from './availability.js'
-import { answer, type Batch, type Item, refuse } from './batch.js'
+import { answer, type Batch, type ClaimItem, type CommandItem, type Item, refuse } from './batch.js'
 import { Bulk } from './bulk.js'
 import { PatientClaim } from './claim-item.js'
 import { Contents } from './contents.js'
 import { Decider } from './decider.js'
 import { Durable } from './durable.js'
+import { refusalAt } from './entrance.js'
 import { type EngineOptions, withDefaults } from './engine-options.js'
 import { Follower } from './follower.js'
 import { InFlight } from './in-flight.js'
@@ -123,14 +124,14 @@ class Engine implements QueueEngine {
     return new Promise((resolve) => {
       // `replyTo` gives each command the reply of its own type.
       const settle = resolve as (outcome: Outcome<Replies[CommandType]>) => void
-      this.post({ kind: 'command', command, caller, settle })
+      this.enter({ kind: 'command', command, caller, settle })
     })
   }
 
   submitAll(commands: ReadonlyArray<Command>, caller: Caller): Promise<ReadonlyArray<Outcome<Replies[CommandType]>>> {
     if (commands.length === 0) return Promise.resolve([])
     return new Promise((resolve) => {
-      for (const item of new Bulk(commands, caller, resolve).items()) this.post(item)
+      for (const item of new Bulk(commands, caller, resolve).items()) this.enter(item)
     })
   }
 
@@ -141,7 +142,7 @@ class Engine implements QueueEngine {
         revision: () => this.durable.revision,
         leaveLine: () => this.waiting.sweep(),
       })
-      if (!item.isOver()) this.post(item)
+      if (!item.isOver()) this.enter(item)
     })
   }
 
@@ -180,18 +181,18 @@ class Engine implements QueueEngine {
 
   takeBack(claims: ReadonlyArray<Claim>, reason: string): void {
     for (const { task, agent, token } of claims) {
-      this.postOwn({ type: 'Release', task, agent, token, reason, undelivered: true })
+      this.enterOwn({ type: 'Release', task, agent, token, reason: clipped(reason.toWellFormed(), textMax), undelivered: true })
     }
   }
 
   /** A task that nobody can be given, because its content is damaged, is for a reviewer. */
   giveUpOn({ task, token, agent }: ClaimedTask, reason: string): void {
-    const error = { message: `the task's content cannot be read from the log: ${reason}`, code: 'content-unreadable' }
-    this.postOwn({ type: 'Fail', task, agent, token, error, retryable: false })
+    const message = `the task's content cannot be read from the log: ${reason.toWellFormed()}`
+    this.enterOwn({ type: 'Fail', task, agent, token, error: keptFailure({ message, code: 'content-unreadable' }), retryable: false })
   }
 
-  private postOwn(command: Command): void {
-    this.post({ kind: 'command', command, caller: systemCaller, settle: () => undefined })
+  private enterOwn(command: Command): void {
+    this.enter({ kind: 'command', command, caller: systemCaller, settle: () => undefined })
   }
 
   private async shutDown(): Promise<void> {
@@ -213,6 +214,13 @@ class Engine implements QueueEngine {
   }
 
   // ------------------------------------------------------------------ the loop
+
+  /** Commands come in here, and here alone. */
+  private enter(item: CommandItem | ClaimItem): void {
+    const refusal = refusalAt(item.command, item.caller)
+    if (refusal === undefined) this.post(item)
+    else refuse(item, refusal)
+  }
 
   private post(item: Item): void {
     if (this.closed !== undefined) refuse(item, unavailable('the server is stopping: try again shortly'))

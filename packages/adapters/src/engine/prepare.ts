@@ -2,8 +2,10 @@
 import * as crypto from 'node:crypto'
 import {
   canonicalJson,
+  clipped,
   hasDecisionReport,
   type ImportedTask,
+  invalid,
   type NewTask,
   NotJson,
   type PreparedTask,
@@ -13,6 +15,8 @@ import {
   reject,
   type Rejection,
   type Result,
+  Text,
+  textMax,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { newTaskId } from './ids.js'
@@ -50,10 +54,7 @@ export const prepareTask = (
     opening = `{"payload":${canonicalJson(task.payload ?? null, path)}`
     rest = closing(task, path)
   } catch (error) {
-    if (error instanceof NotJson) {
-      return E.left(reject('invalid', `${error.path} ${error.message}`, [{ path: error.path, message: error.message }]))
-    }
-    throw error
+    return E.left(refusalOf(error))
   }
   if (isOver(bytesMax, opening, rest)) {
     return E.left(
@@ -74,7 +75,8 @@ export const prepareTask = (
     type: task.type,
     idempotencyKey,
     content,
-    priority: typeof priority === 'number' ? priority : priorityOf[priority],
+    // What is no name of a priority goes as it is: the engine refuses it.
+    priority: typeof priority === 'number' ? priority : (priorityOf[priority] ?? priority),
   }
   if (task.id === undefined) prepared.isMadeId = true
   if (task.idempotencyKey === undefined) prepared.isContentKey = true
@@ -97,10 +99,23 @@ export const prepareTask = (
 const isOver = (bytesMax: number, opening: string, rest: string): boolean =>
   (opening.length + rest.length) * 3 > bytesMax && Buffer.byteLength(opening) + Buffer.byteLength(rest) > bytesMax
 
+/** @throws NotJson for what is no {@link Text}. */
+const textOf = (text: string, path: string): string => {
+  if (Text.is(text)) return text
+  throw new NotJson(path, `must be a ${Text.name}`)
+}
+
+/** What a value that is no JSON is refused with; any other error is thrown on. */
+const refusalOf = (error: unknown): Rejection => {
+  if (!(error instanceof NotJson)) throw error
+  const { path, message } = error
+  return invalid([{ path, message }])
+}
+
 /** What follows on the payload in the content, in one piece. */
 const closing = ({ description, metadata }: NewTask, path: string): string => {
   let text = ''
-  if (description !== undefined) text += `,"description":${quote(description)}`
+  if (description !== undefined) text += `,"description":${quote(textOf(description, path.replace(/payload$/, 'description')))}`
   if (metadata !== undefined) text += `,"metadata":${canonicalJson(metadata, path.replace(/payload$/, 'metadata'))}`
   return text === '' ? '}' : [text, '}'].join('')
 }
@@ -118,7 +133,8 @@ export interface History {
 export const prepareImport = (task: NewTask, history: History): E.Either<Rejection, ImportedTask> => {
   const prepared = prepareTask(task)
   if (E.isLeft(prepared)) return prepared
-  const { result, ...rest } = history
+  const { result, ...past } = history
+  const rest = past.lastError === undefined ? past : { ...past, lastError: clipped(past.lastError, textMax) }
   if (result === undefined) return E.right({ ...prepared.right, ...rest })
   const text = prepareResult(result)
   if (E.isLeft(text)) return text
@@ -135,9 +151,6 @@ export const prepareResult = (result: Result): E.Either<Rejection, PreparedResul
   try {
     return E.right({ content: canonicalJson(result, 'result'), hasReport: hasDecisionReport(result) })
   } catch (error) {
-    if (error instanceof NotJson) {
-      return E.left(reject('invalid', `${error.path} ${error.message}`, [{ path: error.path, message: error.message }]))
-    }
-    throw error
+    return E.left(refusalOf(error))
   }
 }

@@ -1,5 +1,5 @@
 /** Finds where JSON that is canonical already (RFC 8785) ends, without parsing it: then it need not be printed again. */
-import { jsonDepthMax } from '@daybook/core'
+import { isExactNumber, jsonDepthMax } from '@daybook/core'
 
 const isOf = (signs: string): Uint8Array => {
   const table = new Uint8Array(256)
@@ -124,7 +124,7 @@ const listEnd = (bytes: Buffer, start: number, depth: number): number => {
   }
 }
 
-/** Integers of so many digits are printed as they stand. */
+/** Integers of so many digits are printed as they stand, and are exact. */
 const plainDigits = 15
 
 const numberEnd = (bytes: Buffer, start: number): number => {
@@ -138,5 +138,6 @@ const numberEnd = (bytes: Buffer, start: number): number => {
   const digits = end - first
   if (isInteger && digits > 0 && digits <= plainDigits && bytes[first] !== zero) return end
   const text = bytes.toString('latin1', start, end)
-  return digits > 0 && `${Number(text)}` === text ? end : -1
+  const value = Number(text)
+  return digits > 0 && `${value}` === text && isExactNumber(value) ? end : -1
 }

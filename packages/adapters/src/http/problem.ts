@@ -1,5 +1,5 @@
 /** What is wrong, as RFC 9457 has it. `code` is stable; programs match on it, people read `detail`. */
-import type { FieldError } from '@daybook/core'
+import { type FieldError, invalid as invalidFields } from '@daybook/core'
 import type { Refusal } from '../engine/types.js'
 
 const kinds = {
@@ -47,11 +47,7 @@ export const problem = (code: ProblemCode, detail: string, details: Details = {}
   ...details,
 })
 
-export const invalid = (errors: ReadonlyArray<FieldError>): Problem => {
-  const [first] = errors
-  const detail = first === undefined ? 'the request is not understood' : `${first.path}: ${first.message}`
-  return problem('invalid', errors.length > 1 ? `${detail} (and ${errors.length - 1} more)` : detail, { errors })
-}
+export const invalid = (errors: ReadonlyArray<FieldError>): Problem => problem('invalid', invalidFields(errors).detail, { errors })
 
 export const problemOf = (refusal: Refusal): Problem =>
   'retryAfterSeconds' in refusal

@@ -1,5 +1,5 @@
 /** Query parameters: texts that are checked as texts, and turned into values by the functions beside them. */
-import { isCursor, Name, Phase, priorityOf, PriorityName, type Status, statuses, type TaskFilter, TypePattern } from '@daybook/core'
+import { isCursor, Name, Phase, priorityOf, PriorityName, type Status, statuses, type TaskFilter, Text, TypePattern } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
 
@@ -93,5 +93,5 @@ export const eventsQuery = (pageMax: number) =>
   )
 export type EventsQuery = t.TypeOf<ReturnType<typeof eventsQuery>>
 
-export const terminateQuery = t.partial({ reason: t.string }, 'query')
+export const terminateQuery = t.partial({ reason: Text }, 'query')
 export type TerminateQuery = t.TypeOf<typeof terminateQuery>

@@ -96,7 +96,7 @@ export const renderProblem = (
 
 const answer = async (context: Context, route: Route, asked: Asked): Promise<Handled> => {
   // 1. Is the request what the route takes?
-  const query = route.query === undefined ? noQuery(asked.query) : checked(route.query, asked.query)
+  const query = route.query === undefined ? noQuery(asked.query) : checked(route.query, { ...(asked.query as object) })
   if (E.isLeft(query)) return query
   const body = route.body === undefined ? E.right(undefined) : checked(route.body, asked.body)
   if (E.isLeft(body)) return body

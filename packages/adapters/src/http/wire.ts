@@ -14,10 +14,11 @@ import {
   Phase,
   PositiveSeconds,
   Result,
-  TaskId,
   Text,
+  TaskRef,
   Token,
   TypePattern,
+  UnicodeText,
 } from '@daybook/core'
 import * as t from 'io-ts'
 import { millisecondsOf, Time } from './time.js'
@@ -76,7 +77,7 @@ export const ImportBody = t.intersection(
       createdAt: Time,
       completedAt: Time,
       result: ResultBody,
-      lastError: t.string,
+      lastError: UnicodeText,
       retries: integer(0, 1_000_000),
     }),
   ],
@@ -102,7 +103,7 @@ export const ClaimBody = t.intersection(
 export type ClaimBody = t.TypeOf<typeof ClaimBody>
 
 const holder = t.type({ agentId: AgentId, token: Token })
-const FailureBody = t.union([t.string, Failure], 'text, or object with a message')
+const FailureBody = t.union([UnicodeText, Failure], 'text, or object with a message')
 
 export const HeartbeatBody = t.intersection([holder, t.partial({ progress: Json, checkpoint: Json })], 'Heartbeat')
 export type HeartbeatBody = t.TypeOf<typeof HeartbeatBody>
@@ -116,11 +117,6 @@ export type FailBody = t.TypeOf<typeof FailBody>
 export const ReleaseBody = t.intersection([holder, t.type({ reason: Text }), t.partial({ stopping: t.boolean })], 'Release')
 export type ReleaseBody = t.TypeOf<typeof ReleaseBody>
 
-/** Where an id may also be `#42`. */
-export const TaskRef = t.union([
-  TaskId,
-  t.refinement(t.string, (ref) => /^#[1-9]\d{0,15}$/.test(ref), 'number of a task as #42'),
-], 'task id, or #number')
 const about = <K extends string>(kind: K) => t.type({ taskId: TaskRef, kind: t.literal(kind) })
 
 export const outcomeBodies = {

@@ -1,5 +1,5 @@
 /** Work taken from the engine in the same process: no HTTP, no JSON but the contents, and those when they are read. */
-import type { Command, Json, JsonObject, Phase, Replies } from '@daybook/core'
+import { type Command, type Json, type JsonObject, keptFailure, type Phase, type Replies } from '@daybook/core'
 import { isLeft } from 'fp-ts/lib/Either.js'
 import { DaybookError } from '../client/errors.js'
 import { textOf } from '../client/gather.js'
@@ -163,7 +163,8 @@ const commandOf = (outcome: SettleOutcome): Command | Refused => {
       return { type: 'Complete', task, agent, token, content, hasReport }
     }
     case 'fail': {
-      const { error, retryable, checkpoint } = outcome
+      const { retryable, checkpoint } = outcome
+      const error = keptFailure(outcome.error)
       if (checkpoint === undefined) return { type: 'Fail', task, agent, token, error, retryable }
       const plain = plainOf(checkpoint)
       return isRefused(plain) ? plain.refused : { type: 'Fail', task, agent, token, error, retryable, checkpoint: plain.value }

@@ -1,12 +1,8 @@
 /** What a handler returned or threw, as the queue is told of it. */
-import type { Failure, Result } from '@daybook/core'
+import { type Failure, firstOf, type Result, textMax } from '@daybook/core'
 import { type Handler, LeaseLost, PermanentError, Release, WorkerStopped } from './handler.js'
 import type { Run } from './run.js'
 import type { SettleOutcome } from './source.js'
-
-const messageMax = 4_000
-const stackMax = 8_000
-const reasonMax = 4_000
 
 const nothing: Result = {}
 
@@ -42,7 +38,7 @@ const isPromise = <A>(value: A | Promise<A>): value is Promise<A> =>
 const returned = (run: Run, agentId: string, result: Result | void): SettleOutcome => {
   if (typeof result === 'object' && result !== null && result.success === false) {
     const message = result.errors?.join('; ') || 'the handler returned success: false'
-    return failure(run, agentId, { message: message.slice(0, messageMax) }, true)
+    return failure(run, agentId, { message: kept(message, textMax) }, true)
   }
   return { kind: 'complete', taskId: run.task.id, agentId, token: run.token, result: result ?? nothing }
 }
@@ -60,7 +56,7 @@ const refused = (run: Run, agentId: string, reason: string) => ({
   taskId: run.task.id,
   agentId,
   token: run.token,
-  reason: reason.slice(0, reasonMax),
+  reason: kept(reason, textMax),
 })
 
 /** By a worker that stops: nobody's failure, and no reason to bar the agent. */
@@ -82,15 +78,19 @@ const failure = (run: Run, agentId: string, error: Failure, retryable: boolean):
 
 /**
  * Messages and stacks are cut: an error that carries a whole response would make the task's history
- * unreadable, and could be refused as too large.
+ * unreadable, and could be refused as too large. Many a message was cut before, in the middle of a surrogate pair.
  */
 const failureOf = (error: unknown): Failure => {
-  if (!(error instanceof Error)) return { message: String(error).slice(0, messageMax) }
+  if (!(error instanceof Error)) return { message: kept(String(error), textMax) }
   const { code, retryAfter } = error as { code?: unknown; retryAfter?: unknown }
   return {
-    message: (error.message || error.name).slice(0, messageMax),
-    ...(typeof code === 'string' ? { code } : {}),
-    ...((typeof retryAfter === 'number' && Number.isFinite(retryAfter)) || typeof retryAfter === 'string' ? { retryAfter } : {}),
-    ...(error.stack === undefined ? {} : { stack: error.stack.slice(0, stackMax) }),
+    message: kept(error.message || error.name, textMax),
+    ...(typeof code === 'string' ? { code: kept(code, textMax) } : {}),
+    ...(typeof retryAfter === 'number' && Number.isFinite(retryAfter) ? { retryAfter } : {}),
+    ...(typeof retryAfter === 'string' ? { retryAfter: kept(retryAfter, textMax) } : {}),
+    ...(error.stack === undefined ? {} : { stack: kept(error.stack, stackMax) }),
   }
 }
+
+const stackMax = 8_000
+const kept = (text: string, max: number): string => firstOf(text.toWellFormed(), max)

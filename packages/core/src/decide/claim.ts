@@ -7,6 +7,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import type { Rejection } from '../rejections.js'
+import { toInstant } from '../scalars.js'
 import type { Cursor } from '../sorted-list.js'
 import { type Group, rankOf, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
@@ -25,7 +26,7 @@ export const decideClaim = (
   tables.expect(picked)
   return E.right(
     picked.map(({ task, probe }) => {
-      const claim = { task: task.id, agent, token: ++token, expiresAt: at + leaseMsOf(task, leaseSeconds) }
+      const claim = { task: task.id, agent, token: ++token, expiresAt: toInstant(at + leaseMsOf(task, leaseSeconds)) }
       return { type: 'Claimed', at, data: probe ? { ...claim, probe: true } : claim }
     }),
   )

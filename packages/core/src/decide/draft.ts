@@ -6,6 +6,7 @@ import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../events.js'
 import { exhaustedBy } from '../attempts.js'
 import type { Envelope } from '../commands.js'
 import { retryDelayMs } from '../retry.js'
+import { toInstant } from '../scalars.js'
 import { breakerSettings } from '../settings.js'
 import { failuresAt, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
@@ -49,7 +50,7 @@ export class Draft {
     if (reason !== undefined) this.emit({ type: 'DeadLettered', at, data: { task: task.id, reason } })
     else if (backoff) {
       const delay = retryDelayMs(task.backoffSeconds, retries, settings.defaults, this.envelope.random)
-      if (delay > 0) this.emit({ type: 'RetryScheduled', at, data: { task: task.id, availableAt: at + delay } })
+      if (delay > 0) this.emit({ type: 'RetryScheduled', at, data: { task: task.id, availableAt: toInstant(at + delay) } })
     }
     this.moveBreaker(task, lease, reason !== undefined)
   }

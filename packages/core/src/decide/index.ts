@@ -5,6 +5,7 @@ import type { Command, CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { QueueState } from '../queue-state.js'
 import { reject, type Rejection } from '../rejections.js'
+import { toInstant } from '../scalars.js'
 import { patchSettings } from '../settings.js'
 import type { Tables } from '../tables.js'
 import { decideCancel } from './cancel.js'
@@ -21,8 +22,9 @@ export const decide =
   (command: Command, envelope: Envelope) =>
   (state: QueueState): Decision => {
     const tables = QueueState.tablesOf(state)
-    // `at` never runs backward, whatever the clock does (INV-14).
-    return decideOn(command, tables, envelope.at >= tables.head.at ? envelope : { ...envelope, at: tables.head.at })
+    // `at` never runs backward, whatever the clock does (INV-14), and is an instant that an event can carry.
+    const at = envelope.at >= tables.head.at ? toInstant(envelope.at) : tables.head.at
+    return decideOn(command, tables, at === envelope.at ? envelope : { ...envelope, at })
   }
 
 const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decision => {

@@ -4,6 +4,7 @@ import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import type { Rejection } from '../rejections.js'
+import { toInstant } from '../scalars.js'
 import { failureSignature } from '../signature.js'
 import type { Tables } from '../tables.js'
 import { Draft } from './draft.js'
@@ -22,7 +23,7 @@ export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables,
           task: task.id,
           agent: lease.agent,
           token: lease.token,
-          expiresAt: Math.max(lease.expiresAt, at + lease.durationMs),
+          expiresAt: Math.max(lease.expiresAt, toInstant(at + lease.durationMs)),
           ...(command.progress === undefined ? {} : { progress: command.progress }),
           ...(command.checkpoint === undefined ? {} : { checkpoint: command.checkpoint }),
         },

@@ -1,6 +1,6 @@
 /** Adding a task to the state. */
 import type { EventOf } from '../events.js'
-import { lastErrorMax } from '../last-error.js'
+import { keptError } from '../last-error.js'
 import { newTaskRecord, noExtras, type TaskExtras } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal, type Status, type TaskFacts } from '../task.js'
@@ -12,7 +12,7 @@ export const enqueued = (tables: Tables, event: EventOf<'TaskEnqueued'>): void =
 export const imported = (tables: Tables, event: EventOf<'TaskImported'>): void => {
   const { status, createdAt, finishedAt, retries, lastError } = event.data
   const history: TaskExtras = {
-    ...(lastError === undefined ? {} : { lastError: lastError.slice(0, lastErrorMax) }),
+    ...(lastError === undefined ? {} : { lastError: keptError(lastError) }),
     ...(status === 'dead-letter' ? { deadLetter: { at: event.at, reason: 'imported' } as const } : {}),
   }
   // Retention begins at the import, so that imported tasks can be seen.

@@ -1,6 +1,6 @@
 /** The events of a claim, from its beginning to its end. */
 import type { EventOf } from '../events.js'
-import { expiryMessage, lastErrorMax } from '../last-error.js'
+import { expiryMessage, keptError } from '../last-error.js'
 import { type Lease, type LeaseEnd, noExtras, noTasks, type TaskExtras, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal } from '../task.js'
@@ -70,7 +70,7 @@ export const claimRevoked = (tables: Tables, event: EventOf<'ClaimRevoked'>): vo
 
 export const failed = (tables: Tables, event: EventOf<'Failed'>): void => {
   const { error, signature, checkpoint } = event.data
-  const said = { lastError: error.message.slice(0, lastErrorMax), signature }
+  const said = { lastError: keptError(error.message), signature }
   endClaim(
     tables,
     event.data,

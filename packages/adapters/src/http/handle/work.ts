@@ -1,5 +1,5 @@
 /** Claims, and what becomes of them. */
-import { between, canonicalJson, type Command, type CommandType, type Failure, type FieldError, type Json, type Replies, type Result, validate } from '@daybook/core'
+import { between, canonicalJson, type Command, type CommandType, type FieldError, type Json, keptFailure, type Replies, type Result, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { type Outcome, prepareResult } from '../../engine/index.js'
@@ -73,19 +73,13 @@ const completeCommand = (task: string, body: CompleteBody, { taskBytesMax }: Htt
   return E.right({ type: 'Complete', task, agent: body.agentId, token: body.token, content, hasReport })
 }
 
-/** The log keeps this much of a message and of a stack: enough to understand a failure. */
-const messageMax = 4_000
-const stackMax = 16_000
-
 const failCommand = (task: string, body: FailBody, { taskBytesMax }: HttpLimits): Prepared => {
   const { error, retryable = true, checkpoint } = body
   if (checkpoint !== undefined && isOver(canonicalJson(checkpoint), taskBytesMax)) {
     return E.left(tooLarge('checkpoint', taskBytesMax))
   }
-  const said: Failure = typeof error === 'string' ? { message: error } : error
-  const { message, stack } = said
-  const kept = { ...said, message: clip(message, messageMax), ...(stack === undefined ? {} : { stack: clip(stack, stackMax) }) }
-  return E.right({ type: 'Fail', ...holder(task, body), error: kept, retryable, ...optional({ checkpoint }) })
+  const said = keptFailure(typeof error === 'string' ? { message: error } : error)
+  return E.right({ type: 'Fail', ...holder(task, body), error: said, retryable, ...optional({ checkpoint }) })
 }
 
 const releaseCommand = (task: string, body: ReleaseBody): Prepared =>
@@ -93,8 +87,6 @@ const releaseCommand = (task: string, body: ReleaseBody): Prepared =>
 
 const optional = <K extends string>(members: Readonly<Record<K, Json | undefined>>): Partial<Record<K, Json>> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Record<K, Json>>
-
-const clip = (text: string, max: number): string => (text.length <= max ? text : `${text.slice(0, max - 1)}…`)
 
 const commandOf = (body: OutcomeBody, limits: HttpLimits): Prepared => {
   switch (body.kind) {
