@@ -110,4 +110,4 @@ const isPlainType = (value: unknown): boolean => {
   return true
 }
 
-const isWhole = (value: unknown, min: number, max: number): boolean => Number.isInteger(value) && (value as number) >= min && (value as number) <= max
+const isWhole = (value: unknown, min: number, max: number): boolean => Number.isInteger(value) && (value as number) >= min && (value as number) <= max && !Object.is(value, -0)

@@ -52,8 +52,12 @@ export const firstOf = (text: string, max: number): string => {
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? max - 1 : max)
 }
 
-const isInteger = (min: number, max: number) => (value: number) => Number.isInteger(value) && value >= min && value <= max
-const isBetween = (min: number, max: number) => (value: number) => Number.isFinite(value) && value >= min && value <= max
+/** JSON has one zero, so −0 would be read back as another number. */
+const isRead = (value: number): boolean => value !== 0 || 1 / value > 0
+const isInteger = (min: number, max: number) => (value: number) =>
+  Number.isInteger(value) && value >= min && value <= max && isRead(value)
+const isBetween = (min: number, max: number) => (value: number) =>
+  Number.isFinite(value) && value >= min && value <= max && isRead(value)
 
 export const integer = (min: number, max: number) => refine(t.number, `whole number from ${min} to ${max}`, isInteger(min, max))
 export const between = (min: number, max: number) => refine(t.number, `number from ${min} to ${max}`, isBetween(min, max))

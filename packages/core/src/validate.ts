@@ -97,7 +97,7 @@ const show = (value: unknown): string => {
     case 'object':
       return value === null ? 'null' : Array.isArray(value) ? (value.length === 0 ? 'an empty list' : `a list of ${value.length}`) : 'an object'
     default:
-      return String(value)
+      return Object.is(value, -0) ? '-0' : String(value)
   }
 }
 
