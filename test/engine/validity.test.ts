@@ -68,7 +68,7 @@ const commandOf = (type: CommandType, pick: number, held: ReadonlyArray<{ readon
     case 'Import':
       return { type, tasks: [{ ...task(`i${pick % 30}`), status: pick % 2 === 0 ? 'completed' : 'dead-letter', createdAt: 1, finishedAt: 2, retries: 1, lastError: 'as it was' }] }
     case 'Claim':
-      return { ...claim('ann', 2), types: ['work', 'eng-*'], phases: ['TESTING'], skills: ['go'] }
+      return { ...claim('ann', 2), leaseSeconds: 30, types: ['work', 'eng-*'], phases: ['TESTING'], skills: ['go'] }
     case 'Heartbeat':
       return { ...heartbeat(holder), progress: { done: 1, content: ['x'] }, checkpoint: [1.5, { at: 'x' }] }
     case 'Complete':
