@@ -38,7 +38,9 @@ describe('a task from the command line', () => {
     expect(await server.json('show', 'a', '--queue', q)).toMatchObject({ id: 'a', payload: { action: 'test' }, metadata: { m: 1 }, description: 'text' })
     const [held] = await claim(q, '--types', 'eng-*')
     expect(held?.id).toBe('a')
-    expect((await in_(q, 'heartbeat', 'a', '--lease', held?.lease ?? '', '--progress', 'half')).out).toContain('a is yours')
+    expect((await in_(q, 'heartbeat', 'a', '--lease', held?.lease ?? '', '--progress', 'half', '--checkpoint', '{"page":3}')).out).toContain('a is yours')
+    expect((await in_(q, 'show', 'a')).out).toMatch(/^progress +"half"\ncheckpoint +\{"page":3\}$/m)
+    expect((await in_(q, 'list')).out).toContain(', at half')
     const bare = await in_(q, 'complete', 'a', '--lease', held?.lease ?? '', '--output', 'done')
     expect([bare.code, bare.out]).toEqual([1, 'a incomplete\n'])
     expect(bare.err).toContain('the queue wants a decision report')
@@ -205,6 +207,13 @@ describe('operating a queue', () => {
       const unknown = await in_(q, 'dlq', verb, '--signature', 'ffffffffffff', '--reason', 'r')
       expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining('no dead letter has a signature that begins with ffffffffffff')])
     }
+  })
+
+  test('a queue that nobody has used yet is empty, and is said to be unused', async () => {
+    const q = queue()
+    expect(await in_(q, 'depth')).toEqual({ code: 0, out: 'no tasks\n', err: `queue ${q} has not been used yet: it comes into being with its first task\n` })
+    expect(await in_(q, 'list')).toMatchObject({ code: 0, out: 'no such tasks\n' })
+    expect(await in_(q, 'claim')).toMatchObject({ code: 0, out: 'nothing to claim\n' })
   })
 
   test('LK-13: breakers: opened and closed by hand', async () => {

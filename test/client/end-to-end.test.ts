@@ -153,9 +153,13 @@ test('imports, the log, the list of queues', async () => {
   expect((await client.ready()).status).toBe('ready')
 })
 
-test('a wrong token is refused, a queue that is not there is not found', async () => {
+test('a wrong token is refused, a queue that nobody has used yet is empty', async () => {
   const stranger = createClient({ url: queue.url, token: 'dbk_wrong', retryForMs: 0 })
   await expect(stranger.enqueue({ type: 'x' })).rejects.toMatchObject({ code: 'unauthorized', status: 401 })
   await stranger.close()
-  await expect(client.in('nowhere').depth()).rejects.toMatchObject({ code: 'not-found', status: 404 })
+  const unused = client.in('nowhere')
+  expect(await unused.depth()).toMatchObject({ total: 0, byStatus: { pending: 0 }, oldestPendingAt: null, revision: -1 })
+  expect(await unused.tasks()).toEqual({ tasks: [], nextCursor: null, revision: -1 })
+  expect(await unused.claim({ agentId: 'early' })).toEqual([])
+  await expect(unused.task('x')).rejects.toMatchObject({ code: 'not-found', status: 404 })
 })

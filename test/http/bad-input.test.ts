@@ -204,10 +204,9 @@ describe('what contradicts the queue', () => {
     expect(await server.post(`${q}/tasks`, body)).toMatchObject({ status, body: { code }, revision: before - 1 })
   })
 
-  test('an unknown queue: 404, with what to do', async () => {
+  test('in a queue that nobody has used yet there is no task to ask for, and nothing to do: 404, with what to do', async () => {
     for (const [method, path, body] of [
-      ['GET', '/tasks'], ['GET', '/tasks/x'], ['GET', '/tasks/x/history'], ['GET', '/depth'], ['GET', '/settings'], ['GET', '/events'], ['GET', '/agents'], ['GET', '/breakers'], ['GET', '/dead-letters'], ['GET', '/dead-letters/patterns'],
-      ['POST', '/claims', { agentId: 'w', wait: 10 }], ['POST', '/outcomes', { outcomes: [] }], ['POST', '/pause'], ['DELETE', '/agents/a'],
+      ['GET', '/tasks/x'], ['GET', '/tasks/x/history'], ['POST', '/outcomes', { outcomes: [] }], ['POST', '/pause'], ['DELETE', '/agents/a'],
     ] as const) {
       const answer = await server.call(method, `/api/queues/nowhere${path}`, body)
       expect(answer, path).toMatchObject({ status: 404, body: { code: 'not-found' } })
@@ -219,7 +218,8 @@ describe('what contradicts the queue', () => {
   test('an enqueue that is refused makes no queue', async () => {
     await server.post('/api/queues/unborn/tasks', { type: 5 })
     await server.post('/api/queues/unborn/tasks', { ...valid, dependencies: ['nobody'] })
-    expect((await server.get('/api/queues/unborn/depth')).status).toBe(404)
+    expect((await server.get('/api/queues/unborn/depth')).revision).toBe(-1)
+    expect((await server.get('/api/queues')).body.queues.map(({ name }: Body) => name)).not.toContain('unborn')
   })
 
   test('a name that is none for a queue', async () => {

@@ -76,7 +76,7 @@ describe('correlation', () => {
     const made = await server.post('/api/queues/corr/tasks', { id: 'a', type: 't' }, { headers })
     expect(made.headers.get('x-correlation-id')).toBe('ticket-42')
     expect((await server.get('/api/queues/corr/tasks/a/history')).body.events[0].correlationId).toBe('ticket-42')
-    const refused = await server.get('/api/queues/nowhere/depth', { headers })
+    const refused = await server.get('/api/queues/nowhere/tasks/a', { headers })
     expect(refused.body.correlationId).toBe('ticket-42')
     expect(refused.headers.get('x-correlation-id')).toBe('ticket-42')
   })

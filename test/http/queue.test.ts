@@ -1,4 +1,5 @@
 /** A queue as a whole, its dead letters, breakers, settings, and its log. */
+import { settingsDefault } from '@daybook/core'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminToken, type Body, report, startTestServer, type TestServer } from './support.js'
@@ -24,6 +25,52 @@ const withDeadLetters = async (...letters: ReadonlyArray<readonly [type: string,
   })
   return q
 }
+
+describe('a queue that nobody has used yet', () => {
+  const empty = '/api/queues/unused'
+  const nothing = { nextCursor: null, revision: -1 }
+
+  test.each<[string, Body]>([
+    ['/tasks', { tasks: [], ...nothing }],
+    ['/dead-letters', { tasks: [], ...nothing }],
+    ['/dead-letters/patterns', { patterns: [], revision: -1 }],
+    ['/breakers', { breakers: {} }],
+    ['/agents', { agents: [] }],
+    ['/events', { events: [], next: null, revision: -1 }],
+  ])('%s: empty, as every other answer about many', async (path, body) => {
+    expect(await server.get(`${empty}${path}`)).toMatchObject({ status: 200, body, revision: -1 })
+  })
+
+  test('depth is empty, settings are the defaults, and to ask brings no queue into being', async () => {
+    const { body } = await server.get(`${empty}/depth`)
+    expect(body).toMatchObject({ total: 0, oldestPendingAt: null, oldestWaitSeconds: 0, byType: {} })
+    expect(Object.values(body.byStatus).every((count) => count === 0)).toBe(true)
+    expect((await server.get(`${empty}/settings`)).body).toEqual(settingsDefault)
+    expect((await server.get(`${empty}/events`, { headers: { accept: 'application/x-ndjson' } })).text).toBe('')
+    expect((await server.get('/api/queues')).body.queues.map(({ name }: Body) => name)).not.toContain('unused')
+  })
+
+  test('every GET about many is empty there, and each other GET names one thing', async () => {
+    const { paths } = (await server.get('/api/openapi.json')).body as { readonly paths: Readonly<Record<string, object>> }
+    for (const [path, methods] of Object.entries(paths)) {
+      if (!('get' in methods) || !path.startsWith('/api/queues/{queue}')) continue
+      const { status } = await server.get(path.replace('{queue}', 'unused').replace('{id}', 'x'))
+      expect([path, status]).toEqual([path, path.includes('{id}') ? 404 : 200])
+    }
+  })
+
+  test('a claim waits there for the first task', async () => {
+    const q = '/api/queues/unused-but-awaited'
+    const waiting = server.post(`${q}/claims`, { agentId: 'early', wait: 30 })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    await server.post(`${q}/tasks`, { id: 'first', type: 't' })
+    expect((await waiting).body.claims[0].task.id).toBe('first')
+  })
+
+  test('what it has not come to yet is not waited for', async () => {
+    expect(await server.get(`${empty}/depth?atLeast=3`)).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+  })
+})
 
 describe('LK-11: dead letters', () => {
   test('are listed with error and attempts, and grouped by what went wrong', async () => {

@@ -143,6 +143,28 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     expect(next).toMatchObject({ checkpoint: { step: 3 }, attempt: 2, task: { attempts: 1, retries: 1, attempt: 2, attemptsMax: 3 } })
   })
 
+  test('progress and checkpoint stand in the task, alone and in lists; a new attempt begins without progress', async () => {
+    const q = await queueOf({ id: 'a', backoffSeconds: 0 }, { id: 'b' })
+    const { lease } = await claimOne(q)
+    const beat = (said: Body) => server.post(`${q}/tasks/a/heartbeat`, { agentId: 'w1', token: lease.token, ...said })
+    const views = async (): Promise<ReadonlyArray<Body>> => {
+      const alone = (await server.get(`${q}/tasks/a`)).body
+      expect((await server.get(`${q}/tasks?q=a`)).body.tasks.find(({ id }: Body) => id === 'a')).toEqual(alone)
+      return [alone.progress, alone.checkpoint]
+    }
+    expect(await views()).toEqual([undefined, undefined])
+    await beat({ progress: '3 of 8', checkpoint: { 'a "key"': [3, null] } })
+    expect(await views()).toEqual(['3 of 8', { 'a "key"': [3, null] }])
+    await beat({ progress: null })
+    await beat({})
+    expect(await views()).toEqual([null, { 'a "key"': [3, null] }])
+    await server.post(`${q}/tasks/a/fail`, { agentId: 'w1', token: lease.token, error: 'x', checkpoint: 4 })
+    expect(await views()).toEqual([null, 4])
+    await claimOne(q)
+    expect(await views()).toEqual([undefined, 4])
+    expect((await server.get(`${q}/tasks/b`)).body).not.toHaveProperty('progress')
+  })
+
   test('LK-09: fail: a text or an object; retried later, or a dead letter', async () => {
     const q = await queueOf({ id: 'a', maxRetries: 2, backoffSeconds: 30 }, { id: 'b' })
     const { lease } = await claimOne(q)

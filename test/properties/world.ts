@@ -338,6 +338,7 @@ export class World {
     const claim = { task: task.facts.task, ...holder }
     const message = ['ENOENT /tmp/7 after 31 ms', 'timeout of 500 ms', 'assertion 3 failed'][step.error] ?? ''
     const checkpoint = step.error === 2 ? { checkpoint: { at: step.pick } } : {}
+    const progress = step.error === 1 ? { progress: step.pick } : {}
     switch (step.how) {
       case 'complete':
       case 'bare':
@@ -348,7 +349,7 @@ export class World {
       case 'release':
         return { type: 'Release', ...claim, reason: 'not mine', ...[{}, { undelivered: true as const }, { stopping: true as const }][step.error] }
       case 'heartbeat':
-        return { type: 'Heartbeat', ...claim, ...checkpoint }
+        return { type: 'Heartbeat', ...claim, ...checkpoint, ...progress }
     }
   }
 }

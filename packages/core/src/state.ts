@@ -34,7 +34,9 @@ export interface TaskExtras {
   readonly availableAt?: number
   /** Agents that released the task and are barred from it (GB-02). */
   readonly claimants?: ReadonlyArray<string>
+  /** Where in the log the newest checkpoint is, and the newest progress of the last claim. */
   readonly checkpointRevision?: number
+  readonly progressRevision?: number
   readonly lastError?: string
   readonly signature?: string
   readonly deadLetter?: { readonly at: number; readonly reason: DeadLetterReason }

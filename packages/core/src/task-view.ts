@@ -39,7 +39,9 @@ export interface TaskView extends Attempt {
   readonly deadLetterReason?: DeadLetterReason
   readonly enqueuedRevision: number
   readonly lastRevision: number
+  /** Where in the log the newest checkpoint is, and the newest progress of the last claim. */
   readonly checkpointRevision?: number
+  readonly progressRevision?: number
 }
 
 /** The claim of the agent that holds the task or has completed it. */
@@ -82,5 +84,6 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
       ? { deadLetteredAt: extras.deadLetter.at, deadLetterReason: extras.deadLetter.reason }
       : {}),
     ...(extras.checkpointRevision === undefined ? {} : { checkpointRevision: extras.checkpointRevision }),
+    ...(extras.progressRevision === undefined ? {} : { progressRevision: extras.progressRevision }),
   }
 }

@@ -13,7 +13,7 @@ const situation = (task: TaskView): string => {
       return `after ${clean(task.dependencies.join(', '), 40)}`
     case 'in-progress':
     case 'incomplete':
-      return `${clean(task.claimedBy ?? '', 30)}, lease ends ${until(task.leaseExpiresAt)}`
+      return `${clean(task.claimedBy ?? '', 30)}, lease ends ${until(task.leaseExpiresAt)}${progressOf(task)}`
     case 'completed':
       return since(task.completedAt ?? task.finishedAt)
     case 'dead-letter':
@@ -22,6 +22,9 @@ const situation = (task: TaskView): string => {
       return ''
   }
 }
+
+const progressOf = ({ progress }: TaskView): string =>
+  progress === undefined ? '' : `, at ${clean(typeof progress === 'string' ? progress : JSON.stringify(progress), 30)}`
 
 /** `2 of 3`: the attempt under way, or the last one. */
 export const attemptText = ({ attempt, attemptsMax }: Pick<TaskView, 'attempt' | 'attemptsMax'>): string =>

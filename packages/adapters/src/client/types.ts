@@ -92,6 +92,10 @@ interface TaskCommon {
 export interface TaskView extends TaskCommon {
   readonly status: Status
   readonly backoffSeconds: number
+  /** How far its holder is, or the last one was, in its own words. */
+  readonly progress?: Json
+  /** What the next holder may go on from. */
+  readonly checkpoint?: Json
   readonly result?: Result
   readonly requires?: { readonly skills: ReadonlyArray<string> }
   /** When a scheduled task becomes ready. */

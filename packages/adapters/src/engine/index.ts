@@ -7,5 +7,6 @@ export { historyOf, type ShownEvent, showEvent, taskOfEvent } from './history.js
 export * from './prepare.js'
 export { foldRecorded, replay, type ReplayReport, streamOf, streamPrefix } from './replay.js'
 export type * from './types.js'
+export { unusedQueue } from './unused-queue.js'
 export { contentOf, decodeRecorded, encodeData, parseObject, readStamp } from './wire.js'
 export { isSnapshotDue } from './snapshot-policy.js'

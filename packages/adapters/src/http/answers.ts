@@ -58,6 +58,10 @@ export const TaskAnswer = t.intersection(
     t.partial({
       ...content,
       ...belonging,
+      /** What the holder last said of how far it is; of the last claim alone. */
+      progress: AnyJson,
+      /** What the next holder may go on from. */
+      checkpoint: AnyJson,
       result: AnyJson,
       requires: t.type({ skills: ids }),
       availableAt: Time,

@@ -86,8 +86,11 @@ export interface PlainRoute<Body = unknown, Query = unknown> extends Declared<Bo
 
 export interface QueueRoute<Body = unknown, Query = unknown> extends Declared<Body, Query> {
   readonly of: 'queue'
-  /** A queue that is not there yet comes into being. */
-  readonly makesQueue: boolean
+  /**
+   * What this route does with a queue that nobody has used yet: refuses it as not found, answers as for an empty one, or opens it,
+   * so that it comes into being with the first event.
+   */
+  readonly unused: 'refused' | 'empty' | 'opened'
   readonly handle: (call: QueueCall<Body, Query>) => Promise<Handled>
 }
 
@@ -102,8 +105,8 @@ export const serverRoute = <Body, Query>(route: Omit<PlainRoute<Body, Query>, 'o
 
 /** A route of one queue. */
 export const queueRoute = <Body, Query>(
-  route: Omit<QueueRoute<Body, Query>, 'of' | 'makesQueue'> & { readonly makesQueue?: boolean },
-): Route => ({ of: 'queue', makesQueue: false, ...route }) as QueueRoute<Body, Query> as Route
+  route: Omit<QueueRoute<Body, Query>, 'of' | 'unused'> & Partial<Pick<QueueRoute, 'unused'>>,
+): Route => ({ of: 'queue', unused: 'refused', ...route }) as QueueRoute<Body, Query> as Route
 
 /** The answer to what the engine said: its refusal, or a text made of its value. */
 export const replyWith = <A>(

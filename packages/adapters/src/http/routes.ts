@@ -32,12 +32,12 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
 
     // ------------------------------------------------------------------------------------- tasks
     queueRoute({
-      method: 'POST', path: `${of}/tasks`, role: 'producer', makesQueue: true,
+      method: 'POST', path: `${of}/tasks`, role: 'producer', unused: 'opened',
       summary: 'Enqueues one task, or many: all or none, or with `atomic: false` each for itself. A duplicate gets the id of the first.',
       body: tasks.enqueueInput, answers: { 200: a.EnqueuedEachAnswer, 201: a.EnqueuedOneOrAllAnswer }, handle: tasks.enqueue,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/tasks`, role: 'auditor', summary: 'Tasks that match all filters; pending ones in the order in which they would be claimed.',
+      method: 'GET', path: `${of}/tasks`, role: 'auditor', unused: 'empty', summary: 'Tasks that match all filters; pending ones in the order in which they would be claimed.',
       query: input(q.tasksQuery(pageMax), { root: 'query' }), answers: { 200: a.TasksAnswer }, handle: tasks.getTasks,
     }),
     queueRoute({
@@ -53,14 +53,14 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       body: input(w.ReasonBody), answers: { 200: a.CancelledAnswer }, handle: tasks.cancelTask,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/imports`, role: 'operator', makesQueue: true,
+      method: 'POST', path: `${of}/imports`, role: 'operator', unused: 'opened',
       summary: 'Takes tasks over from elsewhere as they stand there; those that are known already are passed over.',
       body: input(tasks.ImportsBody), answers: { 201: a.EnqueuedAllAnswer }, handle: tasks.importTasks,
     }),
 
     // -------------------------------------------------------------------------------------- work
     queueRoute({
-      method: 'POST', path: `${of}/claims`, role: 'worker', summary: 'Leases tasks to an agent; waits for some if asked to. Empty when there is none. A lease lasts for the task\'s `timeout` without a heartbeat, or for `leaseSeconds` where that is shorter.',
+      method: 'POST', path: `${of}/claims`, role: 'worker', unused: 'opened', summary: 'Leases tasks to an agent; waits for some if asked to. Empty when there is none. A lease lasts for the task\'s `timeout` without a heartbeat, or for `leaseSeconds` where that is shorter.',
       body: input(work.claimBody(limits)), answers: { 200: a.ClaimsAnswer }, handle: work.claim,
     }),
     queueRoute({
@@ -85,7 +85,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       body: work.outcomesInput, answers: { 200: a.OutcomesAnswer }, handle: work.outcomes,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/agents`, role: 'auditor', summary: 'Agents with a live lease, and the tasks they hold.',
+      method: 'GET', path: `${of}/agents`, role: 'auditor', unused: 'empty', summary: 'Agents with a live lease, and the tasks they hold.',
       query: view, answers: { 200: a.AgentsAnswer }, handle: queue.agents,
     }),
     queueRoute({
@@ -95,11 +95,11 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
 
     // ------------------------------------------------------------------------------ dead letters
     queueRoute({
-      method: 'GET', path: `${of}/dead-letters`, role: 'auditor', summary: 'Dead letters, with error, attempts and failure signature.',
+      method: 'GET', path: `${of}/dead-letters`, role: 'auditor', unused: 'empty', summary: 'Dead letters, with error, attempts and failure signature.',
       query: input(q.deadLettersQuery(pageMax), { root: 'query' }), answers: { 200: a.TasksAnswer }, handle: tasks.getDeadLetters,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/dead-letters/patterns`, role: 'auditor', summary: 'Dead letters grouped by what went wrong, most frequent first.',
+      method: 'GET', path: `${of}/dead-letters/patterns`, role: 'auditor', unused: 'empty', summary: 'Dead letters grouped by what went wrong, most frequent first.',
       query: input(q.patternsQuery, { root: 'query' }), answers: { 200: a.PatternsAnswer }, handle: deadLetters.patterns,
     }),
     queueRoute({
@@ -121,7 +121,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
 
     // ------------------------------------------------------------- breakers, settings, the queue
     queueRoute({
-      method: 'GET', path: `${of}/breakers`, role: 'auditor', summary: 'The breaker of each task type that has ever failed.',
+      method: 'GET', path: `${of}/breakers`, role: 'auditor', unused: 'empty', summary: 'The breaker of each task type that has ever failed.',
       query: view, answers: { 200: a.BreakersAnswer }, handle: queue.breakers,
     }),
     queueRoute({
@@ -133,11 +133,11 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       body: input(w.ReasonBody), answers: { 200: a.BreakerAnswer }, handle: queue.closeBreaker,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/settings`, role: 'auditor', summary: 'Every setting of the queue.',
+      method: 'GET', path: `${of}/settings`, role: 'auditor', unused: 'empty', summary: 'Every setting of the queue.',
       query: view, answers: { 200: a.SettingsAnswer }, handle: queue.settings,
     }),
     queueRoute({
-      method: 'PATCH', path: `${of}/settings`, role: 'operator', makesQueue: true, summary: 'Changes any part of the settings.',
+      method: 'PATCH', path: `${of}/settings`, role: 'operator', unused: 'opened', summary: 'Changes any part of the settings.',
       body: input(SettingsPatch), answers: { 200: a.SettingsAnswer }, handle: queue.configure,
     }),
     queueRoute({
@@ -149,11 +149,11 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       body: input(w.OptionalReasonBody, { mayBeAbsent: true }), answers: { 200: a.PausedAnswer }, handle: queue.resume,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/depth`, role: 'auditor', summary: 'How many tasks, by status; pending ones by band, type, phase and tenant.',
+      method: 'GET', path: `${of}/depth`, role: 'auditor', unused: 'empty', summary: 'How many tasks, by status; pending ones by band, type, phase and tenant.',
       query: view, answers: { 200: a.DepthAnswer }, handle: queue.depth,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/events`, role: 'auditor',
+      method: 'GET', path: `${of}/events`, role: 'auditor', unused: 'empty',
       summary: 'The log. A page of JSON, or with `Accept: application/x-ndjson` all of it, one event a line.',
       query: input(q.eventsQuery(pageMax), { root: 'query' }), answers: { 200: a.EventsAnswer }, lines: true, handle: log.events,
     }),

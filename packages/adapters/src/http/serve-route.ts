@@ -1,12 +1,12 @@
 /** What happens between a request that was let in and its answer; the same for every route. */
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { type Daybook, isRequestId, type QueueEngine } from '../engine/index.js'
+import { type Daybook, isRequestId, type QueueEngine, unusedQueue } from '../engine/index.js'
 import { type IdempotencyKeys, type Rendered } from './idempotency.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
 import { invalid, problem, type Problem, problemText, soonSeconds } from './problem.js'
-import type { Call, Handled, Input, Reply, Route } from './route.js'
+import type { Call, Handled, Input, QueueRoute, Reply, Route } from './route.js'
 
 export interface Context {
   readonly daybook: Daybook
@@ -109,9 +109,9 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, wantsLines, gone, requestId }
   if (route.of === 'server') return route.handle(call)
   // 2. Is the queue there, and as far as the caller has seen it?
-  const queue = await queueOf(context, params.queue ?? '', route.makesQueue)
+  const queue = await queueOf(context, params.queue ?? '', route.unused)
   if (E.isLeft(queue)) return queue
-  meter.watch(queue.right)
+  if (queue.right.status().revision >= 0 || route.unused === 'opened') meter.watch(queue.right)
   const late = await notYet(queue.right, query.right, limits)
   if (late !== undefined) return E.left({ revision: queue.right.status().revision, ...late })
   // 3. Do it. A refusal, too, tells how far the queue is.
@@ -137,19 +137,20 @@ const noQuery = (query: unknown): E.Either<Problem, unknown> => {
 const queueOf = async (
   { daybook, isReplayed }: Context,
   name: string,
-  makes: boolean,
+  unused: QueueRoute['unused'],
 ): Promise<E.Either<Problem, QueueEngine>> => {
   const known = daybook.queue(name)
   if (known !== undefined) return E.right(known)
   if (!QueueName.is(name)) {
     const message = `${JSON.stringify(name)} is not a ${QueueName.name}`
-    return E.left(makes ? invalid([{ path: 'queue', message }]) : problem('not-found', message))
+    return E.left(unused === 'opened' ? invalid([{ path: 'queue', message }]) : problem('not-found', message))
   }
   // It may be one of those that have not been read yet.
   if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: soonSeconds }))
   try {
-    const found = await (makes ? daybook.open(name) : daybook.find(name))
-    return found === undefined ? E.left(problem('not-found', noQueue(name))) : E.right(found)
+    const found = await (unused === 'opened' ? daybook.open(name) : daybook.find(name))
+    if (found !== undefined) return E.right(found)
+    return unused === 'empty' ? E.right(unusedQueue(name)) : E.left(problem('not-found', noQueue(name)))
   } catch (error) {
     return E.left(problem('unavailable', error instanceof Error ? error.message : 'the store cannot be read', { retryAfterSeconds: 1 }))
   }

@@ -1,6 +1,6 @@
 /** A task as JSON, put together from what the state knows and what the log holds. */
 import type { TaskView } from '@daybook/core'
-import { contentOf, type Claim, type QueueEngine } from '../engine/index.js'
+import { contentOf, type Claim, parseObject, type QueueEngine } from '../engine/index.js'
 import { membersOf, quote, quoteAll } from './text.js'
 import { isoMemo, isoOf } from './time.js'
 
@@ -9,7 +9,15 @@ const maybeTime = (key: string, ms: number | undefined): string => (ms === undef
 const timeOrNull = (ms: number | undefined): string => (ms === undefined ? 'null' : `"${isoOf(ms)}"`)
 const textOrNull = (value: string | undefined): string => (value === undefined ? 'null' : quote(value))
 
-const taskText = (view: TaskView, content: string | undefined, result: string | undefined): string => {
+/** What the log holds of a task, as JSON texts. */
+interface Logged {
+  readonly content: string | undefined
+  readonly progress: string | undefined
+  readonly checkpoint: string | undefined
+  readonly result: string | undefined
+}
+
+const taskText = (view: TaskView, { content, progress, checkpoint, result }: Logged): string => {
   const { status, claimedBy, finishedAt, skills, deadLetterReason, leaseExpiresAt } = view
   const claimant = status === 'completed' ? undefined : claimedBy
   return (
@@ -36,14 +44,22 @@ const taskText = (view: TaskView, content: string | undefined, result: string | 
     (deadLetterReason === undefined
       ? ''
       : `,"deadLetter":{"at":${timeOrNull(view.deadLetteredAt)},"reason":"${deadLetterReason}"}`) +
+    (progress === undefined ? '' : `,"progress":${progress}`) +
+    (checkpoint === undefined ? '' : `,"checkpoint":${checkpoint}`) +
     (result === undefined ? '' : `,"result":${result}`) +
     '}'
   )
 }
 
 /** The last event about a completed task is its completion, and holds the result; an imported one is its own only event. */
-const resultRevision = ({ status, lastRevision, enqueuedRevision }: TaskView): number =>
-  status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : -1
+const resultRevision = ({ status, lastRevision, enqueuedRevision }: TaskView): number | undefined =>
+  status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : undefined
+
+/** The text of one member of an event's data. */
+const memberOf = (data: string | undefined, name: 'progress' | 'checkpoint'): string | undefined => {
+  const value = data === undefined ? undefined : parseObject(data)?.[name]
+  return value === undefined ? undefined : JSON.stringify(value)
+}
 
 /** An imported task finished when its event says; the state counts retention from the import instead. */
 const asFinished = (view: TaskView, data: string | undefined): TaskView => {
@@ -69,19 +85,40 @@ export const taskTexts = async (
   let size = 0
   for (let from = 0; from < views.length; from += joinMax) {
     const part = views.slice(from, from + joinMax)
-    const datas = await engine.contents([...part.map((view) => view.enqueuedRevision), ...part.map(resultRevision)])
-    const contentAt = (index: number): string | undefined => {
-      const data = datas[index]
+    const dataAt = await datasAt(engine, part)
+    const contentAt = (revision: number | undefined): string | undefined => {
+      const data = dataAt(revision)
       return data === undefined ? undefined : contentOf(data)
     }
-    for (const [i, view] of part.entries()) {
-      const text = taskText(asFinished(view, datas[i]), contentAt(i), contentAt(part.length + i))
+    for (const view of part) {
+      const text = taskText(asFinished(view, dataAt(view.enqueuedRevision)), {
+        content: contentAt(view.enqueuedRevision),
+        progress: memberOf(dataAt(view.progressRevision), 'progress'),
+        checkpoint: memberOf(dataAt(view.checkpointRevision), 'checkpoint'),
+        result: contentAt(resultRevision(view)),
+      })
       size += text.length
       if (size > bytesMax && texts.length > 0) return texts
       texts.push(text)
     }
   }
   return texts
+}
+
+type DataAt = (revision: number | undefined) => string | undefined
+
+/** The data of all events that the tasks' texts are made of, each read once. */
+const datasAt = async (engine: QueueEngine, views: ReadonlyArray<TaskView>): Promise<DataAt> => {
+  const wanted = new Set<number>()
+  for (const view of views) {
+    for (const revision of [view.enqueuedRevision, view.progressRevision, view.checkpointRevision, resultRevision(view)]) {
+      if (revision !== undefined) wanted.add(revision)
+    }
+  }
+  const revisions = [...wanted]
+  const datas = await engine.contents(revisions)
+  const known = new Map(revisions.map((revision, index) => [revision, datas[index]]))
+  return (revision) => (revision === undefined ? undefined : known.get(revision))
 }
 
 /** The answer to a claim: the hot path out of the server, hence without objects between log and wire. */

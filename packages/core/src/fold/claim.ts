@@ -31,17 +31,24 @@ export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
     record.status = 'in-progress'
     record.lease = lease
     record.dueAt = expiresAt
+    // Whoever begins anew has come nowhere yet; a checkpoint is what it may go on from.
+    if (record.extras.progressRevision !== undefined) {
+      const { progressRevision: _, ...kept } = record.extras
+      record.extras = kept
+    }
   }
   tables.update(task, hold, head.revision)
   if (probe === true) tables.updateBreaker(tables.breaker(task.group.type), (b) => (b.probe = task))
 }
 
 export const leaseExtended = (tables: Tables, event: EventOf<'LeaseExtended'>): void => {
-  const { expiresAt, checkpoint } = event.data
+  const { expiresAt, checkpoint, progress } = event.data
+  const { revision } = tables.head
   onHeld(tables, event.data, (task) => {
     task.lease = { ...task.lease, expiresAt }
     task.dueAt = expiresAt
-    if (checkpoint !== undefined) task.extras = { ...task.extras, checkpointRevision: tables.head.revision }
+    if (checkpoint !== undefined) task.extras = { ...task.extras, checkpointRevision: revision }
+    if (progress !== undefined) task.extras = { ...task.extras, progressRevision: revision }
   })
 }
 

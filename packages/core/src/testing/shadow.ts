@@ -31,6 +31,7 @@ export interface ShadowTask {
   finishedAt: number
   lastRevision: number
   checkpointRevision: number | undefined
+  progressRevision: number | undefined
   lastError: string | undefined
   signature: string | undefined
   deadLetter: { readonly at: number; readonly reason: string } | undefined
@@ -173,6 +174,7 @@ export class Shadow {
       case 'Claimed': {
         const { agent, token, expiresAt, probe = false } = event.data
         task.stage = 'held'
+        task.progressRevision = undefined
         task.lease = { agent, token, expiresAt, probe, at: event.at, epoch: this.breakers.get(task.facts.type)?.epoch ?? 0 }
         if (probe) this.breaker(task.facts.type).probe = task.facts.task
         return
@@ -180,6 +182,7 @@ export class Shadow {
       case 'LeaseExtended':
         if (task.lease !== null) task.lease.expiresAt = event.data.expiresAt
         if (event.data.checkpoint !== undefined) task.checkpointRevision = this.revision
+        if (event.data.progress !== undefined) task.progressRevision = this.revision
         return
       case 'Released':
         if (event.data.undelivered === true) return this.endClaim(task)
@@ -253,6 +256,7 @@ export class Shadow {
       finishedAt: history !== undefined && history.status !== 'dead-letter' ? event.at : 0,
       lastRevision: this.revision,
       checkpointRevision: undefined,
+      progressRevision: undefined,
       lastError: history?.lastError?.slice(0, 1_000),
       signature: undefined,
       deadLetter: history?.status === 'dead-letter' ? { at: event.at, reason: 'imported' } : undefined,

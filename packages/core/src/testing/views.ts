@@ -64,6 +64,7 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
     deadLetteredAt: dead?.at,
     deadLetterReason: dead?.reason,
     checkpointRevision: task.checkpointRevision,
+    progressRevision: task.progressRevision,
   }) as TaskView
 }
 

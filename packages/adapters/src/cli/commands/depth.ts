@@ -9,6 +9,8 @@ export const depthCommand = (cli: Cli): Command =>
     .addHelpText('after', examples("daybook depth", "daybook depth --json | jq '.byStatus.pending'"))
     .action(cli.connected(async ({ printer, client }) => {
       const depth = await client.depth()
+      // A name that was mistyped should not look like a queue whose work is done.
+      if (depth.revision < 0) printer.note(`queue ${client.queue} has not been used yet: it comes into being with its first task`)
       printer.answer(depth, () => {
         const rows = (record: Readonly<Record<string, number>>): ReadonlyArray<readonly [string, number]> => Object.entries(record).filter(([, n]) => n > 0)
         printer.table(['STATUS', 'TASKS'], rows(depth.byStatus).map(([status, n]) => [statusCell(printer.colors, status), String(n)]), 'no tasks')

@@ -21,6 +21,8 @@ export const showTask = (printer: Printer, task: TaskView): void =>
     ['deadline', clock(task.deadlineAt)],
     ['attempt', attemptsText(task)],
     ['lease', task.leaseExpiresAt === undefined ? undefined : `${clean(task.claimedBy ?? '')} until ${clock(task.leaseExpiresAt)} (${until(task.leaseExpiresAt)})`],
+    ['progress', json(task.progress)],
+    ['checkpoint', json(task.checkpoint)],
     ['finished', clock(task.finishedAt)],
     ['last error', task.lastError === null ? undefined : printer.colors.red(clean(task.lastError))],
     ['signature', task.signature],

@@ -145,19 +145,10 @@ const stopWhenEmpty = async (worker: TaskWorker, client: DaybookClient, types: R
     let isEmpty = true
     for (const type of types) {
       if (!isEmpty) break
-      isEmpty = (await tasksOrNone(client, type)) === 0
+      isEmpty = (await client.tasks({ status: stillToCome, type, limit: 1 })).tasks.length === 0
     }
     if (isEmpty) return worker.stop()
     await new Promise((resolve) => setTimeout(resolve, lookMs))
   }
 }
 
-const tasksOrNone = async (client: DaybookClient, type: string): Promise<number> => {
-  try {
-    return (await client.tasks({ status: stillToCome, type, limit: 1 })).tasks.length
-  } catch (error) {
-    // A queue comes into being with its first task.
-    if (error instanceof DaybookError && error.code === 'not-found') return 0
-    throw error
-  }
-}

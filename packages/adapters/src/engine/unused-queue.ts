@@ -1,0 +1,37 @@
+/** A queue that nobody has used yet, for those who ask about it: as empty as one whose tasks are gone. It comes into being with its first event. */
+import { initial, type QueueState } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { EMPTY } from 'rxjs'
+import { unavailable } from './refusals.js'
+import type { Outcome, QueueEngine } from './types.js'
+
+/** No event has this revision: the first has 0. */
+const revision = -1
+
+export const unusedQueue = (name: string): QueueEngine => {
+  // Commands are for the queue that `Daybook.open` makes.
+  const refused = E.left(unavailable(`queue ${name} is not open`))
+  return {
+    name,
+    submit: async () => refused,
+    submitAll: async (commands) => commands.map(() => refused),
+    claim: async () => refused,
+    takeBack: () => undefined,
+    read: async <A>(query: (state: QueueState) => A): Promise<Outcome<A>> => E.right({ value: query(initial(name)), revision }),
+    reached: async (wanted) => wanted <= revision,
+    contents: async (revisions) => revisions.map(() => undefined),
+    committed: EMPTY,
+    status: () => ({
+      queue: name,
+      revision,
+      mailbox: 0,
+      appendsInFlight: 0,
+      waitingClaims: 0,
+      unavailable: undefined,
+      conflicts: 0,
+      snapshotRevision: -1,
+      cachedContent: 0,
+    }),
+    close: async () => undefined,
+  }
+}
