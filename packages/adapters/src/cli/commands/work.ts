@@ -1,7 +1,7 @@
 /** A worker whose handler is any program. */
 import { Command } from 'commander'
 import type { Phase, Status } from '@daybook/core'
-import { type DaybookClient, DaybookError } from '../../client/index.js'
+import { type DaybookClient } from '../../client/index.js'
 import { createWorker, httpSource, type TaskWorker, WorkerStopped } from '../../worker/index.js'
 import { type Cli, examples, type Session } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
