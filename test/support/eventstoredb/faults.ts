@@ -83,7 +83,7 @@ const concerns = (rule: FaultRule, on: FaultPoint, stream: string): boolean => {
 
 export class Faults {
   private rules: Array<ActiveRule> = []
-  private _random: (RandomFaults & { readonly next: Random }) | undefined
+  private randomFaults: (RandomFaults & { readonly next: Random }) | undefined
   readonly fired: Array<FiredFault> = []
 
   /** Adds rules. The first that concerns a call counts. */
@@ -93,12 +93,12 @@ export class Faults {
 
   /** From now on, until {@link clear}: the same seed and the same order of calls fail in the same way. */
   readonly random = (faults: RandomFaults): void => {
-    this._random = { ...faults, next: randomOf(faults.seed) }
+    this.randomFaults = { ...faults, next: randomOf(faults.seed) }
   }
 
   readonly clear = (): void => {
     this.rules = []
-    this._random = undefined
+    this.randomFaults = undefined
   }
 
   /** What is to go wrong with this call. */
@@ -121,8 +121,8 @@ export class Faults {
   }
 
   private drawn(on: FaultPoint): Fault | undefined {
-    if (this._random === undefined) return undefined
-    const { next, rate, choices } = this._random
+    if (this.randomFaults === undefined) return undefined
+    const { next, rate, choices } = this.randomFaults
     const fitting = choices.filter((choice) => choice.on === on)
     return fitting.length > 0 && next() < rate ? oneOf(next, fitting).fault : undefined
   }

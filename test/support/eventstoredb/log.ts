@@ -45,8 +45,8 @@ export class Log {
   /** Metastreams written since the start. What the writer holds of these it trusts, without a look at what became of the original. */
   private readonly remembered = new Set<string>()
   private readonly listeners = new Set<(event: LogEvent) => void>()
-  private _visible = 0
-  private _end = firstPosition
+  private visibleCount = 0
+  private endPosition = firstPosition
   private visibleEnd = firstPosition
 
   constructor(recentIdsBytesMax?: number) {
@@ -93,45 +93,45 @@ export class Log {
   /** Adds a write. Readers see it after {@link publish}. */
   readonly add = (name: string, events: ReadonlyArray<NewEvent>, createdMs: number, tombstone = false): LogWrite => {
     const stream = this.open(name)
-    const start = this._end
+    const start = this.endPosition
     const added = events.map((event): LogEvent => {
       const revision = tombstone ? tombstoneRevision : stream.events.length
       // Spelt out, not spread: this is the server's hottest line.
       const placed = {
         id: event.id, type: event.type, isJson: event.isJson, data: event.data, metadata: event.metadata,
-        stream: name, revision, position: this._end, createdMs,
+        stream: name, revision, position: this.endPosition, createdMs,
       }
       const whole: LogEvent = Object.assign(placed, { recorded: recorded(placed, stream.identifier) })
       this.place(stream, whole)
       return whole
     })
     if (added.length === 0) this.skip(recordBytes + name.length)
-    return { stream: name, position: added.at(-1)?.position ?? start, end: this._end, events: added }
+    return { stream: name, position: added.at(-1)?.position ?? start, end: this.endPosition, events: added }
   }
 
   /** Puts a write back that was read from disk. */
   readonly restore = (write: Omit<LogWrite, 'events'> & { readonly events: ReadonlyArray<Omit<LogEvent, 'recorded'>> }): void => {
     const stream = this.open(write.stream)
     for (const event of write.events) {
-      this._end = event.position
+      this.endPosition = event.position
       this.place(stream, { ...event, recorded: recorded(event, stream.identifier) })
     }
     if (write.events.length === 0) {
-      this._end = write.position
+      this.endPosition = write.position
       this.skip(0)
     }
-    this._end = write.end
+    this.endPosition = write.end
     this.publish(write.end)
   }
 
   private skip(size: number): void {
-    this.entries.push({ position: this._end, event: undefined })
-    this._end += size
+    this.entries.push({ position: this.endPosition, event: undefined })
+    this.endPosition += size
   }
 
   private place(stream: Stream, event: LogEvent): void {
     this.entries.push({ position: event.position, event })
-    this._end += recordBytes + event.recorded.length
+    this.endPosition += recordBytes + event.recorded.length
     this.recentIds.put(event.id, stream.name, event.revision)
     if (event.revision === tombstoneRevision) stream.tombstone = event
     else stream.events.push(event)
@@ -151,10 +151,10 @@ export class Log {
 
   /** Shows readers everything before `end`. */
   readonly publish = (end: number): void => {
-    while (this._visible < this.entries.length) {
-      const { position, event } = this.entries[this._visible] as Entry
+    while (this.visibleCount < this.entries.length) {
+      const { position, event } = this.entries[this.visibleCount] as Entry
       if (position >= end) break
-      this._visible += 1
+      this.visibleCount += 1
       if (event === undefined) continue
       const stream = this.open(event.stream)
       if (event.revision === tombstoneRevision) stream.tombstoneVisible = true
@@ -167,7 +167,7 @@ export class Log {
   }
 
   private tell(from: number): void {
-    for (let index = this.indexOf(from) ?? this._visible; index < this._visible; index++) {
+    for (let index = this.indexOf(from) ?? this.visibleCount; index < this.visibleCount; index++) {
       const event = this.entries[index]?.event
       if (event !== undefined) for (const listener of this.listeners) listener(event)
     }
@@ -204,22 +204,22 @@ export class Log {
 
   /** Number of log entries that readers see. */
   get count(): number {
-    return this._visible
+    return this.visibleCount
   }
 
-  readonly at = (index: number): Entry | undefined => (index < this._visible ? this.entries[index] : undefined)
+  readonly at = (index: number): Entry | undefined => (index < this.visibleCount ? this.entries[index] : undefined)
 
   /** Index of the entry that starts exactly there; the number of entries for the end; undefined between entries. */
   readonly indexOf = (position: number): number | undefined => {
     if (position === 0) return 0
     let low = 0
-    let high = this._visible
+    let high = this.visibleCount
     while (low < high) {
       const middle = (low + high) >>> 1
       if ((this.entries[middle] as Entry).position < position) low = middle + 1
       else high = middle
     }
-    if (low === this._visible) return position === this.visibleEnd ? low : undefined
+    if (low === this.visibleCount) return position === this.visibleEnd ? low : undefined
     return (this.entries[low] as Entry).position === position ? low : undefined
   }
 }

@@ -44,11 +44,11 @@ export class EventStoreServer {
   private readonly limits: Limits
   private readonly sockets = new Map<string, Socket>()
   private readonly held = new Set<Socket>()
-  private _store: Store
+  private currentStore: Store
   private listener: Listener | undefined
   private grpc: Server | undefined
-  private _halfOpen = false
-  private _self: Member | undefined
+  private isHalfOpen = false
+  private joined: Member | undefined
   /** Calls that came in, by the name of the RPC. */
   readonly calls = new Map<string, number>()
   /** Subscriptions to one stream that were asked for. */
@@ -60,7 +60,7 @@ export class EventStoreServer {
   port: number
 
   private constructor(readonly options: ServerOptions, store: Store) {
-    this._store = store
+    this.currentStore = store
     this.faults = options.faults ?? new Faults()
     this.cluster = options.cluster ?? new Cluster()
     this.features = options.features ?? 'all'
@@ -80,12 +80,12 @@ export class EventStoreServer {
   }
 
   get store(): Store {
-    return this._store
+    return this.currentStore
   }
 
   get member(): Member {
-    if (this._self === undefined) throw new Error('the server has not been started')
-    return this._self
+    if (this.joined === undefined) throw new Error('the server has not been started')
+    return this.joined
   }
 
   /** Connection string of this node alone. */
@@ -104,7 +104,7 @@ export class EventStoreServer {
       this.sockets.set(peer, socket)
       socket.on('error', () => {})
       socket.once('close', () => this.sockets.delete(peer))
-      if (this._halfOpen) this.held.add(socket)
+      if (this.isHalfOpen) this.held.add(socket)
       else injector.injectConnection(socket)
     })
     await new Promise<void>((resolve, reject) => {
@@ -112,15 +112,15 @@ export class EventStoreServer {
       listener.listen(this.port, this.host, resolve)
     })
     this.port = (listener.address() as AddressInfo).port
-    this._self = this.cluster.join(this.host, this.port)
-    this._store.onFatal = () => void this.stop()
+    this.joined = this.cluster.join(this.host, this.port)
+    this.currentStore.onFatal = () => void this.stop()
     this.listener = listener
     this.grpc = grpc
   }
 
   private serve(grpc: Server): void {
     const context: Context = {
-      store: this._store, faults: this.faults, cluster: this.cluster, limits: this.limits,
+      store: this.currentStore, faults: this.faults, cluster: this.cluster, limits: this.limits,
       self: () => this.member,
       features: () => this.features,
       subscribed: (subscription) => this.subscriptions.push(subscription),
@@ -158,7 +158,7 @@ export class EventStoreServer {
     const listener = this.listener
     if (listener === undefined) return
     this.listener = undefined
-    if (this._self !== undefined) this._self.alive = false
+    if (this.joined !== undefined) this.joined.alive = false
     const closed = new Promise<void>((resolve) => listener.close(() => resolve()))
     this.dropConnections()
     this.grpc?.forceShutdown()
@@ -168,10 +168,10 @@ export class EventStoreServer {
   /** Stops and starts; as after any restart, ids written before are found only where revisions say so. */
   readonly restart = async (): Promise<void> => {
     await this.stop()
-    if (this.options.dir === undefined || this.options.store !== undefined) this._store.log.forget()
+    if (this.options.dir === undefined || this.options.store !== undefined) this.currentStore.log.forget()
     else {
-      await this._store.close()
-      this._store = await openStore({ dir: this.options.dir })
+      await this.currentStore.close()
+      this.currentStore = await openStore({ dir: this.options.dir })
     }
     await this.start()
   }
@@ -183,12 +183,12 @@ export class EventStoreServer {
 
   /** Accepts connections and never answers on them; those that are open are cut. */
   readonly halfOpen = (on: boolean): void => {
-    this._halfOpen = on
+    this.isHalfOpen = on
     this.dropConnections()
   }
 
   readonly close = async (): Promise<void> => {
     await this.stop()
-    await this._store.close()
+    await this.currentStore.close()
   }
 }
