@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DaybookError } from '@daybook/adapters/client';
 import { type ClientOptions, createClient, type DaybookClient } from '@daybook/adapters/client'
-import { type FaultyServer, faultyServer, latch, refuse, until } from './faulty-server.js'
+import { type FaultyServer, faultyServer, latch, problemOf, refuse, until } from './faulty-server.js'
 
 let server: FaultyServer
 let client: DaybookClient
@@ -46,14 +46,66 @@ describe('what may be repeated is repeated', () => {
     expect(server.seen.length).toBe(1)
   })
 
-  test('repeating ends when its time is over, and pauses grow', async () => {
+  test('repeating ends when its time is over', async () => {
     connect({ retryForMs: 600 })
     server.fault = () => 'drop-before'
-    const from = Date.now()
     expect(await codeOf(client.enqueue(task(1)))).toBe('unreachable')
-    expect(Date.now() - from).toBeLessThan(1_500)
+    // No more than with the shortest pauses: 13, 25, 50, 100, and then 125 ms.
     expect(server.seen.length).toBeGreaterThanOrEqual(3)
-    expect(server.seen.length).toBeLessThanOrEqual(8)
+    expect(server.seen.length).toBeLessThanOrEqual(10)
+  })
+
+  test('a server that restarts is found at once: in the first seconds the tries are at most 250 ms apart', { timeout: 30_000 }, async () => {
+    connect({ retryForMs: 3_000 })
+    server.fault = () => 'drop-before'
+    expect(await codeOf(client.enqueue(task(1)))).toBe('unreachable')
+    // Pauses of 25, 50, 100, 200 ms, and then doubled on, would leave room for nine tries at most; 250 ms for fourteen at least.
+    expect(server.seen.length).toBeGreaterThanOrEqual(10)
+  })
+
+  test('a call under a key of its own is repeated under it, whatever it is', async () => {
+    connect()
+    const keyed = { idempotencyKey: 'my-key' }
+    const reviewed = { reviewer: 'r', reason: 'why' }
+    const calls: ReadonlyArray<() => Promise<unknown>> = [
+      () => client.cancel('t', 'because', keyed),
+      () => client.claim({ agentId: 'a' }, keyed),
+      () => client.deadLetters.retry('t', reviewed, keyed),
+      () => client.deadLetters.discardAll({ type: 'x' }, reviewed, keyed),
+      () => client.agents.terminate('a', 'it hangs', keyed),
+      () => client.outcomes([{ kind: 'fail', taskId: 't', ...holder, error: 'no' }], keyed),
+    ]
+    for (const call of calls) {
+      const before = server.seen.length
+      server.fault = (_, index) => (index === before ? 'drop-after' : undefined)
+      await call()
+      const tries = server.seen.slice(before)
+      expect(tries.map(({ method, path, headers }) => [method, path, headers['idempotency-key']])).toEqual([
+        [tries[0]!.method, tries[0]!.path, 'my-key'],
+        [tries[0]!.method, tries[0]!.path, 'my-key'],
+      ])
+      expect(tries[1]!.text).toBe(tries[0]!.text)
+    }
+  })
+
+  test('many outcomes go out in several requests, each under a key of its own, and are repeated under that', async () => {
+    connect()
+    const failures = Array.from({ length: 2_500 }, (_, n) => ({ kind: 'fail' as const, taskId: `t${n}`, ...holder, error: 'no' }))
+    const dropped = new Set<string>()
+    server.fault = ({ headers }) => {
+      const key = String(headers['idempotency-key'])
+      return dropped.has(key) ? undefined : (dropped.add(key), 'drop-after')
+    }
+    const results = await client.outcomes(failures)
+    expect(results.every(({ ok }) => ok)).toBe(true)
+    const texts = new Map<string, Set<string>>()
+    for (const { headers, text } of server.seen) {
+      const key = String(headers['idempotency-key'])
+      texts.set(key, new Set([...(texts.get(key) ?? []), text]))
+    }
+    // Three keys for three requests: one key for two of them would be answered with the other's answer.
+    expect([...texts.values()].map(({ size }) => size)).toEqual([1, 1, 1])
+    expect(server.seen.length).toBe(6)
   })
 
   test('where nothing listens, the error says so, and that nothing was sent', async () => {
@@ -216,6 +268,34 @@ describe('a client', () => {
     expect(await codeOf(client.tasks())).toBe('closed')
     expect(await codeOf(client.claim({ agentId: 'a' }))).toBe('closed')
     expect(server.seen.length).toBe(3)
+  })
+
+  test.each([
+    ['is under way', () => undefined],
+    ['is being repeated', (index: number) => (index < 3 ? 'drop-before' : undefined)],
+  ] as const)('once closed answers a call that %s', async (_, fault) => {
+    connect()
+    server.fault = (__, index) => fault(index)
+    const gate = latch()
+    server.held = gate.opened
+    const call = codeOf(client.enqueue(task(1)))
+    const report = codeOf(client.complete('t', { ...holder, result: {} }))
+    await until(() => server.seen.length > 0, 'the first try is there')
+    const closed = client.close()
+    gate.open()
+    expect([await call, await report]).toEqual(['ok', 'ok'])
+    await closed
+  })
+
+  test('once closed answers a call that the server has put off', async () => {
+    connect()
+    let putOff = 0
+    server.item = () => (putOff++ < 2 ? problemOf(503, 'overloaded', { retryAfterSeconds: 0.1 }) : undefined)
+    const call = codeOf(client.enqueue(task(1)))
+    await until(() => putOff > 0, 'it is put off')
+    const closed = client.close()
+    expect(await call).toBe('ok')
+    await closed
   })
 
   test.each([

@@ -132,9 +132,9 @@ export const latch = (): { readonly opened: Promise<void>; readonly open: () => 
   return { opened, open }
 }
 
-/** Waits until it is so; fails after five seconds. */
+/** Waits until it is so; fails after thirty seconds. */
 export const until = async (isSo: () => boolean, what: string): Promise<void> => {
-  for (const end = Date.now() + 5_000; !isSo(); ) {
+  for (const end = Date.now() + 30_000; !isSo(); ) {
     if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }

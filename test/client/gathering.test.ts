@@ -171,6 +171,26 @@ describe('each caller has its own error', () => {
     expect(sizes()).toEqual([5, 1, 1])
   })
 
+  test.each([
+    [400, 'invalid'],
+    [404, 'not-found'],
+    [408, 'timeout'],
+    [409, 'conflict'],
+    [409, 'lease-lost'],
+    [409, 'wrong-state'],
+    [413, 'too-large'],
+    [422, 'unknown-dependency'],
+    [500, 'internal'],
+    [503, 'unavailable'],
+  ])('a call that was refused for itself (%i %s) is not made again: the queue has answered it', async (status, code) => {
+    connect()
+    server.item = (each) => (each.payload === 3 || each.taskId === 't3' ? problemOf(status, code) : undefined)
+    const enqueues = await settled(numbers(5).map((n) => client.enqueue(task(n))))
+    const reports = await settled(numbers(5).map((n) => client.fail(`t${n}`, { agentId: 'a', token: 1, error: 'no' })))
+    expect([enqueues, reports]).toEqual([numbers(5).map((n) => (n === 3 ? code : 'ok')), numbers(5).map((n) => (n === 3 ? code : 'ok'))])
+    expect(sizes()).toEqual([5, 5])
+  })
+
   test('a server that answers fewer items than it was asked is not believed', async () => {
     connect()
     server.fault = () => ({ status: 200, text: '{"results":[],"revision":1}' })

@@ -37,6 +37,18 @@ test('first come, first served, also against claims that come later with the wor
   expect(store.appends).toEqual([4, 2])
 })
 
+test('a newcomer does not overtake those that wait, also where the append has room for it and none for them', async () => {
+  const inner = openMemoryStore()
+  const { engine, wait } = await openIdle({ store: { ...inner, limits: { ...inner.limits, appendEventsMax: 10 } } })
+  const first = wait('first', 10_000, 8)
+  await settle()
+  // Eight events, and eight more do not fit behind them; one would.
+  const ids = Array.from({ length: 8 }, (_, i) => `t${i}`)
+  const [, late] = await Promise.all([engine.submit(enqueue(...ids), caller), engine.claim(claim('late'), caller)])
+  expect(ok(late)).toEqual([])
+  expect(ok(await first).map(({ task: id }) => id)).toEqual(ids)
+})
+
 test('a claim that may take only other work stands in nobody’s way', async () => {
   const { engine, wait } = await openIdle()
   const picky = engine.claim({ ...claim('picky'), types: ['special'] }, caller, { waitMs: 10_000 })

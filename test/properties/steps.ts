@@ -156,7 +156,7 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       kind: fc.constant('report' as const),
       pick: index,
       how: fc.constantFrom(
-        ...(['complete', 'complete', 'complete', 'complete', 'bare', 'bare', 'fail', 'fail', 'fail', 'fail', 'fatal', 'release', 'heartbeat'] as const),
+        ...(['complete', 'complete', 'complete', 'complete', 'bare', 'bare', 'fail', 'fail', 'fail', 'fail', 'fatal', 'release', 'release', 'heartbeat'] as const),
       ),
       who: fc.constantFrom(...(['holder', 'holder', 'holder', 'holder', 'holder', 'holder', 'stale', 'other', 'crossed'] as const)),
       error: fc.nat({ max: 2 }),
