@@ -48,7 +48,7 @@ export class Queue {
 
   /** The reply to an accepted command. */
   ask<T extends CommandType>(command: CommandOf<T> & { readonly type: T }): Replies[T] {
-    return replyTo(command, this.do(command as unknown as Command), this.state)
+    return replyTo(command, this.do(command as unknown as Command), this.state, this.at)
   }
 
   refuse(command: Command): Rejection {

@@ -1,5 +1,18 @@
-import { headOf, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
-import { sizesOf } from '@daybook/core/testing'
+import {
+  decide,
+  depthOf,
+  duplicateOf,
+  forget,
+  fork,
+  headOf,
+  listTasks,
+  mark,
+  rollback,
+  snapshotPages,
+  snapshotReader,
+  taskOf,
+} from '@daybook/core'
+import { sizesOf, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
 
@@ -39,6 +52,93 @@ test('INV-22: a task that waits long does not keep those that waited with it', (
   }
   q.do({ type: 'Pause', reason: 'one more event' })
   expect(sizesOf(q.state)).toMatchObject({ live: 1, retained: 0, ghosts: 0 })
+})
+
+/** Finished tasks with nothing after them: the log does not grow while time passes. */
+const quiet = (many: number, retentionSeconds = 100): Queue => {
+  const q = new Queue().configure({ retentionSeconds })
+  q.do({ type: 'Import', tasks: Array.from({ length: many }, (_, i) => ({ ...task(`t${i}`), status: 'completed' as const })) })
+  return q
+}
+
+test('INV-25: when the retention is over nothing is a duplicate any more, however many there are and however quiet it was', () => {
+  const q = quiet(1_000)
+  const again = Array.from({ length: 1_000 }, (_, i) => task(`t${i}`))
+  q.at += 99_999
+  expect(q.ask({ type: 'Enqueue', tasks: again }).filter(({ duplicate }) => duplicate)).toHaveLength(1_000)
+  q.at += 1
+  expect(q.ask({ type: 'Enqueue', tasks: again }).filter(({ duplicate }) => duplicate)).toEqual([])
+  expect(headOf(q.state)).toMatchObject({ misfits: 0 })
+  expect(depthOf(q.state)).toMatchObject({ total: 1_000, byStatus: { pending: 1_000, completed: 0 } })
+})
+
+test('INV-25: an id may be taken again, with other content, and its former task is not what is then reported on', () => {
+  const q = quiet(1)
+  q.at += 100_000
+  expect(q.ask({ type: 'Enqueue', tasks: [task('t0', { idempotencyKey: 'other' })] })).toEqual([{ id: 't0', number: 2, status: 'pending', duplicate: false }])
+  expect([q.complete('t0', q.claim().token), q.task('#2').status, taskOf(q.state, '#1')]).toEqual([['Completed'], 'completed', undefined])
+})
+
+test('INV-25: to wait for a task that is known no longer is refused, as for one that never was', () => {
+  const q = quiet(1)
+  const waits = { type: 'Enqueue' as const, tasks: [task('next', { dependencies: ['t0'] })] }
+  q.at += 100_000
+  expect(q.refuse(waits)).toMatchObject({ code: 'unknown-dependency' })
+  q.at -= 1
+  expect(q.do(waits)).toHaveLength(1)
+})
+
+test('INV-25: views show what is known at the instant that is asked for', () => {
+  const q = quiet(20)
+  const over = q.at + 100_000
+  const shown = (at: number) => [
+    depthOf(q.state, at).total,
+    depthOf(q.state, at).byStatus.completed,
+    listTasks(q.state, {}, 100, undefined, at).tasks.length,
+  ]
+  expect([shown(over - 1), shown(over)]).toEqual([[20, 20, 20], [0, 0, 0]])
+  expect([taskOf(q.state, 't0', over), duplicateOf(q.state, 'key of t0', over)]).toEqual([undefined, undefined])
+})
+
+test('INV-25: what is over stays over when the retention becomes longer', () => {
+  const q = quiet(40)
+  q.at += 100_000
+  q.configure({ retentionSeconds: 1_000_000 })
+  expect([depthOf(q.state).total, q.status('t39')]).toEqual([0, undefined])
+  expect(q.ask({ type: 'Enqueue', tasks: [task('t39')] })[0]).toMatchObject({ duplicate: false })
+})
+
+test('INV-22: what is over leaves the state without an event, some at a time', () => {
+  const q = quiet(100)
+  let state = fork(q.state)
+  for (const [at, left] of [[q.at + 99_999, 100], [q.at + 100_000, 60], [q.at + 100_000, 20], [q.at + 100_000, 0]] as const) {
+    state = forget(state, at, 40)
+    expect(sizesOf(state).retained).toBe(left)
+  }
+})
+
+test('INV-15: a key or id that was taken over is given back when that is taken back', () => {
+  const q = quiet(3)
+  q.at += 100_000
+  const before = textOf(q.state)
+  const point = mark(q.state)
+  q.enqueue(task('t1'), task('other', { idempotencyKey: 'key of t2' }))
+  q.do({ type: 'Pause', reason: 'one more event' })
+  q.state = rollback(q.state, point)
+  expect(textOf(q.state)).toBe(before)
+  expect(['key of t0', 'key of t1', 'key of t2'].map((key) => duplicateOf(q.state, key)?.id)).toEqual(['t0', 't1', 't2'])
+})
+
+test('INV-15: who waited for a task that is completed and forgotten does not wait for the next one of that id', () => {
+  const q = new Queue().configure({ retentionSeconds: 0 }).enqueue(task('a'), task('b', { dependencies: ['a'] }))
+  q.complete('a', q.claim().token)
+  q.enqueue(task('a'))
+  for (const state of [q.state, fork(q.state)]) {
+    expect(depthOf(state).byStatus).toMatchObject({ pending: 2, blocked: 0 })
+    const cancelled = decide({ type: 'Cancel', task: 'a', reason: 'r' }, { at: q.at, random: 0 })(state)
+    expect(cancelled).toMatchObject({ right: [{ type: 'Cancelled', data: { task: 'a' } }] })
+    expect(cancelled).toHaveProperty('right.length', 1)
+  }
 })
 
 test('INV-22: after a long silence each event takes out sixteen at most, and none is forgotten', () => {

@@ -31,9 +31,9 @@ export const newestToken = (): Checker => {
   const newest = new Map<string, { readonly token: number; readonly agent: string }>()
   let last = 0
   return {
-    command: ({ shadow }, command, decision) => {
+    command: ({ shadow }, command, decision, { at }) => {
       if (!('token' in command)) return
-      const task = shadow.task(command.task)
+      const task = shadow.task(command.task, Math.max(at, shadow.at))
       const lease = task?.lease
       const isHolders = lease?.token === command.token && lease.agent === command.agent
       if (task !== undefined && isHolders && shadow.isHeld(task)) {

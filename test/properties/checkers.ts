@@ -9,6 +9,7 @@ import {
   conservation,
   decideChangesNothing,
   finalIsFinal,
+  judgedAtItsInstant,
   keysOnce,
   monotoneTime,
   viewsAreScans,
@@ -33,6 +34,7 @@ export const checkers = {
   'INV-18': barred,
   'INV-20': viewsAreScans,
   'INV-22': boundedSize,
+  'INV-25': judgedAtItsInstant,
 } as const satisfies Record<string, () => Checker>
 
 export type Invariant = keyof typeof checkers

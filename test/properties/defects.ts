@@ -13,6 +13,7 @@ import {
   snapshotPages,
   snapshotReader,
   taskOf,
+  timeOf,
 } from '@daybook/core'
 import type { Invariant } from './checkers.js'
 import { daybook, type System } from './world.js'
@@ -340,7 +341,22 @@ export const defects: ReadonlyArray<Defect> = [
       event.type === 'QueueConfigured' ? { ...event, data: { patch: (({ retentionSeconds: _, ...patch }) => patch)(event.data.patch) } } : event,
     ),
   },
+  { breaks: 'INV-7', by: 'a duplicate of what is known no longer', system: judgedAtTheLastEvent() },
+  { breaks: 'INV-25', by: 'a retention that is over only when another event comes', system: judgedAtTheLastEvent() },
 ]
+
+/** Decides by the time of the last event, and says that it was now. */
+function judgedAtTheLastEvent(): () => System {
+  return () => ({
+    ...daybook,
+    decide: (command, envelope) => (state) => {
+      if (command.type !== 'Enqueue') return decide(command, envelope)(state)
+      const decision = decide(command, { ...envelope, at: timeOf(state) })(state)
+      const at = Math.max(envelope.at, timeOf(state))
+      return decision._tag === 'Left' ? decision : { _tag: 'Right', right: decision.right.map((event) => ({ ...event, at })) }
+    },
+  })
+}
 
 let unique = 0
 

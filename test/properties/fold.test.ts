@@ -314,4 +314,4 @@ test('the fold is total: events in any order throw nothing, and what does not fi
 })
 
 /** The state but for what every event moves. */
-const bodyOf = (state: QueueState): string => textOf(state).replace(/^head: revision=-?\d+ at=\d+ (.*) misfits=\d+$/mu, '$1')
+const bodyOf = (state: QueueState): string => textOf(state).replace(/^head: revision=-?\d+ at=\d+ forgottenUntil=-?\d+ (.*) misfits=\d+$/mu, '$1')

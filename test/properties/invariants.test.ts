@@ -43,6 +43,7 @@ test('INV-17: completed, cancelled and discarded are final', holds('INV-17'))
 test('INV-18: an agent does not get back what it released', holds('INV-18'))
 test('INV-20: every view is what a scan from scratch shows', holds('INV-20'))
 test('INV-22: the state holds live and retained tasks and nothing else', holds('INV-22'))
+test('INV-25: what is decided at an instant depends on that instant, not on what has left the state by then', holds('INV-25'))
 
 test('every checker is held against random histories', () => {
   expect([...tested].sort()).toEqual([...allInvariants].sort())

@@ -5,6 +5,8 @@ import {
   deadLetterPatterns,
   depthOf,
   duplicateOf,
+  forget,
+  fork,
   headOf,
   isFinal,
   listTasks,
@@ -35,10 +37,11 @@ const blocks = (task: ShadowTask): boolean => !['dead-letter', 'cancelled', 'dis
 const sharesKey = ({ settings }: Shadow, { deduplicate, isContentKey }: PreparedTask): boolean =>
   ({ content: true, key: isContentKey !== true, off: false })[deduplicate ?? settings.deduplicate]
 
-/** Which of an accepted request's tasks are new, by the rule alone: each id once, each shared key once. */
-const newOnes = (shadow: Shadow, tasks: ReadonlyArray<PreparedTask>): ReadonlyArray<PreparedTask> => {
-  const ids = new Set(shadow.tasks.map((task) => task.facts.task))
-  const keys = new Set(shadow.tasks.filter(blocks).map((task) => task.facts.idempotencyKey))
+/** Which of an accepted request's tasks are new at `at`, by the rule alone: each id once, each shared key once, of what is known then (INV-25). */
+const newOnes = (shadow: Shadow, at: number, tasks: ReadonlyArray<PreparedTask>): ReadonlyArray<PreparedTask> => {
+  const known = shadow.knownAt(at)
+  const ids = new Set(known.map((task) => task.facts.task))
+  const keys = new Set(known.filter(blocks).map((task) => task.facts.idempotencyKey))
   return tasks.filter((task) => {
     const { id, idempotencyKey: key } = task
     const isShared = sharesKey(shadow, task)
@@ -51,17 +54,18 @@ const newOnes = (shadow: Shadow, tasks: ReadonlyArray<PreparedTask>): ReadonlyAr
 
 /** INV-7: each key once, duplicates silent; and what has an id of its own is not swallowed because its content is not new. */
 export const keysOnce = (): Checker => ({
-  command: ({ shadow }, command, decision) => {
+  command: ({ shadow }, command, decision, { at }) => {
     if (command.type !== 'Enqueue' || decision._tag === 'Left') return
+    const now = Math.max(at, shadow.at)
     const ids = decision.right.flatMap((event) => (event.type === 'TaskEnqueued' ? [event.data.task] : []))
-    same([...ids].sort(), newOnes(shadow, command.tasks).map(({ id }) => id).sort(), 'what is new')
+    same([...ids].sort(), newOnes(shadow, now, command.tasks).map(({ id }) => id).sort(), 'what is new')
     for (const { id, isContentKey, isMadeId } of command.tasks) {
       if (isContentKey !== true || isMadeId === true) continue
-      holds(ids.includes(id) || shadow.task(id) !== undefined, `${id} was swallowed for its content`)
+      holds(ids.includes(id) || shadow.task(id, now) !== undefined, `${id} was swallowed for its content`)
     }
   },
   step: ({ shadow, state }) => {
-    const blocking = shadow.tasks.filter(blocks)
+    const blocking = shadow.knownAt(shadow.at).filter(blocks)
     const keys = blocking.map((task) => task.facts.idempotencyKey)
     holds(new Set(keys).size === keys.length, () => `keys twice: ${json([...keys].sort())}`)
     for (const task of shadow.tasks) {
@@ -80,18 +84,21 @@ export const cascades = (): Checker => ({
     for (let size = 0; size !== doomed.size; ) {
       size = doomed.size
       for (const task of shadow.tasks) {
-        if (!shadow.isEnded(task) && task.facts.dependencies?.some((id) => doomed.has(id)) === true) doomed.add(task.facts.task)
+        const waitsFor = (id: string): boolean => doomed.has(id) && shadow.dependency(task, id, 0) !== undefined
+        if (!shadow.isEnded(task) && task.facts.dependencies?.some(waitsFor) === true) doomed.add(task.facts.task)
       }
     }
     if (shadow.task(command.task)?.stage !== 'cancelled') same([...told].sort(), [...doomed].sort(), `cancelled with ${command.task}`)
   },
   step: (world) => {
     if (!world.isCloseLook) return
-    const status = new Map(world.tasks.map((task) => [task.id, task.status]))
-    for (const task of world.tasks) {
+    const known = new Map(world.tasks.map((task) => [task.id, task]))
+    for (const task of known.values()) {
       if (isFinal(task.status)) continue
       for (const id of task.dependencies) {
-        const fate = status.get(id)
+        const other = known.get(id)
+        // An id that was taken again is not what was waited for.
+        const fate = other !== undefined && other.number < task.number ? other.status : undefined
         holds(fate !== 'cancelled' && fate !== 'discarded', `${task.id} is ${task.status} and waits for ${id}, which is ${fate}`)
       }
     }
@@ -111,7 +118,8 @@ export const conservation = (): Checker => {
       const ids = lists.flat().map((task) => task.id)
       const depth = depthOf(state)
       holds(new Set(ids).size === ids.length, 'a task in two statuses')
-      same(ids.length, entered - shadow.gone.length, 'tasks in the state')
+      const over = shadow.tasks.length - shadow.knownAt(shadow.at).length
+      same(ids.length, entered - shadow.gone.length - over, 'tasks that are known')
       same(depth.total, ids.length, 'total')
       statuses.forEach((status, s) => same(depth.byStatus[status], lists[s]?.length, status))
       const pending = depth.byStatus.pending
@@ -145,19 +153,20 @@ export const monotoneTime = (): Checker => {
 
 /** INV-16: refused is refused as a whole, accepted is accepted as a whole. */
 export const allOrNone = (): Checker => ({
-  command: ({ shadow }, command, decision) => {
+  command: ({ shadow }, command, decision, envelope) => {
     if (command.type !== 'Enqueue') return
+    const at = Math.max(envelope.at, shadow.at)
     const given = new Map(command.tasks.map((task) => [task.id, task]))
-    const isKnown = (id: string): boolean => shadow.task(id) !== undefined
-    const fresh = newOnes(shadow, command.tasks)
+    const isKnown = (id: string): boolean => shadow.task(id, at) !== undefined
+    const fresh = newOnes(shadow, at, command.tasks)
     const hopeless = fresh.find((task) =>
       task.dependencies?.some((id) => {
-        const stage = shadow.task(id)?.stage
+        const stage = shadow.task(id, at)?.stage
         return (!isKnown(id) && !given.has(id)) || (stage !== undefined && ['cancelled', 'discarded'].includes(stage))
       }),
     )
     const clash = command.tasks.find(({ id, idempotencyKey }) => {
-      const known = shadow.task(id)
+      const known = shadow.task(id, at)
       return known !== undefined && ![idempotencyKey, `${idempotencyKey}#${known.facts.number}`].includes(known.facts.idempotencyKey)
     })
     if (hopeless !== undefined || clash !== undefined) {
@@ -169,7 +178,7 @@ export const allOrNone = (): Checker => ({
     same(headOf(state).misfits, 0, 'misfits')
     if (command?.type !== 'Enqueue' || decided.length === 0) return
     for (const task of command.tasks) {
-      const isGone = shadow.gone.some(({ facts }) => facts.task === task.id || facts.idempotencyKey === task.idempotencyKey)
+      const isGone = [...shadow.gone, ...shadow.tasks].some(({ facts }) => facts.task === task.id || facts.idempotencyKey === task.idempotencyKey)
       const isThere = isGone || taskOf(state, task.id) !== undefined || duplicateOf(state, task.idempotencyKey) !== undefined
       holds(isThere, `${task.id} was accepted and is not there`)
     }
@@ -182,7 +191,7 @@ export const finalIsFinal = (): Checker => {
   return {
     event: ({ shadow }, event) => {
       const id = taskIn(event) ?? ''
-      const task = shadow.task(id)
+      const task = shadow.task(id, event.at)
       holds(task === undefined || !shadow.isEnded(task) || task.finishedAt === 0, `${event.type} of ${id}, which is ${task?.stage}`)
     },
     note: (event) => {
@@ -263,7 +272,9 @@ export const viewsAreScans = (): Checker => {
 export const boundedSize = (): Checker => {
   const typesEver = new Set<string>()
   const entered = { count: 0 }
+  /** When those finished that are known, and how many are in the state that are not. */
   let finished: ReadonlyArray<number> = []
+  let left = 0
   return {
     note: (event) => {
       if (event.type !== 'TaskEnqueued' && event.type !== 'TaskImported') return
@@ -286,18 +297,40 @@ export const boundedSize = (): Checker => {
       holds(sizes.breakers <= Math.max(taskTypes.length, typesEver.size), 'a breaker of a type never seen')
       // Each event takes out up to 16 tasks whose retention is over.
       const horizon = headOf(world.state).at - world.shadow.settings.retentionSeconds * 1_000
-      const now = world.tasks.flatMap((task) => (isFinal(task.status) ? [task.finishedAt ?? 0] : []))
-      const overdue = (list: ReadonlyArray<number>): number => list.filter((time) => time <= horizon).length
+      const { shadow } = world
+      const now = shadow.knownAt(shadow.at).flatMap((task) => (shadow.isEnded(task) ? [task.finishedAt] : []))
+      const leftNow = retained - now.length
       const ends = decided.filter((event) => ['Completed', 'Cancelled', 'Discarded', 'TaskImported'].includes(event.type)).length
       if (command !== undefined && command.type !== 'Configure' && decided.length > 0) {
-        const bound = Math.max(0, overdue(finished) - 16 * decided.length) + ends
-        holds(overdue(now) <= bound, `${overdue(now)} tasks beyond their retention, not ${bound}`)
+        const bound = Math.max(0, left + finished.filter((time) => time <= horizon).length - 16 * decided.length) + ends
+        holds(leftNow <= bound, `${leftNow} tasks beyond their retention, not ${bound}`)
       }
       finished = now
+      left = leftNow
+      // Without an event, the timer takes out the rest.
+      if (leftNow > 0) same(sizesOf(forget(fork(world.state), headOf(world.state).at, all)).retained, now.length, 'retained after all is forgotten')
       holds(known <= entered.count, 'more tasks than were enqueued')
     },
   }
 }
+
+/** INV-25: what is decided and shown at an instant does not depend on which finished tasks have left the state by then. */
+export const judgedAtItsInstant = (): Checker => ({
+  command: ({ system, state, shadow }, command, decision, envelope) => {
+    const at = Math.max(envelope.at, shadow.at)
+    const known = shadow.knownAt(at)
+    // Nothing is over, so nothing can differ.
+    if (known.length === depthOf(state, Number.NEGATIVE_INFINITY).total) return
+    const cleared = forget(fork(state), at, all)
+    same(system.decide(command, envelope)(cleared), decision, `decided at ${at} with nothing left that is over`)
+    same(depthOf(state, at), depthOf(cleared, at), `depth at ${at}`)
+    same(listTasks(state, {}, all, undefined, at).tasks, listTasks(cleared, {}, all, undefined, at).tasks, `tasks at ${at}`)
+    same(depthOf(state, at).total, known.length, `how many are known at ${at}`)
+    for (const { facts } of shadow.tasks) {
+      same(taskOf(state, facts.task, at) !== undefined, known.some((task) => task.facts.task === facts.task), `whether ${facts.task} is known at ${at}`)
+    }
+  },
+})
 
 /** INV-15, its second part: deciding, and being asked, changes nothing; the same question has the same answer. */
 export const decideChangesNothing = (): Checker => {

@@ -69,6 +69,8 @@ export type Step =
   | { readonly kind: 'clock'; readonly seconds: number }
   /** Until something is due, and a tick. */
   | { readonly kind: 'wait' }
+  /** A finished task comes once more, by its key or id; if `late`, as soon as the retention of one is over, with nothing in between. */
+  | { readonly kind: 'again'; readonly pick: number; readonly by: 'key' | 'id'; readonly late: boolean }
 
 const index = fc.nat({ max: 99 })
 const seldom = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary })
@@ -189,6 +191,7 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
   [5, fc.record({ kind: fc.constant('rollback' as const), pick: fc.nat({ max: 3 }) })],
   [5, fc.record({ kind: fc.constant('clock' as const), seconds: fc.constantFrom(1, 1, 20, 70, 400, 90_000, -1, -50, -5_000) })],
   [14, fc.constant<Step>({ kind: 'wait' })],
+  [5, fc.record({ kind: fc.constant('again' as const), pick: index, by: fc.constantFrom('key' as const, 'id' as const), late: fc.boolean() })],
 ]
 
 export interface Scenario {

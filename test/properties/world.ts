@@ -14,6 +14,7 @@ import {
   mark,
   type Mark,
   nextDue,
+  nextForgotten,
   type QueueEvent,
   type QueueState,
   release,
@@ -161,6 +162,17 @@ export class World {
         this.clock = Math.max(this.clock, nextDue(this.state) ?? this.clock)
         this.perform({ type: 'Tick' })
         return
+      case 'again': {
+        const finished = this.shadow.tasks.filter((task) => this.shadow.isEnded(task))
+        const task = at(finished, step.pick)
+        if (task === undefined) return
+        if (step.late) this.clock = Math.max(this.clock, Math.ceil(nextForgotten(this.state) ?? 0))
+        if (!this.shadow.isKnown(task, this.clock)) this.count('again, when it is over')
+        const { type, idempotencyKey } = task.facts
+        const id = step.by === 'id' ? task.facts.task : `t${++this.lastId}`
+        this.perform({ type: 'Enqueue', tasks: [{ id, type, idempotencyKey: step.by === 'key' ? idempotencyKey : `own-${id}`, content: '{}' }] })
+        return
+      }
       case 'mark':
         if (this.points.length < 4) {
           this.points.push({ text: textOf(this.state), events: this.log.length, mark: mark(this.state) })
@@ -272,7 +284,7 @@ export class World {
 
   private prepared(specs: ReadonlyArray<TaskSpec>) {
     const ids = specs.map(({ reuseId }) => {
-      const known = reuseId === null ? undefined : at(this.shadow.tasks, reuseId)
+      const known = reuseId === null ? undefined : at([...this.shadow.gone.slice(-3), ...this.shadow.tasks], reuseId)
       return known?.facts.task ?? `t${++this.lastId}`
     })
     // In a request a task may also depend on a later one; now and then that makes a cycle.

@@ -8,20 +8,18 @@ import { enqueued, imported } from './fold/arrival.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
 import { claimed, claimExpired, claimReturned, claimRevoked, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
+import { freeKey, passTime } from './retention.js'
 import { patchSettings } from './settings.js'
 import { isHeld, noTasks } from './state.js'
 import type { Tables } from './tables.js'
 import { isFinal, type Status } from './task.js'
 import type { Unreadable } from './upcast.js'
 
-/** Evictions per event at most, so that no single event pays for a long silence. */
-const evictionsMax = 16
-
 export const apply = (tables: Tables, event: QueueEvent): void => {
   const head = tables.touchHead()
   head.revision++
   if (event.at > head.at) head.at = event.at
-  evictFinished(tables)
+  passTime(tables)
   applyTo(tables, event)
 }
 
@@ -123,7 +121,9 @@ const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', a
     task.dependents = noTasks
   })
 
-const requeued = (tables: Tables, event: EventOf<'Requeued'>): void =>
+const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
+  const dead = tables.find(event.data.task)
+  if (dead !== undefined) freeKey(tables, dead.key)
   on(tables, event.data.task, isDead, (task) => {
     task.retries = 0
     task.attempts = 0
@@ -131,13 +131,4 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void =>
     task.extras = kept
     rest(task, 0, event.at)
   })
-
-const evictFinished = (tables: Tables): void => {
-  const { head, finished } = tables
-  const horizon = head.at - head.settings.retentionSeconds * 1_000
-  for (let n = 0; n < evictionsMax; n++) {
-    const oldest = finished.first()
-    if (oldest === undefined || oldest.finishedAt > horizon) return
-    tables.evict(oldest)
-  }
 }

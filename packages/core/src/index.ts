@@ -11,7 +11,7 @@ export { isExactNumber, Json, jsonDepthMax, JsonObject, NotJson } from './json.j
 export { canonicalJson, CanonicalText, escaped, quote } from './json-text.js'
 export type { Mark } from './undo-log.js'
 export * from './query.js'
-export { evolve, initial, mark, poisonConsumedStates, type QueueState, release, rollback, skip } from './queue-state.js'
+export { evolve, forget, initial, mark, poisonConsumedStates, type QueueState, release, rollback, skip } from './queue-state.js'
 export * from './rejections.js'
 export { ClaimedTask, type Enqueued, type Replies, replyTo } from './reply.js'
 export { retryDelayMs } from './retry.js'

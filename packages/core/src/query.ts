@@ -3,21 +3,22 @@
  * Content (payload, result) is not in the state. `enqueuedRevision` and `lastRevision` say where in the log it is.
  */
 import { deadLettersMatching } from './decide/dead-letters.js'
-import { findTask } from './decide/lookup.js'
+import { findTask, recordOf } from './decide/lookup.js'
 import { nextDue as nextDueOf } from './decide/tick.js'
 import { type ClaimRequest, matchesType, pickTasks } from './decide/claim.js'
 import type { DeadLetterFilter } from './commands.js'
 import type { AlikeDeadLetters } from './dead-letter-index.js'
 import { QueueState } from './queue-state.js'
+import { forgotten, holderOfKey, nextForgotten as nextForgottenOf } from './retention.js'
 import type { Settings } from './settings.js'
 import { type Breaker, type BreakerState, firstRankOf, type TaskRecord } from './state.js'
 import { type Band, bandOf, type Status } from './task.js'
 import { type TaskView, viewOf } from './task-view.js'
 
-/** By id, or by number as `#42`. */
-export const taskOf = (state: QueueState, id: string): TaskView | undefined => {
+/** By id, or by number as `#42`; `undefined` when it is not known at `at`, which is the state's own time unless said otherwise. */
+export const taskOf = (state: QueueState, id: string, at = timeOf(state)): TaskView | undefined => {
   const tables = QueueState.tablesOf(state)
-  const task = findTask(tables, id)
+  const task = findTask(tables, id, at)
   return task === undefined ? undefined : viewOf(task, tables.head.settings)
 }
 
@@ -33,8 +34,12 @@ export interface Depth {
   readonly oldestPendingAt: number | undefined
 }
 
-/** Cost: O(groups). */
-export const depthOf = (state: QueueState): Depth => {
+/**
+ * Of what is known at `at`, the state's own time unless said otherwise.
+ *
+ * Cost: O(groups), and O(1) for each finished task that is known no longer and has not left the state yet.
+ */
+export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
   const tables = QueueState.tablesOf(state)
   const byPriority: Record<Band, number> = { CRITICAL: 0, HIGH: 0, MEDIUM: 0, LOW: 0 }
   const byType = new Map<string, number>()
@@ -60,9 +65,15 @@ export const depthOf = (state: QueueState): Depth => {
       if (head !== undefined && (oldest === undefined || head.number < oldest.number)) oldest = head
     }
   }
+  let total = tables.byId.size
+  const byStatus = { ...tables.counts }
+  for (const { status } of forgotten(tables, at)) {
+    byStatus[status]--
+    total--
+  }
   return {
-    total: tables.byId.size,
-    byStatus: { ...tables.counts },
+    total,
+    byStatus,
     byPriority,
     byType: byName(byType),
     byPhase: byName(byPhase),
@@ -204,7 +215,10 @@ export const timeOf = (state: QueueState): number => QueueState.tablesOf(state).
 
 /** When the state changes by itself next; `undefined` for never. */
 export const nextDue = (state: QueueState): number | undefined => nextDueOf(QueueState.tablesOf(state))
+/** When the next finished task will be known no longer; `undefined` when nothing is retained. */
+export const nextForgotten = (state: QueueState): number | undefined => nextForgottenOf(QueueState.tablesOf(state))
 
+/** Tasks in the state, some of which may be known no longer. */
 export const taskCount = (state: QueueState): number => QueueState.tablesOf(state).byId.size
 export const pendingCount = (state: QueueState): number => QueueState.tablesOf(state).counts.pending
 
@@ -212,17 +226,17 @@ export const pendingCount = (state: QueueState): number => QueueState.tablesOf(s
 export const isClaimable = (state: QueueState, request: ClaimRequest): boolean =>
   pickTasks(QueueState.tablesOf(state), request, 1).length > 0
 
-/** The live or retained task that one with this key would duplicate. */
-export const duplicateOf = (state: QueueState, idempotencyKey: string): TaskView | undefined => {
+/** The live or retained task that one with this key would duplicate at `at`. */
+export const duplicateOf = (state: QueueState, idempotencyKey: string, at = timeOf(state)): TaskView | undefined => {
   const tables = QueueState.tablesOf(state)
-  const task = tables.byKey.get(idempotencyKey)
+  const task = holderOfKey(tables, idempotencyKey, at)
   return task === undefined ? undefined : viewOf(task, tables.head.settings)
 }
 
 /** The revision of the event that enqueued the task and holds its content. */
 export const enqueuedRevisionOf = (state: QueueState, id: string): number | undefined =>
-  findTask(QueueState.tablesOf(state), id)?.enqueuedRevision
+  recordOf(QueueState.tablesOf(state), id)?.enqueuedRevision
 
 /** The revision of the last event about a task. Its history is a chain of events that ends there. */
 export const lastRevisionOf = (state: QueueState, id: string): number | undefined =>
-  findTask(QueueState.tablesOf(state), id)?.lastRevision
+  recordOf(QueueState.tablesOf(state), id)?.lastRevision

@@ -7,6 +7,7 @@
 import { apply, applyUnreadable } from './evolve.js'
 import type { QueueEvent } from './events.js'
 import type { Mark } from './undo-log.js'
+import { evictForgotten } from './retention.js'
 import { Tables } from './tables.js'
 import type { Unreadable } from './upcast.js'
 
@@ -50,6 +51,15 @@ export const evolve = (state: QueueState, event: QueueEvent): QueueState => {
 /** Counts an event that cannot be read (EV-11). Consumes `state`. */
 export const skip = (state: QueueState, type: string, event: Unreadable): QueueState => {
   applyUnreadable(QueueState.tablesOf(state), type, event)
+  return QueueState.step(state)
+}
+
+/**
+ * Takes out finished tasks whose retention is over at `at`: the longest finished first, `max` at most. No decision and no
+ * view depends on it, so it is no event; it frees memory in a queue without events. Consumes `state`.
+ */
+export const forget = (state: QueueState, at: number, max: number): QueueState => {
+  evictForgotten(QueueState.tablesOf(state), at, max)
   return QueueState.step(state)
 }
 

@@ -1,13 +1,15 @@
 /** The reply to a command, made from its events and the state after them. It is sent when the events are durable. */
 import type { Command, CommandOf, CommandType, PreparedTask } from './commands.js'
 import type { EventOf, QueueEvent } from './events.js'
+import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
+import { KnownTasks } from './retention.js'
 import type { Settings } from './settings.js'
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { attemptOf } from './attempts.js'
 import { type Phase, type Status, statuses } from './task.js'
-import { findTask } from './decide/lookup.js'
+import { recordOf } from './decide/lookup.js'
 
 export interface Enqueued {
   readonly id: string
@@ -140,25 +142,26 @@ export interface Replies {
   readonly Tick: null
 }
 
-/** `state`: after the events. */
+/** `state`: after the events. `at`: the time of the decision. */
 export const replyTo = <C extends Command>(
   command: C,
   events: ReadonlyArray<QueueEvent>,
   state: QueueState,
+  at = timeOf(state),
 ): Replies[C['type']] =>
   // Each branch below returns the reply of its own type; TypeScript does not narrow the index by the switch.
-  reply(command, events, QueueState.tablesOf(state)) as Replies[C['type']]
+  reply(command, events, QueueState.tablesOf(state), at) as Replies[C['type']]
 
 /** The most frequent replies, made once. */
 const inStatus = Object.fromEntries(statuses.map((status) => [status, Object.freeze({ status })])) as Readonly<
   Record<Status, { readonly status: Status }>
 >
 
-const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tables): Replies[CommandType] => {
+const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tables, at: number): Replies[CommandType] => {
   switch (command.type) {
     case 'Enqueue':
     case 'Import':
-      return enqueued(command, events, tables)
+      return enqueued(command, events, tables, at)
     case 'Claim':
       return (events as ReadonlyArray<EventOf<'Claimed'>>).map((event) => claimed(event, tables))
     case 'Heartbeat': {
@@ -169,7 +172,7 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     case 'Release':
       return inStatus[statusOf(tables, command.task)]
     case 'Fail': {
-      const task = findTask(tables, command.task)
+      const task = recordOf(tables, command.task)
       return task?.status === 'scheduled'
         ? { status: 'scheduled', availableAt: task.dueAt }
         : inStatus[statusOf(tables, command.task)]
@@ -203,18 +206,20 @@ const enqueued = (
   command: CommandOf<'Enqueue'> | CommandOf<'Import'>,
   events: ReadonlyArray<QueueEvent>,
   tables: Tables,
+  at: number,
 ): ReadonlyArray<Enqueued> => {
   // Without duplicates there is an event for each task. Otherwise the first task with each event's id is the new one.
   const fresh = events.length === command.tasks.length ? undefined : new Set(events.map((event) => (event as EventOf<'TaskEnqueued'>).data.task))
+  const known = new KnownTasks(tables, at)
   return command.tasks.map((task, index): Enqueued => {
     // Events are mostly in the order of the tasks, and a lookup by number is the fastest.
     const data = (events[index] as EventOf<'TaskEnqueued'> | undefined)?.data
     const own = data !== undefined && data.task === task.id ? tables.byNumber.get(data.number) : undefined
-    const known = own ?? tables.byId.get(task.id) ?? tables.byKey.get(task.idempotencyKey)
+    const found = own ?? known.byId(task.id) ?? known.byKey(task.idempotencyKey)
     const duplicate = fresh !== undefined && !fresh.delete(task.id)
-    if (known !== undefined) {
-      const told = { id: known.id, number: known.number, status: known.status, duplicate }
-      return duplicate ? { ...told, ...inTheWay(task, known, tables) } : told
+    if (found !== undefined) {
+      const told = { id: found.id, number: found.number, status: found.status, duplicate }
+      return duplicate ? { ...told, ...inTheWay(task, found, tables) } : told
     }
     // It was imported as finished, and its retention was over within this command.
     const event = events.find((each) => (each as EventOf<'TaskImported'>).data.task === task.id) as EventOf<'TaskImported'> | undefined
@@ -231,7 +236,7 @@ const claimed = ({ at, data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask 
   // Its event has just been folded, so it is there.
   new ClaimedTask(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt, data.expiresAt - at, tables.head.settings.maxAttempts)
 
-const statusOf = (tables: Tables, id: string): Status => findTask(tables, id)?.status ?? 'completed'
+const statusOf = (tables: Tables, id: string): Status => recordOf(tables, id)?.status ?? 'completed'
 
 const tasksOf = (events: ReadonlyArray<QueueEvent>, type: 'Cancelled' | 'Requeued' | 'Discarded' | 'ClaimRevoked'): ReadonlyArray<string> =>
   events.flatMap((event) => (event.type === type ? [event.data.task] : []))

@@ -52,6 +52,7 @@ const column = {
   probe: 19,
   end: 20,
   durationMs: 21,
+  missing: 22,
 } as const
 const columns = Object.keys(column).length
 
@@ -86,6 +87,7 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Gro
     put(column.dueAt, task.dueAt)
     put(column.finishedAt, task.finishedAt)
     put(column.lastRevision, task.lastRevision)
+    put(column.missing, task.missing)
     if (lease === null) {
       put(column.agent, -1)
       continue
@@ -146,7 +148,7 @@ export const tasksOf = (
       dependencies: dependenciesAt(row) ?? noIds,
       status: statuses[get(column.status)] as Status,
       retries: get(column.retries),
-      missing: 0,
+      missing: get(column.missing),
       dueAt: get(column.dueAt),
       finishedAt: get(column.finishedAt),
       extras: rareAt(row) ?? noExtras,

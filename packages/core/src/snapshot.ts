@@ -114,9 +114,9 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
       if (isFinal(task.status) || task.dependencies.length === 0) continue
       for (const id of task.dependencies) {
         const dependency = loaded.byId.get(id)
-        if (dependency === undefined || dependency.status === 'completed') continue
-        task.missing++
-        if (!isFinal(dependency.status)) loaded.addDependent(dependency, task)
+        // A higher number is another task, which took the id when the one that was waited for had left.
+        if (dependency === undefined || isFinal(dependency.status) || dependency.number > task.number) continue
+        loaded.addDependent(dependency, task)
       }
     }
     for (const { probe, ...fields } of breakers) {

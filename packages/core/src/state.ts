@@ -106,6 +106,8 @@ export interface Head extends Undoable {
   revision: number
   /** Time of the last event. */
   at: number
+  /** Tasks that had finished by then are known no longer, whatever the retention is now. Never goes back. */
+  forgottenUntil: number
   lastNumber: number
   lastToken: number
   settings: Settings

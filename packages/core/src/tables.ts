@@ -42,6 +42,7 @@ export class Tables {
     savedFor: 0,
     revision: -1,
     at: 0,
+    forgottenUntil: 0,
     lastNumber: 0,
     lastToken: 0,
     settings: settingsDefault,
@@ -167,8 +168,16 @@ export class Tables {
   evict(task: TaskRecord): void {
     for (const walk of this.walks) walk.beforeChange(task)
     if (task.status !== 'completed') this.leaveDependencies(task)
+    const keyed = this.byKey.get(task.key)
     this.leave(task)
-    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.enter(task) })
+    if (!this.undoLog.isRecording) return
+    this.undoLog.note({
+      undo: () => {
+        this.enter(task)
+        // Its key may have been another's already.
+        if (keyed !== undefined && keyed !== task) this.byKey.set(task.key, keyed.number)
+      },
+    })
   }
 
   /** Groups in the order of their keys, which does not depend on the history. */

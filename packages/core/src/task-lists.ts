@@ -1,6 +1,8 @@
 /** Lists of tasks, a page at a time. What is returned is a copy. */
 import { matchesType } from './decide/claim.js'
+import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
+import { knownAt } from './retention.js'
 import type { Cursor, SortedList } from './sorted-list.js'
 import { firstRankOf, type Group, rankOf, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
@@ -40,9 +42,10 @@ export interface TaskPage {
  * dead letters, by signature have indexes. `text`, `error`, `agent` among finished tasks and `signature` among
  * tasks that are no dead letters look at tasks that do not match.
  *
+ * Finished tasks are listed if they are known at `at`, which is the state's own time unless said otherwise.
  * `limit` is at least 1; less is taken for 1.
  */
-export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, after?: string): TaskPage => {
+export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, after?: string, at = timeOf(state)): TaskPage => {
   const tables = QueueState.tablesOf(state)
   // Only a task can say where the next page begins, so a page has one.
   const limitOrOne = Math.max(1, limit)
@@ -54,7 +57,7 @@ export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, 
     if (!wanted.includes(status) || (start !== undefined && s < start.status)) continue
     const from = start !== undefined && s === start.status ? start.rank : -1
     for (const task of walk(tables, filter, status, from)) {
-      if (!matches(task, filter)) continue
+      if (!matches(task, filter) || knownAt(tables, task, at) === undefined) continue
       if (tasks.length >= limitOrOne) {
         const last = tasks[tasks.length - 1] as TaskView
         return { tasks, next: cursorAfter(last) }

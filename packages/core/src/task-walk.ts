@@ -2,9 +2,12 @@
  * All tasks as they are at one moment, handed out in small steps while the state goes on changing: a task that is
  * about to change is copied first. Several walks may be under way at a time.
  */
+import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
+import { forgottenAt } from './retention.js'
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
+import { isFinal } from './task.js'
 import { type TaskView, viewOf } from './task-view.js'
 
 export class TaskWalk {
@@ -63,24 +66,26 @@ export class TaskWalk {
   }
 }
 
-/** Every task of the state as it is now, to be had in small steps. */
+/** Every task that is known at `at`, the state's own time unless said otherwise, as it is now, to be had in small steps. */
 export interface TaskViews {
   readonly revision: number
-  /** The next ones, at least `tasksMin` unless it is the end; `undefined` when there are no more. */
+  /** The next ones, of at least `tasksMin` tasks unless it is the end; `undefined` when there are no more. */
   readonly next: (tasksMin: number) => ReadonlyArray<TaskView> | undefined
   /** Needed only when they are not taken to their end. */
   readonly end: () => void
 }
 
-export const walkTasks = (state: QueueState): TaskViews => {
+export const walkTasks = (state: QueueState, at = timeOf(state)): TaskViews => {
   const tables = QueueState.tablesOf(state)
   const walk = new TaskWalk(tables)
   const { revision, settings } = tables.head
+  const until = forgottenAt(tables, at)
+  const isKnown = (task: TaskRecord): boolean => !isFinal(task.status) || task.finishedAt > until
   return {
     revision,
     next: (tasksMin) => {
       const tasks = walk.next(tasksMin)
-      return tasks.length === 0 && walk.isOver ? undefined : tasks.map((task) => viewOf(task, settings))
+      return tasks.length === 0 && walk.isOver ? undefined : tasks.filter(isKnown).map((task) => viewOf(task, settings))
     },
     end: () => walk.end(),
   }

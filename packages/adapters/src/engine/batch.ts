@@ -29,7 +29,7 @@ export interface ClaimItem {
 /** A question to the state. */
 export interface ReadItem {
   readonly kind: 'read'
-  readonly query: (state: QueueState) => unknown
+  readonly query: (state: QueueState, at: number) => unknown
   readonly settle: (outcome: Outcome<unknown>) => void
   /** The query threw. */
   readonly fail: (error: unknown) => void

@@ -7,6 +7,7 @@ import {
   decide,
   type Decision,
   nextDue,
+  nextForgotten,
   pendingCount,
   type QueueEvent,
   replyTo,
@@ -46,6 +47,10 @@ export interface DeciderParts {
 /** The queue's time does not go back. So much it may be ahead of this clock before that is worth a word, in milliseconds. */
 const aheadMsMax = 1_000
 const sayAgainMs = 60_000
+/** Whether a task is still known is judged by its time: that it leaves the state may wait for others to leave with it. In milliseconds. */
+const forgetAfterMs = 1_000
+/** So many leave at once: what is asked meanwhile waits a millisecond or two. */
+const forgetMax = 1_000
 
 export class Decider {
   private readonly encoder = new Encoder()
@@ -62,7 +67,18 @@ export class Decider {
   dueAt(): number {
     const { live, waiting, availability } = this.parts
     const due = waiting.isOfferDue && waiting.size > 0 ? 0 : nextDue(live.current)
-    return due === undefined ? Number.POSITIVE_INFINITY : Math.max(due, availability.resumeAt())
+    const decided = due === undefined ? Number.POSITIVE_INFINITY : Math.max(due, availability.resumeAt())
+    const over = nextForgotten(live.current)
+    return over === undefined ? decided : Math.min(decided, over + forgetAfterMs)
+  }
+
+  /** What is known no longer leaves the state, when nothing is in flight. True when more is left to be forgotten. */
+  forget(): boolean {
+    const { live } = this.parts
+    const at = this.now()
+    const isOver = (): boolean => (nextForgotten(live.current) ?? Number.POSITIVE_INFINITY) <= at
+    if (isOver()) live.forget(at, forgetMax)
+    return isOver()
   }
 
   /** Decides as much as one batch holds. What it has decided without events is in the batch as well. */
@@ -114,7 +130,7 @@ export class Decider {
     const { revision } = live
     let value: unknown
     try {
-      value = item.query(live.current)
+      value = item.query(live.current, this.now())
     } catch (error) {
       // A question that cannot be answered is its asker's trouble alone.
       item.fail(error)
@@ -163,7 +179,7 @@ export class Decider {
       batch.decided.push(new Known(item, E.left(tooLarge(limits))))
       return true
     }
-    const value = replyTo(item.command, accepted, live.current)
+    const value = replyTo(item.command, accepted, live.current, this.now())
     batch.decided.push(new Known(item, E.right({ value, revision: live.revision })))
     return true
   }
@@ -208,6 +224,11 @@ export class Decider {
   private configure(batch: Batch, patch: SettingsPatch): void {
     const events = this.decideCommand({ type: 'Configure', patch })
     if (E.isRight(events)) this.accept(batch, systemCaller, events.right)
+  }
+
+  /** The queue's time: it does not go back. */
+  private now(): number {
+    return Math.max(this.parts.clock(), timeOf(this.parts.live.current))
   }
 
   private decideCommand(command: Command): Decision {

@@ -146,7 +146,7 @@ class Engine implements QueueEngine {
     })
   }
 
-  read<A>(query: (state: QueueState) => A): Promise<Outcome<A>> {
+  read<A>(query: (state: QueueState, at: number) => A): Promise<Outcome<A>> {
     return new Promise((resolve, reject) =>
       this.post({ kind: 'read', query, settle: resolve as (outcome: Outcome<unknown>) => void, fail: reject }),
     )
@@ -242,7 +242,10 @@ class Engine implements QueueEngine {
   }
 
   private pump(): void {
-    if (!this.recovering && this.inFlight.size === 0) this.foldHeard()
+    if (!this.recovering && this.inFlight.size === 0) {
+      this.foldHeard()
+      if (this.closed === undefined && this.decider.forget()) this.schedule()
+    }
     while (!this.recovering && this.inFlight.size < this.inFlightMax) {
       if (this.closed === undefined && this.snapshotter.isDue(this.durable.revision, this.live.current)) {
         if (this.inFlight.size > 0) break

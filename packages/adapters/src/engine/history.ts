@@ -1,5 +1,5 @@
 /** The events of one task. Each names the revision of the one before it, so the way back needs no index. */
-import { isUnreadable, lastRevisionOf, type QueueEvent } from '@daybook/core'
+import { isUnreadable, type QueueEvent, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, RecordedEvent } from '../store/index.js'
 import { decodeRecorded, parseObject } from './wire.js'
@@ -12,7 +12,7 @@ export const historyOf = async (
   store: EventStore,
   task: string,
 ): Promise<Outcome<ReadonlyArray<RecordedEvent> | undefined>> => {
-  const last = await engine.read((state) => lastRevisionOf(state, task))
+  const last = await engine.read((state, at) => taskOf(state, task, at)?.lastRevision)
   if (E.isLeft(last)) return last
   const { value, revision } = last.right
   if (value === undefined) return E.right({ value: undefined, revision })

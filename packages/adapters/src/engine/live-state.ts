@@ -2,7 +2,7 @@
  * The state of the queue, ahead of the log: what is decided is folded at once, under a mark, and rolled back if
  * the log does not take it. A step consumes the state, so it has one holder: ask for `current` each time.
  */
-import { evolve, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, type Unreadable } from '@daybook/core'
+import { evolve, forget, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, type Unreadable } from '@daybook/core'
 import type { RecordedEvent } from '../store/index.js'
 import { foldRecorded } from './replay.js'
 
@@ -32,6 +32,11 @@ export class LiveState {
       events.push(event)
     })
     return events
+  }
+
+  /** What is no longer known at `at` leaves, `max` tasks at most. */
+  forget(at: number, max: number): void {
+    this.state = forget(this.state, at, max)
   }
 
   mark(): Mark {

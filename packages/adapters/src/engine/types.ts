@@ -95,8 +95,9 @@ export interface QueueEngine {
   /**
    * Asks the state. Goes through the same mailbox as commands, so it sees all that was submitted before,
    * and is answered only when what it saw is durable: reads are linearizable. Rejects when the query throws.
+   * `at` is the queue's time then: what depends on it, as whether a finished task is still known, is asked for at that instant.
    */
-  readonly read: <A>(query: (state: QueueState) => A) => Promise<Outcome<A>>
+  readonly read: <A>(query: (state: QueueState, at: number) => A) => Promise<Outcome<A>>
 
   /** Waits until the queue has this revision, at most `waitMs`. False when it has not by then. */
   readonly reached: (revision: number, waitMs: number) => Promise<boolean>

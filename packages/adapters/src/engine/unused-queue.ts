@@ -17,7 +17,7 @@ export const unusedQueue = (name: string): QueueEngine => {
     submitAll: async (commands) => commands.map(() => refused),
     claim: async () => refused,
     takeBack: () => undefined,
-    read: async <A>(query: (state: QueueState) => A): Promise<Outcome<A>> => E.right({ value: query(initial(name)), revision }),
+    read: async <A>(query: (state: QueueState, at: number) => A): Promise<Outcome<A>> => E.right({ value: query(initial(name), Date.now()), revision }),
     reached: async (wanted) => wanted <= revision,
     contents: async (revisions) => revisions.map(() => undefined),
     committed: EMPTY,

@@ -125,7 +125,7 @@ export const metricsOf = (
       appends.set({ queue }, status.appendsInFlight)
       conflicts.set({ queue }, status.conflicts)
       available.set({ queue }, status.unavailable === undefined ? 1 : 0)
-      const read = await engine.read((state) => ({ depth: depthOf(state), breakers: breakersOf(state) }))
+      const read = await engine.read((state, at) => ({ depth: depthOf(state, at), breakers: breakersOf(state) }))
       // A queue that cannot be asked now has no figures now.
       if (E.isLeft(read)) continue
       const { depth, breakers } = read.right.value

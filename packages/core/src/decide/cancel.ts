@@ -15,7 +15,7 @@ export const decideCancel = (
   { at }: Envelope,
 ): E.Either<Rejection, ReadonlyArray<QueueEvent>> =>
   pipe(
-    taskById(tables, command.task),
+    taskById(tables, command.task, at),
     E.chain((task) => {
       if (task.status === 'cancelled') return E.right([])
       if (task.status === 'dead-letter') {

@@ -4,6 +4,7 @@ import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, DeadLetterFilter, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { reject, type Rejection } from '../rejections.js'
+import { holderOfKey } from '../retention.js'
 import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { cancelDependents } from './cancel.js'
@@ -17,12 +18,12 @@ export const reviewMax = 1_000
 
 export const decideRetry = (command: CommandOf<'Retry'>, tables: Tables, { at }: Envelope): Decision =>
   pipe(
-    chosen(command, tables),
+    chosen(command, tables, at),
     E.chain((tasks): Decision => {
       const events: Array<QueueEvent> = []
       const keys = new Set<string>()
       for (const task of tasks) {
-        const rival = tables.byKey.get(task.key)
+        const rival = holderOfKey(tables, task.key, at)
         if (rival === undefined && !keys.has(task.key)) {
           keys.add(task.key)
           const { reviewer, reason } = command
@@ -39,7 +40,7 @@ export const decideRetry = (command: CommandOf<'Retry'>, tables: Tables, { at }:
 
 export const decideDiscard = (command: CommandOf<'Discard'>, tables: Tables, { at }: Envelope): Decision =>
   pipe(
-    chosen(command, tables),
+    chosen(command, tables, at),
     E.map((tasks) => {
       const seen = new Set<TaskRecord>(tasks)
       return tasks.flatMap((task): ReadonlyArray<QueueEvent> => {
@@ -55,10 +56,11 @@ export const decideDiscard = (command: CommandOf<'Discard'>, tables: Tables, { a
 const chosen = (
   command: CommandOf<'Retry'> | CommandOf<'Discard'>,
   tables: Tables,
+  at: number,
 ): E.Either<Rejection, ReadonlyArray<TaskRecord>> => {
   if (command.task === undefined) return E.right(deadLettersMatching(tables, command.filter ?? {}, reviewMax))
   return pipe(
-    taskById(tables, command.task),
+    taskById(tables, command.task, at),
     E.filterOrElse(
       (task) => task.status === 'dead-letter',
       (task) => reject('wrong-state', `${task.id} is ${task.status}, not a dead letter`),

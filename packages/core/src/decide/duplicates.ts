@@ -11,6 +11,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { ImportedTask, PreparedTask } from '../commands.js'
 import { reject, type Rejection } from '../rejections.js'
+import type { KnownTasks } from '../retention.js'
 import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import type { TextIndex } from '../text-index.js'
@@ -28,11 +29,12 @@ export type Verdict = 'shared key' | 'own key' | 'duplicate'
 /** A duplicate is no error, and emits no event (INV-7). */
 export const judge = <T extends PreparedTask | ImportedTask>(
   task: T,
-  tables: Tables,
+  known: KnownTasks,
   earlier: Earlier<T> | undefined,
   isImport: boolean,
 ): E.Either<Rejection, Verdict> => {
-  const sameId = tables.byId.get(task.id)
+  const { tables } = known
+  const sameId = known.byId(task.id)
   if (sameId !== undefined) return isImport ? duplicate : ofSameId(task, sameId, tables)
   const sameIdHere = earlier?.byId.get(task.id)
   if (sameIdHere !== undefined) {
@@ -40,7 +42,7 @@ export const judge = <T extends PreparedTask | ImportedTask>(
     return E.left(reject('conflict', `id ${task.id} stands twice in this request, with different content`))
   }
   if (!isImport && !sharesKey(task, tables)) return ownKey
-  const rival = tables.byKey.get(task.idempotencyKey) ?? earlier?.byKey.get(task.idempotencyKey)
+  const rival = known.byKey(task.idempotencyKey) ?? earlier?.byKey.get(task.idempotencyKey)
   if (rival === undefined) return sharedKey
   if (task.isContentKey !== true || task.isMadeId === true) return duplicate
   // It has an id of its own, so its producer means another task. An import takes tasks as they stand.

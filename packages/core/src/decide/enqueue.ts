@@ -3,7 +3,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope, ImportedTask, PreparedTask } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { reject, type Rejection } from '../rejections.js'
-import { blocksDuplicates, type TaskRecord } from '../state.js'
+import { KnownTasks } from '../retention.js'
+import { blocksDuplicates } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal, priorityDefault, type Status, type TaskFacts } from '../task.js'
 import { TextIndex } from '../text-index.js'
@@ -12,7 +13,7 @@ import { type Earlier, judge, ownKeyOf } from './duplicates.js'
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
 export const decideEnqueue = (command: CommandOf<'Enqueue'>, tables: Tables, { at }: Envelope): Decision =>
-  takeIn(command.tasks, tables, false, (task, facts) => ({
+  takeIn(command.tasks, new KnownTasks(tables, at), false, (task, facts) => ({
     type: 'TaskEnqueued',
     at,
     data: facts,
@@ -21,7 +22,7 @@ export const decideEnqueue = (command: CommandOf<'Enqueue'>, tables: Tables, { a
 
 /** Like an enqueue, but a task that is known already, in whatever state, is passed over (EV-09). */
 export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at }: Envelope): Decision =>
-  takeIn(command.tasks, tables, true, (task, facts) => {
+  takeIn(command.tasks, new KnownTasks(tables, at), true, (task, facts) => {
     const { status, createdAt = at, finishedAt, retries = 0, lastError, content } = task
     if (status === 'pending') return { type: 'TaskEnqueued', at, data: facts, content }
     return {
@@ -41,10 +42,11 @@ export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at 
 
 const takeIn = <T extends PreparedTask | ImportedTask>(
   tasks: ReadonlyArray<T>,
-  tables: Tables,
+  known: KnownTasks,
   isImport: boolean,
   eventOf: (task: T, facts: TaskFacts) => QueueEvent,
 ): Decision => {
+  const { tables } = known
   const fresh: Array<T> = []
   /** Those that share no key with others. */
   const apart = new Set<T>()
@@ -52,10 +54,10 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   const folded = new Map<string, string>()
   let linked = false
   for (const task of tasks) {
-    const verdict = judge(task, tables, earlier, isImport)
+    const verdict = judge(task, known, earlier, isImport)
     if (E.isLeft(verdict)) return verdict
     if (verdict.right === 'duplicate') {
-      const into = (tables.byKey.get(task.idempotencyKey) ?? earlier?.byKey.get(task.idempotencyKey))?.id
+      const into = (known.byKey(task.idempotencyKey) ?? earlier?.byKey.get(task.idempotencyKey))?.id
       if (into !== undefined && into !== task.id) folded.set(task.id, into)
       continue
     }
@@ -67,7 +69,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   }
   let ordered: ReadonlyArray<T> = fresh
   if (linked) {
-    const sorted = inDependencyOrder(fresh, earlier?.byId, folded, tables)
+    const sorted = inDependencyOrder(fresh, earlier?.byId, folded, known)
     if (E.isLeft(sorted)) return sorted
     ordered = sorted.right
   }
@@ -77,7 +79,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
     number++
     const key = apart.has(task) ? ownKeyOf(task, number) : task.idempotencyKey
     // Only a producer who has given just this key to another task gets here.
-    if (key !== task.idempotencyKey && (tables.byKey.has(key) || earlier?.byKey.has(key) === true)) {
+    if (key !== task.idempotencyKey && (known.byKey(key) !== undefined || earlier?.byKey.has(key) === true)) {
       return E.left(reject('conflict', `${task.id} would get the key ${key}, which another task has: give it an idempotencyKey, with deduplicate: key`))
     }
     events.push(eventOf(task, factsOf(task, key, number, tables)))
@@ -119,7 +121,7 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
   given: TextIndex<T> | undefined,
   /** Duplicates of the request, whose ids name nothing, and the tasks that they are taken for. */
   folded: ReadonlyMap<string, string>,
-  tables: Tables,
+  known: KnownTasks,
 ): E.Either<Rejection, ReadonlyArray<T>> => {
   const ordered: Array<T> = []
   const done = new Set<T>()
@@ -141,7 +143,7 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
         continue
       }
       const dependency = given?.get(id)
-      if (dependency === undefined) problem = knownDependency(frame.task, id, folded.get(id), tables)
+      if (dependency === undefined) problem = knownDependency(frame.task, id, folded.get(id), known)
       else if (statusOf(dependency) === 'cancelled' && !isFinal(statusOf(frame.task))) problem = hopeless(frame.task, id, 'cancelled')
       else if (path.has(dependency)) {
         const cycle = [...stack.map(({ task }) => task.id), id]
@@ -163,15 +165,15 @@ const knownDependency = (
   task: PreparedTask | ImportedTask,
   id: string,
   foldedInto: string | undefined,
-  tables: Tables,
+  known: KnownTasks,
 ): Rejection | undefined => {
   if (id === task.id) return reject('dependency-cycle', `${id} depends on itself`)
-  const dependency: TaskRecord | undefined = tables.byId.get(id)
+  const dependency = known.byId(id)
   if (dependency === undefined && foldedInto !== undefined) {
     return reject('unknown-dependency', `${task.id} depends on ${id}, but ${id} has the same idempotencyKey as ${foldedInto} and is taken for its duplicate: give it another, or depend on ${foldedInto}`)
   }
   if (dependency === undefined) {
-    return reject('unknown-dependency', `${task.id} depends on ${id}, which is not in queue ${tables.queue}: enqueue it first or in the same request`)
+    return reject('unknown-dependency', `${task.id} depends on ${id}, which is not in queue ${known.tables.queue}: enqueue it first or in the same request`)
   }
   if (dependency.status !== 'cancelled' && dependency.status !== 'discarded') return undefined
   // A finished task that is taken in with its history may have depended on anything; a dead letter may come back.

@@ -1,14 +1,18 @@
 import * as E from 'fp-ts/lib/Either.js'
 import { reject, type Rejection } from '../rejections.js'
+import { knownAt } from '../retention.js'
 import { isHeld, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
-/** A task by its id, or by its number as `#42`. */
-export const findTask = (tables: Tables, id: string): TaskRecord | undefined =>
+/** A task in the state by its id, or by its number as `#42`: also one that is known no longer, until it leaves. */
+export const recordOf = (tables: Tables, id: string): TaskRecord | undefined =>
   id.startsWith('#') ? tables.byNumber.get(Number(id.slice(1))) : tables.find(id)
 
-export const taskById = (tables: Tables, id: string): E.Either<Rejection, TaskRecord> => {
-  const task = findTask(tables, id)
+/** The task, if it is known at `at`. */
+export const findTask = (tables: Tables, id: string, at: number): TaskRecord | undefined => knownAt(tables, recordOf(tables, id), at)
+
+export const taskById = (tables: Tables, id: string, at: number): E.Either<Rejection, TaskRecord> => {
+  const task = findTask(tables, id, at)
   return task === undefined
     ? E.left(
         reject('not-found', `no task ${id} in queue ${tables.queue}: it was never enqueued here, or it finished and its retention is over`),
@@ -25,9 +29,10 @@ export interface Holding {
 export const heldBy = (
   tables: Tables,
   claim: { readonly task: string; readonly agent: string; readonly token: number },
+  at: number,
 ): E.Either<Rejection, Holding> => {
-  const task = tables.held(claim) ?? findTask(tables, claim.task)
-  if (task === undefined) return taskById(tables, claim.task) as E.Left<Rejection>
+  const task = tables.held(claim) ?? findTask(tables, claim.task, at)
+  if (task === undefined) return taskById(tables, claim.task, at) as E.Left<Rejection>
   const { lease } = task
   if (lease !== null && lease.token === claim.token && lease.agent === claim.agent && isHeld(task)) {
     return E.right({ task, lease })

@@ -14,7 +14,7 @@ type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
 export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables, { at }: Envelope): Decision =>
   pipe(
-    heldBy(tables, command),
+    heldBy(tables, command, at),
     E.map(({ task, lease }) => [
       {
         type: 'LeaseExtended',
@@ -32,10 +32,10 @@ export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables,
   )
 
 export const decideComplete = (command: CommandOf<'Complete'>, tables: Tables, { at }: Envelope): Decision => {
-  const holding = heldBy(tables, command)
+  const holding = heldBy(tables, command, at)
   if (E.isLeft(holding)) {
     // The same completion was reported before, and its answer was lost.
-    const known = findTask(tables, command.task)
+    const known = findTask(tables, command.task, at)
     const isKnown = known?.status === 'completed' && known.lease?.token === command.token && known.lease.agent === command.agent
     return isKnown ? E.right([]) : holding
   }
@@ -55,7 +55,7 @@ export const decideComplete = (command: CommandOf<'Complete'>, tables: Tables, {
 
 export const decideFail = (command: CommandOf<'Fail'>, tables: Tables, envelope: Envelope): Decision =>
   pipe(
-    heldBy(tables, command),
+    heldBy(tables, command, envelope.at),
     E.map(({ task, lease }) => {
       const draft = new Draft(tables, envelope)
       draft.emit({
@@ -78,7 +78,7 @@ export const decideFail = (command: CommandOf<'Fail'>, tables: Tables, envelope:
 
 export const decideRelease = (command: CommandOf<'Release'>, tables: Tables, envelope: Envelope): Decision =>
   pipe(
-    heldBy(tables, command),
+    heldBy(tables, command, envelope.at),
     E.map(({ task, lease }) => {
       const draft = new Draft(tables, envelope)
       const { at } = envelope

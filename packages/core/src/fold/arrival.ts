@@ -1,6 +1,7 @@
 /** Adding a task to the state. */
 import type { EventOf } from '../events.js'
 import { keptError } from '../last-error.js'
+import { freeId, freeKey } from '../retention.js'
 import { newTaskRecord, noExtras, type TaskExtras } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal, type Status, type TaskFacts } from '../task.js'
@@ -31,11 +32,14 @@ const arrive = (
 ): void => {
   const { head } = tables
   // Each number belongs to an event, so none is higher than the number of events.
-  if (tables.byId.has(facts.task) || facts.number <= head.lastNumber || facts.number > head.revision + 1) {
+  const isItsTurn = facts.number > head.lastNumber && facts.number <= head.revision + 1
+  if (isItsTurn) freeId(tables, facts.task)
+  if (!isItsTurn || tables.byId.has(facts.task)) {
     head.misfits++
     return
   }
   head.lastNumber = facts.number
+  freeKey(tables, facts.idempotencyKey)
   const dependencies = facts.dependencies ?? noIds
   let missing = 0
   for (const id of dependencies) {

@@ -64,8 +64,9 @@ const ended = ['completed', 'cancelled', 'discarded']
 
 export class Shadow {
   tasks: Array<ShadowTask> = []
-  /** Finished tasks whose retention is over. */
+  /** Finished tasks whose retention was over by the last event. */
   gone: Array<ShadowTask> = []
+  private forgottenUntil = 0
   readonly breakers = new Map<string, ShadowBreaker>()
   settings: Settings = settingsDefault
   paused: string | null = null
@@ -78,8 +79,9 @@ export class Shadow {
     return shadow
   }
 
-  task(id: string): ShadowTask | undefined {
-    return this.tasks.find((task) => task.facts.task === id)
+  /** Of those known before the last event, or at `at`. */
+  task(id: string, at = 0): ShadowTask | undefined {
+    return this.tasks.find((task) => task.facts.task === id && this.isKnown(task, at))
   }
 
   isHeld(task: ShadowTask): boolean {
@@ -90,9 +92,14 @@ export class Shadow {
     return ended.includes(task.stage)
   }
 
-  /** Dependencies that are not completed. One that is gone was. */
+  /** Dependencies that are not completed. One that is gone was, though its id be another's by now. */
   missing(task: ShadowTask): ReadonlyArray<string> {
-    return (task.facts.dependencies ?? []).filter((id) => (this.task(id)?.stage ?? 'completed') !== 'completed')
+    return (task.facts.dependencies ?? []).filter((id) => (this.dependency(task, id, 0)?.stage ?? 'completed') !== 'completed')
+  }
+
+  /** The task of this id that this one was enqueued to wait for, if it is still known at `at`. */
+  dependency(task: ShadowTask, id: string, at: number): ShadowTask | undefined {
+    return this.tasks.find((other) => other.facts.task === id && other.facts.number < task.facts.number && this.isKnown(other, at))
   }
 
   statusOf(task: ShadowTask): Status {
@@ -143,21 +150,27 @@ export class Shadow {
   fold(event: QueueEvent): void {
     this.revision++
     this.at = Math.max(this.at, event.at)
-    const overdue = this.overdue().slice(0, 16)
-    this.gone.push(...overdue)
-    this.tasks = this.tasks.filter((task) => !overdue.includes(task))
+    this.forgottenUntil = this.forgottenAt(this.at)
+    this.gone.push(...this.tasks.filter((task) => !this.isKnown(task, this.at)))
+    this.tasks = this.knownAt(this.at)
     const id = 'task' in event.data ? event.data.task : undefined
     const task = id === undefined ? undefined : this.task(id)
     if (task !== undefined) task.lastRevision = this.revision
     this.foldOn(event, task as ShadowTask)
   }
 
-  /** Finished tasks beyond their retention, the longest finished first. */
-  overdue(): ReadonlyArray<ShadowTask> {
-    const horizon = this.at - this.settings.retentionSeconds * 1_000
-    return this.tasks
-      .filter((task) => this.isEnded(task) && task.finishedAt <= horizon)
-      .sort((a, b) => a.finishedAt - b.finishedAt || a.facts.number - b.facts.number)
+  /** All tasks but the finished ones whose retention is over at `at`. */
+  knownAt(at: number): Array<ShadowTask> {
+    return this.tasks.filter((task) => this.isKnown(task, at))
+  }
+
+  isKnown(task: ShadowTask, at: number): boolean {
+    return !this.isEnded(task) || task.finishedAt > this.forgottenAt(at)
+  }
+
+  /** What is over stays over, though the retention become longer. */
+  private forgottenAt(at: number): number {
+    return Math.max(this.forgottenUntil, at - this.settings.retentionSeconds * 1_000)
   }
 
   private foldOn(event: QueueEvent, task: ShadowTask): void {

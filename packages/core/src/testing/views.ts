@@ -86,7 +86,7 @@ export const matchesFilter = (task: TaskView, filter: TaskFilter): boolean => {
 
 /** All that match, by status, then priority, then number. */
 export const listInShadow = (shadow: Shadow, filter: TaskFilter = {}): ReadonlyArray<TaskView> => {
-  const views = [...shadow.tasks].sort(byPriorityThenAge).map((task) => viewInShadow(shadow, task))
+  const views = shadow.knownAt(shadow.at).sort(byPriorityThenAge).map((task) => viewInShadow(shadow, task))
   return statuses.flatMap((status) => views.filter((view) => view.status === status && matchesFilter(view, filter)))
 }
 

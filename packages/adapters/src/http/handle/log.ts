@@ -69,7 +69,7 @@ const filterOf = async (
 ): Promise<E.Either<ReturnType<typeof problemOf>, Filter>> => {
   let id = task
   if (task?.startsWith('#') === true) {
-    const found = await queue.read((state) => taskOf(state, task)?.id)
+    const found = await queue.read((state, at) => taskOf(state, task, at)?.id)
     if (E.isLeft(found)) return E.left(problemOf(found.left))
     if (found.right.value === undefined) return E.left(noSuchTask(queue, task))
     id = found.right.value

@@ -8,7 +8,6 @@ import {
   type Replies,
   type SettingsPatch,
   TaskType,
-  timeOf,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Outcome } from '../../engine/index.js'
@@ -21,7 +20,7 @@ import type { OptionalReasonBody, ReasonBody } from '../wire.js'
 export const listQueues = async ({ daybook }: Call): Promise<Handled> => {
   const queues = []
   for (const queue of daybook.queues()) {
-    const outcome = await queue.read((state) => ({ head: headOf(state), depth: depthOf(state) }))
+    const outcome = await queue.read((state, at) => ({ head: headOf(state), depth: depthOf(state, at) }))
     if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
     const { value, revision } = outcome.right
     const { paused } = value.head
@@ -32,7 +31,7 @@ export const listQueues = async ({ daybook }: Call): Promise<Handled> => {
 }
 
 export const depth = async ({ queue }: QueueCall): Promise<Handled> =>
-  replyWith(await queue.read((state) => ({ counts: depthOf(state), at: timeOf(state) })), ({ counts }, revision) => {
+  replyWith(await queue.read((state, at) => depthOf(state, at)), (counts, revision) => {
     const { oldestPendingAt } = counts
     return JSON.stringify({
       ...counts,

@@ -200,7 +200,7 @@ export const noSuchTask = (queue: QueueEngine, id: string): Problem =>
 
 export const getTask = async ({ queue, params }: QueueCall): Promise<Handled> => {
   const { id = '' } = params
-  const found = await queue.read((state) => taskOf(state, id))
+  const found = await queue.read((state, at) => taskOf(state, id, at))
   if (E.isLeft(found)) return E.left(problemOf(found.left))
   const { value, revision } = found.right
   if (value === undefined) return E.left(noSuchTask(queue, id))
@@ -231,7 +231,7 @@ const pageOfTasks = async (
   limits: HttpLimits,
 ): Promise<Handled> => {
   const wanted = limit === undefined ? Math.min(pageDefault, limits.pageMax) : Number(limit)
-  const page = await queue.read((state) => listTasks(state, filter, wanted, cursor))
+  const page = await queue.read((state, at) => listTasks(state, filter, wanted, cursor, at))
   if (E.isLeft(page)) return E.left(problemOf(page.left))
   const { value, revision } = page.right
   const texts = await taskTexts(queue, value.tasks, limits.pageBytesMax)

@@ -1,0 +1,57 @@
+/** Retention in a queue where nothing happens: what is over is over at its instant, and the timer gives the memory back. */
+import { depthOf, headOf, listTasks, type QueueState, taskOf } from '@daybook/core'
+import { sizesOf } from '@daybook/core/testing'
+import { expect, test } from 'vitest'
+import { caller, configure, enqueue, logOf, ok, openQueue, task, until } from '../support/queue.js'
+
+const day = 86_400_000
+const finished = (many: number) => ({
+  type: 'Import' as const,
+  tasks: Array.from({ length: many }, (_, i) => ({ ...task(`t${i}`), status: 'completed' as const })),
+})
+
+test('INV-25: the same thousand tasks every day, retained for an hour, are a thousand new ones every day', async () => {
+  const time = { now: Date.UTC(2026, 0, 5) }
+  const { engine } = await openQueue({ clock: () => time.now })
+  await engine.submit(configure({ retentionSeconds: 3_600 }), caller)
+  for (let days = 0; days < 3; days++) {
+    const daily = ok(await engine.submit(finished(1_000), caller))
+    expect(daily.filter(({ duplicate }) => duplicate)).toEqual([])
+    time.now += day
+  }
+})
+
+test('INV-25: a question in a quiet queue is answered by its own instant', async () => {
+  const time = { now: Date.UTC(2026, 0, 5) }
+  const { engine, store } = await openQueue({ clock: () => time.now })
+  await engine.submit(configure({ retentionSeconds: 3_600 }), caller)
+  await engine.submit(finished(5_000), caller)
+  const shown = async () =>
+    ok(await engine.read((state, at) => [taskOf(state, 't7', at)?.id, depthOf(state, at).total, listTasks(state, {}, 9, undefined, at).tasks.length]))
+  time.now += 3_599_999
+  expect(await shown()).toEqual(['t7', 5_000, 9])
+  const { length } = await logOf(store)
+  time.now += 1
+  expect(await shown()).toEqual([undefined, 0, 0])
+  expect(ok(await engine.submit(enqueue('t7'), caller))).toMatchObject([{ id: 't7', duplicate: false }])
+  expect((await logOf(store)).slice(length).map(({ type }) => type)).toEqual(['TaskEnqueued'])
+})
+
+test('INV-22: what is over leaves the memory though nothing happens and nobody asks, without an event', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(configure({ retentionSeconds: 3 }), caller)
+  await engine.submit(finished(2_500), caller)
+  let seen!: QueueState
+  expect(ok(await engine.read((state) => sizesOf((seen = state)).retained))).toBeGreaterThan(0)
+  // In debug mode a state that was left behind can be asked nothing: somebody has gone on from it.
+  const isLeftBehind = (): boolean => {
+    try {
+      return headOf(seen) === undefined
+    } catch {
+      return true
+    }
+  }
+  await until(isLeftBehind, 30_000)
+  await until(async () => ok(await engine.read((state) => sizesOf(state).retained)) === 0, 20_000)
+  expect(await logOf(store)).toHaveLength(2_501)
+})
