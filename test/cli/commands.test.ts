@@ -89,6 +89,11 @@ describe('a task from the command line', () => {
     }
     expect((await in_(q, 'dlq')).out).toMatch(/thrice .* 3 of 3 /)
     expect((await in_(q, 'dlq', 'show', 'thrice')).out).toMatch(/^attempt +3 of 3, 3 failed$/m)
+    const dir = join(server.dir, 'attempts')
+    mkdirSync(dir)
+    writeFileSync(join(dir, 'dead-letter.json'), '[{"id":"brought","type":"x","retries":3,"lastError":"no"}]')
+    await in_(q, 'import', dir)
+    expect((await in_(q, 'show', 'brought')).out).toMatch(/^attempt +none here, 3 failed before the import$/m)
   })
 
   test('many from standard input, in any order; cancelled with what depends on them', async () => {

@@ -32,8 +32,8 @@ export const attemptText = ({ attempt, attemptsMax }: Pick<TaskView, 'attempt' |
 
 /** The same, with how those before it ended. */
 export const attemptsText = (task: Pick<TaskView, 'attempt' | 'attemptsMax' | 'attempts' | 'retries'>): string => {
-  const { attempts, retries } = task
-  // What was imported may bring failures along that no attempt here stands behind.
+  const { attempt, attempts, retries } = task
+  if (attempt === 0 && retries > 0) return `none here, ${retries} failed before the import`
   const givenBack = Math.max(0, attempts - retries)
   return [attemptText(task), retries === 0 ? '' : `${retries} failed`, givenBack === 0 ? '' : `${givenBack} given back`].filter((part) => part !== '').join(', ')
 }
