@@ -53,12 +53,15 @@ interface Leaves {
   readonly number: (value: number) => string | undefined
 }
 
-const notFinite = (value: number): string | undefined => (Number.isFinite(value) ? undefined : `${value} is not a JSON number`)
+const notFinite = (value: number): string | undefined =>
+  Number.isFinite(value) ? undefined : Number.isNaN(value) ? 'is NaN, which is not a JSON number' : inexact
+/** An infinite number also stands for one whose text could not be held. */
+const inexact = 'is more than a JSON number holds exactly (whole numbers up to ±9007199254740991, others of 17 digits): send it as text'
 
 const strictly: Leaves = {
   text: (value) => (value.isWellFormed() ? undefined : 'holds half of a surrogate pair, which is no Unicode text'),
   number: (value) =>
-    notFinite(value) ?? (isExactNumber(value) ? undefined : 'is an integer beyond ±9007199254740991, which readers would round: send it as text'),
+    notFinite(value) ?? (isExactNumber(value) ? undefined : inexact),
 }
 /** What was recorded before so much was asked. */
 const asRecorded: Leaves = { text: () => undefined, number: notFinite }

@@ -5,6 +5,7 @@
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { Result, type Json } from '@daybook/core'
+import { InexactNumber, parseJson } from '../read-json.js'
 import { PermanentError, WorkerStopped } from '../worker/index.js'
 
 /** Of sysexits.h: the input is at fault, so trying again is of no use. Any other code is worth another try. */
@@ -125,8 +126,10 @@ export const resultOf = (text: string): Result => {
   if (text === '') return {}
   let value: Json
   try {
-    value = JSON.parse(text) as Json
-  } catch {
+    value = parseJson(text)
+  } catch (error) {
+    // The next run prints the same, and a rounded result is a wrong one.
+    if (error instanceof InexactNumber) throw failure(`what it printed: ${error.message}`, 'inexact-number', true)
     return { output: text }
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { output: value }

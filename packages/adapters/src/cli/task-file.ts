@@ -2,6 +2,7 @@
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { NewTask } from '../client/index.js'
+import { InexactNumber, parseJson } from '../read-json.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 
@@ -62,8 +63,9 @@ const tasksOf = async function* (lines: AsyncIterable<string>): AsyncGenerator<F
 
 const parse = (text: string, what: string): unknown => {
   try {
-    return JSON.parse(text) as unknown
+    return parseJson(text)
   } catch (error) {
+    if (error instanceof InexactNumber) throw new UsageError(`${what}: ${error.message}`)
     throw new UsageError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Json, PriorityName } from '@daybook/core'
 import { InvalidArgumentError } from 'commander'
+import { InexactNumber, parseJson } from '../read-json.js'
 import { readTime } from '../time.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
@@ -72,8 +73,9 @@ export const readText = async (given: string, io: Io): Promise<string> => {
 export const readJson = async (given: string, what: string, io: Io): Promise<Json> => {
   const text = await readText(given, io)
   try {
-    return JSON.parse(text) as Json
+    return parseJson(text)
   } catch (error) {
+    if (error instanceof InexactNumber) throw new UsageError(`${what}: ${error.message}`)
     throw new UsageError(`${what} is not JSON: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
@@ -82,8 +84,9 @@ export const readJson = async (given: string, what: string, io: Io): Promise<Jso
 export const readJsonOrText = async (given: string, io: Io): Promise<Json> => {
   const text = await readText(given, io)
   try {
-    return JSON.parse(text) as Json
-  } catch {
+    return parseJson(text)
+  } catch (error) {
+    if (error instanceof InexactNumber) throw new UsageError(`${error.message}; or quote it: '"…"'`)
     return text
   }
 }

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { jsonErrorAt, placeOf } from './json-error.js'
+import { infiniteForInexact } from '../read-json.js'
 import { problem, type Problem } from './problem.js'
 
 /** Thrown inside Fastify's own machinery, where errors are not values; its error handler answers with the problem. */
@@ -36,7 +37,7 @@ export const readJsonBodies = (app: FastifyInstance): void => {
     if (read !== undefined) return done(null, read)
     const text = bytes.toString('utf8')
     // The parser calls back before it returns.
-    void parse(request, text, (error, value) => {
+    void parse(request, infiniteForInexact(text), (error, value) => {
       if (error === null) done(null, value)
       else done(new Refused(whyRefused(text)))
     })

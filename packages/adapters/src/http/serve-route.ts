@@ -7,6 +7,7 @@ import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
 import { invalid, problem, type Problem, problemText, soonSeconds } from './problem.js'
 import type { Call, Handled, Input, QueueRoute, Reply, Route } from './route.js'
+import { unicodeText } from './text.js'
 
 export interface Context {
   readonly daybook: Daybook
@@ -71,7 +72,7 @@ const isKey = (key: string): boolean => /^[\x20-\x7e]{1,255}$/.test(key)
 const render = (handled: Handled, correlationId: string, meter: Meter): Sent & { readonly retryAfterSeconds?: number } => {
   if (E.isRight(handled)) {
     const { status, text, type = 'application/json; charset=utf-8', revision, undelivered } = handled.right
-    return { status, text, type, revision, undelivered } as Sent
+    return { status, text: typeof text === 'string' ? unicodeText(text) : text, type, revision, undelivered } as Sent
   }
   return renderProblem(handled.left, correlationId, meter)
 }

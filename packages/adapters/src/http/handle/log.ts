@@ -7,7 +7,7 @@ import type { RecordedEvent } from '../../store/index.js'
 import { problemOf } from '../problem.js'
 import type { EventsQuery } from '../query.js'
 import { type Handled, type QueueCall, replyWith } from '../route.js'
-import { quote } from '../text.js'
+import { quote, unicodeText } from '../text.js'
 import { noSuchTask } from './tasks.js'
 
 /** `data` is spliced in as it stands in the log. */
@@ -102,7 +102,7 @@ const linesOf = async function* (
     for (const event of page) {
       if (left === 0) break
       if (!isAsked(event)) continue
-      lines += `${eventText(event)}\n`
+      lines += `${unicodeText(eventText(event))}\n`
       left--
     }
     if (lines !== '') yield lines

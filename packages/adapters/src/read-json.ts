@@ -1,0 +1,100 @@
+/**
+ * Reading JSON from outside. `JSON.parse` rounds in silence: 9007199254740993 becomes 9007199254740992, and two tasks
+ * with these ids in their payloads become one. So a number that a double does not hold is refused, by its place.
+ *
+ * A whole number must lie within ±(2^53 − 1) (RFC 7493). Any other number may have 17 significant digits, which is what
+ * tells one double from another, and must be neither too large for a double nor so small that it becomes 0.
+ */
+import type { FieldError, Json } from '@daybook/core'
+
+/** Text that is JSON, with a number that cannot be held. */
+export class InexactNumber extends Error {
+  override readonly name = 'InexactNumber'
+  constructor(readonly field: FieldError) {
+    super(`${field.path === '' ? '' : `${field.path}: `}${field.message}`)
+  }
+}
+
+/** @throws SyntaxError for what is no JSON, {@link InexactNumber} for a number that cannot be held. */
+export const parseJson = (text: string): Json => {
+  const value = JSON.parse(text) as Json
+  const [first] = inexactNumbers(text)
+  if (first !== undefined) throw new InexactNumber(first)
+  return value
+}
+
+interface Inexact extends FieldError {
+  readonly start: number
+  readonly end: number
+}
+
+/** Each number of a JSON text that a double does not hold, by its place: `tasks[3].payload.id`. */
+export const inexactNumbers = (text: string): ReadonlyArray<Inexact> => (mayBeInexact.test(text) ? scan(text) : none)
+
+/**
+ * The JSON text with an infinite number for each that a double does not hold. Whoever checks what is read refuses that
+ * by its path, and what stands beside it in a list may still be taken.
+ */
+export const infiniteForInexact = (text: string): string => {
+  let exact = ''
+  let from = 0
+  for (const { start, end } of inexactNumbers(text)) {
+    exact += `${text.slice(from, start)}1e999`
+    from = end
+  }
+  return from === 0 ? text : exact + text.slice(from)
+}
+
+const none: ReadonlyArray<Inexact> = []
+/** Every such number has as many digits, or an exponent of three. Most texts have neither, and need not be read again. */
+const mayBeInexact = /[\d.]{16}|\d[eE][+-]?\d{3}/
+
+const token = /\s+|[{}[\]:,]|"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+/y
+
+interface Open {
+  readonly isList: boolean
+  key: string
+  index: number
+}
+
+const scan = (text: string): ReadonlyArray<Inexact> => {
+  const found: Array<Inexact> = []
+  const open: Array<Open> = []
+  token.lastIndex = 0
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const [part] = match
+    const inside = open[open.length - 1]
+    const first = part[0] as string
+    if (first === '{' || first === '[') open.push({ isList: first === '[', key: '', index: 0 })
+    else if (first === '}' || first === ']') open.pop()
+    else if (first === ',' && inside !== undefined) inside.index++
+    else if (first === '"' && inside?.isList === false && isKey(text, token.lastIndex)) inside.key = JSON.parse(part) as string
+    else if ((first === '-' || (first >= '0' && first <= '9')) && !isHeld(part)) {
+      const end = token.lastIndex
+      found.push({ path: pathOf(open), message: messageOf(part), start: end - part.length, end })
+    }
+  }
+  return found
+}
+
+const isKey = (text: string, end: number): boolean => {
+  let at = end
+  while (/\s/.test(text[at] ?? '')) at++
+  return text[at] === ':'
+}
+
+const pathOf = (open: ReadonlyArray<Open>): string =>
+  open.reduce((path, { isList, key, index }) => (isList ? `${path}[${index}]` : path === '' ? key : `${path}.${key}`), '').toWellFormed()
+
+const isHeld = (number: string): boolean => {
+  const value = Number(number)
+  if (/^-?\d+$/.test(number)) return Number.isSafeInteger(value)
+  const [mantissa = ''] = number.split(/[eE]/)
+  const digits = mantissa.replace(/[-.]/g, '').replace(/^0+/, '').replace(/0+$/, '')
+  return Number.isFinite(value) && digits.length <= 17 && (value !== 0 || digits === '')
+}
+
+const messageOf = (number: string): string => {
+  const shown = number.length > 40 ? `${number.slice(0, 39)}…` : number
+  return `${shown} is more than a JSON number holds exactly (whole numbers up to ±9007199254740991, others of 17 digits): send it as text`
+}
