@@ -183,7 +183,7 @@ describe('each caller has its own error', () => {
     [500, 'internal'],
     [503, 'unavailable'],
   ])('a call that was refused for itself (%i %s) is not made again: the queue has answered it', async (status, code) => {
-    connect()
+    connect({ retryForMs: 300 })
     server.item = (each) => (each.payload === 3 || each.taskId === 't3' ? problemOf(status, code) : undefined)
     const enqueues = await settled(numbers(5).map((n) => client.enqueue(task(n))))
     const reports = await settled(numbers(5).map((n) => client.fail(`t${n}`, { agentId: 'a', token: 1, error: 'no' })))

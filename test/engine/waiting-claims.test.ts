@@ -37,6 +37,23 @@ test('first come, first served, also against claims that come later with the wor
   expect(store.appends).toEqual([4, 2])
 })
 
+test('a claim says how long it had waited when its tasks were granted, not when that was written', async () => {
+  const { engine, store, wait } = await openIdle()
+  const askedAt = performance.now()
+  const waiting = wait('ann')
+  await sleep(50)
+  const release = store.hold()
+  const enqueued = engine.submit(enqueue('a'), caller)
+  await settle()
+  const grantedBy = performance.now()
+  await sleep(200)
+  release()
+  const [granted] = ok(await waiting)
+  expect(granted?.waitedMs).toBeLessThanOrEqual(grantedBy - askedAt)
+  expect(granted?.waitedMs).toBeGreaterThan(0)
+  await enqueued
+})
+
 test('a newcomer does not overtake those that wait, also where the append has room for it and none for them', async () => {
   const inner = openMemoryStore()
   const { engine, wait } = await openIdle({ store: { ...inner, limits: { ...inner.limits, appendEventsMax: 10 } } })

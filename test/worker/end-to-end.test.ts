@@ -140,6 +140,29 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect(await client.task(id)).toMatchObject({ status: 'completed', claimants: ['one'], attempts: 1 })
   })
 
+  test('GB-04 a worker under a name of its own that is stopped at work is not barred: its successor gets the task', async () => {
+    const { id } = await client.enqueue({ type: 'slow' })
+    const first = await work({ agentId: 'mailer-1', handler: (_, { signal }) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())) })
+    await until(() => first.stats().running === 1, 'it is at work')
+    await first.stop({ graceMs: 50 })
+    expect(await client.task(id)).toMatchObject({ status: 'pending', claimants: [], attempts: 0, retries: 0 })
+    const second = await work({ agentId: 'mailer-1', handler: () => undefined })
+    await until(() => second.stats().completed === 1, 'it is done')
+    expect(await client.task(id)).toMatchObject({ status: 'completed', claimedBy: 'mailer-1' })
+  })
+
+  test('LK-08 its leases last for leaseSeconds, however long the task’s timeout is, and are kept by as much', async () => {
+    const { id } = await client.enqueue({ type: 'slow', timeout: 3_600 })
+    let beaten = false
+    const worker = await work({ leaseSeconds: 3, leaseRenewRatio: 0.1, handler: () => until(() => beaten, 'the lease was extended') })
+    const granted = async () => (await client.history(id)).filter(({ type }) => type === 'Claimed' || type === 'LeaseExtended')
+    await until(async () => (await granted()).length >= 3, 'the lease was extended twice')
+    beaten = true
+    await until(() => worker.stats().completed === 1, 'it is done')
+    const lengths = (await granted()).map(({ at, data }) => (data as { expiresAt: number }).expiresAt - Date.parse(at))
+    expect(new Set(lengths)).toEqual(new Set([3_000]))
+  })
+
   test('GB-07 a task that takes several leases is kept', async () => {
     const { id } = await client.enqueue({ type: 'long', timeout: 0.5 })
     const worker = await work({ handler: () => sleep(1_800) })

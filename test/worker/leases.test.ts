@@ -88,6 +88,26 @@ describe('a lease is counted from the sending of its claim', () => {
     expect(events).toEqual([])
   })
 
+  test('LK-07 an extended lease is counted from the sending of its heartbeat', async () => {
+    source.leaseMs = 2_000
+    source.add(1)
+    // The first heartbeat extends the lease, and its answer takes more than half of that to come. No other is answered.
+    source.beforeHeartbeat = () => {
+      if (source.heartbeats.length > 1) throw failing('unreachable')
+    }
+    source.beforeHeartbeatAnswer = () => sleep(1_200)
+    let isAborted = false
+    work({
+      handler: async (_, { signal }) => {
+        await aborted(signal)
+        isAborted = true
+      },
+    })
+    await until(() => source.heartbeats.length > 0 && source.task('t1').leaseEndsAt + 300 < Date.now(), 'the lease has ended')
+    expect(isAborted).toBe(true)
+    source.revoke('t1')
+  })
+
   test('LK-08 what a claim has waited for work is not taken from the lease', async () => {
     source.leaseMs = 1_000
     work({ handler: () => undefined })
@@ -174,7 +194,7 @@ describe('a lease that is lost ends the work', () => {
   })
 
   test('a task lost before it began never begins', async () => {
-    source.leaseMs = 400
+    source.leaseMs = 2_000
     source.add(300)
     let hold = false
     const begun = new Set<string>()
@@ -182,7 +202,7 @@ describe('a lease that is lost ends the work', () => {
       concurrency: 1,
       handler: async (task) => {
         begun.add(task.id)
-        if (hold) await sleep(700)
+        if (hold) await until(() => events.length > 0, 'some are lost')
       },
     })
     await worker.drained()

@@ -38,6 +38,8 @@ export class MemorySource implements TaskSource {
   beforeHeartbeat: () => void | Promise<void> = () => undefined
   /** Run when a claim has taken tasks, before its answer is given. */
   beforeClaimAnswer: () => void | Promise<void> = () => undefined
+  /** Run when leases have been extended, before that is answered. */
+  beforeHeartbeatAnswer: () => void | Promise<void> = () => undefined
   /** Run after an accepted call: the answer is lost. */
   afterSettle: () => void = () => undefined
   refuseOutcome: (outcome: SettleOutcome) => SettleAnswer | undefined = () => undefined
@@ -115,7 +117,7 @@ export class MemorySource implements TaskSource {
   async heartbeat(heartbeats: ReadonlyArray<Heartbeat>): Promise<ReadonlyArray<HeartbeatAnswer>> {
     this.heartbeats.push(heartbeats)
     await this.beforeHeartbeat()
-    return heartbeats.map((heartbeat): HeartbeatAnswer => {
+    const answers = heartbeats.map((heartbeat): HeartbeatAnswer => {
       const refused = this.refuseHeartbeat(heartbeat) ?? this.notHeld(heartbeat.taskId, heartbeat.token)
       if (refused !== undefined && !refused.ok) return refused
       const task = this.task(heartbeat.taskId)
@@ -124,6 +126,8 @@ export class MemorySource implements TaskSource {
       if (heartbeat.checkpoint !== undefined) task.checkpoint = heartbeat.checkpoint
       return { ok: true }
     })
+    await this.beforeHeartbeatAnswer()
+    return answers
   }
 
   private notHeld(id: string, token: number): { ok: false; code: string; detail: string } | undefined {

@@ -3,6 +3,7 @@ import type { Plant } from '../plant.js'
 
 const decide = 'packages/core/src/decide/'
 const claims = 'test/core/claim.test.ts'
+const leases = 'test/core/lease.test.ts'
 const fence = 'test/core/fence.test.ts'
 
 export const corePlants: ReadonlyArray<Plant> = [
@@ -104,5 +105,33 @@ export const corePlants: ReadonlyArray<Plant> = [
     find: 'known.finishedAt + head.settings.retentionSeconds * 1_000',
     replace: 'known.finishedAt',
     killedBy: ['test/core/duplicates.test.ts'],
+  },
+  {
+    title: "a heartbeat extends a short lease by the task's timeout",
+    file: `${decide}settle.ts`,
+    find: 'at + lease.durationMs',
+    replace: 'at + Math.ceil(task.timeout * 1_000)',
+    killedBy: [leases],
+  },
+  {
+    title: "a claim is given a longer lease than the task's timeout",
+    file: `${decide}claim.ts`,
+    find: 'Math.min(timeout, leaseSeconds)',
+    replace: 'leaseSeconds',
+    killedBy: [leases],
+  },
+  {
+    title: 'a snapshot forgets how long a lease lasts',
+    file: 'packages/core/src/snapshot-page.ts',
+    find: 'put(column.durationMs, lease.durationMs)',
+    replace: '',
+    killedBy: [leases],
+  },
+  {
+    title: 'an agent that stops is barred from its task',
+    file: `${decide}settle.ts`,
+    find: "draft.emit({ type: 'ClaimReturned', at, data })",
+    replace: "draft.emit({ type: 'Released', at, data })",
+    killedBy: [claims],
   },
 ]
