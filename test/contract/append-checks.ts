@@ -170,6 +170,16 @@ export const appendChecks: ReadonlyArray<Check> = [
     },
   },
   {
+    title: 'EV-02 the limit is one of bytes and not of characters',
+    run: async ({ store, fresh }) => {
+      const stream = fresh()
+      const { appendBytesMax: bytesMax } = store.limits
+      const outcome = await store.append(stream, [event(0, JSON.stringify('€'.repeat(bytesMax / 3)))], 'any')()
+      assert.equal(outcome._tag === 'Left' && outcome.left._tag, 'AppendTooLarge')
+      await assertHolds(store, stream, [])
+    },
+  },
+  {
     title: 'EV-02 an append of more events than the limit is refused, one of as many is written',
     run: async ({ store, fresh }) => {
       const stream = fresh()

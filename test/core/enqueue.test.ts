@@ -63,6 +63,19 @@ test('LK-05: a completed task blocks its duplicates for the retention, then no m
   expect(q.ask({ type: 'Enqueue', tasks: [task('b', { idempotencyKey: 'k' })] })[0]).toMatchObject({ id: 'b', duplicate: false })
 })
 
+test('LK-05: a task that was cancelled or discarded does not take the key of its successor with it when it leaves', () => {
+  const key = { idempotencyKey: 'k' }
+  const q = new Queue().configure({ retentionSeconds: 60 }).enqueue(task('a', key))
+  q.do({ type: 'Cancel', task: 'a', reason: 'r' })
+  q.enqueue(task('b', key))
+  for (let i = 0; i < 3; i++) {
+    q.wait(40)
+    expect(q.do({ type: 'Enqueue', tasks: [task(`again${i}`, key)] })).toEqual([])
+    q.enqueue(task(`other${i}`))
+  }
+  expect([q.status('a'), q.status('b')]).toEqual([undefined, 'pending'])
+})
+
 test('LK-05: within one request the first of a key counts', () => {
   const q = new Queue()
   expect(q.ask({ type: 'Enqueue', tasks: [task('a', { idempotencyKey: 'k' }), task('b', { idempotencyKey: 'k' }), task('a', { idempotencyKey: 'k' })] })).toEqual([

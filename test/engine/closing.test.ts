@@ -33,6 +33,22 @@ test('what was submitted is answered, and a snapshot of all of it is left', asyn
   expect(await stateText(again)).toBe(textOf(foldAll(await logOf(store))))
 })
 
+test('an append under way is waited for, also when nothing else is left to do: its caller is answered before the end', async () => {
+  const snapshots = memorySnapshots()
+  const { engine, store } = await openQueue({ snapshots })
+  await engine.submit(enqueue('a'), caller)
+  const release = store.hold()
+  const answers: Array<string> = []
+  const last = engine.submit(enqueue('b'), caller).then((outcome) => answers.push(codeOf(outcome)))
+  await settle()
+  const closed = engine.close().then(() => answers.push('closed'))
+  expect(await isSettled(closed)).toBe(false)
+  release()
+  await Promise.all([last, closed])
+  expect(answers).toEqual(['success', 'closed'])
+  expect(snapshots.kept.map(({ header }) => header.revision)).toEqual([1])
+})
+
 test('commands, claims and reads that come later are refused, and write nothing', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)

@@ -40,6 +40,30 @@ test('the decision made again is the one that is told: what was free has been ta
   expect(await typesIn(inner)).toEqual(['TaskEnqueued', 'TaskEnqueued', 'Claimed', 'Claimed', 'TaskEnqueued', 'Cancelled'])
 })
 
+test('what waited behind a conflict stays behind: commands are decided in the order in which they came', async () => {
+  const { engine, store, other, between, inner } = await openTwo('a')
+  between(() => other.submit(enqueue('foreign'), caller))
+  const release = store.hold()
+  const first = engine.submit(enqueue('first'), caller)
+  await settle()
+  const later = ['second', 'third'].map((id) => engine.submit(enqueue(id), caller))
+  await settle()
+  release()
+  expect((await Promise.all([first, ...later])).map(codeOf)).toEqual(['success', 'success', 'success'])
+  expect((await logOf(inner)).map(({ data }) => (JSON.parse(data) as { task: string }).task)).toEqual(['a', 'foreign', 'first', 'second', 'third'])
+})
+
+test('a task is handed out with its own content, also where one that did not come to be had its place in the log', async () => {
+  const { engine, other, between } = await openTwo()
+  between(() => other.submit(enqueue('foreign'), caller))
+  await engine.submit(enqueue('mine'), caller)
+  const claims = ok(await engine.claim(claim('ann', 2), caller))
+  expect(claims.map(({ task: id, content }) => [id, content])).toEqual([
+    ['foreign', '{"payload":"of foreign"}'],
+    ['mine', '{"payload":"of mine"}'],
+  ])
+})
+
 test('a queue that both begin', async () => {
   const { engine, other, between } = await openTwo()
   between(() => other.submit(enqueue('first'), caller))

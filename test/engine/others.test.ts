@@ -65,7 +65,7 @@ test('`reached` and `committed` tell of what others appended, what cannot be rea
 
 test('it does not listen to itself for long, and listens again when it has nothing to do', async () => {
   const memory = watched(openMemoryStore({ isShared: true }))
-  const { engine } = await openQueue({ store: memory.store })
+  const { engine, warnings } = await openQueue({ store: memory.store })
   await until(() => memory.now() === 1)
   const tasks = (from: number) => Array.from({ length: 400 }, (_, i) => enqueue(`t${from + i}`))
   let listenedTo = 0
@@ -76,6 +76,8 @@ test('it does not listen to itself for long, and listens again when it has nothi
   expect(listenedTo).toBeLessThan(5)
   await until(() => memory.now() === 1)
   expect(memory.opened()).toBe(2)
+  // What it hears of its own is no news, and no trouble.
+  expect([warnings, engine.status().unavailable]).toEqual([[], undefined])
   await engine.close()
   expect(memory.now()).toBe(0)
 })

@@ -10,7 +10,7 @@ import { differenceOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { memorySnapshots } from '../support/memory-snapshots.js'
 import { below, randomOf } from '../support/random.js'
-import { claim, codeOf, complete, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, stateText, task, textOf, until } from '../support/queue.js'
+import { claim, codeOf, complete, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, settle, stateText, task, textOf, until } from '../support/queue.js'
 
 /** Work of all kinds, so that most tasks change while a snapshot is under way. */
 const work = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'], seed: number, rounds = 100): Promise<void> => {
@@ -107,6 +107,33 @@ test('INV-15: through refused, conflicting and unknown appends no snapshot holds
     await until(() => snapshots.kept.length > 2)
     for (const kept of snapshots.kept) await startsAsFromZero(inner, { ...memorySnapshots(), list: onlyThat(kept) })
   }
+})
+
+test('INV-15: a snapshot that is due while an append is under way waits for it: it ends with an event of the log, though the append fails', async () => {
+  const inner = openMemoryStore()
+  const snapshots = memorySnapshots()
+  const { engine, store } = await openQueue({ store: inner, snapshots, snapshotEvery: 3 })
+  const { engine: other } = await openQueue({ store: inner })
+  const comesBetween = async (): Promise<void> => {
+    // Until the first append is in the log, and the snapshot due.
+    await engine.reached(2, 20_000)
+    await settle()
+    await other.submit(enqueue('foreign'), caller)
+  }
+  store.script.push({ kind: 'none' }, { kind: 'after', run: comesBetween })
+  const release = store.hold()
+  const outcomes = [engine.submit(enqueue('a', 'b', 'c'), caller)]
+  await settle()
+  outcomes.push(engine.submit(enqueue('d'), caller))
+  await settle()
+  expect(store.open().now).toBe(2)
+  release()
+  expect((await Promise.all(outcomes)).map(codeOf)).toEqual(['success', 'success'])
+  await until(() => snapshots.kept.length > 0, 20_000)
+  const log = await logOf(inner)
+  expect(log).toHaveLength(5)
+  for (const { header } of snapshots.kept) expect(header.eventId).toBe(log[header.revision]?.id)
+  await startsAsFromZero(inner, snapshots)
 })
 
 test('teeth: a snapshot that holds what is not in the log, or not what is, is caught', async () => {

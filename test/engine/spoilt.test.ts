@@ -65,6 +65,10 @@ test('a read that fails for a moment buries nobody: the claim is refused, and it
   const outcome = await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)
   expect(outcome).toMatchObject({ _tag: 'Left', left: { code: 'unavailable', detail: expect.stringContaining('cannot be read') } })
   expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value).toEqual([])
+  damaged.clear()
+  // Its agent never heard of it: no attempt, and no bar.
+  const again = right(await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)).value
+  expect(again.map(({ task, attempts }) => [task, attempts])).toEqual([['t0', 0], ['t1', 0], ['t2', 0]])
   await daybook.close()
 })
 

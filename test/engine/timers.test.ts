@@ -1,7 +1,7 @@
 /** What happens because time passes: by the engine's own timer, whatever the clock does. */
 import { nextDue, taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
-import { claim, codeOf, complete, configure, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, sleep, stateText, task, textOf, typesIn, until } from '../support/queue.js'
+import { claim, codeOf, complete, configure, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, settle, sleep, stateText, task, textOf, typesIn, until } from '../support/queue.js'
 
 const short = (id: string, timeout = 0.04) => task(id, { timeout, maxRetries: 5, backoffSeconds: 0 })
 
@@ -51,6 +51,15 @@ test('delays, retries and half-open breakers end by themselves', async () => {
   await until(async () => (await typesIn(store)).filter((type) => type === 'TaskDue').length === 2)
   await until(async () => (await typesIn(store)).includes('BreakerHalfOpened'))
   expect(ok(await engine.read(nextDue))).toBeUndefined()
+})
+
+test('what is due sooner than the timer that is set already comes first', async () => {
+  const { engine, store } = await openQueue()
+  await engine.submit(enqueue(task('long', { timeout: 3_000 })), caller)
+  await engine.claim(claim(), caller)
+  await settle()
+  await engine.submit(enqueue(task('soon', { availableAt: Date.now() + 50 })), caller)
+  await until(async () => (await typesIn(store)).includes('TaskDue'), 20_000)
 })
 
 test('hundreds of leases end on time while commands go on', async () => {

@@ -94,6 +94,22 @@ test('INV-19: lost, and another writer took its place: decided anew, once', asyn
   expect((await typesIn(store)).filter((type) => type === 'Claimed')).toHaveLength(1)
 })
 
+test("INV-19: lost, and another writer's event stands in its place: that is not taken for it", async () => {
+  const inner = openMemoryStore({ isShared: true })
+  const { engine, store } = await openQueue({ store: inner })
+  const { engine: other } = await openQueue({ store: inner })
+  await engine.submit(enqueue('a'), caller)
+  store.script.push({ kind: 'unknown, lost' })
+  // It cannot look at once, and meanwhile the other comes.
+  store.failReads = 1
+  const mine = engine.submit(enqueue('mine'), caller)
+  await settle()
+  expect(codeOf(await other.submit(enqueue('foreign'), caller))).toBe('success')
+  expect(ok(await mine)).toMatchObject([{ id: 'mine', number: 3, duplicate: false }])
+  holdsOnce(await logOf(inner), ['a', 'foreign', 'mine'])
+  expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
+})
+
 test('nothing is answered while the outcome is unknown, and nothing new is decided', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)

@@ -170,6 +170,17 @@ test('work beyond one append is handed out all the same', async () => {
   expect(store.appends).toEqual([30, 10, 10, 10])
 })
 
+test('where an append has no room for the first in line, nobody behind is served before: the next append is theirs', async () => {
+  const memory = openMemoryStore()
+  const { engine, store, wait } = await openIdle({ store: { ...memory, limits: { ...memory.limits, appendEventsMax: 5 } } })
+  const waiting = [wait('first', 10_000, 3), wait('second', 10_000, 1)]
+  await settle()
+  await engine.submit(enqueue('a', 'b', 'c', 'd'), caller)
+  const [first, second] = await Promise.all(waiting)
+  expect([first, second].map((outcome) => ok(outcome!).map(({ task: id }) => id))).toEqual([['a', 'b', 'c'], ['d']])
+  expect(store.appends).toEqual([4, 4])
+})
+
 test('served by whatever frees work: a failure, a release, an expiry, a delay that ends, a resumed queue', async () => {
   const { engine, wait } = await openIdle()
   await engine.submit(configure({ retentionSeconds: 3_600 }), caller)

@@ -8,11 +8,14 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 const kinds: ReadonlyArray<Verdict['kind']> = ['killed', 'survived', 'stale', 'unproven', 'unloadable', 'hung']
 
+/** A failure may tell a whole history. */
+const short = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)} …` : text)
+
 const show = ({ plant, verdict, seconds }: Result): void => {
   const { kind } = verdict
   say(`${(kind === 'killed' ? kind : kind.toUpperCase()).padEnd(10)} ${plant.title}  (${seconds.toFixed(1)} s)`)
   if (kind === 'killed') say(`           by: ${verdict.by}`)
-  else say(`           ${plant.file}; ${kind === 'survived' ? `not noticed by ${plant.killedBy.join(', ')}` : verdict.why}`)
+  else say(`           ${plant.file}; ${kind === 'survived' ? `not noticed by ${plant.killedBy.join(', ')}` : short(verdict.why)}`)
 }
 
 const main = async (options: Options): Promise<number> => {
@@ -26,7 +29,7 @@ const main = async (options: Options): Promise<number> => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => aborted.abort(new Error(`ended by ${signal}`)))
   const began = performance.now()
   say(`${plants.length} of ${allPlants.length} plants${options.tenth === undefined ? '' : `, tenth ${options.tenth}`}`)
-  const results = await runPlants(root, plants, { ...options, say, onResult: show, signal: aborted.signal })
+  const results = await runPlants(root, plants, { ...options, onResult: show, signal: aborted.signal })
   const counts = kinds.map((kind) => [kind, results.filter(({ verdict }) => verdict.kind === kind).length] as const)
   const told = counts.filter(([kind, count]) => kind === 'killed' || count > 0).map(([kind, count]) => `${count} ${kind}`)
   say(`\n${told.join(', ')}, in ${Math.round((performance.now() - began) / 1_000)} s`)

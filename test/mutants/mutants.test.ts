@@ -43,14 +43,15 @@ describe('a run', () => {
     title, file: 'packages/sums/src/add.ts', find: 'a + b', replace, killedBy: ['test/sound.test.ts'], ...more,
   })
   const run = (plants: ReadonlyArray<Plant>, signal = new AbortController().signal): Promise<ReadonlyArray<Result>> =>
-    runPlants(root, plants, { parallel: 2, limitMs: 120_000, onResult: () => undefined, say: () => undefined, signal })
+    runPlants(root, plants, { parallel: 2, limitMs: 120_000, onResult: () => undefined, signal })
 
   test('tells what is noticed from what is not, and from what proves nothing', async () => {
     const expected: ReadonlyArray<readonly [kind: Result['verdict']['kind'], plant: Plant]> = [
       ['killed', plant('noticed', 'a - b')],
       ['survived', plant('noticed by nobody', '2', { find: '1' })],
       ['survived', plant('noticed only where it does no harm', 'b + a')],
-      ['survived', plant('noticed only by a test that is not named', 'a - b', { named: 'other' })],
+      ['killed', plant('noticed by the test that is named', 'a - b', { named: 'add' })],
+      ['unproven', plant('there is no test of this name', 'a - b', { named: 'subtracts' })],
       ['stale', plant('its text is gone', 'a - b', { find: 'a plus b' })],
       ['stale', plant('its text is there twice', 'c', { find: 'number' })],
       ['stale', plant('no TypeScript', 'a +')],

@@ -26,11 +26,17 @@ export const place = (root: string, plant: Plant): Placed => {
   const source = readFileSync(join(root, file), 'utf8')
   const places = source.split(find).length - 1
   if (places !== 1) return stale(`its text occurs ${places} times in ${file}, not once`)
-  const sound = transpile(source, file)
   const { code, problem } = transpile(source.replace(find, () => replace), file)
   if (problem !== undefined) return stale(`with it ${file} is no TypeScript: ${problem}`)
-  if (code === sound.code) return stale(`it changes nothing that is run in ${file}`)
+  if (code === soundCode(source, file)) return stale(`it changes nothing that is run in ${file}`)
   return { kind: 'placed', plant, dist: file.replace('/src/', '/dist/').replace(/\.ts$/, '.js'), code }
+}
+
+let last = { source: '', code: '' }
+/** Plants of one file stand together: it is transpiled once for them. */
+const soundCode = (source: string, file: string): string => {
+  if (last.source !== source) last = { source, code: transpile(source, file).code }
+  return last.code
 }
 
 const transpile = (source: string, fileName: string): { readonly code: string; readonly problem: string | undefined } => {

@@ -7,6 +7,7 @@ export const reportVariable = 'DAYBOOK_MUTANTS_REPORT'
 
 export interface FileReport {
   readonly file: string
+  readonly passed: number
   readonly failed: ReadonlyArray<{ readonly title: string; readonly messages: ReadonlyArray<string> }>
   /** Why it failed as a whole, as when it does not load. */
   readonly problems: ReadonlyArray<string>
@@ -20,14 +21,18 @@ export interface Report {
 
 const messagesOf = (errors: ReadonlyArray<{ readonly message: string }> = []): ReadonlyArray<string> => errors.map(({ message }) => message)
 
+const isLoaded = (module: TestModule): boolean => module.children.size > 0
+
 const fileReport = (module: TestModule): FileReport => ({
   file: module.moduleId,
+  passed: [...module.children.allTests('passed')].length,
   failed: [
     ...[...module.children.allTests('failed')].map((test) => ({ title: test.fullName, messages: messagesOf(test.result().errors) })),
     // Their hooks.
     ...[...module.children.allSuites()].map((suite) => ({ title: suite.fullName, messages: messagesOf(suite.errors()) })).filter(({ messages }) => messages.length > 0),
+    ...(isLoaded(module) && module.errors().length > 0 ? [{ title: 'its hooks', messages: messagesOf(module.errors()) }] : []),
   ],
-  problems: messagesOf(module.errors()),
+  problems: isLoaded(module) ? [] : messagesOf(module.errors()),
 })
 
 // Vitest asks for it as the default.

@@ -1,8 +1,8 @@
 /**
- * Plants defects, one at a time in each copy of the repository, and runs the tests that are to catch them. First the
- * tests run without any: one that fails then proves nothing.
+ * Plants defects, one at a time in each copy of the repository, and runs the tests that are to catch them. The tests
+ * run without the defect first, each once: one that fails then proves nothing.
  */
-import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { place, type Placed } from './place.js'
@@ -29,7 +29,6 @@ export interface PlantOptions {
   /** For one run of tests. */
   readonly limitMs: number
   readonly onResult: (result: Result) => void
-  readonly say: (line: string) => void
   readonly signal: AbortSignal
 }
 
@@ -38,7 +37,7 @@ const hangingTestMs = 20_000
 
 /** `root` is that of the repository, which must be built. Nothing is changed there. */
 export const runPlants = async (root: string, plants: ReadonlyArray<Plant>, options: PlantOptions): Promise<ReadonlyArray<Result>> => {
-  const { say, signal, parallel, limitMs } = options
+  const { signal, parallel } = options
   const results: Array<Result> = []
   const settle = (plant: Plant, verdict: Verdict, seconds = 0): void => {
     const result = { plant, verdict, seconds }
@@ -55,22 +54,27 @@ export const runPlants = async (root: string, plants: ReadonlyArray<Plant>, opti
   if (waiting.length === 0) return results
 
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'daybook-mutants-')))
+  // Some tests run programs as another user.
+  await chmod(scratch, 0o755)
   try {
     const trees = Array.from({ length: Math.min(parallel, waiting.length) }, (_, index) => join(scratch, `${index}`))
     for (const tree of trees) await copyTree(root, tree)
 
-    const files = [...new Set(waiting.flatMap(({ plant }) => plant.killedBy))]
-    say(`${files.length} test files without any plant …`)
-    const sound = await runTests(trees[0] as string, files, { bail: false, workers: parallel, limitMs: limitMs * files.length, signal })
-
+    const proofs = new Map<string, Promise<string | undefined>>()
+    const whyUnproven = (tree: string, plant: Plant): Promise<string | undefined> => {
+      const tests = JSON.stringify([plant.killedBy, plant.named])
+      const known = proofs.get(tests) ?? failsWithout(tree, plant, options)
+      proofs.set(tests, known)
+      return known
+    }
     const work = async (tree: string): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         signal.throwIfAborted()
         const { plant } = next
+        const why = await whyUnproven(tree, plant)
         const began = performance.now()
-        const broken = plant.killedBy.find((file) => sound.failed.has(file))
-        if (broken === undefined) settle(plant, await judge(tree, next, options), (performance.now() - began) / 1_000)
-        else settle(plant, { kind: 'unproven', why: `${broken} fails without it` })
+        if (why === undefined) settle(plant, await judge(tree, next, options), (performance.now() - began) / 1_000)
+        else settle(plant, { kind: 'unproven', why })
       }
     }
     await Promise.all(trees.map(work))
@@ -78,6 +82,13 @@ export const runPlants = async (root: string, plants: ReadonlyArray<Plant>, opti
   } finally {
     await rm(scratch, { recursive: true, force: true, maxRetries: 5 })
   }
+}
+
+/** Why the tests prove nothing, if so: they fail as they are, or there are none. */
+const failsWithout = async (tree: string, { killedBy, named }: Plant, { limitMs, signal }: PlantOptions): Promise<string | undefined> => {
+  const { passed, failed, caughtBy, message = '' } = await runTests(tree, killedBy, { limitMs, signal, ...(named === undefined ? {} : { named }) })
+  if (failed.length > 0 || caughtBy !== undefined) return `without it ${failed.join(', ')} fails: ${caughtBy ?? 'a test timed out'} ${message}`
+  return passed === 0 ? `there is no test named ${named}` : undefined
 }
 
 const judge = async (
@@ -91,7 +102,7 @@ const judge = async (
   try {
     const { killedBy, named, hangs } = plant
     return verdictOf(plant, await runTests(tree, killedBy, {
-      bail: true, workers: 1, limitMs, signal,
+      limitMs, signal,
       ...(named === undefined ? {} : { named }),
       ...(hangs === true ? { testTimeoutMs: hangingTestMs } : {}),
     }))

@@ -1,4 +1,4 @@
-/** Runs test files in a copy of the repository, and says what became of each. */
+/** Runs test files in a copy of the repository, one after the other up to the first test that fails, and says what became of them. */
 import { spawn } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,10 +6,13 @@ import { fileURLToPath } from 'node:url'
 import { type Report, reportVariable } from './reporter.js'
 
 export interface TestRun {
+  readonly passed: number
   /** Files of which a test failed, or which did not load. */
-  readonly failed: ReadonlySet<string>
+  readonly failed: ReadonlyArray<string>
   /** The title of the first test that failed otherwise than by a time-out, or what went wrong beside the tests. */
   readonly caughtBy: string | undefined
+  /** What that test said. */
+  readonly message: string | undefined
   /** A test timed out, or the whole run did. */
   readonly timedOut: boolean
   /** A file whose tests did not even begin. */
@@ -17,14 +20,11 @@ export interface TestRun {
 }
 
 export interface RunOptions {
-  /** End at the first test that fails. */
-  readonly bail: boolean
   /** Only tests with this in their titles. */
   readonly named?: string
   /** Of each test that has none of its own. */
   readonly testTimeoutMs?: number
   readonly limitMs: number
-  readonly workers: number
   readonly signal: AbortSignal
 }
 
@@ -35,22 +35,24 @@ export const runTests = async (tree: string, files: ReadonlyArray<string>, optio
   await rm(reportFile, { force: true })
   const { late, output } = await runVitest(tree, reportFile, [
     ...files,
-    ...(options.bail ? ['--bail', '1'] : []),
+    '--bail=1',
     ...(options.named === undefined ? [] : ['--testNamePattern', literally(options.named)]),
     ...(options.testTimeoutMs === undefined ? [] : [`--testTimeout=${options.testTimeoutMs}`]),
-    `--maxWorkers=${options.workers}`,
+    '--maxWorkers=1',
   ], options)
   const report = late ? undefined : await readReport(reportFile)
   if (report === undefined) {
-    return { failed: new Set(files), caughtBy: undefined, timedOut: late, unloadable: late ? undefined : `no report: ${output}` }
+    return { passed: 0, failed: files, caughtBy: undefined, message: undefined, timedOut: late, unloadable: late ? undefined : `no report: ${output}` }
   }
   const failures = report.files.flatMap(({ failed }) => failed)
   const caught = failures.find(({ messages }) => !messages.every(isTimeOut))
   const broken = report.files.find(({ failed, problems }) => failed.length === 0 && problems.length > 0)
   const beside = report.unhandled.map((message) => `an error outside of the tests: ${message}`)
   return {
-    failed: new Set(report.files.filter(({ failed, problems }) => failed.length + problems.length > 0).map(({ file }) => file.slice(tree.length + 1))),
+    passed: report.files.reduce((sum, { passed }) => sum + passed, 0),
+    failed: report.files.filter(({ failed, problems }) => failed.length + problems.length > 0).map(({ file }) => file.slice(tree.length + 1)),
     caughtBy: caught?.title ?? beside[0],
+    message: caught?.messages.join('; '),
     timedOut: failures.length > 0,
     unloadable: broken === undefined ? undefined : `${broken.file}: ${broken.problems.join('; ')}`,
   }

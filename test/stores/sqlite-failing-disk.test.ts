@@ -1,9 +1,10 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { checkSqliteFile, openSqliteStore } from '@daybook/adapters/sqlite'
 import { goesWithout, mount, strace } from '../support/needs.js'
 import { runProgram, scriptPath } from './child.js'
+import { callsIn, isAbout, isSync, isWrite, syncs, writes } from './system-calls.js'
 import { idsIn, storeFile, testFolder } from './store-files.js'
 
 const root = testFolder('disk')
@@ -73,4 +74,32 @@ test.skipIf(goesWithout(strace)).each([
   }
   expect(looks.some((look) => 'isThere' in look)).toBe(when > 3)
   expect((await checkSqliteFile(file)).problems).toEqual([])
+})
+
+test.skipIf(goesWithout(strace))('EV-03 a writer whose commit failed on the disk writes nothing more: what waited behind it is refused, and is not there', async () => {
+  const file = await storeFile(join(realpathSync(root), 'behind.daybook'), 0)
+  const trace = join(root, 'behind.txt')
+  // The third sync of a thread takes its time and fails; meanwhile more is asked for.
+  const inject = ['-f', '-y', '-o', trace, '-e', `trace=${writes},${syncs}`, '-e', 'inject=fsync,fdatasync:error=EIO:delay_enter=300000:when=3']
+  const child = runProgram('strace', [...inject, process.execPath, scriptPath('appends-meanwhile'), JSON.stringify({ file, count: 60, everyMs: 10 })])
+  expect(await child.ended).toBe(0)
+  const outcomes = child.lines.map((line) => JSON.parse(line) as Outcome)
+  expect(outcomes).toHaveLength(60)
+
+  const calls = callsIn(readFileSync(trace, 'utf8'))
+  const failures = calls.flatMap((call, at) => (isSync(call) && call.failed ? [{ ...call, at }] : []))
+  expect(failures.length).toBeGreaterThan(0)
+  for (const { thread, at } of failures) {
+    const later = calls.slice(at + 1).filter((call) => call.thread === thread && isWrite(call) && isAbout(call, `${file}-wal`))
+    expect(later).toEqual([])
+  }
+  // Some came while the sync was failing.
+  expect(outcomes.map(({ outcome }) => outcome)).toContain('Unavailable')
+  const store = await openSqliteStore({ file })
+  const ids = await idsIn(store, 's')
+  await store.close()
+  for (const { id, outcome } of outcomes) {
+    if (outcome === 'written') expect(ids).toContain(id)
+    if (outcome === 'Unavailable') expect(ids).not.toContain(id)
+  }
 })

@@ -1,39 +1,296 @@
-/** Decisions, the fold, and the tables behind them. */
+/** Decisions and the fold. */
 import type { Plant } from '../plant.js'
 
-const decide = 'packages/core/src/decide/'
-const claims = 'test/core/claim.test.ts'
-const leases = 'test/core/lease.test.ts'
-const fence = 'test/core/fence.test.ts'
+const core = 'packages/core/src/'
+const decide = `${core}decide/`
+const fold = `${core}fold/`
+const breakers = ['test/core/breaker.test.ts']
+const claims = ['test/core/claim.test.ts']
+const enqueues = ['test/core/enqueue.test.ts']
+const fence = ['test/core/fence.test.ts']
+const leases = ['test/core/lease.test.ts']
+const retention = ['test/core/retention.test.ts']
+const review = ['test/core/review.test.ts']
 
 export const corePlants: ReadonlyArray<Plant> = [
-  {
-    title: 'a bulk retry brings back two tasks of one key',
-    file: `${decide}dead-letters.ts`,
-    find: 'rival === undefined && !keys.has(task.key)',
-    replace: 'rival === undefined',
-    killedBy: ['test/core/review.test.ts'],
-  },
+  // Fences.
   {
     title: 'a report with an older token is accepted',
     file: `${decide}lookup.ts`,
     find: 'lease.token === claim.token && lease.agent',
     replace: 'lease.agent',
-    killedBy: [fence],
+    killedBy: fence,
+  },
+  {
+    title: "a report by another agent, with the holder's token, is accepted",
+    file: `${decide}lookup.ts`,
+    find: '&& lease.agent === claim.agent && isHeld(task)',
+    replace: '&& isHeld(task)',
+    killedBy: fence,
+  },
+  {
+    title: 'a report for a task that is no longer held is accepted',
+    file: `${decide}lookup.ts`,
+    find: '&& lease.agent === claim.agent && isHeld(task)',
+    replace: '&& lease.agent === claim.agent',
+    killedBy: fence,
   },
   {
     title: "a task's id is paired with another task's valid token",
-    file: 'packages/core/src/tables.ts',
+    file: `${core}tables.ts`,
     find: 'task?.id === id ? (this.asked = task) : undefined',
     replace: '(this.asked = task)',
-    killedBy: [fence],
+    killedBy: fence,
   },
+  {
+    title: 'the fold lets an older token end a claim',
+    file: `${fold}change.ts`,
+    find: 'isHeld(task) && task.lease?.token === token',
+    replace: 'isHeld(task)',
+    killedBy: fence,
+  },
+  {
+    title: 'two claims get the same token',
+    file: `${decide}claim.ts`,
+    find: 'token: ++token',
+    replace: 'token: token + 1',
+    killedBy: claims,
+  },
+  {
+    title: 'tokens begin anew after a claim',
+    file: `${fold}claim.ts`,
+    find: 'head.lastToken = Math.max(head.lastToken, token)',
+    replace: '',
+    killedBy: claims,
+  },
+  // Claims.
   {
     title: 'a task that its agent has released is given to it again',
     file: `${decide}claim.ts`,
     find: 'task.extras.claimants?.includes(request.agent) === true',
     replace: 'false',
-    killedBy: [claims],
+    killedBy: claims,
+  },
+  {
+    title: 'a claim takes from a paused queue',
+    file: `${decide}claim.ts`,
+    find: 'tables.head.paused !== null || tables.counts.pending === 0',
+    replace: 'tables.counts.pending === 0',
+    killedBy: claims,
+  },
+  {
+    title: 'a task is given to an agent that lacks one of its skills',
+    file: `${decide}claim.ts`,
+    find: 'group.skills.every(',
+    replace: 'group.skills.some(',
+    killedBy: claims,
+  },
+  {
+    title: "a claim for one tenant gets another's task",
+    file: `${decide}claim.ts`,
+    find: 'if (tenant !== undefined && group.tenant !== tenant) return false',
+    replace: '',
+    killedBy: claims,
+  },
+  {
+    title: 'the lower priority goes first',
+    file: `${core}state.ts`,
+    find: '(10 - priority)',
+    replace: '(priority)',
+    killedBy: claims,
+  },
+  // Leases, attempts, retries.
+  {
+    title: 'a heartbeat extends a lease by less than it was given for',
+    file: `${decide}settle.ts`,
+    find: 'at + lease.durationMs',
+    replace: 'at + lease.durationMs - 1',
+    killedBy: leases,
+  },
+  {
+    title: 'a tick ends leases one by one for ever: its bound is none',
+    file: `${decide}tick.ts`,
+    find: 'task.dueAt > at || settled >= tickMax',
+    replace: 'task.dueAt > at',
+    killedBy: leases,
+  },
+  {
+    title: 'a missing report ends a claim as if no heartbeat had come',
+    file: `${decide}tick.ts`,
+    find: "task.status === 'incomplete' ? 'report-missing' : 'lease-expired'",
+    replace: "'lease-expired'",
+    killedBy: leases,
+  },
+  {
+    title: 'one retry more than allowed',
+    file: `${core}attempts.ts`,
+    find: 'retries + 1 >= failuresMax(maxRetries)',
+    replace: 'retries >= failuresMax(maxRetries)',
+    killedBy: leases,
+  },
+  {
+    title: 'a release with the last attempt brings the task back once more',
+    file: `${decide}settle.ts`,
+    find: 'task.attempts + 1 >= tables.head.settings.maxAttempts',
+    replace: 'task.attempts >= tables.head.settings.maxAttempts',
+    killedBy: claims,
+  },
+  {
+    title: 'the reviewed task keeps its retries',
+    file: `${core}evolve.ts`,
+    find: '    task.retries = 0\n    task.attempts = 0',
+    replace: '    task.attempts = 0',
+    killedBy: review,
+  },
+  {
+    title: 'a completion told twice is refused',
+    file: `${decide}settle.ts`,
+    find: 'return isKnown ? E.right([]) : holding',
+    replace: 'return holding',
+    killedBy: claims,
+  },
+  // Breakers.
+  {
+    title: 'a half-open breaker admits a task beside its test',
+    file: `${decide}claim.ts`,
+    find: "(state === 'half-open' && breaker?.probe !== null)",
+    replace: 'false',
+    killedBy: breakers,
+  },
+  {
+    title: 'a half-open breaker admits one test of each of its groups',
+    file: `${decide}claim.ts`,
+    find: 'open = open.filter((candidate) => candidate.group.type !== best.group.type)',
+    replace: 'open = open.filter((candidate) => candidate !== best)',
+    killedBy: breakers,
+  },
+  {
+    title: 'a released test keeps its place in the half-open breaker',
+    file: `${fold}claim.ts`,
+    find: '    freeProbe(tables, task)\n    if (retries === 1',
+    replace: '    if (retries === 1',
+    killedBy: breakers,
+  },
+  {
+    title: 'a cancelled test keeps its place in the half-open breaker',
+    file: `${core}evolve.ts`,
+    find: '      freeProbe(tables, task)\n',
+    replace: '',
+    killedBy: breakers,
+  },
+  {
+    title: 'results of claims from before a breaker opened move it',
+    file: `${decide}draft.ts`,
+    find: "!== 'closed' || lease.epoch !== (breaker?.epoch ?? 0)",
+    replace: "!== 'closed'",
+    killedBy: breakers,
+  },
+  {
+    title: 'failures of one tick are not added up',
+    file: `${decide}draft.ts`,
+    find: '+ (this.added.get(type) ?? 0) + 1',
+    replace: '+ 1',
+    killedBy: breakers,
+  },
+  {
+    title: 'a success does not reset the failures of a closed breaker',
+    file: `${fold}breaker.ts`,
+    find: 'if (resets) b.failures = 0',
+    replace: '',
+    killedBy: breakers,
+  },
+  {
+    title: 'a breaker that an operator opened closes by itself',
+    file: `${fold}breaker.ts`,
+    find: "event.data.cause === 'manual' ? 0 : event.at",
+    replace: 'event.at',
+    killedBy: breakers,
+  },
+  // Dependencies.
+  {
+    title: 'a task begins when the first of its dependencies is completed',
+    file: `${fold}claim.ts`,
+    find: 'waiting.missing--',
+    replace: 'waiting.missing = 0',
+    killedBy: enqueues,
+  },
+  {
+    title: 'a blocked task for later begins at once',
+    file: `${fold}claim.ts`,
+    find: 'rest(waiting, waiting.extras.availableAt ?? 0, event.at)',
+    replace: 'rest(waiting, 0, event.at)',
+    killedBy: enqueues,
+  },
+  {
+    title: 'a cancel takes only those with it that wait for the task directly',
+    file: `${decide}cancel.ts`,
+    find: 'queue.push(task)',
+    replace: '',
+    killedBy: review,
+  },
+  {
+    title: 'of two that wait for each other through a third, one is cancelled twice',
+    file: `${decide}cancel.ts`,
+    find: 'if (seen.has(task) || isFinal(task.status)) continue',
+    replace: 'if (isFinal(task.status)) continue',
+    killedBy: review,
+  },
+  {
+    title: 'a task may wait for one that was cancelled',
+    file: `${decide}enqueue.ts`,
+    find: "if (dependency.status !== 'cancelled' && dependency.status !== 'discarded') return undefined",
+    replace: 'return undefined',
+    killedBy: enqueues,
+  },
+  {
+    title: 'a cycle of dependencies is taken in',
+    file: `${decide}enqueue.ts`,
+    find: 'else if (path.has(dependency)) {',
+    replace: 'else if (path.has(dependency)) {\n        continue',
+    killedBy: enqueues,
+  },
+  // Keys and retention.
+  {
+    title: 'a bulk retry brings back two tasks of one key',
+    file: `${decide}dead-letters.ts`,
+    find: 'rival === undefined && !keys.has(task.key)',
+    replace: 'rival === undefined',
+    killedBy: review,
+  },
+  {
+    title: 'two tasks of one key in one request are both taken in',
+    file: `${decide}enqueue.ts`,
+    find: 'if (blocksDuplicates(statusOf(task))) earlier?.byKey.set(task.idempotencyKey, fresh.length)',
+    replace: '',
+    killedBy: enqueues,
+  },
+  {
+    title: 'a dead letter stands in the way of its like',
+    file: `${core}tables.ts`,
+    find: 'else if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)\n  }',
+    replace: '}',
+    killedBy: enqueues,
+  },
+  {
+    title: 'a task that leaves takes the key of its successor with it',
+    file: `${core}tables.ts`,
+    find: 'if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)\n    this.byNumber',
+    replace: 'this.byKey.delete(task.key)\n    this.byNumber',
+    killedBy: enqueues,
+  },
+  {
+    title: 'an evicted task stays with those that it waited for',
+    file: `${core}tables.ts`,
+    find: "if (task.status !== 'completed') this.leaveDependencies(task)",
+    replace: '',
+    killedBy: retention,
+  },
+  {
+    title: 'groups whose last task has left stay',
+    file: `${core}tables.ts`,
+    find: 'if (--task.group.size === 0) this.groups.delete(task.group.key)',
+    replace: '--task.group.size',
+    killedBy: retention,
   },
   {
     title: 'a task has one attempt more than is said',
@@ -95,7 +352,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: "a task's own key is another's by a producer's whim",
     file: `${decide}enqueue.ts`,
-    find: 'tables.byKey.has(key) || earlier?.byKey.has(key) === true',
+    find: 'known.byKey(key) !== undefined || earlier?.byKey.has(key) === true',
     replace: 'false',
     killedBy: ['test/core/duplicates.test.ts'],
   },
@@ -111,27 +368,27 @@ export const corePlants: ReadonlyArray<Plant> = [
     file: `${decide}settle.ts`,
     find: 'at + lease.durationMs',
     replace: 'at + Math.ceil(task.timeout * 1_000)',
-    killedBy: [leases],
+    killedBy: leases,
   },
   {
     title: "a claim is given a longer lease than the task's timeout",
     file: `${decide}claim.ts`,
     find: 'Math.min(timeout, leaseSeconds)',
     replace: 'leaseSeconds',
-    killedBy: [leases],
+    killedBy: leases,
   },
   {
     title: 'a snapshot forgets how long a lease lasts',
     file: 'packages/core/src/snapshot-page.ts',
     find: 'put(column.durationMs, lease.durationMs)',
     replace: '',
-    killedBy: [leases],
+    killedBy: leases,
   },
   {
     title: 'an agent that stops is barred from its task',
     file: `${decide}settle.ts`,
     find: "draft.emit({ type: 'ClaimReturned', at, data })",
     replace: "draft.emit({ type: 'Released', at, data })",
-    killedBy: [claims],
+    killedBy: claims,
   },
 ]

@@ -1,27 +1,304 @@
-/** The loop of a queue:  batches, recovery, snapshots in small steps, other processes. */
+/** The loop of a queue: batches, group commit, recovery, claims that wait, other processes. */
 import type { Plant } from '../plant.js'
 
-const engine = 'packages/adapters/src/engine/'
-const waitingClaims = ['test/engine/waiting-claims.test.ts']
+const at = (file: string): string => `packages/adapters/src/engine/${file}`
+const closing = ['test/engine/closing.test.ts']
+const conflicts = ['test/engine/conflicts.test.ts']
+const durability = ['test/engine/durability.test.ts']
+const groups = ['test/engine/group-commit.test.ts']
+const others = ['test/engine/others.test.ts']
+const spoilt = ['test/engine/spoilt.test.ts']
+const timers = ['test/engine/timers.test.ts']
+const unavailable = ['test/engine/unavailable.test.ts']
+const unknown = ['test/engine/unknown-outcome.test.ts']
+const waiting = ['test/engine/waiting-claims.test.ts']
 
 export const enginePlants: ReadonlyArray<Plant> = [
+  // Group commit.
   {
-    title: "engine: a newcomer's claim overtakes those that wait",
-    file: `${engine}decider.ts`,
-    find: 'if (waiting.isOfferDue) return false',
+    title: 'callers are answered before their append is durable',
+    file: at('engine.ts'),
+    find: '      batch.whenDone = this.append(batch)\n',
+    replace: '      batch.whenDone = this.append(batch)\n      answer(batch.decided)\n',
+    killedBy: durability,
+  },
+  {
+    title: 'a read is answered while what it saw is not durable',
+    file: at('engine.ts'),
+    find: 'if (last === undefined) {',
+    replace: 'if (last === undefined || batch.decided.every(({ item }) => item.kind === \'read\')) {',
+    killedBy: durability,
+    hangs: true,
+  },
+  {
+    title: 'batches settle in the order in which the store tells',
+    file: at('engine.ts'),
+    find: 'if (batch?.result === undefined) break',
+    replace: 'if (batch === undefined || this.inFlight.all.every(({ result }) => result === undefined)) break\n      batch.result ??= { _tag: \'Appended\' }',
+    killedBy: durability,
+  },
+  {
+    title: 'three appends are under way at once',
+    file: at('engine.ts'),
+    find: 'store.isShared ? 1 : 2',
+    replace: 'store.isShared ? 1 : 3',
+    killedBy: groups,
+  },
+  {
+    title: 'two appends are under way where others append, too',
+    file: at('engine.ts'),
+    find: 'store.isShared ? 1 : 2',
+    replace: '2',
+    killedBy: groups,
+  },
+  {
+    title: 'a command beyond the limit of an append is taken in by half',
+    file: at('decider.ts'),
+    find: "return batch.texts.length > 0 ? 'full' : 'too-large'",
+    replace: "if (batch.texts.length > 0) return 'full'\n      texts.length = 1",
+    killedBy: groups,
+    hangs: true,
+  },
+  {
+    title: 'more is let into the mailbox than it holds',
+    file: at('mailbox.ts'),
+    find: 'return this.items.length >= this.sizeMax',
+    replace: 'return this.items.length > this.sizeMax',
+    killedBy: groups,
+    hangs: true,
+  },
+  {
+    title: 'what did not fit into a batch is forgotten',
+    file: at('decider.ts'),
+    find: 'mailbox.remove(taken)',
+    replace: 'mailbox.remove(mailbox.size)',
+    killedBy: groups,
+    hangs: true,
+  },
+  // Recovery.
+  {
+    title: 'a failed append is not rolled back',
+    file: at('recovery.ts'),
+    find: '    live.rollback(first.mark)\n    for',
+    replace: '    for',
+    killedBy: unavailable,
+    hangs: true,
+  },
+  {
+    title: 'the append behind a failed one is forgotten',
+    file: at('recovery.ts'),
+    find: 'this.takeBack(isStray ? [first] : failed, error)',
+    replace: 'this.takeBack([first], error)',
+    killedBy: [...conflicts, ...unavailable],
+    hangs: true,
+  },
+  {
+    title: 'an append behind one that failed is given up before its own result is in',
+    file: at('recovery.ts'),
+    find: 'await inFlight.allDone()',
+    replace: 'await Promise.resolve()',
+    killedBy: conflicts,
+  },
+  {
+    title: 'an append of unknown outcome is taken for written',
+    file: at('unknown-append.ts'),
+    find: "if (there !== 'no') return there === 'yes'",
+    replace: 'return true',
+    killedBy: unknown,
+  },
+  {
+    title: 'an append of unknown outcome is taken for "not written" when it is not there yet',
+    file: at('unknown-append.ts'),
+    find: "if (there !== 'no') return there === 'yes'",
+    replace: "return there === 'yes'",
+    killedBy: unknown,
+  },
+  {
+    title: "another's append in the place of an unknown one is taken for it",
+    file: at('unknown-append.ts'),
+    find: "return found.id === batch.texts[0]?.id ? 'yes' : 'another'",
+    replace: "return 'yes'",
+    killedBy: unknown,
+  },
+  {
+    title: 'a conflict is refused instead of decided again',
+    file: at('recovery.ts'),
+    find: 'else if (isConflict || item.kind === \'read\') again.push(item)',
+    replace: 'else if (item.kind === \'read\') again.push(item)',
+    killedBy: conflicts,
+    hangs: true,
+  },
+  {
+    title: 'what others appended is folded from one event too far',
+    file: at('recovery.ts'),
+    find: 'log.read(durable.revision + 1)',
+    replace: 'log.read(durable.revision + 2)',
+    killedBy: conflicts,
+    hangs: true,
+  },
+  {
+    title: 'what did not come to be is put behind what came later',
+    file: at('mailbox.ts'),
+    find: 'this.items = [...items, ...this.items]',
+    replace: 'this.items = [...this.items, ...items]',
+    killedBy: conflicts,
+  },
+  {
+    title: 'a stray append is decided again, and happens twice',
+    file: at('recovery.ts'),
+    find: 'this.takeBack(isStray ? [first] : failed, error)',
+    replace: 'this.takeBack(failed, error)',
+    killedBy: conflicts,
+  },
+  {
+    title: 'a log that has lost its end is gone on with',
+    file: at('recovery.ts'),
+    find: "if (actual === 'no_stream' || actual <= before) {",
+    replace: "if (actual === 'no_stream') {",
+    killedBy: conflicts,
+    hangs: true,
+    named: 'a log that is shorter',
+  },
+  {
+    title: 'the last snapshot holds what may not be in the log',
+    file: at('recovery.ts'),
+    find: 'if (first !== undefined) live.rollback(first.mark)',
     replace: '',
-    killedBy: waitingClaims,
+    killedBy: closing,
+  },
+  // Claims that wait.
+  {
+    title: "a newcomer's claim overtakes those that wait",
+    file: at('decider.ts'),
+    find: "    this.serveWaiting(batch)\n    if (waiting.isOfferDue) return false\n    const verdict",
+    replace: '    const verdict',
+    killedBy: waiting,
+  },
+  {
+    title: 'those that waited longest are put behind after a conflict',
+    file: at('waiting.ts'),
+    find: 'this.items = [...items, ...this.items]',
+    replace: 'this.items = [...this.items, ...items]',
+    killedBy: [...waiting, ...conflicts],
+  },
+  {
+    title: 'those behind are served when there was no room for the first in line',
+    file: at('waiting.ts'),
+    find: 'if (this.offerDue) return true\n',
+    replace: '',
+    killedBy: waiting,
+  },
+  {
+    title: 'a claim that has given up stays in line',
+    file: at('waiting.ts'),
+    find: 'if (this.items.length > 0) this.items = this.items.filter((item) => !item.isOver())',
+    replace: '',
+    killedBy: waiting,
+  },
+  {
+    title: 'a claim that gave up while its work was on the way is answered empty, and holds the work',
+    file: at('claim-item.ts'),
+    find: 'if (this.over || this.grantedAt !== undefined) return',
+    replace: 'if (this.over) return',
+    killedBy: waiting,
+  },
+  {
+    title: 'work that another process brought is not offered to those who wait',
+    file: at('engine.ts'),
+    find: '    this.waiting.requestOffer()\n    this.durable.wake()',
+    replace: '    this.durable.wake()',
+    killedBy: others,
+    named: 'hears of a task',
+    hangs: true,
+  },
+  // Contents.
+  {
+    title: 'one task whose content is damaged keeps its neighbours from being handed out',
+    file: at('contents.ts'),
+    find: 'this.owner.giveUpOn(claim, describe(error))\n        return false',
+    replace: 'throw error',
+    killedBy: spoilt,
+  },
+  {
+    title: 'a store that cannot be read for a moment makes dead letters',
+    file: at('contents.ts'),
+    find: "if (reason instanceof StoreError && reason.code === 'damaged') return reason",
+    replace: 'if (reason instanceof Error) return reason',
+    killedBy: spoilt,
+  },
+  {
+    title: 'claims whose contents cannot be read are kept by an agent that never heard of them',
+    file: at('contents.ts'),
+    find: 'this.owner.takeBack(claimed, reason)',
+    replace: '',
+    killedBy: spoilt,
+  },
+  {
+    title: 'contents of a batch that did not come to be are handed out with other tasks',
+    file: at('recovery.ts'),
+    find: 'for (const { expected, texts } of failed) contents.drop(expected + 1, texts.length)',
+    replace: '',
+    killedBy: conflicts,
+  },
+  // Other processes.
+  {
+    title: 'what is heard of twice is folded twice',
+    file: at('follower.ts'),
+    find: 'this.held.filter((event) => event.revision <= revision).length',
+    replace: '0',
+    killedBy: others,
+    named: 'does not listen to itself',
+  },
+  {
+    title: 'a subscription that failed is not taken up again',
+    file: at('follower.ts'),
+    find: 'this.rest(this.retryMs)',
+    replace: '',
+    killedBy: others,
+    named: 'taken up again',
+    hangs: true,
+  },
+  {
+    title: 'a log with a hole is folded on',
+    file: at('replay.ts'),
+    find: 'if (first !== undefined && first.revision !== next) throw',
+    replace: 'if (first !== undefined && first.revision < next) throw',
+    killedBy: others,
+    named: 'the middle is missing',
+  },
+  // Timers and closing.
+  {
+    title: 'a timer that is set earlier does not ring earlier',
+    file: at('alarm.ts'),
+    find: 'if (at === this.at && this.timer !== undefined) return',
+    replace: 'if (this.timer !== undefined) return',
+    killedBy: timers,
+    hangs: true,
+  },
+  {
+    title: 'an engine that is closing answers before what is under way is settled',
+    file: at('engine.ts'),
+    find: 'while (this.mailbox.size > 0 || this.inFlight.size > 0 || this.recovering) {',
+    replace: 'while (this.mailbox.size > 0) {',
+    killedBy: closing,
+  },
+  {
+    title: 'commands are taken while the engine is closing',
+    file: at('engine.ts'),
+    find: 'if (this.closed !== undefined) refuse(item',
+    replace: 'if (this.closed !== undefined && item.kind === \'read\') refuse(item',
+    killedBy: closing,
   },
   {
     title: 'engine: a claim says that it has waited for as long as its append took',
-    file: `${engine}claim-item.ts`,
+    file: 'packages/adapters/src/engine/claim-item.ts',
     find: 'claim.waitedMs = this.grantedAt - this.askedAt',
     replace: 'claim.waitedMs = performance.now() - this.askedAt',
-    killedBy: waitingClaims,
+    killedBy: waiting,
   },
   {
     title: 'engine: what other processes append is listened to from one event too late',
-    file: `${engine}follower.ts`,
+    file: 'packages/adapters/src/engine/follower.ts',
     find: 'subscribe(revision() + 1)',
     replace: 'subscribe(revision() + 2)',
     killedBy: ['test/engine/others.test.ts'],

@@ -7,10 +7,12 @@ import { eventStoreDbPlants } from './eventstoredb.js'
 import { memoryPlants } from './memory.js'
 import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
+import { tablePlants } from './tables.js'
 import { workerPlants } from './worker.js'
 
 export const allPlants: ReadonlyArray<Plant> = [
   ...corePlants,
+  ...tablePlants,
   ...enginePlants,
   ...sqlitePlants,
   ...eventStoreDbPlants,

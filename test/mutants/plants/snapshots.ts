@@ -1,4 +1,144 @@
-/** Snapshots:  their pages, their files. */
+/** Snapshots: what is in their pages, how they are taken while the state goes on, and their files. */
 import type { Plant } from '../plant.js'
 
-export const snapshotPlants: ReadonlyArray<Plant> = []
+const core = (file: string): string => `packages/core/src/${file}`
+const files = (file: string): string => `packages/adapters/src/files/${file}`
+const folds = ['test/properties/fold.test.ts']
+const teeth = ['test/properties/snapshot-teeth.test.ts']
+const folder = ['test/stores/snapshots.test.ts']
+const syncOrder = ['test/stores/sync-order.test.ts']
+const engine = ['test/engine/snapshots.test.ts']
+
+export const snapshotPlants: ReadonlyArray<Plant> = [
+  {
+    title: "a snapshot leaves out a lease's epoch",
+    file: core('snapshot-page.ts'),
+    find: 'put(column.epoch, lease.epoch)',
+    replace: '',
+    killedBy: teeth,
+  },
+  {
+    title: 'a snapshot leaves out how a lease ended',
+    file: core('snapshot-page.ts'),
+    find: 'put(column.end, lease.end === null ? -1 : leaseEnds.indexOf(lease.end))',
+    replace: 'put(column.end, -1)',
+    killedBy: teeth,
+  },
+  {
+    title: 'a snapshot leaves out whether a lease is a test',
+    file: core('snapshot-page.ts'),
+    find: 'put(column.probe, lease.probe ? 1 : 0)',
+    replace: '',
+    killedBy: teeth,
+  },
+  {
+    title: 'a snapshot leaves out who may not have a task again',
+    file: core('snapshot-page.ts'),
+    find: 'extras.push([row, task.extras])',
+    replace: 'extras.push([row, { ...task.extras, claimants: [] }])',
+    killedBy: teeth,
+  },
+  {
+    title: 'a snapshot writes a task twice that changes while it is taken',
+    file: core('task-walk.ts'),
+    find: 'if (copied.delete(task)) continue',
+    replace: '',
+    killedBy: folds,
+    named: 'taken bit by bit',
+  },
+  {
+    title: 'a snapshot shows a task as it is when it gets there, not as it was when it began',
+    file: core('task-walk.ts'),
+    find: 'this.copies.push({ ...task })',
+    replace: 'this.copies.push(task)',
+    killedBy: folds,
+    named: 'taken bit by bit',
+  },
+  {
+    title: 'a snapshot holds tasks that came after it began',
+    file: core('task-walk.ts'),
+    find: 'if (task === undefined || task.number > lastNumber) {',
+    replace: 'if (task === undefined) {',
+    killedBy: folds,
+    named: 'taken bit by bit',
+  },
+  {
+    title: 'a task that is evicted while a snapshot is taken is not in it',
+    file: core('tables.ts'),
+    find: '  evict(task: TaskRecord): void {\n    for (const walk of this.walks) walk.beforeChange(task)\n',
+    replace: '  evict(task: TaskRecord): void {\n',
+    killedBy: folds,
+    named: 'taken bit by bit',
+  },
+  {
+    title: 'a task read from a snapshot does not wait for what it depends on',
+    file: core('snapshot-page.ts'),
+    find: 'put(column.missing, task.missing)',
+    replace: '',
+    killedBy: folds,
+    named: 'from a snapshot at any point',
+  },
+  {
+    title: 'a snapshot is not synced before its rename',
+    file: files('snapshot-writer.ts'),
+    find: '      await handle.sync()\n',
+    replace: '',
+    killedBy: syncOrder,
+  },
+  {
+    title: "a snapshot's name is not synced",
+    file: files('snapshot-writer.ts'),
+    find: 'await syncFolder(dirname(finished))',
+    replace: 'dirname(finished)',
+    killedBy: syncOrder,
+  },
+  {
+    title: "a snapshot's checksum is not compared",
+    file: files('snapshot-pages.ts'),
+    find: "|| hash.digest('hex') !== footer.sha256",
+    replace: '',
+    killedBy: folder,
+  },
+  {
+    title: 'the snapshot just written is removed where older ones have higher revisions',
+    file: files('snapshots.ts'),
+    find: '.filter(({ name }) => name !== written)',
+    replace: '',
+    killedBy: folder,
+  },
+  {
+    title: 'a snapshot beyond the end of the log is used',
+    file: files('snapshots.ts'),
+    find: 'revision > revisionMax',
+    replace: 'revision < 0',
+    killedBy: folder,
+  },
+  {
+    title: 'another process that is writing a snapshot loses it to a start',
+    file: files('snapshots.ts'),
+    find: 'ownUnfinished.has(path) || (pid !== process.pid && isAlive(pid))',
+    replace: 'ownUnfinished.has(path)',
+    killedBy: folder,
+  },
+  {
+    title: 'a snapshot of another log is used',
+    file: 'packages/adapters/src/engine/replay.ts',
+    find: 'event === undefined || event.id === eventId',
+    replace: 'true || event?.id === eventId',
+    killedBy: engine,
+  },
+  {
+    title: 'a snapshot is taken with an append under way',
+    file: 'packages/adapters/src/engine/engine.ts',
+    find: 'if (this.inFlight.size > 0) break\n        void this.snapshotter',
+    replace: 'void this.snapshotter',
+    killedBy: engine,
+  },
+  {
+    title: 'a snapshot that failed keeps all later ones from being taken',
+    file: 'packages/adapters/src/engine/snapshotter.ts',
+    find: '    } finally {\n      this.isUnderWay = false',
+    replace: '    } finally {\n      this.isUnderWay = this.last < this.tried',
+    killedBy: engine,
+  },
+]

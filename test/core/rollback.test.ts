@@ -1,0 +1,58 @@
+/** INV-15: after a rollback the queue is what it was, and goes on as if nothing had happened; here for tasks that wait for others. */
+import { mark, rollback } from '@daybook/core'
+import { differenceOf, textOf } from '@daybook/core/testing'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Queue, task } from './queue.js'
+
+type Step = 'one more waits' | 'one is cancelled' | 'time passes' | 'something happens'
+const steps = fc.array(fc.constantFrom<Step>('one more waits', 'one is cancelled', 'time passes', 'something happens'), { maxLength: 12 })
+
+/** A task that others wait for, some of them cancelled, which leave when their retention is over. */
+class Waiting extends Queue {
+  private count = 0
+  constructor() {
+    super()
+    this.configure({ retentionSeconds: 60 })
+    this.enqueue(task('root'))
+  }
+
+  take(step: Step): void {
+    if (step === 'one more waits') this.enqueue(task(`w${this.count++}`, { dependencies: ['root'] }))
+    else if (step === 'one is cancelled') {
+      const waiting = Array.from({ length: this.count }, (_, i) => `w${i}`).filter((id) => this.status(id) === 'blocked')
+      const first = waiting[waiting.length >> 1]
+      if (first !== undefined) this.do({ type: 'Cancel', task: first, reason: 'not needed' })
+    } else if (step === 'time passes') this.wait(40)
+    else {
+      this.do({ type: 'Pause', reason: 'lunch' })
+      this.do({ type: 'Resume', reason: 'back' })
+    }
+  }
+
+  /** Whom a cancel of the task would take with it, in order. */
+  cascade(): ReadonlyArray<string> {
+    const before = mark(this.state)
+    const { cancelled } = this.ask({ type: 'Cancel', task: 'root', reason: 'not needed' })
+    this.state = rollback(this.state, before)
+    return cancelled
+  }
+}
+
+test('INV-15: whoever waits for a task waits again after a rollback, in the same order, and nobody else', () => {
+  fc.assert(
+    fc.property(steps, steps, (before, undone) => {
+      const q = new Waiting()
+      for (const step of before) q.take(step)
+      const [text, cascade, at] = [textOf(q.state), q.cascade(), q.at]
+      expect(differenceOf(text, textOf(q.state))).toBe('')
+      const point = mark(q.state)
+      for (const step of undone) q.take(step)
+      q.state = rollback(q.state, point)
+      q.at = at
+      expect(differenceOf(text, textOf(q.state))).toBe('')
+      expect(q.cascade()).toEqual(cascade)
+    }),
+    { numRuns: 1_000 },
+  )
+})

@@ -1,0 +1,16 @@
+// Makes a store in `dir` and appends to it, then a snapshot; says when each is done, and when the store is open.
+import { join } from 'node:path'
+import { openSnapshotFolder } from '@daybook/adapters/files'
+import { openSqliteStore } from '@daybook/adapters/sqlite'
+
+const { dir } = JSON.parse(process.argv[2])
+const store = await openSqliteStore({ file: join(dir, 'new.daybook') })
+process.stdout.write('opened\n')
+await store.append('s', [{ id: 'a', type: 'T', data: '{}', metadata: '{}' }], 'no_stream')()
+process.stdout.write('appended\n')
+const snapshots = await openSnapshotFolder(join(dir, 'snapshots'))
+const writer = await snapshots.create({ stream: 's', revision: 0, eventId: 'a', foldVersion: 1 })
+for (let n = 0; n < 30; n++) await writer.page({ text: 'x'.repeat(100_000), rows: 0, numbers: new Float64Array(0) })
+await writer.commit()
+process.stdout.write('committed\n')
+await store.close()

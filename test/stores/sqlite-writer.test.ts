@@ -1,0 +1,99 @@
+/** EV-03: what an append may be told when the thread that writes it ends, at any moment. */
+import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
+import Database from 'better-sqlite3'
+import { afterAll, expect, test } from 'vitest'
+import { checkSqliteFile, openSqliteStore } from '@daybook/adapters/sqlite'
+import type { EventStore } from '@daybook/adapters/store'
+import { idsIn, numbered, testFolder } from './store-files.js'
+
+const root = testFolder('writer')
+
+/** Threads of this process, in the order in which they began. */
+const threads: Array<Worker> = []
+const began = (thread: Worker): void => void threads.push(thread)
+process.on('worker', began)
+afterAll(() => process.off('worker', began))
+
+/** By `pick`, for which no thread is begun: all of them are writers here. */
+const lastIds = async (store: EventStore, count: number): Promise<ReadonlyArray<string>> => {
+  const head = await store.head('s')
+  const found = await store.pick('s', Array.from({ length: count }, (_, n) => head - n))
+  return found.flatMap((event) => (event === undefined ? [] : [event.id]))
+}
+
+const within = <A>(ms: number, work: Promise<A>): Promise<A> => {
+  const late = pause(ms).then((): never => {
+    throw new Error(`nobody was told within ${ms} ms`)
+  })
+  return Promise.race([work, late])
+}
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+test('EV-03 the writing thread dies: what it was about to write is unknown, never "not written", and the next append goes to a new one', async () => {
+  const file = join(root, 'killed.daybook')
+  const store = await openSqliteStore({ file })
+  const writer = (): Worker => threads.at(-1) as Worker
+  const large = 'x'.repeat(200_000)
+  const told: Array<{ readonly id: string; readonly outcome: string }> = []
+  const until = Date.now() + 40_000
+  // Until it has met the moment that matters: in the log, and nobody could be told.
+  for (let round = 0, isMet = false; !isMet && Date.now() < until; round++) {
+    const batches = Array.from({ length: 4 }, (_, n) => numbered(3, (round * 4 + n) * 3).map((event) => ({ ...event, data: JSON.stringify(large) })))
+    const outcomes = batches.map((batch) => store.append('s', batch, 'any')())
+    await pause((round * 3) % 17)
+    await writer().terminate()
+    const tags = (await within(20_000, Promise.all(outcomes))).map((outcome) => (outcome._tag === 'Right' ? 'written' : outcome.left._tag))
+    // Reading waits for the new writer.
+    const known = new Set(await lastIds(store, 12))
+    batches.forEach((batch, n) => {
+      const there = batch.filter(({ id }) => known.has(id)).length
+      expect([0, batch.length]).toContain(there)
+      const outcome = tags[n] as string
+      told.push({ id: batch[0]!.id, outcome })
+      if (outcome === 'written') expect(there).toBe(batch.length)
+      if (outcome === 'Unavailable') expect(there, `${batch[0]!.id} was told "not written"`).toBe(0)
+      isMet ||= outcome !== 'written' && there > 0
+    })
+    expect((await within(20_000, store.append('after', numbered(1, round), 'any')()))._tag).toBe('Right')
+  }
+  await store.close()
+  expect(told.map(({ outcome }) => outcome)).toContain('OutcomeUnknown')
+  const again = await openSqliteStore({ file })
+  const ids = await idsIn(again, 's')
+  expect(new Set(ids).size).toBe(ids.length)
+  await again.close()
+  expect((await checkSqliteFile(file)).problems).toEqual([])
+}, 120_000)
+
+test('EV-03 a thread that ends while nothing is asked of it is replaced unnoticed', async () => {
+  const store = await openSqliteStore({ file: join(root, 'idle.daybook') })
+  for (let round = 0; round < 3; round++) {
+    await (threads.at(-1) as Worker).terminate()
+    expect((await store.append('s', numbered(1, round), 'any')())._tag).toBe('Right')
+    expect(await store.head('s')).toBe(round)
+  }
+  await store.close()
+})
+
+test('EV-03 a commit that fails half-way is taken back at once, with all appends that share it: nothing is there, and others can write', async () => {
+  const file = join(root, 'half-way.daybook')
+  const store = await openSqliteStore({ file })
+  await store.append('s', numbered(1), 'no_stream')()
+  const other = new Database(file, { timeout: 0 })
+  // A damaged place, which only an append to this stream meets.
+  other.exec(`INSERT INTO segments VALUES ('damaged', 0, 999)`)
+  const outcomes = await Promise.all([
+    store.append('s', numbered(3, 1), 0)(),
+    store.append('damaged', numbered(1, 9), 'no_stream')(),
+    store.append('s', numbered(3, 4), 3)(),
+  ])
+  expect(outcomes.map((outcome) => outcome._tag === 'Left' && outcome.left._tag)).toContain('Unavailable')
+  const written = outcomes.filter(({ _tag }) => _tag === 'Right').length
+  expect(other.prepare('SELECT count(*) FROM events').pluck().get()).toBe(1 + 3 * written)
+  // Throws while another connection is in the middle of a write.
+  other.exec('BEGIN IMMEDIATE; COMMIT')
+  other.close()
+  expect((await store.append('s', numbered(1, 7), 3 * written)())._tag).toBe('Right')
+  await store.close()
+})

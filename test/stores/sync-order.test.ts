@@ -1,0 +1,55 @@
+/**
+ * EV-03: what survives a power cut is what was synced, and a name survives when its folder was. A process that is killed cannot tell:
+ * its files are in the kernel's hands. So the system calls are looked at, in their order.
+ */
+import { readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { goesWithout, strace } from '../support/needs.js'
+import { runProgram, scriptPath } from './child.js'
+import { testFolder } from './store-files.js'
+import { type Call, callsIn, isAbout, isNaming, isSync, isWrite, names, syncs, writes } from './system-calls.js'
+
+const dir = realpathSync(testFolder('order'))
+
+describe.skipIf(goesWithout(strace))('EV-03', () => {
+  let calls: ReadonlyArray<Call> = []
+  beforeAll(async () => {
+    const trace = join(dir, 'trace.txt')
+    const args = ['-f', '-y', '-s', '16', '-o', trace, '-e', `trace=${writes},${syncs},${names}`, process.execPath, scriptPath('sync-order'), JSON.stringify({ dir })]
+    const child = runProgram('strace', args)
+    expect(await child.ended).toBe(0)
+    expect(child.lines).toEqual(['opened', 'appended', 'committed'])
+    calls = callsIn(readFileSync(trace, 'utf8')).filter(({ failed }) => !failed)
+  })
+
+  const named = (path: string): number => calls.findIndex((call) => isNaming(call, path))
+  const said = (word: string): number => calls.findIndex((call) => isWrite(call) && call.about.includes(`"${word}\\n"`))
+  const lastWriteBefore = (to: number, path: string): number => calls.findLastIndex((call, at) => at < to && isWrite(call) && isAbout(call, path))
+  const isSyncedBetween = (from: number, to: number, path: string): boolean => calls.slice(from + 1, to).some((call) => isSync(call) && isAbout(call, path))
+
+  test("a new store's name is synced, in its folder, before the store is said to be open", () => {
+    const begun = named(join(dir, 'new.daybook'))
+    expect(begun).toBeGreaterThan(0)
+    expect(isSyncedBetween(begun, said('opened'), dir)).toBe(true)
+  })
+
+  test('what an append writes is synced before it is acknowledged', () => {
+    const wal = join(dir, 'new.daybook-wal')
+    const acknowledged = said('appended')
+    const written = lastWriteBefore(acknowledged, wal)
+    expect(written).toBeGreaterThan(0)
+    expect(isSyncedBetween(written, acknowledged, wal)).toBe(true)
+  })
+
+  test('all of a snapshot is synced before it gets its name, and the name before it is said to be there', () => {
+    const folder = join(dir, 'snapshots')
+    const finished = named(join(folder, 's.0.snapshot'))
+    const unfinished = /"([^"]*unfinished[^"]*)"/.exec(calls[finished]?.about ?? '')?.[1] ?? ''
+    const written = lastWriteBefore(finished, unfinished)
+    expect(written).toBeGreaterThan(0)
+    expect(isSyncedBetween(written, finished, unfinished)).toBe(true)
+    expect(calls.slice(finished).filter((call) => isWrite(call) && isAbout(call, unfinished))).toEqual([])
+    expect(isSyncedBetween(finished, said('committed'), folder)).toBe(true)
+  })
+})
