@@ -308,7 +308,7 @@ describe('EV-09: import and export of folders in the shape of real ones', () => 
     const { code, out } = await in_(q, 'import', dir)
     expect(code).toBe(1)
     expect(out).toContain('1 task taken')
-    expect(out).toContain('refused (3)')
+    expect(out).toContain('left out (3)')
     expect(out).toMatch(/completed\.json: breaks off/)
     expect(out).toMatch(/pending\.json b: depends on ghost/)
     expect(out).toMatch(/pending\.json big: .*bytes/)

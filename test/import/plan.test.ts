@@ -1,9 +1,10 @@
-import { outsideDependencies, planImport, readQueueFile } from '@daybook/adapters/import'
+import { namedTasks, planImport, readQueueFile } from '@daybook/adapters/import'
+import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 
 const files = (byName: Record<string, ReadonlyArray<object>>) =>
   Object.entries(byName).map(([name, tasks]) => readQueueFile(JSON.stringify(tasks.map((task) => ({ type: 'dev', ...task }))), name))
-const plan = (byName: Record<string, ReadonlyArray<object>>, known: ReadonlyArray<string> = []) => planImport(files(byName), new Set(known))
+const plan = (byName: Record<string, ReadonlyArray<object>>, known: ReadonlyArray<string> = []) => planImport(files(byName), new Map(known.map((id) => [id, 'pending'])))
 const ids = (tasks: ReadonlyArray<{ readonly id: string }>) => tasks.map(({ id }) => id)
 
 describe('EV-09: dependencies', () => {
@@ -17,14 +18,14 @@ describe('EV-09: dependencies', () => {
     const { took, refused } = plan({ 'pending.json': [{ id: 'a', dependencies: ['ghost'] }, { id: 'b', dependencies: ['a'] }, { id: 'c' }] })
     expect(ids(took)).toEqual(['c'])
     expect(refused).toEqual([
-      { file: 'pending.json', task: 'a', why: 'depends on ghost, which is in none of the files, nor in the queue' },
-      { file: 'pending.json', task: 'b', why: 'depends on a, which was refused' },
+      { file: 'pending.json', task: 'a', why: 'depends on ghost, which is in none of the files, nor in the queue', tasks: 1 },
+      { file: 'pending.json', task: 'b', why: 'depends on a, which was refused', tasks: 1 },
     ])
   })
 
   test('one that is in the queue already will do', () => {
     const given = { 'pending.json': [{ id: 'a', dependencies: ['there'] }] }
-    expect(outsideDependencies(files(given))).toEqual(['there'])
+    expect(namedTasks(files(given))).toEqual(['there'])
     expect(ids(plan(given, ['there']).took)).toEqual(['a'])
   })
 
@@ -44,7 +45,7 @@ describe('EV-09: dependencies', () => {
   test('on a cancelled task, an open one would never start', () => {
     const { took, refused } = plan({ 'cancelled.json': [{ id: 'a' }], 'pending.json': [{ id: 'b', dependencies: ['a'] }] })
     expect(ids(took)).toEqual(['a'])
-    expect(refused).toEqual([{ file: 'pending.json', task: 'b', why: 'depends on a, which is cancelled and will never complete' }])
+    expect(refused).toEqual([{ file: 'pending.json', task: 'b', why: 'depends on a, which is cancelled and will never complete', tasks: 1 }])
   })
 
   test('a chain of 50,000 exhausts no stack', () => {
@@ -52,6 +53,86 @@ describe('EV-09: dependencies', () => {
     const { took } = plan({ 'pending.json': chain })
     expect(took).toHaveLength(50_000)
     expect(took[0]?.id).toBe('t49999')
+  })
+})
+
+describe('EV-09: what may be a dependency is one if it names a task', () => {
+  const dependenciesOf = (tasks: ReadonlyArray<object>, known: ReadonlyArray<string> = []) => {
+    const { took, mapped } = plan({ 'pending.json': tasks }, known)
+    return { tasks: Object.fromEntries(took.map(({ id, dependencies, metadata }) => [id, { dependencies, metadata }])), said: mapped.map(({ what }) => what) }
+  }
+
+  test('requires: tasks of the files or of the queue', () => {
+    const { tasks, said } = dependenciesOf([{ id: 'a', requires: ['b', 'there'] }, { id: 'b' }], ['there'])
+    expect(tasks.a).toEqual({ dependencies: ['b', 'there'], metadata: undefined })
+    expect(said).toContain('requires names tasks: they are dependencies')
+  })
+
+  test('requires: what is no task stays in metadata, and is said', () => {
+    const { tasks, said } = dependenciesOf([{ id: 'a', requires: ['typescript', 'b'] }, { id: 'b' }, { id: 'c', requires: 'react' }])
+    expect(tasks).toMatchObject({ a: { dependencies: ['b'], metadata: { requires: ['typescript', 'b'] } }, c: { metadata: { requires: 'react' } } })
+    expect(tasks.c?.dependencies).toBeUndefined()
+    expect(said).toEqual(expect.arrayContaining(['requires names what is no task here, and stays as it is: typescript', 'requires names what is no task here, and stays as it is: react']))
+  })
+
+  test('requires: skills stay skills', () => {
+    const { took } = plan({ 'pending.json': [{ id: 'a', requires: { skills: ['b'] } }, { id: 'b' }] })
+    expect(took.find(({ id }) => id === 'a')).toMatchObject({ requires: { skills: ['b'] } })
+    expect(took.find(({ id }) => id === 'a')).not.toHaveProperty('dependencies')
+  })
+
+  test('in a payload, which stays as it is', () => {
+    const { took, mapped } = plan({ 'pending.json': [{ id: 'a', payload: { dependencies: ['b'], n: 1 } }, { id: 'b', payload: { dependencies: { react: '18' } } }] })
+    expect(took).toMatchObject([{ id: 'b' }, { id: 'a', dependencies: ['b'], payload: { dependencies: ['b'], n: 1 } }])
+    expect(mapped.map(({ what }) => what)).toContain('payload.dependencies names tasks: they are dependencies')
+  })
+
+  test('a task that is cancelled in the queue will never complete', () => {
+    const { took, refused } = planImport(files({ 'pending.json': [{ id: 'a', dependencies: ['gone'] }] }), new Map([['gone', 'discarded']]))
+    expect([took, refused]).toEqual([[], [{ file: 'pending.json', task: 'a', why: 'depends on gone, which is discarded and will never complete', tasks: 1 }]])
+  })
+})
+
+describe('EV-09: numbers that are ranks', () => {
+  const ranked = (numbers: ReadonlyArray<number | string>, options: { readonly ranks?: boolean } = {}, others: Record<string, ReadonlyArray<object>> = {}) =>
+    planImport(files({ 'pending.json': numbers.map((priority, i) => ({ id: `t${i}`, priority })), ...others }), new Map(), options)
+  const notices = ({ mapped }: ReturnType<typeof ranked>) => mapped.map(({ what }) => what).filter((what) => /ranks/.test(what))
+
+  test('any number above 10, in any of the files: 1 comes first; it is said, and the numbers stay in metadata', () => {
+    const result = ranked(Array.from({ length: 29 }, (_, i) => 29 - i), {}, { 'completed.json': [{ id: 'done', priority: 3 }] })
+    const pending = result.took.filter(({ status }) => status === 'pending')
+    expect(pending.map(({ metadata }) => metadata?.priority)).toEqual(Array.from({ length: 29 }, (_, i) => i + 1))
+    const priorities = pending.map(({ priority }) => priority ?? 0)
+    expect(priorities).toEqual([...priorities].sort((a, b) => b - a))
+    expect([priorities[0], priorities[28]]).toEqual([10, 1])
+    expect(result.took.find(({ id }) => id === 'done')).toMatchObject({ priority: 10, metadata: { priority: 3 } })
+    expect(notices(result)).toContain('numbers up to 29 stand as priorities: taken as ranks, 1 first, and kept in metadata; --no-ranks takes them as priorities, 10 first')
+  })
+
+  test('whatever the numbers, ranks are claimed in their order, and equal ones in that of the file', () => {
+    fc.assert(fc.property(fc.array(fc.integer({ min: -5, max: 60 }), { maxLength: 40, size: 'max' }), (numbers) => {
+      const { took } = ranked(numbers, { ranks: true })
+      const claimed = took.map((task, at) => ({ task, at })).sort((a, b) => (b.task.priority ?? 0) - (a.task.priority ?? 0) || a.at - b.at)
+      const expected = numbers.map((rank, i) => ({ rank, id: `t${i}` })).sort((a, b) => a.rank - b.rank)
+      expect(claimed.map(({ task }) => task.id)).toEqual(expected.map(({ id }) => id))
+    }))
+  })
+
+  test('--no-ranks: what is above 10 is 10, and stays in metadata', () => {
+    const result = ranked([3, 99], { ranks: false })
+    expect(result.took).toMatchObject([{ priority: 3 }, { priority: 10, metadata: { priority: 99 } }])
+    expect(notices(result)).toEqual([])
+  })
+
+  test('names are no ranks', () => {
+    expect(ranked(['high', 12, 'P0', '20']).took.map(({ priority }) => priority)).toEqual([8, 10, 10, 5])
+  })
+
+  test('1, 2, 3 … up to 10 may be either: priorities, with a notice', () => {
+    const result = ranked([1, 2, 3, 4])
+    expect(result.took.map(({ priority }) => priority)).toEqual([1, 2, 3, 4])
+    expect(notices(result)).toEqual([expect.stringContaining('--ranks takes them as ranks') as string])
+    expect(notices(ranked([5, 5, 9]))).toEqual([])
   })
 })
 

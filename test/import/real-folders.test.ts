@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { planImport, readQueueFolder } from '@daybook/adapters/import'
@@ -47,6 +47,27 @@ describe('EV-09: a folder', () => {
     }))
     expect(plan.took.map(({ id }) => id)).toEqual(['a'])
     expect(plan.refused.map(({ file }) => file)).toEqual(['cancelled.json', 'completed.json', 'failed.json'])
+  })
+
+  test('what lies beside and may hold tasks is said: other folders, other kinds of files', async () => {
+    const path = make({ 'pending.json': '["x"]', 'more.jsonl': '{}', 'notes.md': '' })
+    mkdirSync(join(path, 'archive'))
+    writeFileSync(join(path, 'archive', 'old.json'), '["y"]')
+    mkdirSync(join(path, 'empty'))
+    const { refused } = await planOf(path)
+    expect(refused).toEqual([
+      { file: 'archive/', why: 'is not read: a folder with 1 .json file of its own; import it by itself', tasks: 0 },
+      { file: 'more.jsonl', why: 'is not read: tasks are taken from .json files', tasks: 0 },
+    ])
+  })
+
+  test('of a project, the folder with queue files is read, whatever .json is above it', async () => {
+    const path = make({ 'package.json': '{"name":"x"}' })
+    const queue = join(path, '.loki', 'queue')
+    mkdirSync(queue, { recursive: true })
+    writeFileSync(join(queue, 'pending.json'), '["x"]')
+    expect(await readQueueFolder(path)).toMatchObject({ dir: queue, files: [{ name: 'pending.json', entries: 1, refused: [] }] })
+    expect((await readQueueFolder(join(path, '.loki'))).dir).toBe(queue)
   })
 
   test('a single file will do', async () => {

@@ -7,7 +7,7 @@ const fakeQueue = (refuses: (task: ImportTask) => string | undefined = () => und
   const tasks = new Map<string, ImportTask>()
   const state = { requests: 0, largest: 0, tasks }
   const target: ImportTarget = {
-    has: async (id) => tasks.has(id),
+    statusOf: async (id) => tasks.get(id)?.status,
     take: async (chunk) => {
       state.requests++
       state.largest = Math.max(state.largest, chunk.length)
@@ -20,9 +20,9 @@ const fakeQueue = (refuses: (task: ImportTask) => string | undefined = () => und
       }
       return E.right(chunk.map((task) => {
         const known = keys[task.idempotencyKey]
-        if (known !== undefined || tasks.has(task.id)) return { id: known ?? task.id, duplicate: true }
+        if (known !== undefined || tasks.has(task.id)) return { id: known ?? task.id, duplicate: true, status: 'pending' as const }
         tasks.set(task.id, task)
-        return { id: task.id, duplicate: false }
+        return { id: task.id, duplicate: false, status: task.status }
       }))
     },
   }
@@ -41,7 +41,7 @@ test('goes in chunks, dependencies first, and says how far it is', async () => {
   const { target, state } = fakeQueue()
   const tasks = Array.from({ length: 1_300 }, (_, i) => ({ id: `t${i}`, type: 'x', dependencies: i === 1_299 ? [] : [`t${i + 1}`] }))
   const seen: Array<number> = []
-  const report = await importFiles(file(tasks), target, (done) => seen.push(done))
+  const report = await importFiles(file(tasks), target, { progress: (step, done) => void (step === 'importing' && seen.push(done)) })
   expect(report).toMatchObject({ took: 1_300, refused: [] })
   expect(state).toMatchObject({ requests: 3, largest: 500 })
   expect(seen).toEqual([0, 500, 1_000, 1_300])
@@ -53,8 +53,8 @@ test('one task that the queue refuses is named, and stops no other but its depen
   const report = await importFiles(file(tasks), target)
   expect(report.took).toBe(98)
   expect(report.refused).toEqual([
-    { file: 'pending.json', task: 't40', why: 'too large' },
-    { file: 'pending.json', task: 't41', why: 'depends on t40, which was refused' },
+    { file: 'pending.json', task: 't40', why: 'too large', tasks: 1 },
+    { file: 'pending.json', task: 't41', why: 'depends on t40, which was refused', tasks: 1 },
   ])
   expect(state.requests).toBeLessThan(20)
 })
@@ -64,4 +64,14 @@ test('a task that the queue has under another id goes by that id, also as a depe
   const report = await importFiles(file([{ id: 'b', type: 'x', dependencies: ['a'] }, { id: 'a', type: 'x', idempotencyKey: 'k' }]), target)
   expect(report).toMatchObject({ took: 1, alreadyThere: 1, refused: [] })
   expect(state.tasks.get('b')?.dependencies).toEqual(['elsewhere'])
+})
+
+test('an import that cannot reach the queue any more says how far it came; the same again goes on from there', async () => {
+  const { target, state } = fakeQueue()
+  const tasks = file(Array.from({ length: 1_300 }, (_, i) => ({ id: `t${i}`, type: 'x' })))
+  let left = 2
+  const away: ImportTarget = { ...target, take: (chunk) => (left-- > 0 ? target.take(chunk) : Promise.reject(new Error('the server is away'))) }
+  await expect(importFiles(tasks, away)).rejects.toMatchObject({ name: 'ImportStopped', done: 1_000, of: 1_300, cause: { message: 'the server is away' } })
+  expect(state.tasks.size).toBe(1_000)
+  expect(await importFiles(tasks, target)).toMatchObject({ took: 300, alreadyThere: 1_000 })
 })

@@ -1,4 +1,4 @@
-import { readQueueFile } from '@daybook/adapters/import'
+import { planImport, readQueueFile } from '@daybook/adapters/import'
 import { describe, expect, test } from 'vitest'
 
 const read = (value: unknown, name = 'pending.json') => readQueueFile(typeof value === 'string' ? value : JSON.stringify(value), name)
@@ -32,9 +32,9 @@ describe('EV-09: queue files in every shape found in the wild', () => {
 
   test.each([
     [10, 10], [1, 1], ['critical', 10], ['High', 8], ['MEDIUM', 5], ['low', 3],
-    ['P0', 10], ['p1', 8], ['P2', 5], ['P3', 3], ['7', 7], [0, 1], [99, 10], [6.6, 7],
+    ['P0', 10], ['p1', 8], ['P2', 5], ['P3', 3], ['P4', 1], ['7', 7], [0, 1], [-3, 1], [6.6, 7],
   ])('priority %j → %i', (given, number) => {
-    expect(one({ priority: given }).task?.priority).toBe(number)
+    expect(planImport([read([{ id: 'a', type: 'dev', priority: given }])]).took[0]?.priority).toBe(number)
   })
 
   test('a priority that nobody knows is the default, and stays in metadata', () => {
@@ -62,6 +62,123 @@ describe('EV-09: queue files in every shape found in the wild', () => {
     const { task: found, said } = one({ claimedBy: 'agent-7', claimedAt: '2026-01-01T00:00:00Z' }, 'in-progress.json')
     expect(found).toMatchObject({ status: 'pending', metadata: { claimedBy: 'agent-7', claimedAt: '2026-01-01T00:00:00Z' } })
     expect(said).toContain('in-progress → pending: the lease that an agent had elsewhere is not one here')
+  })
+})
+
+describe('EV-09: tasks in named lists of one file', () => {
+  const ofLists = (lists: object, name = 'queue.json') => {
+    const file = read(lists, name)
+    return { ...file, stood: Object.fromEntries(file.found.map(({ task: { id, status } }) => [id, status])) }
+  }
+
+  test('every list whose name means a status is taken, and its tasks stand as it says', () => {
+    const ten = Array.from({ length: 10 }, (_, i) => ({ id: `c${i}`, type: 'dev' }))
+    const { stood, refused, entries } = ofLists({ queue: [], claimed: [{ id: 'k' }], completed: ten, failed_tasks: [{ id: 'f' }], skippedTasks: [{ id: 's' }], 'in-progress': ['write it'] })
+    expect(refused).toEqual([])
+    expect(entries).toBe(14)
+    expect(Object.values(stood).sort()).toEqual([...Array<string>(10).fill('completed'), 'cancelled', 'dead-letter', 'pending', 'pending'].sort())
+  })
+
+  test("a task's own status counts before its list's, that before the file's, and both are said", () => {
+    const { stood, mapped } = ofLists({ completed: [{ id: 'a', status: 'pending' }, { id: 'b' }] }, 'pending.json')
+    expect(stood).toEqual({ a: 'pending', b: 'completed' })
+    expect(mapped.map(({ what }) => what)).toEqual(expect.arrayContaining([
+      "say pending in a list named for completed: the task's own word counts",
+      'stand in a list named for completed, in a file named for pending: the list counts',
+    ]))
+  })
+
+  test('a list under a name that says nothing is left out by name, with what to do; what the file says of itself is not', () => {
+    const { found, refused, mapped, entries } = ofLists({ tasks: [{ id: 'a' }], urgent: [{ id: 'b' }, { id: 'c' }], notes: ['one', 'two'], updatedAt: '2026-01-01', archive: [] })
+    expect(found.map(({ task: { id } }) => id)).toEqual(['a'])
+    expect(refused).toEqual([{ file: 'queue.json', why: expect.stringMatching(/^the list "urgent" is left out \(2 entries\): .*rename it to tasks/) as string, tasks: 2 }])
+    expect(entries).toBe(3)
+    expect(mapped.map(({ what }) => what)).toContain("the file's own fields are no tasks, and were left: archive, notes, updatedAt")
+  })
+
+  test('tasks by their ids', () => {
+    expect(ofLists({ tasks: { a: { status: 'done' }, b: { id: 'own', type: 'x' } } }).stood).toEqual({ a: 'completed', own: 'pending' })
+  })
+
+  test('an entry that is refused is named by its list', () => {
+    expect(ofLists({ queue: [{ id: 'a' }], completed: [{ id: 'b' }, 7] }).refused).toMatchObject([{ task: '#2 of completed' }])
+  })
+})
+
+describe('EV-09: statuses in any words', () => {
+  test.each([
+    ['IN_PROGRESS', 'pending'], ['claimed', 'pending'], ['blocked', 'pending'], ['todo', 'pending'], ['Done', 'completed'], ['shipped', 'completed'],
+    ['failed', 'dead-letter'], ['error', 'dead-letter'], ['skipped', 'cancelled'], ['canceled', 'cancelled'], ["won't fix", 'cancelled'], ['later', undefined],
+  ])('%s is %s', (status, stood) => {
+    expect(read([{ id: 'a', status }]).found.map(({ task }) => task.status)).toEqual(stood === undefined ? [] : [stood])
+  })
+
+  test('skipped is cancelled, and its reason and time stay with it', () => {
+    const { task: found, said } = one({ status: 'skipped', skipped_at: '2026-01-31T22:00:00+07:00', reason: 'User requested skip' })
+    expect(found).toMatchObject({ status: 'cancelled', completedAt: '2026-01-31T15:00:00.000Z', metadata: { reason: 'User requested skip' } })
+    expect(said).toContain('skipped → cancelled')
+  })
+
+  test('blocked_by_C1 says what the task waits for', () => {
+    expect(one({ status: 'blocked_by_C1' }).task).toMatchObject({ status: 'pending', dependencies: ['C1'] })
+    expect(one({ status: 'blocked by: C 2' }).task).toMatchObject({ dependencies: ['C 2'] })
+  })
+})
+
+describe('EV-09: fields by any of their names, in any spelling', () => {
+  const day = '2026-01-31T00:00:00.000Z'
+  const bare = (fields: object, file?: string) => {
+    const { metadata: _, ...task } = read([fields], file).found[0]?.task ?? {}
+    return task
+  }
+  const spellings = (name: string): ReadonlyArray<string> => {
+    const words = name.split(/(?=[A-Z])/).map((word) => word.toLowerCase())
+    return [...new Set([name, words.join('_'), words.join('-'), words.join('_').toUpperCase(), words.join(' '), words.join('')])]
+  }
+  const rows: ReadonlyArray<readonly [own: string, names: ReadonlyArray<string>, value: unknown, file?: string]> = [
+    ['id', ['taskId'], 'x'],
+    ['type', ['taskType', 'agentType'], 'eng'],
+    ['status', ['state', 'taskStatus'], 'completed'],
+    ['description', ['title', 'taskName', 'name'], 'text'],
+    ['priority', ['prio'], 'high'],
+    ['idempotencyKey', [], 'k'],
+    ['dependencies', ['dependsOn', 'deps', 'blockedBy', 'blockers', 'prerequisites'], ['b', 'c']],
+    ['dependencies', ['dependsOn', 'blockedBy'], 'b'],
+    ['dependencies', ['dependsOn', 'blockedBy'], [{ id: 'b' }, { task_id: 7 }]],
+    ['timeout', ['timeoutSeconds'], 60],
+    ['maxRetries', [], 2],
+    ['backoffSeconds', ['backoff'], 5],
+    ['availableAt', ['scheduledAt', 'notBefore'], day],
+    ['deadlineAt', ['deadline', 'dueAt', 'due', 'dueDate'], day],
+    ['ticketId', ['ticket'], 'T-1'],
+    ['tenant', ['tenantId'], 'acme'],
+    ['parentTaskId', ['parentTask', 'parentId', 'parent'], 'p'],
+    ['createdAt', ['created', 'enqueuedAt', 'queuedAt'], day, 'completed.json'],
+    ['completedAt', ['completed', 'finishedAt', 'finished', 'cancelledAt', 'skippedAt', 'failedAt', 'deadLetteredAt'], day, 'completed.json'],
+    ['retries', ['retryCount'], 3, 'failed.json'],
+    ['lastError', ['error', 'errorMessage', 'failureReason'], 'no', 'failed.json'],
+    ['result', [], { output: 1 }, 'completed.json'],
+  ]
+  test.each(rows.map(([own, names, value, file]) => [own, names.join(', '), names, value, file] as const))('%s: %s', (own, _, names, value, file) => {
+    const fields = own === 'id' ? { type: 'dev' } : own === 'type' ? { id: 'a' } : { id: 'a', type: 'dev' }
+    const expected = bare({ ...fields, [own]: value }, file)
+    expect(expected).toHaveProperty(own)
+    for (const name of [own, ...names].flatMap(spellings)) expect([name, bare({ ...fields, [name]: value }, file)]).toEqual([name, expected])
+  })
+
+  test('the first of several names counts, the others stay in metadata', () => {
+    expect(one({ title: 'short', description: 'long', name: 'n', completed_at: day, completedAt: day }, 'completed.json').task).toMatchObject({
+      description: 'long', completedAt: day, metadata: { title: 'short', name: 'n', completedAt: day },
+    })
+  })
+
+  test('who held it, since when, and whatever else is not known, stays word for word', () => {
+    const past = { claimed_by: 'agent-7', started: '2026-02-11T20:52:51+08:00', spec: { files: ['a.ts'] }, none: null }
+    expect(one(past, 'in-progress.json').task?.metadata).toEqual(past)
+  })
+
+  test.each(['depends_on', 'dependsOn', 'blockedBy', 'blocked_by', 'blockers'])('what cannot be read in %s refuses the task by name: it must not run before what it waits for', (field) => {
+    expect(read([{ id: 'a', [field]: [{ at: 1 }] }])).toMatchObject({ found: [], refused: [{ task: 'a', why: `${field} [{"at":1}] are not task ids`, tasks: 1 }] })
   })
 })
 
@@ -123,17 +240,35 @@ describe('EV-09: what cannot be taken is refused by name, and the rest is taken'
   ])('the file %j %s', (text, why) => {
     const file = read(text, 'broken.json')
     expect(file.found).toEqual([])
-    expect(file.refused).toEqual([{ file: 'broken.json', why: expect.stringContaining(why) as string }])
+    expect(file.refused).toEqual([{ file: 'broken.json', why: expect.stringContaining(why) as string, tasks: 0 }])
   })
 
   test.each([
     [null, '#1'], [7, '#1'], [[], '#1'], ['', '#1'],
     [{ id: '#3', type: 'x' }, '#1'], [{ id: '', type: 'x' }, '#1'],
-    [{ id: 'b', type: 'eng-*' }, 'b'], [{ id: 'b', status: 'odd' }, 'b'], [{ id: 'b', dependencies: 'a' }, 'b'],
+    [{ id: 'b', type: 'eng-*' }, 'b'], [{ id: 'b', status: 'odd' }, 'b'], [{ id: 'b', dependencies: [{ at: 1 }] }, 'b'],
   ])('the task %j', (entry, name) => {
     const file = read([entry, { id: 'a', type: 'dev' }])
     expect(file.found.map((found) => found.task.id)).toEqual(['a'])
     expect(file.refused).toMatchObject([{ file: 'pending.json', task: name }])
+  })
+})
+
+describe('EV-09: numbers that would be rounded refuse their task, by their place, and no other', () => {
+  const big = '{"id":"a","payload":{"n":[1,9007199254740993]}}'
+  test.each([
+    [`[{"id":"b"},${big}]`, 'payload.n[1]'],
+    [`{"queue":[],"completed":[{"id":"b"},${big}]}`, 'payload.n[1]'],
+    [`{"tasks":{"b":{},"a":${big}}}`, 'payload.n[1]'],
+    [`[{"id":"b"},{"id":"a","priority":1e400}]`, 'priority'],
+  ])('%s', (text, path) => {
+    const { found, refused } = read(text)
+    expect(found.map(({ task: { id } }) => id)).toEqual(['b'])
+    expect(refused).toEqual([{ file: 'pending.json', task: 'a', why: expect.stringContaining(`${path}: `) as string, tasks: 1 }])
+  })
+
+  test('an id is one of them: the task is named by its place', () => {
+    expect(read('[{"id":9007199254740993},{"id":9007199254740991}]')).toMatchObject({ found: [{ task: { id: '9007199254740991' } }], refused: [{ task: '#1' }] })
   })
 })
 

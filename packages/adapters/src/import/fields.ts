@@ -1,9 +1,9 @@
-/** The fields of a task that can be read one by one: each gives a value that Daybook takes, or `undefined`. */
+/** The values of a task's fields that can be read one by one: each gives what Daybook takes, or `undefined`. */
 import { type Json, type JsonObject, Name, type Phase, phases, TaskId } from '@daybook/core'
 import { readTime } from '../time.js'
 import type { ImportTask } from './types.js'
 
-/** Milliseconds of the earliest and latest time that Daybook knows. */
+/** Milliseconds of the latest time that Daybook knows. */
 const instantMax = 253_402_300_799_999
 
 /** ISO 8601 with a date, or a number of seconds or milliseconds since 1970 (told apart by their size). */
@@ -12,8 +12,9 @@ export const readInstant = (value: unknown): string | undefined => {
   return ms !== undefined && ms >= 0 && ms <= instantMax ? new Date(ms).toISOString() : undefined
 }
 
-const readNumber = (value: unknown): number =>
-  typeof value === 'number' ? value : typeof value === 'string' && /^\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : Number.NaN
+/** A number, or a text of one; `NaN` for anything else. */
+export const readNumber = (value: unknown): number =>
+  typeof value === 'number' ? value : typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : Number.NaN
 
 const seconds = (min: number) => (value: unknown): number | undefined => {
   const read = readNumber(value)
@@ -34,7 +35,8 @@ export const readId = (value: unknown): string | undefined => {
 const phase = (value: unknown): Phase | undefined =>
   typeof value === 'string' ? phases.find((known) => known === value.toUpperCase()) : undefined
 
-const requires = (value: unknown): { readonly skills: ReadonlyArray<string> } | undefined => {
+/** `{"skills": […]}`. A list of names is read by `dependencies.ts`: they may be tasks. */
+export const readSkills = (value: unknown): { readonly skills: ReadonlyArray<string> } | undefined => {
   if (!isRecord(value) || Object.keys(value).some((key) => key !== 'skills')) return undefined
   const { skills } = value
   return Array.isArray(skills) && skills.every(Name.is) ? { skills } : undefined
@@ -43,7 +45,7 @@ const requires = (value: unknown): { readonly skills: ReadonlyArray<string> } | 
 export const isRecord = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-type Simple = 'timeout' | 'maxRetries' | 'backoffSeconds' | 'availableAt' | 'deadlineAt' | 'ticketId' | 'phase' | 'tenant' | 'requires' | 'parentTaskId'
+type Simple = 'timeout' | 'maxRetries' | 'backoffSeconds' | 'availableAt' | 'deadlineAt' | 'ticketId' | 'phase' | 'tenant' | 'parentTaskId'
 
 /** What each of these fields is read by. */
 export const simpleFields: { readonly [K in Simple]: (value: Json) => ImportTask[K] | undefined } = {
@@ -55,8 +57,7 @@ export const simpleFields: { readonly [K in Simple]: (value: Json) => ImportTask
   ticketId: name,
   phase,
   tenant: name,
-  requires,
   parentTaskId: readId,
 }
 export const readName = name
-export const readCount = whole(Number.MAX_SAFE_INTEGER)
+export const readCount = whole(1_000_000)

@@ -1,5 +1,6 @@
 export * from './types.js'
 export { readQueueFile } from './read-file.js'
 export { type QueueFolder, readQueueFolder } from './read-folder.js'
-export { outsideDependencies, planImport } from './plan.js'
-export { importFiles, type ImportReport, type ImportTarget, type TakenIn } from './send.js'
+export { namedTasks, planImport } from './plan.js'
+export { importFiles, type ImportReport, type ImportSteps, ImportStopped, type ImportTarget, type TakenIn, tryImport } from './send.js'
+export { importTarget } from './client-target.js'

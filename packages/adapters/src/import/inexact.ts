@@ -2,12 +2,16 @@
 import type { FieldError } from '@daybook/core'
 import { inexactNumbers } from '../read-json.js'
 
-/** By the entry's place, `[3]` or `tasks[3]`: the first such number in it, with its place within the entry. */
-export const inexactEntries = (text: string): ReadonlyMap<string, FieldError> => {
-  const found = new Map<string, FieldError>()
-  for (const { path, message } of inexactNumbers(text)) {
-    const [, entry, within = ''] = /^([^[]*\[\d+\])\.?(.*)$/s.exec(path) ?? []
-    if (entry !== undefined && !found.has(entry)) found.set(entry, { path: within, message })
+/** Tells of the entry at a place (`[3]`, `tasks[3]`, `tasks.T-1`) the first such number in it, with its place within the entry. */
+export const inexactIn = (text: string): ((path: string) => FieldError | undefined) => {
+  const inexact = inexactNumbers(text)
+  const inLists = new Map<string, FieldError>()
+  for (const error of inexact) {
+    const [entry] = /^[^[]*\[\d+\]/.exec(error.path) ?? []
+    if (entry !== undefined && !inLists.has(entry)) inLists.set(entry, error)
   }
-  return found
+  return (entry) => {
+    const found = entry.endsWith(']') ? inLists.get(entry) : inexact.find(({ path }) => path === entry || path.startsWith(`${entry}.`))
+    return found === undefined ? undefined : { ...found, path: found.path.slice(entry.length).replace(/^\./, '') }
+  }
 }

@@ -1,23 +1,36 @@
 /** One entry of a queue file, in any shape, as a task that Daybook takes. Nothing that it says is lost. */
 import { createHash } from 'node:crypto'
-import { canonicalJson, type Json, type JsonObject, NotJson, Result, TaskType, textMax } from '@daybook/core'
+import { canonicalJson, type FieldError, type Json, type JsonObject, NotJson, TaskType, textMax } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { isRecord, readCount, readId, readInstant, readName, simpleFields } from './fields.js'
+import { isGiven, maybeDependencies, readDependencies } from './dependencies.js'
+import { Fields, type Given, hasOwnName } from './field-names.js'
+import { isRecord, readId, readName, readNumber, readSkills, simpleFields } from './fields.js'
+import { mapPast } from './map-past.js'
+import { Kept } from './metadata.js'
 import { readPriority } from './priority.js'
-import { stageOf } from './status.js'
+import { short } from './short.js'
+import { blockerIn, isOwnWord, stageOf } from './status.js'
 import type { Found, ImportStatus, ImportTask, Refused, Stage } from './types.js'
 
 /** Where the entry stands. */
 export interface Place {
   readonly file: string
-  /** Counted from 1. */
-  readonly index: number
-  /** What the file's name says about all of its tasks. */
-  readonly stage: Stage | undefined
+  /** For people, when it has no id: `#3`. */
+  readonly position: string
+  /** What the names of its list and its file say about all of their tasks. */
+  readonly list: NamedStage | undefined
+  readonly around: NamedStage | undefined
+  /** A number in it that would be rounded. */
+  readonly inexact: FieldError | undefined
   readonly note: (what: string, task: string) => void
 }
 
-type Draft = { -readonly [K in keyof ImportTask]?: ImportTask[K] }
+export interface NamedStage {
+  readonly name: string
+  readonly stage: Stage
+}
+
+export type Draft = { -readonly [K in keyof ImportTask]?: ImportTask[K] }
 
 const typeDefault = 'task'
 
@@ -41,7 +54,7 @@ export const mapTask = (entry: Json, place: Place): E.Either<Refused, Found> => 
 }
 
 const refused = (place: Place, id: string | undefined, why: string): E.Either<Refused, never> =>
-  E.left({ file: place.file, task: id ?? `#${place.index}`, why })
+  E.left({ file: place.file, task: id ?? place.position, why, tasks: 1 })
 
 /** The same entry gets the same id each time, so that a second import finds it there. */
 const idOf = (entry: Json): string => `task-${createHash('sha256').update(canonicalJson(entry, 'task')).digest('hex').slice(0, 16)}`
@@ -54,175 +67,127 @@ const mapText = (text: string, place: Place): E.Either<Refused, Found> => {
 
 const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> => {
   // 1. Who it is: refused when that cannot be settled, because others may depend on it.
-  const rest = new Map(Object.entries(entry))
-  const take = (key: string): Json => {
-    const value = rest.get(key) ?? null
-    rest.delete(key)
-    return value
-  }
-  const givenId = take('id')
-  const id = givenId === null ? idOf(entry) : readId(givenId)
-  if (id === undefined) return refused(place, undefined, `id ${short(givenId)} is not 1–128 printable characters, or starts with #`)
+  const fields = new Fields(entry)
+  const givenId = fields.take('id')
+  const id = givenId === undefined ? idOf(entry) : readId(givenId.value)
+  if (id === undefined) return refused(place, undefined, `${givenId?.name ?? 'id'} ${short(givenId?.value ?? null)} is not 1–128 printable characters, or starts with #`)
+  if (place.inexact !== undefined) return refused(place, typeof givenId?.value === 'number' ? undefined : id, `${place.inexact.path}: ${place.inexact.message}`)
   const say = (what: string): void => place.note(what, id)
-  if (givenId === null) say('had no id: one was made from their content')
-  if (typeof givenId === 'number') say('numeric ids became texts')
+  if (givenId === undefined) say('had no id: one was made from their content')
+  if (typeof givenId?.value === 'number') say('numeric ids became texts')
 
-  const givenType = take('type')
-  const type = givenType ?? typeDefault
+  const givenType = fields.take('type')
+  const type = givenType?.value ?? typeDefault
   if (!TaskType.is(type)) return refused(place, id, `type ${short(type)} is not 1–128 printable characters without *`)
-  if (givenType === null) say(`had no type: "${typeDefault}"`)
+  if (givenType === undefined) say(`had no type: "${typeDefault}"`)
 
-  // 2. Where it stands.
-  const givenStatus = take('status')
-  const own = typeof givenStatus === 'string' ? stageOf(givenStatus) : undefined
-  if (givenStatus !== null && own === undefined) return refused(place, id, `status ${short(givenStatus)} is not known: it cannot be told whether the task is done`)
-  const stage = own ?? place.stage ?? 'pending'
-  if (own !== undefined && place.stage !== undefined && own !== place.stage) say(`say ${String(givenStatus)} in a file named for ${place.stage}: the task's own word counts`)
-  if (own === undefined && place.stage === undefined) say('say nothing of their status, nor does the file\'s name: pending')
-  if (stage === 'in-progress') say('in-progress → pending: the lease that an agent had elsewhere is not one here')
-  if (stage === 'dead-letter' && /^fail/i.test(String(givenStatus ?? place.file))) say('failed → dead-letter')
-
-  const dependencies = readDependencies(take('dependencies'))
-  if (dependencies === undefined) return refused(place, id, `dependencies ${short(entry.dependencies ?? null)} are not a list of task ids`)
-  if (dependencies.renamed) say('numeric ids became texts')
+  // 2. Where it stands, and what it waits for.
+  const givenStatus = fields.take('status')
+  const stage = stageFor(givenStatus, place, say)
+  if (stage === undefined) return refused(place, id, `status ${short(givenStatus?.value ?? null)} is not known: it cannot be told whether the task is done`)
+  const givenDependencies = fields.takeAll('dependencies')
+  const dependencies = readDependencies([...givenDependencies, ...blockerOf(givenStatus)])
+  if (isGiven(dependencies)) return refused(place, id, `${dependencies.name} ${short(dependencies.value)} are not task ids`)
+  if (dependencies.hadNumbers) say('numeric ids became texts')
+  for (const given of [givenId, givenType, givenStatus, ...givenDependencies]) sayName(given, say)
 
   // 3. What it is about. What cannot be used as it is stays, word for word, in the metadata.
   const task: Draft = { id, type, status: statusOf[stage], idempotencyKey: id }
-  const kept = new Map<string, Json>()
-  const keep = (key: string, value: Json, what: string): void => {
-    kept.set(key, value)
-    say(what)
-  }
+  const kept = new Kept(fields.take('metadata')?.value ?? null, say)
   if (dependencies.ids.length > 0) task.dependencies = dependencies.ids
-  const payload = take('payload')
-  if (payload !== null) task.payload = payload
-
-  const priority = take('priority')
-  if (priority !== null) {
-    const read = readPriority(priority)
-    if (read === undefined) keep('priority', priority, `priority ${short(priority)} is not known: the queue's default`)
-    else {
-      task.priority = read
-      if (typeof priority === 'string') say(`priority ${short(priority)} → ${read}`)
-      else if (read !== priority) keep('priority', priority, `priority ${short(priority)} → ${read}`)
-    }
-  }
-  const key = take('idempotencyKey')
-  const readKey = key === null ? undefined : readName(key)
-  if (readKey !== undefined) task.idempotencyKey = readKey
-  else if (key === null) say('had no idempotencyKey: their id is the key')
-  else keep('idempotencyKey', key, 'an idempotencyKey over 128 characters stays in metadata, the id is the key')
-
-  const description = take('description')
-  if (typeof description === 'string') {
-    task.description = description.length <= textMax ? description : `${description.slice(0, textMax - 1)}…`
-    if (description.length > textMax) keep('description', description, `a description over ${textMax} characters was cut, and stays whole in metadata`)
-  } else if (description !== null) keep('description', description, 'a description that is not a text stays in metadata')
-
+  const payload = fields.take('payload')
+  if (payload !== undefined) task.payload = payload.value
+  const number = mapPriority(task, fields.take('priority'), kept, say)
+  mapKey(task, fields.take('idempotencyKey'), kept, say)
+  mapDescription(task, fields.take('description'), kept, say)
   for (const field of Object.keys(simpleFields) as ReadonlyArray<keyof typeof simpleFields>) {
-    const value = take(field)
-    if (value === null) continue
-    const read = simpleFields[field](value)
-    if (read === undefined) keep(field, value, `${field} ${short(value)} cannot be used: it stays in metadata`)
+    const given = fields.take(field)
+    if (given === undefined) continue
+    const read = simpleFields[field](given.value)
+    if (read === undefined) kept.keep(given, `${given.name} ${short(given.value)} cannot be used: it stays in metadata`)
     else Object.assign(task, { [field]: read })
+    if (read !== undefined) sayName(given, say)
   }
+  const requires = fields.take('requires')
+  const skills = requires === undefined ? undefined : readSkills(requires.value)
+  if (skills !== undefined) task.requires = skills
+  else if (requires !== undefined) kept.keep(requires)
 
   // 4. What became of it.
-  mapPast(task, stage, take, keep)
+  mapPast(task, stage, fields, kept)
 
   // 5. Everything else.
-  const ownMetadata = take('metadata')
-  for (const field of ['claimedBy', 'claimedAt']) if (rest.get(field) === null) rest.delete(field)
-  if (rest.size > 0) say(`fields without a place of their own stay in metadata: ${[...rest.keys()].sort().join(', ')}`)
-  const metadata = joinMetadata(ownMetadata, new Map([...kept, ...rest]))
+  kept.keepAll(fields.rest())
+  const metadata = kept.all()
   if (metadata !== undefined) task.metadata = metadata
-
   // Depth and numbers that JSON text can hold but Daybook does not take.
   for (const field of ['payload', 'metadata', 'result'] as const) canonicalJson(task[field] ?? null, field)
-  return E.right({ task: task as ImportTask, stage, file: place.file })
+  const maybe = maybeDependencies(skills === undefined ? requires : undefined, task.payload)
+  return E.right({ task: task as ImportTask, stage, file: place.file, maybe, ...(number === undefined ? {} : { number }) })
 }
 
-const readDependencies = (value: Json): { readonly ids: ReadonlyArray<string>; readonly renamed: boolean } | undefined => {
-  if (value === null) return { ids: [], renamed: false }
-  if (!Array.isArray(value)) return undefined
-  const ids: Array<string> = []
-  for (const one of value) {
-    const id = readId(one)
-    if (id === undefined) return undefined
-    if (!ids.includes(id)) ids.push(id)
+/** By its own word, else by its list's name, else by its file's; `undefined` for a word that is not known. */
+const stageFor = (given: Given | undefined, { list, around }: Place, say: (what: string) => void): Stage | undefined => {
+  if (given !== undefined) {
+    const word = String(given.value)
+    const stage = blockerIn(word) === undefined ? stageOf(word) : 'pending'
+    const by = list ?? around
+    if (stage !== undefined && by !== undefined && by.stage !== stage) {
+      say(`say ${word} in a ${by === list ? 'list' : 'file'} named for ${by.stage}: the task's own word counts`)
+    }
+    if (stage !== undefined) sayStage({ name: word, stage }, say)
+    return stage
   }
-  return { ids, renamed: value.some((one) => typeof one === 'number') }
+  if (list !== undefined && around !== undefined && list.stage !== around.stage) {
+    say(`stand in a list named for ${list.stage}, in a file named for ${around.stage}: the list counts`)
+  }
+  const by = list ?? around
+  if (by === undefined) say("say nothing of their status, nor does the file's name: pending")
+  else sayStage(by, say)
+  return by?.stage ?? 'pending'
 }
 
-const mapPast = (
-  task: Draft,
-  stage: Stage,
-  take: (key: string) => Json,
-  keep: (key: string, value: Json, what: string) => void,
-): void => {
-  const isOpen = task.status === 'pending'
-  const past = (field: string): string => `${field} of an open task stays in metadata: the queue keeps its own`
-  const noTime = (field: string, value: Json): string => `${field} ${short(value)} is no time that exists: it stays in metadata`
-
-  const createdAt = take('createdAt')
-  const created = readInstant(createdAt)
-  if (created !== undefined) task.createdAt = created
-  if (createdAt !== null && (isOpen || created === undefined)) keep('createdAt', createdAt, created === undefined ? noTime('createdAt', createdAt) : past('createdAt'))
-
-  for (const field of ['completedAt', 'finishedAt', 'cancelledAt', 'failedAt', 'deadLetteredAt']) {
-    const value = take(field)
-    if (value === null) continue
-    const at = readInstant(value)
-    if (isOpen || at === undefined || task.completedAt !== undefined) keep(field, value, isOpen ? past(field) : at === undefined ? noTime(field, value) : `${field} stays in metadata`)
-    else task.completedAt = at
-  }
-
-  const retries = take('retries')
-  const count = readCount(retries)
-  if (isOpen ? retries !== 0 && retries !== null : retries !== null && count === undefined) keep('retries', retries, past('retries'))
-  else if (!isOpen && count !== undefined) task.retries = count
-
-  const lastError = take('lastError')
-  if (lastError !== null) {
-    if (isOpen) keep('lastError', lastError, past('lastError'))
-    else task.lastError = typeof lastError === 'string' ? lastError : JSON.stringify(lastError)
-  }
-
-  const result = take('result')
-  if (result === null) return
-  if (stage !== 'completed') keep('result', result, 'the result of a task that is not completed stays in metadata')
-  else readResult(result, task, keep)
+/** What the queue itself tells apart (scheduled, blocked) is all pending here. */
+const sayStage = ({ name, stage }: NamedStage, say: (what: string) => void): void => {
+  if (stage === 'in-progress') say('in-progress → pending: the lease that an agent had elsewhere is not one here')
+  else if (stage !== 'pending' && !isOwnWord(name, stage)) say(`${name} → ${stage}`)
 }
 
-const resultFields = new Set(Object.keys(Result.props))
-
-const readResult = (result: Json, task: Draft, keep: (key: string, value: Json, what: string) => void): void => {
-  if (!isRecord(result)) {
-    task.result = { output: result }
-    return
-  }
-  const given = Object.entries(result).filter(([, value]) => value !== null)
-  const usable = given.filter(([key, value]) => resultFields.has(key) && Result.is({ [key]: value }))
-  const others = given.filter((field) => !usable.includes(field))
-  task.result = Object.fromEntries(usable) as Result
-  if (others.length > 0) {
-    const names = others.map(([key]) => key).sort().join(', ')
-    keep('result', Object.fromEntries(others) as Json, `fields of a result without a place of their own stay in metadata.result: ${names}`)
-  }
+const blockerOf = (status: Given | undefined): ReadonlyArray<Given> => {
+  const blocker = typeof status?.value === 'string' ? blockerIn(status.value) : undefined
+  return status === undefined || blocker === undefined ? [] : [{ ...status, value: blocker }]
 }
 
-/** The task's own metadata, and beside it what else has to be kept, under a free name. */
-const joinMetadata = (own: Json, kept: ReadonlyMap<string, Json>): JsonObject | undefined => {
-  const all = new Map<string, Json>(isRecord(own) ? Object.entries(own) : own === null ? [] : [['metadata', own]])
-  for (const [key, value] of kept) {
-    let free = key
-    while (all.has(free)) free += '_'
-    all.set(free, value)
-  }
-  return all.size === 0 ? undefined : (Object.fromEntries(all) as JsonObject)
+const sayName = (given: Given | undefined, say: (what: string) => void): void => {
+  if (given !== undefined && !hasOwnName(given)) say(`${given.name} is read as ${given.field}`)
 }
 
-const short = (value: Json): string => {
-  const text = JSON.stringify(value)
-  return text.length > 40 ? `${text.slice(0, 39)}…` : text
+/** A number is settled when those of all files are known: it may be a rank. */
+const mapPriority = (task: Draft, given: Given | undefined, kept: Kept, say: (what: string) => void): number | undefined => {
+  if (given === undefined) return undefined
+  const number = readNumber(given.value)
+  if (Number.isFinite(number)) return number
+  const read = readPriority(given.value)
+  if (read === undefined) kept.keep(given, `priority ${short(given.value)} is not known: the queue's default`)
+  else {
+    task.priority = read
+    say(`priority ${short(given.value)} → ${read}`)
+  }
+  return undefined
+}
+
+const mapKey = (task: Draft, given: Given | undefined, kept: Kept, say: (what: string) => void): void => {
+  const key = given === undefined ? undefined : readName(given.value)
+  if (key !== undefined) task.idempotencyKey = key
+  else if (given === undefined) say('had no idempotencyKey: their id is the key')
+  else kept.keep(given, 'an idempotencyKey over 128 characters stays in metadata, the id is the key')
+}
+
+const mapDescription = (task: Draft, given: Given | undefined, kept: Kept, say: (what: string) => void): void => {
+  if (given === undefined) return
+  const { name, value } = given
+  if (typeof value !== 'string') return kept.keep(given, `a ${name} that is not a text stays in metadata`)
+  task.description = value.length <= textMax ? value : `${value.slice(0, textMax - 1)}…`
+  if (value.length > textMax) kept.keep(given, `a ${name} over ${textMax} characters was cut, and stays whole in metadata`)
+  sayName(given, say)
 }

@@ -7,14 +7,14 @@ export interface Notes {
 }
 
 export const notes = (): Notes => {
-  const byWords = new Map<string, { readonly file: string; readonly what: string; readonly tasks: Array<string> }>()
+  const byWords = new Map<string, { readonly file: string; readonly what: string; readonly tasks: Set<string> }>()
   return {
     note: (file, what, task) => {
       const key = `${file}\n${what}`
-      const known = byWords.get(key) ?? { file, what, tasks: [] }
+      const known = byWords.get(key) ?? { file, what, tasks: new Set() }
       byWords.set(key, known)
-      if (task !== undefined) known.tasks.push(task)
+      if (task !== undefined) known.tasks.add(task)
     },
-    all: () => [...byWords.values()],
+    all: () => [...byWords.values()].map(({ file, what, tasks }) => ({ file, what, tasks: [...tasks] })),
   }
 }

@@ -1,74 +1,71 @@
 /** One queue file, in any of the shapes found in the wild. */
-import type { Json } from '@daybook/core'
+import type { FieldError, Json } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { isRecord } from './fields.js'
-import { inexactEntries } from './inexact.js'
+import { inexactIn } from './inexact.js'
+import { type FoundLists, listsIn } from './lists.js'
 import { mapTask } from './map-task.js'
 import { notes } from './notes.js'
 import { stageOfFile } from './status.js'
 import type { Found, QueueFile, Refused } from './types.js'
 
-/** Members that hold the tasks, in the order in which they are looked for. */
-const listNames = ['tasks', 'queue'] as const
-
 /**
- * Reads `{"tasks": […]}`, `{"queue": […]}` or a bare list, of objects or of texts.
+ * Reads a list of tasks, or an object with lists of tasks: `{"tasks": […]}`, `{"pending": […], "completed": […]}`; of
+ * objects or of texts.
  *
- * Pure, and total: a file that cannot be read at all is one refusal by its name, a task that cannot be
- * taken is one refusal by its id, and everything else is taken.
+ * Pure, and total: each entry is found or refused by its id or place; lists under names that mean nothing, and a file
+ * that cannot be read at all, are refused by name.
  *
  * @example
  * readQueueFile('["write the docs"]', 'pending.json').found[0].task.description // => 'write the docs'
  */
 export const readQueueFile = (text: string, name: string): QueueFile => {
+  const parsed = parse(text)
+  if (E.isLeft(parsed)) return unreadable(name, parsed.left)
+  const inFile = listsIn(parsed.right)
+  if (inFile === undefined) return unreadable(name, 'holds no list of tasks: {"tasks": […]}, {"pending": […], "completed": […]} or a list was expected')
+  return readLists(inFile, name, inexactIn(text))
+}
+
+/** A file of which nobody can tell how many tasks it holds. */
+export const unreadable = (name: string, why: string): QueueFile => ({
+  name, isQueueFile: false, entries: 0, found: [], mapped: [], refused: [{ file: name, why, tasks: 0 }],
+})
+
+const readLists = ({ lists, unknown, others }: FoundLists, name: string, inexactAt: (path: string) => FieldError | undefined): QueueFile => {
   const said = notes()
-  const refused: Array<Refused> = []
   const found: Array<Found> = []
-  const list = listOf(text)
-  if (E.isLeft(list)) return { name, found, mapped: [], refused: [{ file: name, why: list.left }] }
-
-  const { entries, listName, others } = list.right
-  if (others.length > 0) said.note(name, `the file's own fields are no tasks, and were left: ${others.sort().join(', ')}`)
+  const refused: Array<Refused> = unknown.map((list) => ({
+    file: name,
+    why: `the list "${list.name}" is left out (${list.entries} entries): its name says no status that is known; rename it to tasks, pending, completed or the like`,
+    tasks: list.entries,
+  }))
+  if (others.length > 0) said.note(name, `the file's own fields are no tasks, and were left: ${[...others].sort().join(', ')}`)
   const stage = stageOfFile(name)
-  const inexact = inexactEntries(text)
-  entries.forEach((entry, i) => {
-    const wrong = inexact.get(`${listName}[${i}]`)
-    if (wrong !== undefined) {
-      const task = isRecord(entry) && typeof entry.id === 'string' ? entry.id : `#${i + 1}`
-      return void refused.push({ file: name, task, why: `${wrong.path}: ${wrong.message}` })
-    }
-    const mapped = mapTask(entry, { file: name, index: i + 1, stage, note: (what, task) => said.note(name, what, task) })
-    if (E.isLeft(mapped)) refused.push(mapped.left)
-    else found.push(mapped.right)
-  })
-  return { name, found, mapped: said.all(), refused }
+  const around = stage === undefined ? undefined : { name: name.replace(/^.*[\\/]|\.json$/gi, ''), stage }
+  let entries = unknown.reduce((sum, list) => sum + list.entries, 0)
+  for (const list of lists) {
+    entries += list.entries.length
+    const ofList = list.stage === undefined ? undefined : { name: list.name, stage: list.stage }
+    list.entries.forEach(({ path, value }, i) => {
+      const position = lists.length === 1 ? `#${i + 1}` : `#${i + 1} of ${list.name}`
+      const note = (what: string, task: string): void => said.note(name, what, task)
+      const mapped = mapTask(value, { file: name, position, list: ofList, around, inexact: inexactAt(path), note })
+      if (E.isLeft(mapped)) refused.push(mapped.left)
+      else found.push(mapped.right)
+    })
+  }
+  return { name, isQueueFile: lists.length > 0, entries, found, mapped: said.all(), refused }
 }
 
-interface Entries {
-  readonly entries: ReadonlyArray<Json>
-  /** Of the list, empty for a bare one. */
-  readonly listName: string
-  readonly others: Array<string>
-}
-
-const listOf = (text: string): E.Either<string, Entries> => {
+const parse = (text: string): E.Either<string, Json> => {
   const body = text.replace(/^\ufeff/, '')
   if (body.trim() === '') return E.left('is empty')
-  let value: Json
   try {
-    value = JSON.parse(body) as Json
+    return E.right(JSON.parse(body) as Json)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     // A file that was being written has a good beginning and no end.
-    const cut = /end of JSON|Unterminated/i.test(reason) || /^[[{]/.test(body.trim()) && !/[\]}]\s*$/.test(body)
+    const cut = /end of JSON|Unterminated/i.test(reason) || (/^[[{]/.test(body.trim()) && !/[\]}]\s*$/.test(body))
     return E.left(cut ? `breaks off in the middle (${reason}): it may have been being written` : `is not JSON: ${reason}`)
   }
-  if (Array.isArray(value)) return E.right({ entries: value as ReadonlyArray<Json>, listName: '', others: [] })
-  if (isRecord(value)) {
-    for (const name of listNames) {
-      const list = value[name]
-      if (Array.isArray(list)) return E.right({ entries: list as ReadonlyArray<Json>, listName: name, others: Object.keys(value).filter((key) => key !== name) })
-    }
-  }
-  return E.left('holds no list of tasks: {"tasks": […]}, {"queue": […]} or a list was expected')
 }

@@ -1,7 +1,8 @@
+import type { Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { readQueueFile } from './read-file.js'
-import type { QueueFile } from './types.js'
+import { readQueueFile, unreadable } from './read-file.js'
+import type { QueueFile, Refused } from './types.js'
 
 /** Bytes of one file beyond which it is refused: JSON text is held in memory as a whole. */
 export const queueFileBytesMax = 256 * 2 ** 20
@@ -16,27 +17,58 @@ export interface QueueFolder {
 }
 
 /**
- * Reads all `*.json` of a folder (or one file), each for itself: what cannot be read is refused by name.
+ * Reads all `*.json` of a folder (or one file), each for itself: what cannot be read is refused by name, and so is
+ * what lies beside and may hold tasks as well. Of a project, the folder is read in which there are queue files.
  *
  * Rejects only when there is nothing to read: no such folder, or no `.json` in it.
  */
-export const readQueueFolder = async (path: string): Promise<QueueFolder> => {
+export const readQueueFolder = async (path: string, reading: (file: string) => void = () => undefined): Promise<QueueFolder> => {
   const given = await stat(path)
   if (!given.isDirectory()) return { dir: path, files: [await readOne(path, basename(path))] }
+  let first: QueueFolder | undefined
   for (const dir of [path, ...subfolders.map((folder) => join(path, folder))]) {
-    const names = await jsonFiles(dir)
-    if (names.length === 0) continue
-    const files: Array<QueueFile> = []
-    for (const name of names) files.push(await readOne(join(dir, name), name))
-    return { dir, files }
+    const files = await readFolder(dir, reading)
+    if (files === undefined) continue
+    if (files.some(({ isQueueFile }) => isQueueFile)) return { dir, files }
+    first ??= { dir, files }
   }
-  throw new Error(`${path} holds no .json files: name the folder with pending.json, completed.json and so on`)
+  if (first === undefined) throw new Error(`${path} holds no .json files: name the folder with pending.json, completed.json and so on`)
+  return first
 }
 
-const jsonFiles = async (dir: string): Promise<ReadonlyArray<string>> => {
+/** `undefined` where there is no `.json`. */
+const readFolder = async (dir: string, reading: (file: string) => void): Promise<ReadonlyArray<QueueFile> | undefined> => {
+  const entries = await entriesOf(dir)
+  const names = entries.filter((entry) => !entry.isDirectory() && isJson(entry.name)).map(({ name }) => name).sort()
+  if (names.length === 0) return undefined
+  const files: Array<QueueFile> = []
+  for (const name of names) {
+    reading(name)
+    files.push(await readOne(join(dir, name), name))
+  }
+  const beside = await besides(dir, entries)
+  return beside.length === 0 ? files : [...files, ...beside.map(({ file, why }) => unreadable(file, why))]
+}
+
+const isJson = (name: string): boolean => /\.json$/i.test(name)
+
+/** What is not read, and may hold tasks. */
+const besides = async (dir: string, entries: ReadonlyArray<Dirent>): Promise<ReadonlyArray<Pick<Refused, 'file' | 'why'>>> => {
+  const found: Array<Pick<Refused, 'file' | 'why'>> = []
+  for (const entry of entries) {
+    if (!entry.isDirectory()) {
+      if (/\.(jsonl|ndjson|ya?ml)$/i.test(entry.name)) found.push({ file: entry.name, why: 'is not read: tasks are taken from .json files' })
+      continue
+    }
+    const count = (await entriesOf(join(dir, entry.name)).catch(() => [])).filter(({ name }) => isJson(name)).length
+    if (count > 0) found.push({ file: `${entry.name}/`, why: `is not read: a folder with ${count} .json ${count === 1 ? 'file' : 'files'} of its own; import it by itself` })
+  }
+  return found
+}
+
+const entriesOf = async (dir: string): Promise<ReadonlyArray<Dirent>> => {
   try {
-    const entries = await readdir(dir, { withFileTypes: true })
-    return entries.filter((entry) => !entry.isDirectory() && /\.json$/i.test(entry.name)).map((entry) => entry.name).sort()
+    return await readdir(dir, { withFileTypes: true })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw error
@@ -44,14 +76,13 @@ const jsonFiles = async (dir: string): Promise<ReadonlyArray<string>> => {
 }
 
 const readOne = async (path: string, name: string): Promise<QueueFile> => {
-  const refuse = (why: string): QueueFile => ({ name, found: [], mapped: [], refused: [{ file: name, why }] })
   try {
     const { size } = await stat(path)
-    if (size > queueFileBytesMax) return refuse(`is over ${queueFileBytesMax} bytes`)
+    if (size > queueFileBytesMax) return unreadable(name, `is over ${queueFileBytesMax} bytes`)
     const bytes = await readFile(path)
     return readQueueFile(new TextDecoder('utf-8', { fatal: true }).decode(bytes), name)
   } catch (error) {
-    if (error instanceof TypeError) return refuse('is not UTF-8 text')
-    return refuse(`cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+    if (error instanceof TypeError) return unreadable(name, 'is not UTF-8 text')
+    return unreadable(name, `cannot be read: ${error instanceof Error ? error.message : String(error)}`)
   }
 }

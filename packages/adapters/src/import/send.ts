@@ -1,100 +1,187 @@
 /** Taking a plan into a queue: in chunks, dependencies first, and one refused task stops no other. */
+import type { Status } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { outsideDependencies, planImport } from './plan.js'
-import type { ImportTask, Mapped, QueueFile, Refused } from './types.js'
+import { namedTasks, planImport } from './plan.js'
+import type { ImportOptions, ImportPlan, ImportTask, KnownTasks, Mapped, QueueFile, Refused } from './types.js'
 
 /** What happened to one task of a chunk. */
 export interface TakenIn {
   /** Of the task in the queue; another than the one sent when its key was there already. */
   readonly id: string
   readonly duplicate: boolean
+  /** Where it stands in the queue now. */
+  readonly status: Status
 }
 
 /** The queue, as far as an import needs it. */
 export interface ImportTarget {
-  readonly has: (id: string) => Promise<boolean>
+  /** Where a task stands; `undefined` when the queue does not know it. */
+  readonly statusOf: (id: string) => Promise<Status | undefined>
   /** All of the chunk or nothing; `Left` says why the queue refused it. Rejects when it cannot be reached. */
   readonly take: (tasks: ReadonlyArray<ImportTask>) => Promise<E.Either<string, ReadonlyArray<TakenIn>>>
 }
 
+/** Every task of the files is in exactly one of `took`, `alreadyThere`, `repeated` and `refused`. */
 export interface ImportReport {
   readonly files: ReadonlyArray<{ readonly name: string; readonly tasks: number }>
   /** Tasks that are in the queue now and were not before. */
   readonly took: number
   /** Tasks that were there already, whatever has become of them since. */
   readonly alreadyThere: number
+  /** Entries of the files that stand for a task that was taken from another place. */
+  readonly repeated: number
   /** Those of `took`, by where they stand now. */
-  readonly byStatus: Readonly<Record<string, number>>
+  readonly byStatus: Readonly<Partial<Record<Status, number>>>
   readonly mapped: ReadonlyArray<Mapped>
   readonly refused: ReadonlyArray<Refused>
+}
+
+export interface ImportSteps extends ImportOptions {
+  readonly progress?: (step: 'asking' | 'importing', done: number, of: number) => void
 }
 
 /** Half of what one request may hold. */
 export const chunkTasksMax = 500
 export const chunkCharsMax = 1_000_000
+/** Questions under way at a time. */
+const askMax = 32
 
-export const importFiles = async (
-  files: ReadonlyArray<QueueFile>,
-  target: ImportTarget,
-  progress: (done: number, of: number) => void = () => undefined,
-): Promise<ImportReport> => {
-  // 1. What the files depend on and do not hold may be in the queue.
-  const known = new Set<string>()
-  for (const id of outsideDependencies(files)) if (await target.has(id)) known.add(id)
-  const plan = planImport(files, known)
+/** It broke off: what was taken until then is there, and the same import again goes on from it. */
+export class ImportStopped extends Error {
+  override readonly name = 'ImportStopped'
+  constructor(
+    readonly done: number,
+    readonly of: number,
+    override readonly cause: unknown,
+  ) {
+    super(`stopped after ${done} of ${of} tasks`)
+  }
+}
 
-  // 2. Send. A task whose key the queue knows under another id goes by that id from then on.
-  const fileOf = new Map(files.flatMap((file) => file.found.map((found) => [found.task.id, found.file] as const)))
-  const ids = new Map<string, string>()
-  const gone = new Set<string>()
-  const refused: Array<Refused> = [...plan.refused]
-  const mapped: Array<Mapped> = [...plan.mapped]
-  const byStatus: Record<string, number> = {}
-  let took = 0
-  let alreadyThere = 0
+/** @throws ImportStopped when the queue cannot be reached any more. */
+export const importFiles = async (files: ReadonlyArray<QueueFile>, target: ImportTarget, { ranks, progress = () => undefined }: ImportSteps = {}): Promise<ImportReport> => {
+  const known = await askFor(namedTasks(files), target, progress)
+  const plan = planImport(files, known, ranks === undefined ? {} : { ranks })
+  const sender = new Sender(plan, files, target)
+  const { length } = plan.took
+  progress('importing', 0, length)
   let done = 0
-  const refuse = (task: ImportTask, why: string): void => {
-    gone.add(task.id)
-    refused.push({ file: fileOf.get(task.id) ?? '', task: task.id, why })
+  for (const chunk of chunksOf(plan.took)) {
+    try {
+      await sender.send(chunk)
+    } catch (error) {
+      throw new ImportStopped(done, length, error)
+    }
+    done += chunk.length
+    progress('importing', done, length)
+  }
+  return sender.report()
+}
+
+/** What `importFiles` would do, as far as can be told without doing it: nothing is written. */
+export const tryImport = async (files: ReadonlyArray<QueueFile>, target: Pick<ImportTarget, 'statusOf'>, { ranks, progress = () => undefined }: ImportSteps = {}): Promise<ImportReport> => {
+  const known = await askFor([...new Set([...namedTasks(files), ...files.flatMap(({ found }) => found.map(({ task }) => task.id))])], target, progress)
+  const plan = planImport(files, known, ranks === undefined ? {} : { ranks })
+  const sender = new Sender(plan, files, { statusOf: target.statusOf, take: async (tasks) => E.right(foretell(tasks, known)) })
+  await sender.send(plan.took)
+  return sender.report()
+}
+
+/** Each dependency comes before its dependents. */
+const foretell = (tasks: ReadonlyArray<ImportTask>, known: KnownTasks): ReadonlyArray<TakenIn> => {
+  const statuses = new Map<string, Status>(known)
+  return tasks.map((task) => {
+    const { id, status, dependencies = [], availableAt } = task
+    const there = known.get(id)
+    if (there !== undefined) return { id, duplicate: true, status: there }
+    const isBlocked = dependencies.some((dependency) => statuses.get(dependency) !== 'completed')
+    const isDelayed = availableAt !== undefined && Date.parse(availableAt) > Date.now()
+    const next = status !== 'pending' ? status : isBlocked ? 'blocked' : isDelayed ? 'scheduled' : 'pending'
+    statuses.set(id, next)
+    return { id, duplicate: false, status: next }
+  })
+}
+
+const askFor = async (ids: ReadonlyArray<string>, { statusOf }: Pick<ImportTarget, 'statusOf'>, progress: NonNullable<ImportSteps['progress']>): Promise<KnownTasks> => {
+  const known = new Map<string, Status>()
+  for (let at = 0; at < ids.length; at += askMax) {
+    progress('asking', at, ids.length)
+    const part = ids.slice(at, at + askMax)
+    const statuses = await Promise.all(part.map(statusOf))
+    part.forEach((id, i) => {
+      const status = statuses[i]
+      if (status !== undefined) known.set(id, status)
+    })
+  }
+  return known
+}
+
+class Sender {
+  private readonly fileOf: ReadonlyMap<string, string>
+  /** A task whose key the queue knows under another id goes by that id from then on. */
+  private readonly ids = new Map<string, string>()
+  private readonly gone = new Set<string>()
+  private readonly refused: Array<Refused>
+  private readonly mapped: Array<Mapped>
+  private readonly byStatus: Partial<Record<Status, number>> = {}
+  private took = 0
+  private alreadyThere = 0
+
+  constructor(
+    private readonly plan: ImportPlan,
+    files: ReadonlyArray<QueueFile>,
+    private readonly target: ImportTarget,
+  ) {
+    this.fileOf = new Map(files.flatMap((file) => file.found.map((found) => [found.task.id, found.file] as const)))
+    this.refused = [...plan.refused]
+    this.mapped = [...plan.mapped]
   }
 
-  const send = async (chunk: ReadonlyArray<ImportTask>): Promise<void> => {
-    const ready: Array<ImportTask> = []
-    for (const task of chunk) {
-      const lost = task.dependencies?.find((id) => gone.has(id))
-      if (lost !== undefined) refuse(task, `depends on ${lost}, which was refused`)
-      else ready.push(task.dependencies === undefined ? task : { ...task, dependencies: task.dependencies.map((id) => ids.get(id) ?? id) })
-    }
+  async send(chunk: ReadonlyArray<ImportTask>): Promise<void> {
+    const ready = this.ready(chunk)
     const [first] = ready
     if (first === undefined) return
-    const answer = await target.take(ready)
-    if (E.isRight(answer)) {
-      answer.right.forEach((result, i) => {
-        const task = ready[i] as ImportTask
-        if (result.duplicate) alreadyThere++
-        else {
-          took++
-          byStatus[task.status] = (byStatus[task.status] ?? 0) + 1
-        }
-        if (result.id === task.id) return
-        ids.set(task.id, result.id)
-        mapped.push({ file: fileOf.get(task.id) ?? '', what: `is ${result.id} in the queue already, by its idempotencyKey`, tasks: [task.id] })
-      })
-    } else if (ready.length === 1) refuse(first, answer.left)
+    const answer = await this.target.take(ready)
+    if (E.isRight(answer)) answer.right.forEach((result, i) => this.count(ready[i] as ImportTask, result))
+    else if (ready.length === 1) this.refuse(first, answer.left)
     else {
       // One of them is the reason: halve until it stands alone.
       const half = Math.ceil(ready.length / 2)
-      await send(ready.slice(0, half))
-      await send(ready.slice(half))
+      await this.send(ready.slice(0, half))
+      await this.send(ready.slice(half))
     }
   }
-  progress(0, plan.took.length)
-  for (const chunk of chunksOf(plan.took)) {
-    await send(chunk)
-    done += chunk.length
-    progress(done, plan.took.length)
+
+  report(): ImportReport {
+    const { plan, took, alreadyThere, byStatus, mapped, refused } = this
+    return { files: plan.files, took, alreadyThere, repeated: plan.repeated, byStatus, mapped, refused }
   }
-  return { files: plan.files, took, alreadyThere, byStatus, mapped, refused }
+
+  private ready(chunk: ReadonlyArray<ImportTask>): ReadonlyArray<ImportTask> {
+    const ready: Array<ImportTask> = []
+    for (const task of chunk) {
+      const lost = task.dependencies?.find((id) => this.gone.has(id))
+      if (lost !== undefined) this.refuse(task, `depends on ${lost}, which was refused`)
+      else ready.push(task.dependencies === undefined ? task : { ...task, dependencies: task.dependencies.map((id) => this.ids.get(id) ?? id) })
+    }
+    return ready
+  }
+
+  private count(task: ImportTask, { id, duplicate, status }: TakenIn): void {
+    if (duplicate) this.alreadyThere++
+    else {
+      this.took++
+      this.byStatus[status] = (this.byStatus[status] ?? 0) + 1
+    }
+    if (id === task.id) return
+    this.ids.set(task.id, id)
+    this.mapped.push({ file: this.fileOf.get(task.id) ?? '', what: `is ${id} in the queue already, by its idempotencyKey`, tasks: [task.id] })
+  }
+
+  private refuse(task: ImportTask, why: string): void {
+    this.gone.add(task.id)
+    this.refused.push({ file: this.fileOf.get(task.id) ?? '', task: task.id, why, tasks: 1 })
+  }
 }
 
 /** In order, none over the bounds unless a single task is. */

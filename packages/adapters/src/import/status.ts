@@ -1,43 +1,46 @@
-/** How far a task got: by its own word, or by the name of the file it stands in. */
+/** How far a task got: by its own word, by the name of the list it stands in, or by that of the file. */
 import type { Stage } from './types.js'
 
-/** All words met for one stage, without case, spaces, hyphens and underscores. */
-const words: Readonly<Record<string, Stage>> = {
-  pending: 'pending',
-  queued: 'pending',
-  scheduled: 'pending',
-  blocked: 'pending',
-  waiting: 'pending',
-  ready: 'pending',
-  todo: 'pending',
-  open: 'pending',
-  new: 'pending',
-  inprogress: 'in-progress',
-  incomplete: 'in-progress',
-  running: 'in-progress',
-  active: 'in-progress',
-  claimed: 'in-progress',
-  working: 'in-progress',
-  completed: 'completed',
-  complete: 'completed',
-  done: 'completed',
-  finished: 'completed',
-  success: 'completed',
-  failed: 'dead-letter',
-  deadletter: 'dead-letter',
-  deadlettered: 'dead-letter',
-  dead: 'dead-letter',
-  cancelled: 'cancelled',
-  canceled: 'cancelled',
-  discarded: 'cancelled',
+/** The words met for each stage. Of what is written only letters and digits count, in any case. */
+const wordsOf: Readonly<Record<Stage, ReadonlyArray<string>>> = {
+  pending: ['pending', 'queued', 'scheduled', 'blocked', 'waiting', 'ready', 'todo', 'open', 'new', 'backlog', 'planned', 'not started'],
+  'in-progress': ['in progress', 'incomplete', 'running', 'active', 'claimed', 'working', 'started', 'processing', 'doing', 'assigned'],
+  'dead-letter': ['dead letter', 'dead letters', 'dead lettered', 'dead', 'failed', 'failure', 'error', 'errored'],
+  cancelled: ['cancelled', 'canceled', 'discarded', 'skipped', 'abandoned', 'aborted', 'obsolete', 'rejected', 'wont fix'],
+  completed: ['completed', 'complete', 'done', 'finished', 'success', 'succeeded', 'successful', 'shipped', 'merged', 'closed', 'resolved', 'passed'],
+}
+
+const stages = new Map<string, Stage>()
+const normal = (word: string): string => word.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
+for (const [stage, words] of Object.entries(wordsOf) as ReadonlyArray<[Stage, ReadonlyArray<string>]>) {
+  for (const word of words) stages.set(normal(word), stage)
 }
 
 /** The stage that a status means; `undefined` for a word that is not known. */
-export const stageOf = (status: string): Stage | undefined => {
-  const word = status.toLowerCase().replace(/[\s_-]/g, '')
-  return Object.hasOwn(words, word) ? words[word] : undefined
+export const stageOf = (status: string): Stage | undefined => stages.get(normal(status))
+
+/** `blocked_by_C1` is a status, and a dependency as well. */
+export const blockerIn = (status: string): string | undefined => /^blocked[\s_-]*by[\s_:-]+(\S.*)$/i.exec(status.trim())?.[1]
+
+/** In names of lists and files these say that there are tasks, and not how far they got. */
+const neutral = /tasks?|queue|items?|list|jobs?|entries|todos/g
+
+export interface ListMeaning {
+  /** `undefined`: the tasks, or the file around them, say it. */
+  readonly stage: Stage | undefined
 }
+
+/** `completed_tasks` is a list of completed tasks, `queue` one of tasks; `undefined` is no list of tasks, as far as its name goes. */
+export const meaningOf = (name: string): ListMeaning | undefined => {
+  const word = normal(name)
+  const stage = stages.get(word) ?? stages.get(word.replace(neutral, ''))
+  if (stage !== undefined) return { stage }
+  return word.replace(neutral, '') === '' ? { stage: undefined } : undefined
+}
+
+/** Whether the word, but for its spelling, is the stage's own. */
+export const isOwnWord = (word: string, stage: Stage): boolean => normal(word).replace(neutral, '') === normal(stage)
 
 /** `queue/in_progress.json` says in-progress; a name that says nothing is `undefined`. */
 export const stageOfFile = (name: string): Stage | undefined =>
-  stageOf((name.split(/[\\/]/).pop() ?? '').replace(/\.json$/i, ''))
+  meaningOf((name.split(/[\\/]/).pop() ?? '').replace(/\.json$/i, ''))?.stage

@@ -1,73 +1,72 @@
 import { Command } from 'commander'
-import * as E from 'fp-ts/lib/Either.js'
-import { DaybookError, type DaybookClient } from '../../client/index.js'
-import { importFiles, type ImportReport, type ImportTarget, readQueueFolder } from '../../import/index.js'
+import { importFiles, type ImportReport, type ImportSteps, ImportStopped, importTarget, readQueueFolder, tasksIn, tryImport } from '../../import/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import { createProgress } from '../progress.js'
 import { clean, plural } from '../text.js'
 
-/** What the queue says no to, task by task. Everything else stands in the way of all of them. */
-const refusals = new Set(['invalid', 'conflict', 'unknown-dependency', 'dependency-cycle', 'too-large', 'wrong-state'])
-
-const targetOf = (client: DaybookClient): ImportTarget => ({
-  has: async (id) => {
-    try {
-      await client.task(id)
-      return true
-    } catch (error) {
-      if (error instanceof DaybookError && error.code === 'not-found') return false
-      throw error
-    }
-  },
-  take: async (tasks) => {
-    try {
-      return E.right((await client.importTasks(tasks)).results)
-    } catch (error) {
-      if (error instanceof DaybookError && refusals.has(error.code)) {
-        return E.left([error.detail, ...(error.errors ?? []).map(({ path, message }) => `${path} ${message}`)].join('; '))
-      }
-      throw error
-    }
-  },
-})
+interface Options {
+  readonly dryRun?: boolean
+  /** Neither `--ranks` nor `--no-ranks`: the numbers themselves say it. */
+  readonly ranks?: boolean
+}
 
 export const importCommand = (cli: Cli): Command =>
   new Command('import')
     .description('take tasks over from queue files: pending.json, completed.json and so on')
     .argument('<path>', 'a folder of such files, a project with one (.loki/queue), or one file')
+    .option('-n, --dry-run', 'only say what would be taken, mapped and left out')
+    .option('--ranks', 'numbers that stand as priorities are ranks: 1 comes first (taken for granted when any is above 10)')
+    .option('--no-ranks', 'they are priorities: 10 comes first, what is above is 10')
     .addHelpText('after', examples(
+      'daybook import .loki/queue --dry-run      # look first',
       'daybook import .loki/queue',
-      'daybook import tasks.json --queue sentinel',
+      'daybook import tasks.json --queue sentinel --ranks',
       '',
-      'Reads {"tasks": […]}, {"queue": […]}, lists of tasks and lists of texts; priorities as numbers, names or P0–P3.',
-      'It says what it mapped and what it refused. What is there already stays as it is, so it can be run again.',
-      'Exit code 1 when something was refused; everything else was taken.',
+      'Lists of tasks, objects or texts: bare, or under names such as tasks and queue; under pending, claimed, completed,',
+      'failed, skipped and so on, or in files named so, tasks stand as that says, unless they say it themselves.',
+      'Fields go by many names: task_id, title, agent_type, depends_on, blockedBy, completed_at, in any spelling; requires',
+      'and payload.dependencies are dependencies where they name tasks. Priorities are numbers, names, P0–P4, or ranks.',
+      'What has no place in Daybook stays in metadata, word for word.',
+      '',
+      'Whatever is not as it stood in the files is said. What is left out is said with its reason, and makes the exit code',
+      '1; everything else was taken. What is there already stays as it is: mend the files and run it again.',
     ))
-    .action(cli.connected<object, [string]>(async ({ io, printer, client }, _, path) => {
-      const folder = await readQueueFolder(path).catch((error: unknown) => {
+    .action(cli.connected<Options, [string]>(async ({ io, printer, client }, { dryRun = false, ranks }, path) => {
+      const progress = createProgress(io, printer)
+      const folder = await readQueueFolder(path, (file) => progress.show(`reading ${file}`)).catch((error: unknown) => {
         if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new UsageError(`cannot import ${path}: it is not there; name a folder of queue files, or one file`)
         throw new CliError(`cannot import ${path}: ${error instanceof Error ? error.message : String(error)}`)
       })
-      const progress = createProgress(io, printer)
-      const report = await importFiles(folder.files, targetOf(client), (done, of) => progress.show(`importing: ${done} of ${of}`))
+      const steps: ImportSteps = {
+        ...(ranks === undefined ? {} : { ranks }),
+        progress: (step, done, of) => progress.show(step === 'asking' ? `asking what is there: ${done} of ${of}` : `importing: ${done} of ${of}`),
+      }
+      const work = dryRun ? tryImport : importFiles
+      const report = await work(folder.files, importTarget(client), steps).catch((error: unknown) => {
+        progress.clear()
+        if (!(error instanceof ImportStopped)) throw error
+        printer.note(`the import stopped after ${error.done} of ${plural(error.of, 'task')}: run it again, and it goes on from there`)
+        throw error.cause
+      })
       progress.clear()
-      printer.answer({ folder: folder.dir, queue: client.queue, ...report }, () => tell(printer, folder.dir, client.queue, report))
+      printer.answer({ folder: folder.dir, queue: client.queue, dryRun, ...report }, () => tell(printer, folder.dir, client.queue, report, dryRun))
       return report.refused.length > 0 ? exitCodes.refused : exitCodes.done
     }))
 
 /** So many ids are named; `--json` has all. */
 const namedMax = 5
 
-const tell = (printer: Printer, dir: string, queue: string, report: ImportReport): void => {
+const tell = (printer: Printer, dir: string, queue: string, report: ImportReport, dryRun: boolean): void => {
   const { colors } = printer
-  const { took, alreadyThere, byStatus, mapped, refused, files } = report
+  const { took, alreadyThere, repeated, byStatus, mapped, refused, files } = report
   printer.line(`${clean(dir)}: ${files.map(({ name, tasks }) => `${clean(name)} ${tasks}`).join(', ')}`)
   const counts = Object.entries(byStatus).map(([status, n]) => `${n} ${status}`).join(', ')
-  printer.line(`${colors.green(`${plural(took, 'task')} taken`)}${counts === '' ? '' : ` (${counts})`} into ${queue}${alreadyThere > 0 ? `, ${alreadyThere} already there` : ''}`)
+  const others = [...(alreadyThere > 0 ? [`${alreadyThere} already there`] : []), ...(repeated > 0 ? [`${repeated} more than once in the files`] : []), ...(tasksIn(refused) > 0 ? [`${tasksIn(refused)} left out`] : [])]
+  printer.line(`${colors.green(`${plural(took, 'task')} ${dryRun ? 'would be taken' : 'taken'}`)}${counts === '' ? '' : ` (${counts})`} into ${queue}${others.map((text) => `, ${text}`).join('')}`)
   const isSame = took === 0 && alreadyThere > 0
-  if (isSame) printer.line('nothing has changed')
+  if (isSame) printer.line(dryRun ? 'nothing would change' : 'nothing has changed')
   // What was mapped the first time was said then.
   const news = isSame ? [] : mapped
   if (news.length > 0) printer.line('\nnot as it stood in the files:')
@@ -75,6 +74,7 @@ const tell = (printer: Printer, dir: string, queue: string, report: ImportReport
     const named = tasks.slice(0, namedMax).map((id) => clean(id, 40)).join(', ') + (tasks.length > namedMax ? ', …' : '')
     printer.line(`  ${clean(file)}${tasks.length === 0 ? '' : `, ${plural(tasks.length, 'task')}`}: ${clean(what)}${named === '' ? '' : colors.dim(` [${named}]`)}`)
   }
-  if (refused.length > 0) printer.line(`\n${colors.red(`refused (${refused.length}):`)}`)
+  if (refused.length > 0) printer.line(`\n${colors.red(`left out (${refused.length}):`)}`)
   for (const { file, task, why } of refused) printer.line(`  ${clean(file)}${task === undefined ? '' : ` ${clean(task, 60)}`}: ${clean(why)}`)
+  if (dryRun) printer.line('\nnothing was written: leave --dry-run out to take them')
 }

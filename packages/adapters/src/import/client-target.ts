@@ -1,0 +1,28 @@
+import * as E from 'fp-ts/lib/Either.js'
+import { DaybookError, type DaybookClient } from '../client/index.js'
+import type { ImportTarget } from './send.js'
+
+/** What the queue says no to, task by task. Everything else stands in the way of all of them. */
+const refusals = new Set(['invalid', 'conflict', 'unknown-dependency', 'dependency-cycle', 'too-large', 'wrong-state'])
+
+/** The client's queue, to import into. */
+export const importTarget = (client: DaybookClient): ImportTarget => ({
+  statusOf: async (id) => {
+    try {
+      return (await client.task(id)).status
+    } catch (error) {
+      if (error instanceof DaybookError && error.code === 'not-found') return undefined
+      throw error
+    }
+  },
+  take: async (tasks) => {
+    try {
+      return E.right((await client.importTasks(tasks)).results)
+    } catch (error) {
+      if (error instanceof DaybookError && refusals.has(error.code)) {
+        return E.left([error.detail, ...(error.errors ?? []).map(({ path, message }) => `${path} ${message}`)].join('; '))
+      }
+      throw error
+    }
+  },
+})

@@ -1,0 +1,95 @@
+/** By which names the fields of a task go in queue files. */
+import type { Json, JsonObject } from '@daybook/core'
+
+/**
+ * The first of these that a task has counts, those behind it are kept in the metadata. Case, hyphens and underscores
+ * do not matter: `completedAt` is `completed_at` as well.
+ */
+const fieldNames = {
+  id: ['id', 'taskId'],
+  type: ['type', 'taskType', 'agentType'],
+  status: ['status', 'state', 'taskStatus'],
+  payload: ['payload'],
+  description: ['description', 'title', 'taskName', 'name'],
+  priority: ['priority', 'prio'],
+  idempotencyKey: ['idempotencyKey'],
+  dependencies: ['dependencies', 'dependsOn', 'deps', 'blockedBy', 'blockers', 'prerequisites'],
+  requires: ['requires'],
+  timeout: ['timeout', 'timeoutSeconds'],
+  maxRetries: ['maxRetries'],
+  backoffSeconds: ['backoffSeconds', 'backoff'],
+  availableAt: ['availableAt', 'scheduledAt', 'notBefore'],
+  deadlineAt: ['deadlineAt', 'deadline', 'dueAt', 'due', 'dueDate'],
+  ticketId: ['ticketId', 'ticket'],
+  phase: ['phase'],
+  tenant: ['tenant', 'tenantId'],
+  parentTaskId: ['parentTaskId', 'parentTask', 'parentId', 'parent'],
+  metadata: ['metadata', 'meta'],
+  createdAt: ['createdAt', 'created', 'enqueuedAt', 'queuedAt'],
+  claimedAt: ['claimedAt', 'startedAt', 'started'],
+  claimedBy: ['claimedBy', 'assignedTo', 'assignee'],
+  completedAt: ['completedAt', 'completed', 'finishedAt', 'finished', 'cancelledAt', 'canceledAt', 'skippedAt', 'failedAt', 'deadLetteredAt', 'discardedAt'],
+  retries: ['retries', 'retryCount'],
+  lastError: ['lastError', 'error', 'errorMessage', 'failureReason'],
+  result: ['result'],
+  reason: ['reason', 'cancelReason', 'cancellationReason', 'skipReason'],
+} as const
+export type Field = keyof typeof fieldNames
+
+/** A field of a task, as the file has it. */
+export interface Given {
+  readonly field: Field
+  /** As it is called in the file. */
+  readonly name: string
+  readonly value: Json
+}
+
+/** Whether it goes by the field's own name, however that is spelt. */
+export const hasOwnName = ({ field, name }: Given): boolean => normal(name) === normal(field)
+
+const normal = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
+
+const meanings = new Map<string, { readonly field: Field; readonly place: number }>()
+for (const [field, names] of Object.entries(fieldNames) as ReadonlyArray<[Field, ReadonlyArray<string>]>) {
+  names.forEach((name, place) => meanings.set(normal(name), { field, place }))
+}
+
+/** The fields of one task, each to be taken once; what is left at the end has no place of its own. */
+export class Fields {
+  private readonly byField = new Map<Field, Array<Given & { readonly place: number }>>()
+  private readonly others: Array<readonly [name: string, value: Json]> = []
+
+  constructor(entry: JsonObject) {
+    for (const [name, value] of Object.entries(entry)) {
+      const meaning = meanings.get(normal(name))
+      if (meaning === undefined) {
+        this.others.push([name, value])
+        continue
+      }
+      // `null` says that there is none.
+      if (value === null) continue
+      const { field, place } = meaning
+      const given = { field, name, value, place }
+      const known = this.byField.get(field)
+      if (known === undefined) this.byField.set(field, [given])
+      else known.push(given)
+    }
+    for (const given of this.byField.values()) given.sort((a, b) => a.place - b.place)
+  }
+
+  take(field: Field): Given | undefined {
+    return this.byField.get(field)?.shift()
+  }
+
+  /** What was given under any of the field's names. */
+  takeAll(field: Field): ReadonlyArray<Given> {
+    const all = this.byField.get(field) ?? []
+    this.byField.delete(field)
+    return all
+  }
+
+  rest(): ReadonlyMap<string, Json> {
+    const named = [...this.byField.values()].flat().map(({ name, value }) => [name, value] as const)
+    return new Map([...named, ...this.others])
+  }
+}

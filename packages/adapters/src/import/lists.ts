@@ -1,0 +1,60 @@
+/** Where in a file the tasks are. */
+import type { Json, JsonObject } from '@daybook/core'
+import { isRecord } from './fields.js'
+import { meaningOf } from './status.js'
+import type { Stage } from './types.js'
+
+export interface TaskList {
+  /** Empty for a file that is a list. */
+  readonly name: string
+  /** What the list's name says about all of its tasks. */
+  readonly stage: Stage | undefined
+  readonly entries: ReadonlyArray<Entry>
+}
+
+export interface Entry {
+  /** Its place in the file: `[2]`, `tasks[2]`, `tasks.T-1`. */
+  readonly path: string
+  readonly value: Json
+}
+
+export interface FoundLists {
+  readonly lists: ReadonlyArray<TaskList>
+  /** Lists of objects under names that say nothing of tasks. */
+  readonly unknown: ReadonlyArray<{ readonly name: string; readonly entries: number }>
+  /** Everything else that the file says: about itself. */
+  readonly others: ReadonlyArray<string>
+}
+
+/** `undefined` where there is nothing like a list of tasks. */
+export const listsIn = (file: Json): FoundLists | undefined => {
+  if (Array.isArray(file)) return { lists: [listOf('', undefined, file as ReadonlyArray<Json>)], unknown: [], others: [] }
+  if (!isRecord(file)) return undefined
+  const lists: Array<TaskList> = []
+  const unknown: Array<{ readonly name: string; readonly entries: number }> = []
+  const others: Array<string> = []
+  for (const [name, value] of Object.entries(file)) {
+    const meaning = meaningOf(name)
+    const entries = Array.isArray(value) ? (value as ReadonlyArray<Json>) : undefined
+    if (meaning !== undefined && entries !== undefined) lists.push(listOf(name, meaning.stage, entries))
+    else if (meaning !== undefined && isRecord(value) && areTasks(value)) lists.push(keyedList(name, meaning.stage, value))
+    else if (entries?.some(isRecord) === true) unknown.push({ name, entries: entries.length })
+    else others.push(name)
+  }
+  return lists.length === 0 && unknown.length === 0 ? undefined : { lists, unknown, others }
+}
+
+const listOf = (name: string, stage: Stage | undefined, values: ReadonlyArray<Json>): TaskList => ({
+  name,
+  stage,
+  entries: values.map((value, i) => ({ path: `${name}[${i}]`, value })),
+})
+
+/** `{"tasks": {"T-1": {…}, "T-2": {…}}}`. */
+const areTasks = (value: JsonObject): boolean => Object.values(value).every(isRecord)
+
+const keyedList = (name: string, stage: Stage | undefined, tasks: JsonObject): TaskList => ({
+  name,
+  stage,
+  entries: Object.entries(tasks).map(([id, task]) => ({ path: `${name}.${id}`, value: isRecord(task) ? { id, ...task } : task })),
+})

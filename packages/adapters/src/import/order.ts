@@ -1,0 +1,78 @@
+/** Every dependency before its dependents, else as given; what can never start is refused. */
+import type { Notes } from './notes.js'
+import type { Found, ImportTask, KnownTasks, Refused } from './types.js'
+
+export interface Ordered {
+  readonly took: ReadonlyArray<ImportTask>
+  readonly refused: ReadonlyArray<Refused>
+}
+
+/**
+ * An open task whose dependency is nowhere, or will never complete, is refused by name, and so is what depends on it.
+ * A finished one and a dead letter are taken without it: for them it no longer decides anything.
+ */
+export const inOrder = (tasks: ReadonlyMap<string, Found>, known: KnownTasks, said: Notes): Ordered => {
+  const verdicts = new Map<string, 'taken' | 'refused'>()
+  const took: Array<ImportTask> = []
+  const refused: Array<Refused> = []
+  const refuse = ({ task, file }: Found, why: string): void => {
+    verdicts.set(task.id, 'refused')
+    refused.push({ file, task: task.id, why, tasks: 1 })
+  }
+  /** Why the task cannot be taken with this dependency. */
+  const whyNot = ({ status }: ImportTask, id: string): string | undefined => {
+    if (!tasks.has(id) && !known.has(id)) return 'is in none of the files, nor in the queue'
+    if (tasks.has(id) && verdicts.get(id) !== 'taken') return 'was refused'
+    // What is there already stays as it is, whatever the files say.
+    const there = known.get(id) ?? tasks.get(id)?.task.status
+    const isOver = there === 'cancelled' || there === 'discarded'
+    return isOver && (status === 'pending' || status === 'dead-letter') ? `is ${there} and will never complete` : undefined
+  }
+
+  const settle = (found: Found): void => {
+    const { task } = found
+    if (verdicts.has(task.id)) return
+    const lost = (task.dependencies ?? []).filter((id) => whyNot(task, id) !== undefined)
+    const [first] = lost
+    if (first !== undefined && task.status === 'pending') return refuse(found, `depends on ${first}, which ${whyNot(task, first) ?? ''}`)
+    took.push(first === undefined ? task : without(found, lost, said))
+    verdicts.set(task.id, 'taken')
+  }
+
+  // An explicit stack: a chain of a hundred thousand dependencies must not exhaust the call stack.
+  const open = new Set<string>()
+  const visit = (root: Found): void => {
+    const stack = [{ found: root, next: 0 }]
+    open.add(root.task.id)
+    for (let frame = stack[0]; frame !== undefined; frame = stack[stack.length - 1]) {
+      const id = frame.found.task.dependencies?.[frame.next++]
+      if (id === undefined) {
+        settle(frame.found)
+        open.delete(frame.found.task.id)
+        stack.pop()
+      } else if (open.has(id)) {
+        const path = stack.map(({ found }) => found.task.id)
+        const circle = path.slice(path.indexOf(id))
+        for (const { found } of stack.slice(path.indexOf(id))) {
+          if (!verdicts.has(found.task.id) && found.task.status === 'pending') refuse(found, `depends on itself: ${[...circle, id].join(' → ')}`)
+        }
+      } else {
+        const dependency = tasks.get(id)
+        if (dependency !== undefined && !verdicts.has(id)) {
+          open.add(id)
+          stack.push({ found: dependency, next: 0 })
+        }
+      }
+    }
+  }
+  for (const found of tasks.values()) if (!verdicts.has(found.task.id)) visit(found)
+  return { took, refused }
+}
+
+const without = ({ task, file }: Found, lost: ReadonlyArray<string>, said: Notes): ImportTask => {
+  const { dependencies = [], metadata, ...rest } = task
+  const there = dependencies.filter((id) => !lost.includes(id))
+  const kind = task.status === 'dead-letter' ? 'dead letter' : 'finished task'
+  said.note(file, `a ${kind} was taken without dependencies that it cannot have (${lost.join(', ')}); its list of them stays in metadata`, task.id)
+  return { ...rest, ...(there.length === 0 ? {} : { dependencies: there }), metadata: { ...metadata, dependencies } }
+}

@@ -1,0 +1,59 @@
+/**
+ * Numbers that stand as priorities. Of 1, 2, 3 … 29 the first is meant to come first; Daybook's priorities go from 10,
+ * the most urgent, to 1. All files of an import are read the same way: as ranks when any number is above 10.
+ */
+import type { Notes } from './notes.js'
+import type { Found, ImportOptions } from './types.js'
+
+const priorityMax = 10
+
+type Numbered = Found & { readonly number: number }
+const isNumbered = (found: Found): found is Numbered => found.number !== undefined
+
+/** Gives each task its priority; those with ranks in the order of these, each in the place of another. */
+export const settlePriorities = (tasks: ReadonlyArray<Found>, { ranks }: ImportOptions, said: Notes): ReadonlyArray<Found> => {
+  const numbered = tasks.filter(isNumbered)
+  const most = numbered.reduce((max, { number }) => Math.max(max, number), 0)
+  if (ranks ?? most > priorityMax) return byRank(tasks, numbered, most, said)
+  if (ranks === undefined && mayBeRanks(numbered)) {
+    for (const found of numbered) said.note(found.file, 'priorities 1, 2, 3 … in the order of the file may be ranks, 1 first: taken as priorities, 10 first; --ranks takes them as ranks', found.task.id)
+  }
+  return tasks.map((found) => (isNumbered(found) ? asPriority(found, said) : found))
+}
+
+/** 1 and on, one by one. */
+const mayBeRanks = (numbered: ReadonlyArray<Numbered>): boolean => numbered.length >= 3 && numbered.every(({ number }, i) => number === i + 1)
+
+const asPriority = (found: Numbered, said: Notes): Found => {
+  const { number, task, file } = found
+  const priority = Math.min(priorityMax, Math.max(1, Math.round(number)))
+  if (priority === number) return { ...found, task: { ...task, priority } }
+  said.note(file, `priority ${number} → ${priority}`, task.id)
+  return withPriority(found, priority)
+}
+
+/** The number that it had stays in the metadata. */
+const withPriority = (found: Numbered, priority: number): Found => {
+  const { task, number } = found
+  const { metadata = {} } = task
+  let name = 'priority'
+  while (Object.hasOwn(metadata, name)) name += '_'
+  return { ...found, task: { ...task, priority, metadata: { ...metadata, [name]: number } } }
+}
+
+/**
+ * The ten priorities are shared out among the ranks, and tasks of one priority come in the order of their ranks: so
+ * they are claimed in that order, also among others that are enqueued later.
+ */
+const byRank = (tasks: ReadonlyArray<Found>, numbered: ReadonlyArray<Numbered>, most: number, said: Notes): ReadonlyArray<Found> => {
+  const ranks = [...new Set(numbered.map(({ number }) => number))].sort((a, b) => a - b)
+  const priorities = new Map(ranks.map((rank, i) => [rank, priorityMax - Math.floor((i * priorityMax) / ranks.length)]))
+  const ordered = [...numbered].sort((a, b) => a.number - b.number)
+  let next = 0
+  return tasks.map((found) => {
+    if (!isNumbered(found)) return found
+    said.note(found.file, `numbers up to ${most} stand as priorities: taken as ranks, 1 first, and kept in metadata; --no-ranks takes them as priorities, 10 first`, found.task.id)
+    const ranked = ordered[next++] as Numbered
+    return withPriority(ranked, priorities.get(ranked.number) as number)
+  })
+}

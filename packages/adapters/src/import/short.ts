@@ -1,0 +1,7 @@
+import type { Json } from '@daybook/core'
+
+/** A value as it is named to people. */
+export const short = (value: Json): string => {
+  const text = JSON.stringify(value)
+  return text.length > 40 ? `${text.slice(0, 39)}…` : text
+}

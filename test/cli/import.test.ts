@@ -1,0 +1,95 @@
+/** EV-09: `daybook import` as fleets meet it. What holds of every folder is in `test/import`. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Server, startServer } from './program.js'
+
+let server: Server
+beforeAll(async () => {
+  server = await startServer()
+})
+afterAll(async () => {
+  await server?.stop()
+  server?.remove()
+})
+
+let last = 0
+/** A folder of files, and a queue of its own. */
+const fleet = (files: Readonly<Record<string, unknown>>): { readonly dir: string; readonly q: string } => {
+  const q = `fleet${++last}`
+  const dir = join(server.dir, q)
+  mkdirSync(dir)
+  for (const [name, value] of Object.entries(files)) writeFileSync(join(dir, name), JSON.stringify(value))
+  return { dir, q }
+}
+const statusesIn = async (q: string): Promise<Readonly<Record<string, string>>> => {
+  const { tasks } = await server.json<{ readonly tasks: ReadonlyArray<{ readonly id: string; readonly status: string }> }>('list', '--all', '--queue', q)
+  return Object.fromEntries(tasks.map(({ id, status }) => [id, status]))
+}
+
+test('named lists of one file, and every word and name of the wild: all are taken, blocked ones are counted as such', async () => {
+  const { dir, q } = fleet({
+    'tasks.json': {
+      queue: [{ task_id: 'a', task_name: 'first', agent_type: 'eng' }, { id: 'b', title: 'second', depends_on: ['a'] }, { id: 'c', requires: ['b'] }],
+      claimed: [],
+      completed: Array.from({ length: 10 }, (_, i) => ({ id: `done${i}`, completed_at: '2026-01-31T04:30:00+07:00' })),
+      skipped: [{ id: 's', reason: 'User requested skip' }],
+    },
+  })
+  const { code, out } = await server.daybook(['import', dir, '--queue', q])
+  expect(out).toContain('14 tasks taken (')
+  expect(out.match(/\((.*?)\) into/)?.[1]?.split(', ').sort()).toEqual(['1 cancelled', '1 pending', '10 completed', '2 blocked'])
+  expect(code).toBe(0)
+  expect(await statusesIn(q)).toMatchObject({ a: 'pending', b: 'blocked', c: 'blocked', s: 'cancelled', done0: 'completed', done9: 'completed' })
+  expect(await server.json('show', 's', '--queue', q)).toMatchObject({ metadata: { reason: 'User requested skip' } })
+  expect(await server.json('show', 'a', '--queue', q)).toMatchObject({ type: 'eng', description: 'first' })
+})
+
+test('whatever is left out is said by file and reason, and makes the exit code 1; the rest is taken', async () => {
+  const { dir, q } = fleet({
+    'pending.json': { tasks: [{ id: 'a' }, { id: 'b', status: 'whenever' }], someday: [{ id: 'c' }] },
+    'odd.json': { config: true },
+  })
+  const { code, out } = await server.daybook(['import', dir, '--queue', q])
+  expect([code, Object.keys(await statusesIn(q))]).toEqual([1, ['a']])
+  expect(out).toContain('2 left out')
+  expect(out).toMatch(/pending\.json b: status "whenever" is not known/)
+  expect(out).toMatch(/pending\.json: the list "someday" is left out \(1 entries\)/)
+  expect(out).toMatch(/odd\.json: holds no list of tasks/)
+})
+
+test('--dry-run says what would be done, and writes nothing', async () => {
+  const { dir, q } = fleet({ 'pending.json': [{ id: 'a', priority: 3 }, { id: 'b', dependencies: ['a'], priority: 14 }, { id: 'c', depends_on: 'ghost' }] })
+  const dry = await server.daybook(['import', dir, '--queue', q, '--dry-run'])
+  expect(dry.out).toMatch(/2 tasks would be taken \(1 pending, 1 blocked\) into/)
+  expect(dry.out).toMatch(/taken as ranks, 1 first/)
+  expect(dry.out).toMatch(/pending\.json c: depends on ghost/)
+  expect(dry.out).toContain('nothing was written')
+  expect(dry.code).toBe(1)
+  expect((await server.daybook(['queues', '--json'])).out).not.toContain(q)
+  const { dryRun: _, ...foretold } = JSON.parse((await server.daybook(['import', dir, '--queue', q, '--dry-run', '--json'])).out) as { readonly dryRun: boolean }
+  const done = await server.daybook(['import', dir, '--queue', q, '--json'])
+  expect(JSON.parse(done.out)).toEqual({ ...foretold, dryRun: false })
+  const again = await server.daybook(['import', dir, '--queue', q, '-n'])
+  expect(again.out).toMatch(/0 tasks would be taken into .*, 2 already there, 1 left out\nnothing would change/)
+})
+
+test('--ranks and --no-ranks decide what numbers are', async () => {
+  const priorities = async (numbers: ReadonlyArray<number>, ...flags: ReadonlyArray<string>): Promise<ReadonlyArray<unknown>> => {
+    const { dir, q } = fleet({ 'pending.json': numbers.map((priority, i) => ({ id: `t${i}`, priority })) })
+    expect((await server.daybook(['import', dir, '--queue', q, ...flags])).code).toBe(0)
+    const { tasks } = await server.json<{ readonly tasks: ReadonlyArray<{ readonly id: string }> }>('list', '--queue', q)
+    return tasks.map(({ id }) => numbers[Number(id.slice(1))])
+  }
+  expect(await priorities([2, 29, 1])).toEqual([1, 2, 29])
+  expect(await priorities([2, 3, 1])).toEqual([3, 2, 1])
+  expect(await priorities([2, 3, 1], '--ranks')).toEqual([1, 2, 3])
+  expect(await priorities([2, 29, 1], '--no-ranks')).toEqual([29, 2, 1])
+})
+
+test('an import that loses its server says how far it came, and how to go on', async () => {
+  const { dir, q } = fleet({ 'pending.json': ['one'] })
+  const { code, err } = await server.daybook(['import', dir, '--queue', q, '--url', 'http://127.0.0.1:9'])
+  expect(code).toBe(3)
+  expect(err).toContain('the import stopped after 0 of 1 task: run it again, and it goes on from there')
+})
