@@ -54,7 +54,7 @@ export class Child {
   }
 
   /** False when it ended before. */
-  async said(what: keyof Line, msMax = 20_000): Promise<boolean> {
+  async said(what: keyof Line, msMax = 120_000): Promise<boolean> {
     const has = (): boolean => this.lines.some((line) => line[what] !== undefined)
     const end = Date.now() + msMax
     let over = false

@@ -112,7 +112,8 @@ test('while an outcome stays unknown: within bounds, everybody is told, and the 
   const started = performance.now()
   await engine.close()
   expect(performance.now() - started).toBeLessThan(10_000)
-  expect([codeOf(await unsettled), ...(await Promise.all(behind)).map(codeOf)]).toEqual(Array(3).fill('unavailable'))
+  // What was sent may be in the log. What came after it is not.
+  expect([codeOf(await unsettled), ...(await Promise.all(behind)).map(codeOf)]).toEqual(['outcome-unknown', 'unavailable', 'unavailable'])
   expect(await unsettled).toMatchObject({ left: { detail: expect.stringContaining('in the log or it is not') } })
   expect(snapshots.kept.map(({ header }) => header.revision)).toEqual([0])
   // Others write where it would have been: the snapshot must not bring it back.

@@ -33,11 +33,11 @@ test('INV-1, INV-2, INV-9, INV-14, INV-15, INV-16, INV-19 and liveness: one engi
   const codes = new Set(reports.flatMap(({ told }) => told.map(({ outcome }) => (outcome._tag === 'Left' ? outcome.left.code : 'success'))))
   for (const code of ['success', 'unavailable', 'lease-lost', 'not-found']) expect(codes).toContain(code)
   expect(reports.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(8_000)
-}, 120_000)
+}, 900_000)
 
 test('INV-1, INV-2, INV-9, INV-14, INV-15, INV-16, INV-19 and liveness: two engines on one queue', async () => {
   await runSeeds(12, { engines: 2 })
-}, 120_000)
+}, 900_000)
 
 // ------------------------------------------------------------------ teeth
 
@@ -68,20 +68,18 @@ test('teeth: a store that acknowledges what it does not write', async () => {
     breakStore: (inner) => now(inner, (append) => (stream, events, expected) =>
       append(stream, events.map((event) => (event.type === 'TaskEnqueued' && drops() ? { ...event, ...other } : event)), expected)),
   })
-  expect(found).toMatch(/INV-19: it was acknowledged|content of another/)
-}, 60_000)
+  expect(found).toMatch(/^INV-19: (it was acknowledged|.* with the content of another)/)
+}, 600_000)
 
 test('teeth: a store that loses what it has acknowledged', async () => {
   const drops = sometimes()
   const found = await firstFailure({
     engines: 1,
-    stormMsMax: 1_500,
-    calmMsMax: 1_500,
     breakStore: (inner) => now(inner, (append) => (stream, events, expected) =>
       drops() ? async () => ({ _tag: 'Right', right: { revision: (typeof expected === 'number' ? expected : -1) + events.length } }) : append(stream, events, expected)),
   })
-  expect(found).toMatch(/INV-19|liveness/)
-}, 60_000)
+  expect(found).toMatch(/^INV-19: .* was told revision/)
+}, 600_000)
 
 test('teeth: a store that writes what it refuses', async () => {
   const lies = sometimes()
@@ -92,8 +90,8 @@ test('teeth: a store that writes what it refuses', async () => {
       return result._tag === 'Right' && lies() ? { _tag: 'Left', left: { _tag: 'Unavailable', reason: 'so it says' } } : result
     }),
   })
-  expect(found).toMatch(/INV-16|INV-19/)
-}, 60_000)
+  expect(found).toMatch(/^INV-16: it was refused, and happened|^INV-19: it happened twice/)
+}, 600_000)
 
 test('teeth: a store that writes twice', async () => {
   const repeats = sometimes()
@@ -105,20 +103,18 @@ test('teeth: a store that writes twice', async () => {
       return result
     }),
   })
-  expect(found).toMatch(/INV-19.*twice/)
-}, 60_000)
+  expect(found).toMatch(/^INV-19: event .* twice/)
+}, 600_000)
 
 test('teeth: a store that writes half of an append', async () => {
   const halves = sometimes(0.05)
   const found = await firstFailure({
     engines: 1,
-    stormMsMax: 1_500,
-    calmMsMax: 1_500,
     breakStore: (inner) => now(inner, (append) => (stream, events, expected) =>
       events.length > 1 && halves() ? append(stream, events.slice(0, -1), expected) : append(stream, events, expected)),
   })
-  expect(found).toMatch(/INV-16|INV-19|liveness/)
-}, 60_000)
+  expect(found).toMatch(/^INV-1[69]: /)
+}, 600_000)
 
 /** The same engine, one of its methods another. */
 const but = (engine: QueueEngine, change: Partial<QueueEngine>): QueueEngine =>
@@ -141,8 +137,22 @@ test('teeth: an engine that says yes when it was no', async () => {
       }) as QueueEngine['submit'],
     }),
   })
-  expect(found).toMatch(/INV-19: it was acknowledged/)
-}, 60_000)
+  expect(found).toMatch(/^INV-19: /)
+}, 600_000)
+
+test('teeth: an engine that says yes to half of its completions and forgets them', async () => {
+  const forgets = sometimes(0.5)
+  const found = await firstFailure({
+    engines: 1,
+    breakEngine: (engine) => but(engine, {
+      submit: (async (command, by) =>
+        command.type === 'Complete' && forgets()
+          ? { _tag: 'Right', right: { value: { status: 'completed' }, revision: engine.status().revision } }
+          : engine.submit(command, by)) as QueueEngine['submit'],
+    }),
+  })
+  expect(found).toMatch(/^INV-19: it was acknowledged/)
+}, 600_000)
 
 test('teeth: an engine that sends a command twice', async () => {
   const repeats = sometimes()
@@ -155,19 +165,18 @@ test('teeth: an engine that sends a command twice', async () => {
       }) as QueueEngine['submit'],
     }),
   })
-  expect(found).toMatch(/INV-19: it/)
-}, 60_000)
+  expect(found).toMatch(/^INV-1[69]: /)
+}, 600_000)
 
 test('teeth: an engine that hands out the work of some groups never', async () => {
   const found = await firstFailure({
     engines: 1,
-    calmMsMax: 1_000,
     breakEngine: (engine) => but(engine, {
       claim: (command, by, options) => engine.claim({ ...command, types: ['work', 'toil'] }, by, options),
     }),
   })
-  expect(found).toMatch(/liveness: every task ends/)
-}, 60_000)
+  expect(found).toMatch(/^liveness: a task can be claimed/)
+}, 600_000)
 
 test('teeth: a log with a lease for two, a token that does not grow, time that goes back, a task that is lost', async () => {
   const { engine, store } = await openQueue({ store: openMemoryStore() })

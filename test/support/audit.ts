@@ -1,7 +1,8 @@
 /** What a log and the answers that were given must say of each other. Each check throws with the invariant's id. */
 import { decodeRecorded, type Outcome, parseObject } from '@daybook/adapters/engine'
 import type { RecordedEvent } from '@daybook/adapters/store'
-import { type ClaimedTask, type Command, depthOf, type Enqueued, headOf, isUnreadable, type QueueEvent } from '@daybook/core'
+import { type Command, depthOf, evolve, headOf, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf } from '@daybook/core'
+import { isInTheLog } from './audit-rules.js'
 import { foldAll } from './queue.js'
 
 /** A command that was sent, and what was said to it. Its id is its correlation id in the log. */
@@ -36,61 +37,70 @@ export const readLog = (log: ReadonlyArray<RecordedEvent>): ReadonlyArray<LogEnt
   })
 }
 
-/** What is not known to the one who asked: it may have happened. */
-const isOpen = ({ outcome }: Told): boolean =>
-  outcome._tag === 'Left' && outcome.left.code === 'unavailable' && /cannot be read|look whether|in the log or it is not/.test(outcome.left.detail)
-
 const tasksIn = (entries: ReadonlyArray<LogEntry>, type: string): ReadonlyArray<string> =>
   entries.flatMap(({ event }) => (event.type === type && 'task' in event.data ? [event.data.task] : []))
 
-/** INV-16, INV-19: the log holds what was acknowledged, once and whole, and nothing of what was refused. */
-export const answersMatchLog = (told: ReadonlyArray<Told>, log: ReadonlyArray<LogEntry>): void => {
-  const byCommand = new Map<string, Array<LogEntry>>()
-  for (const entry of log) byCommand.set(entry.command, [...(byCommand.get(entry.command) ?? []), entry])
-  for (const each of told) {
-    const { id, command, outcome } = each
-    const entries = byCommand.get(id) ?? []
-    const what = (text: string) => (): string =>
-      `${text}: ${id} ${JSON.stringify(command)} was told ${JSON.stringify(outcome)}; the log has ${JSON.stringify(entries.map(({ recorded }) => [recorded.revision, recorded.type, recorded.data]))}`
-    holds(new Set(entries.map(({ causation }) => causation)).size <= 1, what('INV-19: it happened twice'))
-    holds(entries.every(({ recorded }, i) => recorded.revision === entries[0]!.recorded.revision + i), what('INV-16: it is in pieces'))
-    if (isOpen(each)) continue
-    if (outcome._tag === 'Left') {
-      holds(entries.length === 0, what('INV-16: it was refused, and happened'))
-      continue
+/** The log, and the queue as it was at any revision of it. */
+class Books {
+  readonly byCommand = new Map<string, Array<LogEntry>>()
+  private folded: QueueState = initial('q')
+
+  constructor(readonly log: ReadonlyArray<LogEntry>) {
+    for (const entry of log) {
+      const entries = this.byCommand.get(entry.command)
+      if (entries === undefined) this.byCommand.set(entry.command, [entry])
+      else entries.push(entry)
     }
-    const { value, revision } = outcome.right
-    holds(revision < log.length, what('INV-19: it was told a revision that is not in the log'))
-    holds(entries.length === 0 || entries.at(-1)!.recorded.revision === revision, what('INV-19: it was told another revision'))
-    holds(sameAsTold(command, value, entries), what('INV-19: it was acknowledged, and the log says otherwise'))
+  }
+
+  /** Cheapest when asked in the order of the revisions. */
+  stateAt(revision: number): QueueState {
+    if (revisionOf(this.folded) > revision) this.folded = initial('q')
+    for (let next = revisionOf(this.folded) + 1; next <= revision; next++) this.folded = evolve(this.folded, this.log[next]!.event)
+    return this.folded
+  }
+
+  past(revision: number): ReadonlyArray<QueueEvent> {
+    return this.log.slice(0, revision + 1).map(({ event }) => event)
   }
 }
 
-const sameAsTold = (command: Command, value: unknown, entries: ReadonlyArray<LogEntry>): boolean => {
-  switch (command.type) {
-    case 'Enqueue': {
-      const fresh = (value as ReadonlyArray<Enqueued>).filter(({ duplicate }) => !duplicate).map(({ id }) => id)
-      return [...fresh].sort().join() === [...tasksIn(entries, 'TaskEnqueued')].sort().join()
-    }
-    case 'Claim': {
-      const got = (value as ReadonlyArray<ClaimedTask>).map(({ task, token }) => `${task} ${token}`)
-      const given = entries.map(({ event }) => (event.type === 'Claimed' ? `${event.data.task} ${event.data.token}` : event.type))
-      return got.join() === given.join()
-    }
-    case 'Complete':
-      // None when the same completion had been acknowledged before.
-      return entries.length === 0 || entries[0]?.event.type === 'Completed' || entries[0]?.event.type === 'MarkedIncomplete'
-    case 'Fail':
-      return entries[0]?.event.type === 'Failed'
-    case 'Release':
-      return entries[0]?.event.type === 'Released'
-    case 'Heartbeat':
-      return entries[0]?.event.type === 'LeaseExtended'
-    case 'Cancel':
-      return (value as { cancelled: ReadonlyArray<string> }).cancelled.join() === tasksIn(entries, 'Cancelled').join()
-    default:
-      return true
+/** INV-16, INV-19: the log holds what was acknowledged, once and whole, and nothing of what was refused. */
+export const answersMatchLog = (told: ReadonlyArray<Told>, log: ReadonlyArray<LogEntry>): void => {
+  const books = new Books(log)
+  const revisionTold = ({ outcome }: Told): number => (outcome._tag === 'Right' ? outcome.right.revision : -1)
+  for (const each of [...told].sort((a, b) => revisionTold(a) - revisionTold(b))) answerMatchesLog(each, books)
+}
+
+const answerMatchesLog = ({ id, command, outcome }: Told, books: Books): void => {
+  const entries = books.byCommand.get(id) ?? []
+  const what = (text: string) => (): string =>
+    `${text}: ${id} ${JSON.stringify(command)} was told ${JSON.stringify(outcome)}; the log has ${JSON.stringify(entries.map(({ recorded }) => [recorded.revision, recorded.type, recorded.data]))}`
+  holds(new Set(entries.map(({ causation }) => causation)).size <= 1, what('INV-19: it happened twice'))
+  holds(entries.every(({ recorded }, i) => recorded.revision === entries[0]!.recorded.revision + i), what('INV-16: it is in pieces'))
+  if (outcome._tag === 'Left') {
+    if (outcome.left.code === 'outcome-unknown') return
+    holds(entries.length === 0 || isTakenBack(outcome.left.code, entries, books.log), what('INV-16: it was refused, and happened'))
+    return
   }
+  const { value, revision } = outcome.right
+  holds(revision < books.log.length, what('INV-19: it was told a revision that is not in the log'))
+  holds(entries.length === 0 || entries.at(-1)!.recorded.revision === revision, what('INV-19: it was told another revision'))
+  const acknowledged = {
+    command,
+    value: value as never,
+    events: entries.map(({ event }) => event),
+    past: () => books.past(revision),
+    state: () => books.stateAt(revision),
+  }
+  holds(isInTheLog(acknowledged), what('INV-19: it was acknowledged, and the log says otherwise'))
+}
+
+/** A claim whose contents could not be read was made, and is given back by the engine: nobody ever works on it. */
+const isTakenBack = (code: string, entries: ReadonlyArray<LogEntry>, log: ReadonlyArray<LogEntry>): boolean => {
+  const tokens = new Set(entries.flatMap(({ event }) => (event.type === 'Claimed' ? [event.data.token] : [])))
+  const isWork = ({ event }: LogEntry): boolean => 'token' in event.data && tokens.has(event.data.token) && !['Claimed', 'Released', 'ClaimExpired'].includes(event.type)
+  return code === 'unavailable' && tokens.size === entries.length && !log.some(isWork)
 }
 
 /** INV-1, INV-2: one lease a task at a time, tokens only grow, only the newest counts. INV-14: time does not go back. */

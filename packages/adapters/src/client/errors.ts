@@ -21,6 +21,7 @@ export type ErrorCode =
   | 'capacity-exceeded'
   | 'disabled'
   | 'unavailable'
+  | 'outcome-unknown'
   | 'timeout'
   | 'method-not-allowed'
   | 'unsupported-media-type'
@@ -43,7 +44,7 @@ export interface ErrorDetails {
 /**
  * A request that was refused, or got no answer.
  *
- * *Gotchas*: after `unreachable` the request may have taken effect all the same, unless `unsent`.
+ * *Gotchas*: after `outcome-unknown` the request may have taken effect. So it may after `unreachable`, unless `unsent`.
  */
 export class DaybookError extends Error {
   override readonly name = 'DaybookError'

@@ -15,7 +15,7 @@ import type { InFlight } from './in-flight.js'
 import type { LiveState } from './live-state.js'
 import type { Mailbox } from './mailbox.js'
 import type { QueueLog } from './queue-log.js'
-import { describe, tooLarge, unavailable } from './refusals.js'
+import { describe, outcomeUnknown, tooLarge, unavailable } from './refusals.js'
 import { isInLog, isThere } from './unknown-append.js'
 import type { Turns } from './turns.js'
 import type { WaitingClaims } from './waiting.js'
@@ -95,7 +95,7 @@ export class Recovery {
     if (batch === undefined || (tag !== 'Appended' && tag !== 'OutcomeUnknown')) return false
     if (tag === 'OutcomeUnknown' && (await isThere(this.parts.log, batch)) !== 'yes') return false
     this.parts.warn('another process writes to this queue: let both have one append in flight at most')
-    const refusal = unavailable('another process changed the queue at the same time: look whether it happened before you try again')
+    const refusal = outcomeUnknown('another process changed the queue at the same time: look whether it happened before you try again')
     const again: Array<Item> = []
     for (const { item } of batch.decided) {
       if (item.kind === 'read') again.push(item)
@@ -161,11 +161,12 @@ export class Recovery {
   private giveUp(detail: string): void {
     const { live, inFlight, mailbox } = this.parts
     const { first, all } = inFlight
-    const items = [...itemsOf(all), ...mailbox.drain()]
+    const sent = itemsOf(all)
     // The snapshot that is taken last must not hold what may not be in the log.
     if (first !== undefined) live.rollback(first.mark)
     inFlight.clear()
-    for (const item of items) refuse(item, unavailable(detail))
+    for (const item of sent) refuse(item, item.kind === 'read' ? unavailable(detail) : outcomeUnknown(detail))
+    for (const item of mailbox.drain()) refuse(item, unavailable(detail))
   }
 }
 

@@ -5,6 +5,9 @@ import type { Refusal } from './types.js'
 
 export const unavailable = (detail: string): Refusal => ({ code: 'unavailable', detail, retryAfterSeconds: 1 })
 
+/** It may be in the log all the same. */
+export const outcomeUnknown = (detail: string): Refusal => ({ code: 'outcome-unknown', detail, retryAfterSeconds: 1 })
+
 export const overloaded = (mailboxMax: number): Refusal => ({
   code: 'overloaded',
   detail: `${mailboxMax} commands are waiting already: slow down and try again`,

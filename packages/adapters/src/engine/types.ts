@@ -26,7 +26,8 @@ export const systemCaller: Caller = { actor: 'daybook' }
 export type Refusal =
   | Rejection
   | {
-      readonly code: 'overloaded' | 'unavailable'
+      /** After `outcome-unknown` the command may have happened: look, or repeat what is the same twice. After the others it has not. */
+      readonly code: 'overloaded' | 'unavailable' | 'outcome-unknown'
       readonly detail: string
       /** When to try again. */
       readonly retryAfterSeconds: number

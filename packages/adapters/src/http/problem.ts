@@ -20,6 +20,7 @@ const kinds = {
   internal: [500, 'Something went wrong in the server'],
   overloaded: [503, 'Too much at once'],
   unavailable: [503, 'Not available now'],
+  'outcome-unknown': [503, 'It is not known whether this happened'],
 } as const satisfies Record<string, readonly [status: number, title: string]>
 
 export type ProblemCode = keyof typeof kinds

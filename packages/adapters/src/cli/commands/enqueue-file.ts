@@ -71,7 +71,7 @@ const ofPage = (error: unknown, page: ReadonlyArray<FileTask>, before: number): 
   if (!(error instanceof DaybookError)) return error
   const { code, status, errors, retryAfterSeconds, unsent } = error
   const placed = (text: string): string => text.replace(/tasks\[(\d+)\]/g, (path, index: string) => page[Number(index)]?.place ?? path)
-  const isUnknown = code === 'unreachable' && !unsent
+  const isUnknown = code === 'outcome-unknown' || (code === 'unreachable' && !unsent)
   const [first, last] = [page[0], page[page.length - 1]] as [FileTask, FileTask]
   const fate = isUnknown ? 'may be there or not' : 'are not'
   const story = before === 0 ? '' : ` (${storyOf(before)}; those from ${first.place} to ${last.place} ${fate})`

@@ -148,6 +148,8 @@ const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Pro
   return E.right({ status: 200, text: resultsText(results, revision), revision })
 }
 
+const isOfTheQueue = (code: string): boolean => code === 'unavailable' || code === 'overloaded' || code === 'outcome-unknown'
+
 /** Mostly all are taken, and one command for all costs half of one for each: only if it is refused does each stand for itself. */
 const enqueuedEach = async ({ queue, caller }: QueueCall, tasks: ReadonlyArray<PreparedTask>): Promise<ReadonlyArray<Outcome<Enqueued>>> => {
   const together = await queue.submit({ type: 'Enqueue', tasks }, caller)
@@ -156,7 +158,7 @@ const enqueuedEach = async ({ queue, caller }: QueueCall, tasks: ReadonlyArray<P
     return value.map((enqueued) => E.right({ value: enqueued, revision }))
   }
   // Nothing is wrong with the tasks, but with the queue: asking for each would not help.
-  if (together.left.code === 'unavailable' || together.left.code === 'overloaded') return tasks.map(() => together)
+  if (isOfTheQueue(together.left.code)) return tasks.map(() => together)
   const outcomes = await queue.submitAll(tasks.map((task) => ({ type: 'Enqueue' as const, tasks: [task] })), caller)
   return outcomes.map((outcome) =>
     // `submitAll` answers in the order of its commands, and these are all of one kind and one task.
