@@ -1,4 +1,5 @@
 import {
+  beginSnapshot,
   decide,
   depthOf,
   duplicateOf,
@@ -77,6 +78,19 @@ test('INV-25: an id may be taken again, with other content, and its former task 
   q.at += 100_000
   expect(q.ask({ type: 'Enqueue', tasks: [task('t0', { idempotencyKey: 'other' })] })).toEqual([{ id: 't0', number: 2, status: 'pending', duplicate: false }])
   expect([q.complete('t0', q.claim().token), q.task('#2').status, taskOf(q.state, '#1')]).toEqual([['Completed'], 'completed', undefined])
+})
+
+test('INV-15: a snapshot has those that leave while it is taken: they were there when it began', () => {
+  const q = quiet(100)
+  const text = textOf(q.state)
+  const work = beginSnapshot(q.state)
+  const pages = [...(work.next(10) ?? [])]
+  q.state = forget(q.state, q.at + 100_000, 1_000)
+  expect(sizesOf(q.state)).toMatchObject({ retained: 0 })
+  for (let more = work.next(10); more !== undefined; more = work.next(10)) pages.push(...more)
+  const reader = snapshotReader()
+  for (const page of pages) reader.page(page)
+  expect(textOf(reader.finish())).toBe(text)
 })
 
 test('INV-25: to wait for a task that is known no longer is refused, as for one that never was', () => {

@@ -158,10 +158,12 @@ describe('snapshots in a folder', () => {
     const writer = await store.create({ stream: 's', revision: 7, eventId: 'e', foldVersion: 1 })
     writeFileSync(join(dir, 's.3.snapshot.unfinished-999999999-0'), 'x')
     writeFileSync(join(dir, `s.4.snapshot.unfinished-${process.pid}-999`), 'x')
+    const others = `s.5.snapshot.unfinished-${process.ppid}-0`
+    writeFileSync(join(dir, others), 'of a process that is alive')
     writeFileSync(join(dir, 'notes.txt'), 'x')
     await openSnapshotFolder(dir)
     await writer.commit()
-    expect(readdirSync(dir).sort()).toEqual(['notes.txt', 's.7.snapshot'])
+    expect(readdirSync(dir).sort()).toEqual(['notes.txt', others, 's.7.snapshot'])
   })
 })
 

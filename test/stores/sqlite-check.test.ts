@@ -58,6 +58,8 @@ describe('the full check, for the doctor', () => {
     const store = await openSqliteStore({ file })
     await expect(readEvents(store, 'b')).rejects.toMatchObject({ code: 'damaged' })
     expect((await readEvents(store, 'a')).length).toBe(300)
+    const picks = await Promise.all(Array.from({ length: 300 }, (_, revision) => store.pick('b', [revision]).then((found) => found.length, (error: { readonly code: string }) => error.code)))
+    expect(picks.filter((found) => found !== 1)).toEqual(['damaged'])
     await store.close()
   })
 

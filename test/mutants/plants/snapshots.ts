@@ -67,8 +67,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
     file: core('tables.ts'),
     find: '  evict(task: TaskRecord): void {\n    for (const walk of this.walks) walk.beforeChange(task)\n',
     replace: '  evict(task: TaskRecord): void {\n',
-    killedBy: folds,
-    named: 'taken bit by bit',
+    killedBy: ['test/core/retention.test.ts'],
   },
   {
     title: 'a task read from a snapshot does not wait for what it depends on',
