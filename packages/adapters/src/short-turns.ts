@@ -1,11 +1,11 @@
-/** Long work on the thread that decides, in short turns: everybody else gets theirs in between. */
+/** Divides long work on the deciding thread into short turns, so that other work gets its turns in between. */
 
-/** Of the time that the others' turn took: a busy queue must not keep such work from coming to an end. */
+/** A turn takes this share of the time of the others' last turn, so that the work ends on a busy queue too. */
 const shareMin = 0.5
 /** A longer turn would be felt by whoever waits for an answer. */
 const turnMsMax = 10
 
-/** Await the result often, say every quarter of a millisecond: it lets the others go first when it is their turn. */
+/** Returns a function to be awaited often, about every quarter of a millisecond. It yields when the turn is over. */
 export const shortTurns = (): (() => Promise<void>) => {
   let begun = performance.now()
   let turnMs = 0

@@ -3,7 +3,7 @@ import type { SettingsPatch } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { checkPatch, isBreakersFile, isObject, parseYaml, type Problems } from './settings-file.js'
 
-/** What the file may say; all of it is optional. The same names as the flags. */
+/** Its members, all optional, named like the flags. */
 export interface ConfigFile {
   readonly host?: string
   readonly port?: string
@@ -18,8 +18,8 @@ const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth'] as const
 const known: ReadonlyArray<string> = [...texts, 'defaults', 'breakers']
 
 /**
- * `defaults:` is a settings patch for new queues, `breakers:` the part of it that people keep in a file of
- * its own. A file that is `circuit-breakers.yaml` itself will do, too.
+ * `defaults:` is a settings patch for new queues. `breakers:` is the part of it that people often keep in a file of
+ * its own: such a `circuit-breakers.yaml` is accepted as the whole file, too.
  */
 export const readConfigFile = (text: string, name: string): E.Either<Problems, ConfigFile> => {
   const parsed = parseYaml(text, name)

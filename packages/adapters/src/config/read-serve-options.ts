@@ -1,4 +1,4 @@
-/** From flags, environment and file to what a server is told. A flag counts before the environment, that before the file. */
+/** Reads the options of a server. A flag goes before the environment, and the environment before the file. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
@@ -20,12 +20,12 @@ export interface ServeFlags {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** `Left` names everything that is wrong, not only the first. */
+/** `Left` names everything that is wrong, not only the first problem. */
 export const readServeOptions = async (flags: ServeFlags, env: Environment): Promise<E.Either<Problems, ServeOptions>> => {
   const file = flags.config === undefined ? E.right({}) : await openConfig(flags.config)
   if (E.isLeft(file)) return file
   const said: ConfigFile = file.right
-  // A variable that is set to nothing is not set.
+  // An empty variable counts as not set.
   const variable = (name: string): string | undefined => env[name] || undefined
 
   const problems: Array<string> = []

@@ -1,25 +1,25 @@
 import type { SettingsPatch } from '@daybook/core'
 
-/** Everything that a server is told, checked. */
+/** The options of a server, checked. */
 export interface ServeOptions {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** Tokens, snapshots and, unless `store` says otherwise, the log. */
+  /** Folder of tokens, snapshots and, unless `store` says otherwise, the log. */
   readonly dataDir: string
   readonly store: StoreChoice
   /** `off` is accepted on loopback addresses only. */
   readonly auth: 'tokens' | 'off'
-  /** The admin token, where the user chose it; else one is made at the first start. */
+  /** The admin token, if the user chose one. Otherwise one is made at the first start. */
   readonly token?: string
-  /** Where queue files are kept (LK-04). Default: nowhere. */
+  /** Folder of the queue files (LK-04). Default: no queue files. */
   readonly queueFilesDir?: string
-  /** Settings that new queues begin with, where they differ from Daybook's own. */
+  /** Settings of new queues that differ from Daybook's own. */
   readonly defaults?: SettingsPatch
 }
 
 export type StoreChoice =
-  /** A `shared` file is one that other servers have open as well. */
+  /** Other servers may open a `shared` file as well. */
   | { readonly kind: 'sqlite'; readonly file: string; readonly sharing: 'exclusive' | 'shared' }
   /** `url` is a connection string, as EventStoreDB's clients take it. */
   | { readonly kind: 'eventstoredb'; readonly url: string }

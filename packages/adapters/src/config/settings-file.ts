@@ -1,15 +1,15 @@
-/** Settings as people write them down: YAML, whole or in part, also in the shape of `circuit-breakers.yaml`. */
+/** Settings in YAML: all or some of them, or a `circuit-breakers.yaml`. */
 import { SettingsPatch, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { parseDocument } from 'yaml'
 
-/** What is wrong, each with its place. */
+/** What is wrong, each problem with its place. */
 export type Problems = ReadonlyArray<string>
 
 export const parseYaml = (text: string, name: string): E.Either<Problems, unknown> => {
   const document = parseDocument(text, { prettyErrors: true })
   if (document.errors.length > 0) return E.left(document.errors.map((error) => `${name}: ${error.message}`))
-  // Aliases that unfold a few lines into gigabytes are refused by their count.
+  // A few lines of nested aliases can unfold into gigabytes, so their number is limited.
   return E.tryCatch(() => document.toJS({ maxAliasCount: 100 }) as unknown, (error): Problems => [`${name}: ${String(error)}`])
 }
 
@@ -20,7 +20,7 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 
 /**
  * A file in the shape of `.loki/config/circuit-breakers.yaml` (LK-14): `defaults` with a breaker's own keys,
- * and `overrides` by task type. It shares no key with a settings patch, so it can be told from one.
+ * and `overrides` by task type. A settings patch has none of these keys, so the two can be told apart.
  */
 export const isBreakersFile = (value: unknown): boolean => {
   if (!isObject(value)) return false
@@ -35,7 +35,7 @@ export const checkPatch = (value: unknown, name: string, root = ''): E.Either<Pr
   return E.isRight(checked) ? checked : E.left(checked.left.map(({ path, message }) => `${name}: ${path} ${message}`))
 }
 
-/** A settings patch, or a breakers file taken as one. */
+/** Reads a settings patch, or a breakers file as one. */
 export const readSettingsFile = (text: string, name: string): E.Either<Problems, SettingsPatch> => {
   const parsed = parseYaml(text, name)
   if (E.isLeft(parsed)) return parsed

@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import { logFileName, type StoreChoice } from './serve-options.js'
 
-/** `sqlite:FILE`, `sqlite+shared:FILE`, `esdb://…`, `esdb+discover://…` or `memory:`; nothing is the file in the data folder. `Left` says what would do. */
+/** Reads `sqlite:FILE`, `sqlite+shared:FILE`, `esdb://…`, `esdb+discover://…` or `memory:`. The default is a file in the data folder. `Left` says what is accepted. */
 export const readStore = (text: string | undefined, dataDir: string): E.Either<string, StoreChoice> => {
   if (text === undefined) return E.right({ kind: 'sqlite', file: join(dataDir, logFileName), sharing: 'exclusive' })
   if (text === 'memory:') return E.right({ kind: 'memory' })

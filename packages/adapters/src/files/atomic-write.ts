@@ -5,7 +5,7 @@ import { syncFolder } from './sync-folder.js'
 
 /** Bytes written before they are synced: a hundred megabytes at the end would keep the log's own syncs waiting. */
 const unsyncedMax = 2 ** 20
-/** What was not finished for so long was left by a crash. */
+/** An unfinished file that is older was left by a crash. */
 const leftoverAgeMs = 3_600_000
 
 /**
@@ -38,7 +38,7 @@ export const writeWhole = async (file: string, chunks: Iterable<string> | AsyncI
   }
 }
 
-/** Removes what crashes have left of these files in this folder. What is young may be another writer's. */
+/** Removes old unfinished copies of these files, which crashes have left. A young one may be another writer's. */
 export const removeLeftovers = async (dir: string, names: ReadonlyArray<string>): Promise<void> => {
   for (const name of await readdir(dir)) {
     if (!name.endsWith('.tmp') || !names.some((each) => name.startsWith(`${each}.`))) continue

@@ -1,4 +1,4 @@
-/** Checkpoints of projections, one small file each. Deletable at any time: what is lost is folded again. */
+/** Checkpoints of projections, one small file each. They may be deleted at any time: the events are then folded again. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Checkpoint, CheckpointStore } from '@daybook/projections'
@@ -6,7 +6,7 @@ import { writeWhole } from './atomic-write.js'
 import { makeFolder } from './make-folder.js'
 import { syncFolder } from './sync-folder.js'
 
-/** For one queue: `folder` is its own. Created with the first checkpoint. */
+/** The checkpoints of one queue, in a folder of its own, which is made with the first one. */
 export const fileCheckpoints = (folder: string): CheckpointStore => {
   const fileOf = (projection: string): string => join(folder, `${projection.replace(/[^a-z0-9-]/gi, '_')}.json`)
   return {
@@ -15,7 +15,7 @@ export const fileCheckpoints = (folder: string): CheckpointStore => {
         const read: unknown = JSON.parse(await readFile(fileOf(projection), 'utf8'))
         return isCheckpoint(read) && read.projection === projection ? read : undefined
       } catch {
-        // Missing, unreadable, damaged: all the same, it is a cache.
+        // Missing, unreadable or damaged makes no difference: it is a cache.
         return undefined
       }
     },

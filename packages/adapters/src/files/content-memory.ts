@@ -5,7 +5,7 @@ const charsMax = 16 * 2 ** 20
 /** Contents asked for at a time. */
 const askMax = 500
 
-/** Contents never change: those that the last generation showed need not be read again for the next. */
+/** Keeps contents of tasks from one generation to the next: they never change, so they need not be read again. */
 export class ContentMemory {
   private before: ReadonlyMap<number, string> = new Map()
   private shown = new Map<number, string>()
@@ -13,7 +13,7 @@ export class ContentMemory {
 
   constructor(private readonly engine: QueueEngine) {}
 
-  /** A generation begins. Of the last one, as much as there is room for is at hand. */
+  /** Begins a generation. Contents of the one before are at hand, up to the limit. */
   begin(): void {
     this.before = this.shown
     this.shown = new Map()

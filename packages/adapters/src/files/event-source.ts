@@ -1,8 +1,8 @@
-/** A queue's log as projections are fed from it. */
+/** A queue's log as the source of projections. */
 import type { EventSource } from '@daybook/projections'
 import { type Daybook, decodeRecorded, type QueueEngine, streamOf } from '../engine/index.js'
 
-/** `log` is the daybook's; `engine` tells what becomes durable. */
+/** `log` is the daybook's. `engine` publishes what becomes durable. */
 export const eventSourceOf = (engine: QueueEngine, log: Daybook['log']): EventSource => ({
   head: () => log.head(streamOf(engine.name)),
   read: async function* (from) {

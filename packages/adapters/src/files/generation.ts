@@ -1,4 +1,4 @@
-/** One generation of a queue's files: all tasks as they are at one moment, and the five files written from them. */
+/** One generation of a queue's files: reads all tasks as of one moment, and writes the five files. */
 import { join } from 'node:path'
 import { type TaskViews, walkTasks } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -9,7 +9,7 @@ import { type FileList, FileLists } from './queue-file-set.js'
 import { recordText, resultRevisionOf } from './queue-record.js'
 import { syncFolder } from './sync-folder.js'
 
-/** Tasks taken over from the state before others get their turn. */
+/** Tasks copied from the state in one turn. */
 const tasksPerTurn = 256
 /** Tasks whose contents are asked for together: each has one, and a completed one a result. */
 const joinMax = 250
@@ -21,12 +21,12 @@ export interface Moment {
   readonly lists: ReadonlyArray<FileList>
 }
 
-/** `othersTurn` is awaited again and again, and may throw to give up. Rejects when the queue cannot be read. */
+/** `othersTurn` is awaited between the steps; it may reject to give up. Rejects when the queue cannot be read. */
 export const readMoment = async (engine: QueueEngine, othersTurn: () => Promise<void>): Promise<Moment> => {
   let walk: TaskViews | undefined
   try {
     const answer = await engine.read((state) => {
-      // After a conflict it is asked once more.
+      // After a conflict the engine asks again.
       walk?.end()
       walk = walkTasks(state)
       return walk

@@ -1,9 +1,9 @@
 /**
- * Sorted runs as one sorted sequence, item by item as they are asked for: a million items are in order without the
- * long pause of sorting them at once. O(log runs) an item.
+ * Merges sorted runs into one sorted sequence, one item at a time. Sorting a million items at once would be a long
+ * pause. O(log runs) an item.
  */
 export const mergeSorted = function* <T>(runs: ReadonlyArray<ReadonlyArray<T>>, compare: (a: T, b: T) => number): Generator<T, void> {
-  // A heap: the run at `i` begins with no later item than those at `2i + 1` and `2i + 2`.
+  // A heap: the next item of the run at `i` is not behind those of the runs at `2i + 1` and `2i + 2`.
   const heap: Array<Run<T>> = []
   for (const items of runs) if (items.length > 0) heap.push({ items, next: 0 })
   const isBefore = (a: Run<T>, b: Run<T>): boolean => compare(a.items[a.next] as T, b.items[b.next] as T) < 0

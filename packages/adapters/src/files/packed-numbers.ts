@@ -1,10 +1,10 @@
 /**
- * Columns of numbers in few bytes: of each column its least value, and by how much each of its values is above that,
- * in as many bytes as the most of these takes; none when all are equal. Read by the machine that wrote it, or its like:
- * bytes are in the machine's own order.
+ * Packs columns of numbers into few bytes. Each column is stored as its least value, and each value as its distance
+ * from that. A column uses as many bytes a value as its largest distance needs, and none when all values are equal.
+ * The byte order is the machine's own, so only a machine of the same kind can read it.
  */
 
-/** Bytes of a value; with 8 it is the value itself. */
+/** Bytes of a distance. With 8, the value itself is stored. */
 type Width = 0 | 1 | 2 | 4 | 8
 
 const headBytes = 8
@@ -42,7 +42,7 @@ const headOf = (numbers: Float64Array, from: number, rows: number): { readonly l
   return { least: width === 8 ? 0 : least, width }
 }
 
-/** Throws where the bytes are not those of so many rows. They begin where their buffer does. */
+/** Throws when the bytes do not hold that many rows. They must start at the beginning of their buffer. */
 export const unpackNumbers = ({ buffer, byteLength }: Uint8Array, rows: number): Float64Array => {
   const wrong = new Error(`${byteLength} bytes are not the numbers of ${rows} tasks`)
   const columns = new Float64Array(buffer, 0, 1)[0] as number
@@ -77,5 +77,5 @@ const viewOf = (buffer: ArrayBufferLike, from: number, rows: number, width: Widt
   }
 }
 
-/** Views begin at multiples of eight. */
+/** A typed array must begin at a multiple of eight bytes. */
 const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8

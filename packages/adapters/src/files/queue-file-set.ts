@@ -5,7 +5,7 @@ import { mergeSorted } from './merge-sorted.js'
 export const queueFileNames = ['pending.json', 'in-progress.json', 'completed.json', 'dead-letter.json', 'cancelled.json'] as const
 export type QueueFileName = (typeof queueFileNames)[number]
 
-/** Each status has its file, or tasks would be lost; within a file, the statuses come in this order. */
+/** Every status has a file, or its tasks would be lost. Within a file the statuses come in this order. */
 const statusesOf: Readonly<Record<QueueFileName, ReadonlyArray<Status>>> = {
   'pending.json': ['pending', 'queued', 'scheduled', 'blocked'],
   'in-progress.json': ['in-progress', 'incomplete'],
@@ -31,11 +31,11 @@ export interface FileList {
   readonly tasks: Iterable<TaskView>
 }
 
-/** Collects tasks in any order, and gives each file's in its own. */
+/** Collects tasks in any order, and returns those of each file in the file's order. */
 export class FileLists {
   private readonly runs = new Map<QueueFileName, Array<Array<TaskView>>>(queueFileNames.map((name) => [name, []]))
 
-  /** Some tasks at a time: so many as can be sorted without a pause that is felt. */
+  /** Takes a few hundred tasks at a time, so that sorting them takes no long pause. */
   add(tasks: ReadonlyArray<TaskView>): void {
     const byFile = new Map<QueueFileName, Array<TaskView>>()
     for (const task of tasks) {

@@ -4,8 +4,8 @@ import type { TaskView } from '@daybook/core'
 const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 
 /**
- * The JSON text of one task. `content` is the text of `{payload?, description?, metadata?, result?}` as it
- * stands in the log, and is taken over as it is, not parsed; `result` is that of its completion.
+ * The JSON text of one task. `content` is the text of `{payload?, description?, metadata?, result?}` from the log. It is
+ * copied without being parsed. `result` is the text of the completion's result.
  */
 export const recordText = (view: TaskView, content: string | undefined, result: string | undefined): string => {
   const { status, finishedAt, skills } = view
@@ -25,7 +25,7 @@ export const recordText = (view: TaskView, content: string | undefined, result: 
     backoffSeconds: view.backoffSeconds,
     lastError: view.lastError ?? null,
     completedAt: iso(status === 'completed' ? finishedAt : undefined),
-    // `undefined` is left out: what most tasks do not have.
+    // Most tasks have none of the following; `undefined` is left out.
     cancelledAt: status === 'cancelled' || status === 'discarded' ? iso(finishedAt) : undefined,
     availableAt: iso(view.availableAt) ?? undefined,
     deadlineAt: iso(view.deadlineAt) ?? undefined,
@@ -37,10 +37,10 @@ export const recordText = (view: TaskView, content: string | undefined, result: 
     requires: skills.length === 0 ? undefined : { skills },
   })
   const members = content === undefined ? '' : content.slice(1, -1)
-  // The content comes last, and a result after it: of two members with one name, JSON readers take the last.
+  // The content comes last, and the result after it: of two members with the same name, JSON readers take the last.
   return `${head.slice(0, -1)}${members === '' ? '' : `,${members}`}${result === undefined ? '' : `,"result":${result}`}}`
 }
 
-/** Where a completed task's result is: its last event is its completion. One that was imported has it in its content. */
+/** The revision of a completed task's result, which is in its last event. An imported task has it in its content. */
 export const resultRevisionOf = ({ status, lastRevision, enqueuedRevision }: TaskView): number | undefined =>
   status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : undefined

@@ -18,7 +18,7 @@ interface ReviewDecision {
   readonly reason: string
 }
 
-/** What is known of the task beside. */
+/** The task, as far as a line shows it. */
 interface ReviewedTask {
   readonly type: string
   readonly lastError?: string
@@ -28,7 +28,7 @@ interface ReviewedTask {
 const askMax = 500
 
 export class ReviewLog {
-  /** Not written yet, by revision: what is read from the log at the start may be heard of as well. */
+  /** Not written yet, by revision: at the start, a decision may be read from the log and arrive as a commit as well. */
   private readonly waiting = new Map<number, ReviewDecision>()
 
   constructor(

@@ -1,6 +1,6 @@
 /**
  * A snapshot file: a header line, the fold's pages, a footer line with a checksum of all before it.
- * Both ends are JSON, so a file can be looked into with `head -1` and `tail -1`.
+ * Header and footer are JSON, so that `head -1` and `tail -1` show them.
  */
 import { open, type FileHandle } from 'node:fs/promises'
 import type { SnapshotHeader } from '../store/index.js'
@@ -9,7 +9,7 @@ const formatName = 'daybook-snapshot'
 const formatVersion = 2
 
 const headerBytesMax = 16 * 1024
-/** The footer has a fixed length, so it is found without reading what is before it. */
+/** The footer has a fixed length, so that it can be read without what is before it. */
 const footerBytes = 160
 
 export const headerLine = ({ stream, revision, eventId, foldVersion }: SnapshotHeader): string =>
@@ -60,7 +60,7 @@ const readText = async (handle: FileHandle, from: number, bytes: number): Promis
   return buffer.toString('utf8', 0, bytesRead)
 }
 
-/** Reads both ends of the file; the reason in words when they are not those of a whole snapshot. */
+/** Reads header and footer. Returns the reason, as text, when the file is not a whole snapshot. */
 export const inspectSnapshot = async (path: string): Promise<SnapshotFile | string> => {
   const handle = await open(path, 'r')
   try {

@@ -19,7 +19,7 @@ export interface NamedSnapshot {
   readonly revision: number
 }
 
-/** Those of the stream among a folder's file names, newest first. */
+/** The snapshots of this stream among a folder's file names, newest first. */
 export const snapshotsOf = (stream: string, names: ReadonlyArray<string>): ReadonlyArray<NamedSnapshot> => {
   const prefix = `${encode(stream)}.`
   return names
@@ -31,10 +31,10 @@ export const snapshotsOf = (stream: string, names: ReadonlyArray<string>): Reado
     .sort((a, b) => b.revision - a.revision)
 }
 
-/** A name for a file under construction, that tells whose it is. */
+/** The name of a file that is being written. It holds the process id of its writer. */
 export const unfinishedName = (name: string, pid: number, serial: number): string => `${name}.unfinished-${pid}-${serial}`
 
-/** The process that was writing the file; `undefined` when it is not one under construction. */
+/** The process id of the file's writer; `undefined` for any other file. */
 export const unfinishedBy = (name: string): number | undefined => {
   const pid = /\.snapshot\.unfinished-(\d+)-\d+$/.exec(name)?.[1]
   return pid === undefined ? undefined : Number(pid)

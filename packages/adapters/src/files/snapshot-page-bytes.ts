@@ -1,4 +1,4 @@
-/** A page of a snapshot as bytes: how many there are of each kind, its numbers, its text. */
+/** A page of a snapshot as bytes: a head with three lengths, then the numbers, then the text. */
 import type { SnapshotPage } from '@daybook/core'
 import { packNumbers, unpackNumbers } from './packed-numbers.js'
 
@@ -22,11 +22,11 @@ export const pageHeadOf = (bytes: Buffer): PageHead => {
   return { rows, numbersBytes, textBytes }
 }
 
-/** Throws where the bytes behind the head are no page. */
+/** Throws when the bytes after the head are not a page. */
 export const pageOf = ({ rows, numbersBytes }: PageHead, bytes: Buffer): SnapshotPage => {
-  // Each has some text. Columns of equal values take no bytes, so these alone would not bound what is made of them.
+  // Every row has some text. Columns of equal values take no bytes, so the length of the numbers does not limit the rows.
   if (rows > bytes.byteLength) throw new Error(`${rows} tasks in ${bytes.byteLength} bytes`)
-  // A copy, which begins where its own buffer does.
+  // A copy: it starts at the beginning of its own buffer.
   const numbers = unpackNumbers(Uint8Array.from(bytes.subarray(0, numbersBytes)), rows)
   return { rows, numbers, text: bytes.toString('utf8', numbersBytes) }
 }

@@ -8,8 +8,8 @@ import { pageHeadBytes, pageHeadOf, pageOf } from './snapshot-page-bytes.js'
 const chunkBytes = 2 ** 20
 
 /**
- * The pages of a snapshot; the checksum is known only behind the last one, so a reader folds as it goes and
- * throws the result away if this rejects.
+ * The pages of a snapshot. The checksum comes after the last page, so a reader uses the pages as they come and
+ * discards the result if this rejects.
  */
 export const readSnapshotPages = async function* (
   path: string,
@@ -35,7 +35,7 @@ export const readSnapshotPages = async function* (
   }
 }
 
-/** `undefined` where there is none, though something is there. */
+/** `undefined` when the bytes are not a page. */
 const nextPage = async (rest: Rest): Promise<SnapshotPage | undefined> => {
   const headBytes = await rest.take(pageHeadBytes)
   if (headBytes === undefined) return undefined
@@ -49,7 +49,7 @@ const nextPage = async (rest: Rest): Promise<SnapshotPage | undefined> => {
   }
 }
 
-/** What is left of a file up to `to`, read in large chunks and hashed on the way. */
+/** Reads a file up to the offset `to` in large chunks, and hashes what it reads. */
 class Rest {
   private chunk: Buffer = Buffer.alloc(0)
   private position = 0
@@ -65,7 +65,7 @@ class Rest {
     return this.to - this.position + this.chunk.byteLength
   }
 
-  /** The next bytes, which serve until the next are taken; `undefined` when there are fewer. */
+  /** The next bytes, valid until the next call; `undefined` when fewer are left. */
   async take(count: number): Promise<Buffer | undefined> {
     if (count > this.bytes) return undefined
     while (this.chunk.byteLength < count) {

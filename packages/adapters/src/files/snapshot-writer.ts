@@ -6,7 +6,7 @@ import { footerLine, headerLine } from './snapshot-format.js'
 import { bytesOf } from './snapshot-page-bytes.js'
 import { syncFolder } from './sync-folder.js'
 
-/** Bytes gathered before they are written, while as many before them may be on their way. */
+/** Bytes gathered before they are written. As many may be in flight. */
 const gatheredMax = 2 ** 20
 
 export interface SnapshotPaths {
@@ -14,7 +14,7 @@ export interface SnapshotPaths {
   readonly finished: string
 }
 
-/** Calls `done` when the unfinished file is gone, by commit, abort or failure. */
+/** Calls `done` when the unfinished file is gone: renamed by the commit, or deleted after an abort or a failure. */
 export const writeSnapshot = async (
   header: SnapshotHeader,
   { unfinished, finished }: SnapshotPaths,
@@ -28,16 +28,16 @@ export const writeSnapshot = async (
   let writing: Promise<void> = Promise.resolve()
   let ended = false
 
-  /** Waits for what was written before alone: on a busy disk, each write takes as long as a turn of all others. */
+  /** Waits only for the write before: on a busy disk, a single write can take long. */
   const flush = async (): Promise<void> => {
     await writing
     const bytes = Buffer.concat(gathered)
     gathered = []
     gatheredBytes = 0
     hash.update(bytes)
-    // Synced bit by bit: a hundred megabytes at the end would keep the log's own syncs waiting for half a second.
+    // Synced in parts: one sync of a hundred megabytes would hold up the syncs of the log for half a second.
     writing = handle.appendFile(bytes).then(() => handle.datasync())
-    // Told to whoever waits next.
+    // The next `await writing` rejects with it.
     writing.catch(() => undefined)
   }
 

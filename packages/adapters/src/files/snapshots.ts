@@ -8,11 +8,11 @@ import { readSnapshotPages } from './snapshot-pages.js'
 import { writeSnapshot } from './snapshot-writer.js'
 
 export interface SnapshotFolderOptions {
-  /** How many to keep of each stream, so that a damaged one leaves another. At least 1. Default: 2. */
+  /** How many to keep of each stream. With two, one is left when the other is damaged. At least 1. Default: 2. */
   readonly keep?: number
 }
 
-/** Files that this process is writing, so as to tell them from what a crash left with the same pid. */
+/** Files that this process is writing. An earlier process with the same pid may have left others. */
 const ownUnfinished = new Set<string>()
 let serial = 0
 
@@ -34,7 +34,7 @@ const removeLeftovers = async (dir: string): Promise<void> => {
   }
 }
 
-/** Snapshots as files in a folder, which is made when missing. All of it may be deleted at any time. */
+/** Keeps snapshots as files in a folder, which is made when it is missing. The folder may be deleted at any time. */
 export const openSnapshotFolder = async (
   dir: string,
   { keep = 2 }: SnapshotFolderOptions = {},
@@ -43,7 +43,7 @@ export const openSnapshotFolder = async (
   makeFolder(dir)
   await removeLeftovers(dir)
 
-  /** The one just written stays, even when a log restored from a backup left others with higher revisions. */
+  /** Never deletes the one just written: after a log was restored from a backup, older snapshots may have higher revisions. */
   const prune = async (stream: string, written: string): Promise<void> => {
     const others = snapshotsOf(stream, await readdir(dir)).filter(({ name }) => name !== written)
     for (const { name } of others.slice(keep - 1)) await rm(join(dir, name), { force: true })

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 
-/** Makes a name just given to a file in this folder survive a power cut. */
+/** Syncs the folder: the name of a new or renamed file in it then survives a power cut. */
 export const syncFolder = async (folder: string): Promise<void> => {
   const handle = await open(folder, 'r')
   try {

@@ -2,10 +2,10 @@ import * as E from 'fp-ts/lib/Either.js'
 import { DaybookError, type DaybookClient } from '../client/index.js'
 import type { ImportTarget } from './send.js'
 
-/** What the queue says no to, task by task. Everything else stands in the way of all of them. */
+/** Refusals of single tasks. Any other error stops the import. */
 const refusals = new Set(['invalid', 'conflict', 'unknown-dependency', 'dependency-cycle', 'too-large', 'wrong-state'])
 
-/** The client's queue, to import into. */
+/** Makes the client's queue the target of an import. */
 export const importTarget = (client: DaybookClient): ImportTarget => ({
   statusOf: async (id) => {
     try {

@@ -1,4 +1,4 @@
-/** What a task waits for, in the ways in which queue files say it. */
+/** The dependencies of a task, in all the forms that queue files use. */
 import type { Json } from '@daybook/core'
 import type { Given } from './field-names.js'
 import { isRecord, readId } from './fields.js'
@@ -9,7 +9,7 @@ export interface Dependencies {
   readonly hadNumbers: boolean
 }
 
-/** All that is given under any name for dependencies; or the one that cannot be read. */
+/** Joins the dependencies given under all names. Returns the field that cannot be read, if there is one. */
 export const readDependencies = (given: ReadonlyArray<Given>): Dependencies | Given => {
   const ids = new Set<string>()
   let hadNumbers = false
@@ -25,12 +25,12 @@ export const readDependencies = (given: ReadonlyArray<Given>): Dependencies | Gi
   return { ids: [...ids], hadNumbers }
 }
 
-/** An id by itself, or a task or reference that has one. */
+/** The value is an id, or an object with one. */
 const idIn = (value: Json): Json => (isRecord(value) ? (value.id ?? value.taskId ?? value.task_id ?? null) : value)
 
 /**
- * Names that are dependencies if they turn out to be tasks: `requires` may as well list skills, and a payload has
- * words of its own.
+ * Names that are dependencies only if they are ids of tasks: `requires` may also list skills, and a payload may mean
+ * something else by `dependencies`.
  */
 export const maybeDependencies = (requires: Given | undefined, payload: Json | undefined): ReadonlyArray<MaybeDependencies> => {
   const maybe: Array<MaybeDependencies> = []
@@ -45,7 +45,7 @@ export const maybeDependencies = (requires: Given | undefined, payload: Json | u
 }
 const payloadFields = ['dependencies', 'dependsOn', 'depends_on', 'blockedBy', 'blocked_by']
 
-/** Of a name, or a list of nothing but names. */
+/** The value must be a name or a list of names; otherwise the result is empty. */
 const namesIn = (value: Json): ReadonlyArray<string> => {
   const ids = (Array.isArray(value) ? (value as ReadonlyArray<Json>) : [value]).map(readId)
   return ids.every((id) => id !== undefined) ? [...new Set(ids)] : []

@@ -1,9 +1,9 @@
-/** By which names the fields of a task go in queue files. */
+/** The names that queue files use for the fields of a task. */
 import type { Json, JsonObject } from '@daybook/core'
 
 /**
- * The first of these that a task has counts, those behind it are kept in the metadata. Case, hyphens and underscores
- * do not matter: `completedAt` is `completed_at` as well.
+ * The first of these names that a task has is used; what it has under the others is kept in the metadata. Case, spaces,
+ * hyphens and underscores are ignored: `completedAt` also matches `completed_at`.
  */
 const fieldNames = {
   id: ['id', 'taskId'],
@@ -44,7 +44,7 @@ export interface Given {
   readonly value: Json
 }
 
-/** Whether it goes by the field's own name, however that is spelt. */
+/** Whether the file uses the field's own name, in any spelling. */
 export const hasOwnName = ({ field, name }: Given): boolean => normal(name) === normal(field)
 
 const normal = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
@@ -54,7 +54,7 @@ for (const [field, names] of Object.entries(fieldNames) as ReadonlyArray<[Field,
   names.forEach((name, place) => meanings.set(normal(name), { field, place }))
 }
 
-/** The fields of one task, each to be taken once; what is left at the end has no place of its own. */
+/** The fields of one task. Each is taken once; what is left at the end is unknown. */
 export class Fields {
   private readonly byField = new Map<Field, Array<Given & { readonly place: number }>>()
   private readonly others: Array<readonly [name: string, value: Json]> = []
@@ -66,7 +66,7 @@ export class Fields {
         this.others.push([name, value])
         continue
       }
-      // `null` says that there is none.
+      // `null` means that the task has none.
       if (value === null) continue
       const { field, place } = meaning
       const given = { field, name, value, place }
@@ -81,7 +81,7 @@ export class Fields {
     return this.byField.get(field)?.shift()
   }
 
-  /** What was given under any of the field's names. */
+  /** All values of the field, under any of its names. */
   takeAll(field: Field): ReadonlyArray<Given> {
     const all = this.byField.get(field) ?? []
     this.byField.delete(field)

@@ -1,4 +1,4 @@
-/** The values of a task's fields that can be read one by one: each gives what Daybook takes, or `undefined`. */
+/** Readers of single field values. Each returns a value that Daybook takes, or `undefined`. */
 import { type Json, type JsonObject, Name, type Phase, phases, TaskId } from '@daybook/core'
 import { readTime } from '../time.js'
 import type { ImportTask } from './types.js'
@@ -47,7 +47,7 @@ export const isRecord = (value: unknown): value is JsonObject =>
 
 type Simple = 'timeout' | 'maxRetries' | 'backoffSeconds' | 'availableAt' | 'deadlineAt' | 'ticketId' | 'phase' | 'tenant' | 'parentTaskId'
 
-/** What each of these fields is read by. */
+/** The reader of each field. */
 export const simpleFields: { readonly [K in Simple]: (value: Json) => ImportTask[K] | undefined } = {
   timeout: seconds(0.001),
   maxRetries: whole(1_000),

@@ -1,8 +1,8 @@
-/** Entries of a queue file whose numbers would be rounded: refused one by one, and the others are taken. */
+/** Finds entries with numbers that would be rounded. These entries are refused, the others are taken. */
 import type { FieldError } from '@daybook/core'
 import { inexactNumbers } from '../read-json.js'
 
-/** Tells of the entry at a place (`[3]`, `tasks[3]`, `tasks.T-1`) the first such number in it, with its place within the entry. */
+/** Returns a function: from the path of an entry (`[3]`, `tasks[3]`, `tasks.T-1`) to the first such number in it, with its path in the entry. */
 export const inexactIn = (text: string): ((path: string) => FieldError | undefined) => {
   const inexact = inexactNumbers(text)
   const inLists = new Map<string, FieldError>()

@@ -1,13 +1,13 @@
-/** Where in a file the tasks are. */
+/** Finds the lists of tasks in a file. */
 import type { Json, JsonObject } from '@daybook/core'
 import { isRecord } from './fields.js'
 import { meaningOf } from './status.js'
 import type { Stage } from './types.js'
 
 export interface TaskList {
-  /** Empty for a file that is a list. */
+  /** Empty when the file itself is the list. */
   readonly name: string
-  /** What the list's name says about all of its tasks. */
+  /** The stage that the list's name means. */
   readonly stage: Stage | undefined
   readonly entries: ReadonlyArray<Entry>
 }
@@ -20,13 +20,13 @@ export interface Entry {
 
 export interface FoundLists {
   readonly lists: ReadonlyArray<TaskList>
-  /** Lists of objects under names that say nothing of tasks. */
+  /** Lists of objects whose names are not known. */
   readonly unknown: ReadonlyArray<{ readonly name: string; readonly entries: number }>
-  /** Everything else that the file says: about itself. */
+  /** The names of all other members of the file. */
   readonly others: ReadonlyArray<string>
 }
 
-/** `undefined` where there is nothing like a list of tasks. */
+/** `undefined` when the file has no list that could be one of tasks. */
 export const listsIn = (file: Json): FoundLists | undefined => {
   if (Array.isArray(file)) return { lists: [listOf('', undefined, file as ReadonlyArray<Json>)], unknown: [], others: [] }
   if (!isRecord(file)) return undefined

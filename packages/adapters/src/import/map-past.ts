@@ -1,4 +1,4 @@
-/** What became of a task: times, retries, its last error, its result. An open task's past is no concern of the queue, and is kept. */
+/** The past of a task: times, retries, last error, result. That of an open task goes to its metadata, because the queue keeps its own. */
 import { type Json, Result } from '@daybook/core'
 import type { Field, Fields, Given } from './field-names.js'
 import { isRecord, readCount, readInstant } from './fields.js'

@@ -1,4 +1,4 @@
-/** One entry of a queue file, in any shape, as a task that Daybook takes. Nothing that it says is lost. */
+/** Turns one entry of a queue file into a task that Daybook takes. Everything that the entry says is kept. */
 import { createHash } from 'node:crypto'
 import { canonicalJson, type FieldError, type Json, type JsonObject, NotJson, TaskType, textMax } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -15,9 +15,9 @@ import type { Found, ImportStatus, ImportTask, Refused, Stage } from './types.js
 /** Where the entry stands. */
 export interface Place {
   readonly file: string
-  /** For people, when it has no id: `#3`. */
+  /** Names the entry when it has no id: `#3`. */
   readonly position: string
-  /** What the names of its list and its file say about all of their tasks. */
+  /** The stages that the names of its list and its file mean. */
   readonly list: NamedStage | undefined
   readonly around: NamedStage | undefined
   /** A number in it that would be rounded. */
@@ -66,7 +66,7 @@ const mapText = (text: string, place: Place): E.Either<Refused, Found> => {
 }
 
 const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> => {
-  // 1. Who it is: refused when that cannot be settled, because others may depend on it.
+  // 1. Id and type. Without a usable id the entry is refused: others may depend on it.
   const fields = new Fields(entry)
   const givenId = fields.take('id')
   const id = givenId === undefined ? idOf(entry) : readId(givenId.value)
@@ -81,7 +81,7 @@ const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> =>
   if (!TaskType.is(type)) return refused(place, id, `type ${short(type)} is not 1–128 printable characters without *`)
   if (givenType === undefined) say(`had no type: "${typeDefault}"`)
 
-  // 2. Where it stands, and what it waits for.
+  // 2. Status and dependencies.
   const givenStatus = fields.take('status')
   const stage = stageFor(givenStatus, place, say)
   if (stage === undefined) return refused(place, id, `status ${short(givenStatus?.value ?? null)} is not known: it cannot be told whether the task is done`)
@@ -91,7 +91,7 @@ const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> =>
   if (dependencies.hadNumbers) say('numeric ids became texts')
   for (const given of [givenId, givenType, givenStatus, ...givenDependencies]) sayName(given, say)
 
-  // 3. What it is about. What cannot be used as it is stays, word for word, in the metadata.
+  // 3. Content and settings. A value that cannot be used is kept unchanged in the metadata.
   const task: Draft = { id, type, status: statusOf[stage], idempotencyKey: id }
   const kept = new Kept(fields.take('metadata')?.value ?? null, say)
   if (dependencies.ids.length > 0) task.dependencies = dependencies.ids
@@ -113,20 +113,20 @@ const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> =>
   if (skills !== undefined) task.requires = skills
   else if (requires !== undefined) kept.keep(requires)
 
-  // 4. What became of it.
+  // 4. Its past.
   mapPast(task, stage, fields, kept)
 
-  // 5. Everything else.
+  // 5. Unknown fields.
   kept.keepAll(fields.rest())
   const metadata = kept.all()
   if (metadata !== undefined) task.metadata = metadata
-  // Depth and numbers that JSON text can hold but Daybook does not take.
+  // Refuses what JSON text can hold and Daybook does not take: values nested too deeply, numbers out of range.
   for (const field of ['payload', 'metadata', 'result'] as const) canonicalJson(task[field] ?? null, field)
   const maybe = maybeDependencies(skills === undefined ? requires : undefined, task.payload)
   return E.right({ task: task as ImportTask, stage, file: place.file, maybe, ...(number === undefined ? {} : { number }) })
 }
 
-/** By its own word, else by its list's name, else by its file's; `undefined` for a word that is not known. */
+/** The stage by the task's own status, else by its list's name, else by its file's. `undefined` for an unknown status. */
 const stageFor = (given: Given | undefined, { list, around }: Place, say: (what: string) => void): Stage | undefined => {
   if (given !== undefined) {
     const word = String(given.value)
@@ -147,7 +147,7 @@ const stageFor = (given: Given | undefined, { list, around }: Place, say: (what:
   return by?.stage ?? 'pending'
 }
 
-/** What the queue itself tells apart (scheduled, blocked) is all pending here. */
+/** Scheduled and blocked count as pending here: the queue works these out itself. */
 const sayStage = ({ name, stage }: NamedStage, say: (what: string) => void): void => {
   if (stage === 'in-progress') say('in-progress → pending: the lease that an agent had elsewhere is not one here')
   else if (stage !== 'pending' && !isOwnWord(name, stage)) say(`${name} → ${stage}`)
@@ -162,7 +162,7 @@ const sayName = (given: Given | undefined, say: (what: string) => void): void =>
   if (given !== undefined && !hasOwnName(given)) say(`${given.name} is read as ${given.field}`)
 }
 
-/** A number is settled when those of all files are known: it may be a rank. */
+/** Returns a number as it is: whether it is a priority or a rank depends on the numbers of all files. */
 const mapPriority = (task: Draft, given: Given | undefined, kept: Kept, say: (what: string) => void): number | undefined => {
   if (given === undefined) return undefined
   const number = readNumber(given.value)

@@ -1,4 +1,4 @@
-/** What a task says that has no place in Daybook: kept in its metadata, word for word. */
+/** Collects what has no field of its own in Daybook. It is kept unchanged in the task's metadata. */
 import type { Json, JsonObject } from '@daybook/core'
 import type { Given } from './field-names.js'
 import { isRecord } from './fields.js'
@@ -17,14 +17,14 @@ export class Kept {
     if (what !== undefined) this.say(what)
   }
 
-  /** Said in one sentence. */
+  /** Keeps several fields, with one note for all. */
   keepAll(fields: ReadonlyMap<string, Json>): void {
     if (fields.size === 0) return
     for (const [name, value] of fields) this.members.set(name, value)
     this.say(`fields without a place of their own stay in metadata: ${[...fields.keys()].sort().join(', ')}`)
   }
 
-  /** All of it beside the task's own metadata, under free names. */
+  /** The task's own metadata and what was kept. A name that is taken gets an underscore. */
   all(): JsonObject | undefined {
     const { own } = this
     const all = new Map<string, Json>(isRecord(own) ? Object.entries(own) : own === null ? [] : [['metadata', own]])

@@ -1,4 +1,4 @@
-/** Every dependency before its dependents, else as given; what can never start is refused. */
+/** Orders tasks: dependencies first, otherwise as given. Tasks that could never start are refused. */
 import type { Notes } from './notes.js'
 import type { Found, ImportTask, KnownTasks, Refused } from './types.js'
 
@@ -8,8 +8,8 @@ export interface Ordered {
 }
 
 /**
- * An open task whose dependency is nowhere, or will never complete, is refused by name, and so is what depends on it.
- * A finished one and a dead letter are taken without it: for them it no longer decides anything.
+ * An open task is refused when one of its dependencies is missing or will never complete, and so is every task that
+ * depends on it. Finished tasks and dead letters are taken without such a dependency: they do not wait for it any more.
  */
 export const inOrder = (tasks: ReadonlyMap<string, Found>, known: KnownTasks, said: Notes): Ordered => {
   const verdicts = new Map<string, 'taken' | 'refused'>()
@@ -23,7 +23,7 @@ export const inOrder = (tasks: ReadonlyMap<string, Found>, known: KnownTasks, sa
   const whyNot = ({ status }: ImportTask, id: string): string | undefined => {
     if (!tasks.has(id) && !known.has(id)) return 'is in none of the files, nor in the queue'
     if (tasks.has(id) && verdicts.get(id) !== 'taken') return 'was refused'
-    // What is there already stays as it is, whatever the files say.
+    // A task that is in the queue keeps its status there, whatever the files say.
     const there = known.get(id) ?? tasks.get(id)?.task.status
     const isOver = there === 'cancelled' || there === 'discarded'
     return isOver && (status === 'pending' || status === 'dead-letter') ? `is ${there} and will never complete` : undefined

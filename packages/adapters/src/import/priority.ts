@@ -1,4 +1,4 @@
-/** A priority by its name. */
+/** Names of priorities. */
 
 const names: Readonly<Record<string, number>> = {
   critical: 10,
@@ -17,7 +17,7 @@ const names: Readonly<Record<string, number>> = {
   p4: 1,
 }
 
-/** The number from 1 to 10 that is meant; `undefined` when nobody could say. Numbers are for `ranks.ts`. */
+/** The priority from 1 to 10; `undefined` for an unknown name. Numbers are read by `ranks.ts`. */
 export const readPriority = (value: unknown): number | undefined => {
   const word = typeof value === 'string' ? value.trim().toLowerCase() : ''
   return Object.hasOwn(names, word) ? names[word] : undefined

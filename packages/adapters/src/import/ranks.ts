@@ -1,6 +1,6 @@
 /**
- * Numbers that stand as priorities. Of 1, 2, 3 … 29 the first is meant to come first; Daybook's priorities go from 10,
- * the most urgent, to 1. All files of an import are read the same way: as ranks when any number is above 10.
+ * Numbers given as priorities. They may be Daybook's, from 10 (most urgent) to 1, or ranks: 1, 2, 3 … 29, where 1 comes
+ * first. All files of an import are read the same way: as ranks if any number is above 10.
  */
 import type { Notes } from './notes.js'
 import type { Found, ImportOptions } from './types.js'
@@ -10,7 +10,7 @@ const priorityMax = 10
 type Numbered = Found & { readonly number: number }
 const isNumbered = (found: Found): found is Numbered => found.number !== undefined
 
-/** Gives each task its priority; those with ranks in the order of these, each in the place of another. */
+/** Gives each task its priority. Tasks with ranks are put in the order of their ranks. */
 export const settlePriorities = (tasks: ReadonlyArray<Found>, { ranks }: ImportOptions, said: Notes): ReadonlyArray<Found> => {
   const numbered = tasks.filter(isNumbered)
   const most = numbered.reduce((max, { number }) => Math.max(max, number), 0)
@@ -21,7 +21,7 @@ export const settlePriorities = (tasks: ReadonlyArray<Found>, { ranks }: ImportO
   return tasks.map((found) => (isNumbered(found) ? asPriority(found, said) : found))
 }
 
-/** 1 and on, one by one. */
+/** 1, 2, 3 and so on, in the order of the files. */
 const mayBeRanks = (numbered: ReadonlyArray<Numbered>): boolean => numbered.length >= 3 && numbered.every(({ number }, i) => number === i + 1)
 
 const asPriority = (found: Numbered, said: Notes): Found => {
@@ -32,7 +32,7 @@ const asPriority = (found: Numbered, said: Notes): Found => {
   return withPriority(found, priority)
 }
 
-/** The number that it had stays in the metadata. */
+/** Keeps the given number in the metadata. */
 const withPriority = (found: Numbered, priority: number): Found => {
   const { task, number } = found
   const { metadata = {} } = task
@@ -42,8 +42,8 @@ const withPriority = (found: Numbered, priority: number): Found => {
 }
 
 /**
- * The ten priorities are shared out among the ranks, and tasks of one priority come in the order of their ranks: so
- * they are claimed in that order, also among others that are enqueued later.
+ * The ranks are divided among the ten priorities, and tasks of the same priority are sent in the order of their ranks.
+ * So they are claimed in the order of their ranks.
  */
 const byRank = (tasks: ReadonlyArray<Found>, numbered: ReadonlyArray<Numbered>, most: number, said: Notes): ReadonlyArray<Found> => {
   const ranks = [...new Set(numbered.map(({ number }) => number))].sort((a, b) => a - b)

@@ -1,4 +1,4 @@
-/** One queue file, in any of the shapes found in the wild. */
+/** Reads one queue file, in any of the shapes that fleets use. */
 import type { FieldError, Json } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { inexactIn } from './inexact.js'
@@ -9,11 +9,11 @@ import { stageOfFile } from './status.js'
 import type { Found, QueueFile, Refused } from './types.js'
 
 /**
- * Reads a list of tasks, or an object with lists of tasks: `{"tasks": […]}`, `{"pending": […], "completed": […]}`; of
- * objects or of texts.
+ * Reads a list of tasks, or an object with lists of tasks: `{"tasks": […]}`, `{"pending": […], "completed": […]}`. A task
+ * is an object or a text.
  *
- * Pure, and total: each entry is found or refused by its id or place; lists under names that mean nothing, and a file
- * that cannot be read at all, are refused by name.
+ * Pure and total. Each entry is found, or refused by its id or place. A list with an unknown name is refused by that
+ * name, and a file that cannot be read by its own.
  *
  * @example
  * readQueueFile('["write the docs"]', 'pending.json').found[0].task.description // => 'write the docs'
@@ -26,7 +26,7 @@ export const readQueueFile = (text: string, name: string): QueueFile => {
   return readLists(inFile, name, inexactIn(text))
 }
 
-/** A file of which nobody can tell how many tasks it holds. */
+/** A file that cannot be read: how many tasks it holds is unknown. */
 export const unreadable = (name: string, why: string): QueueFile => ({
   name, isQueueFile: false, entries: 0, found: [], mapped: [], refused: [{ file: name, why, tasks: 0 }],
 })
@@ -64,7 +64,7 @@ const parse = (text: string): E.Either<string, Json> => {
     return E.right(JSON.parse(body) as Json)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    // A file that was being written has a good beginning and no end.
+    // A file that is just being written has a valid beginning and no end.
     const cut = /end of JSON|Unterminated/i.test(reason) || (/^[[{]/.test(body.trim()) && !/[\]}]\s*$/.test(body))
     return E.left(cut ? `breaks off in the middle (${reason}): it may have been being written` : `is not JSON: ${reason}`)
   }

@@ -4,10 +4,10 @@ import { basename, join } from 'node:path'
 import { readQueueFile, unreadable } from './read-file.js'
 import type { QueueFile, Refused } from './types.js'
 
-/** Bytes of one file beyond which it is refused: JSON text is held in memory as a whole. */
+/** A larger file is refused, because its whole text is held in memory. */
 export const queueFileBytesMax = 256 * 2 ** 20
 
-/** Where in a project's folder its queue files are, when they are not in the folder itself. */
+/** Where a project may have its queue files. */
 const subfolders = ['queue', join('.loki', 'queue')]
 
 export interface QueueFolder {
@@ -17,8 +17,8 @@ export interface QueueFolder {
 }
 
 /**
- * Reads all `*.json` of a folder (or one file), each for itself: what cannot be read is refused by name, and so is
- * what lies beside and may hold tasks as well. Of a project, the folder is read in which there are queue files.
+ * Reads all `*.json` of a folder, or one file. A file that cannot be read is refused by name, and so is anything else
+ * in the folder that may hold tasks. When given a project, it reads the folder with the project's queue files.
  *
  * Rejects only when there is nothing to read: no such folder, or no `.json` in it.
  */
@@ -52,7 +52,7 @@ const readFolder = async (dir: string, reading: (file: string) => void): Promise
 
 const isJson = (name: string): boolean => /\.json$/i.test(name)
 
-/** What is not read, and may hold tasks. */
+/** What else is in the folder and may hold tasks. */
 const besides = async (dir: string, entries: ReadonlyArray<Dirent>): Promise<ReadonlyArray<Pick<Refused, 'file' | 'why'>>> => {
   const found: Array<Pick<Refused, 'file' | 'why'>> = []
   for (const entry of entries) {

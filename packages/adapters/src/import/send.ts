@@ -1,4 +1,4 @@
-/** Taking a plan into a queue: in chunks, dependencies first, and one refused task stops no other. */
+/** Sends a plan to a queue in chunks, dependencies first. A refused task does not stop the others. */
 import type { Status } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { namedTasks, planImport } from './plan.js'
@@ -6,7 +6,7 @@ import type { ImportOptions, ImportPlan, ImportTask, KnownTasks, Mapped, QueueFi
 
 /** What happened to one task of a chunk. */
 export interface TakenIn {
-  /** Of the task in the queue; another than the one sent when its key was there already. */
+  /** The task's id in the queue. It differs from the one sent if another task has its key. */
   readonly id: string
   readonly duplicate: boolean
   /** Where it stands in the queue now. */
@@ -46,7 +46,7 @@ export const chunkCharsMax = 1_000_000
 /** Questions under way at a time. */
 const askMax = 32
 
-/** It broke off: what was taken until then is there, and the same import again goes on from it. */
+/** The import broke off. What was taken is in the queue, and running the import again continues it. */
 export class ImportStopped extends Error {
   override readonly name = 'ImportStopped'
   constructor(
@@ -78,7 +78,7 @@ export const importFiles = async (files: ReadonlyArray<QueueFile>, target: Impor
   return sender.report()
 }
 
-/** What `importFiles` would do, as far as can be told without doing it: nothing is written. */
+/** Tells what `importFiles` would do. Writes nothing. */
 export const tryImport = async (files: ReadonlyArray<QueueFile>, target: Pick<ImportTarget, 'statusOf'>, { ranks, progress = () => undefined }: ImportSteps = {}): Promise<ImportReport> => {
   const known = await askFor([...new Set([...namedTasks(files), ...files.flatMap(({ found }) => found.map(({ task }) => task.id))])], target, progress)
   const plan = planImport(files, known, ranks === undefined ? {} : { ranks })
@@ -87,7 +87,7 @@ export const tryImport = async (files: ReadonlyArray<QueueFile>, target: Pick<Im
   return sender.report()
 }
 
-/** Each dependency comes before its dependents. */
+/** What the queue would answer. Dependencies must come before their dependents. */
 const foretell = (tasks: ReadonlyArray<ImportTask>, known: KnownTasks): ReadonlyArray<TakenIn> => {
   const statuses = new Map<string, Status>(known)
   return tasks.map((task) => {
@@ -118,7 +118,7 @@ const askFor = async (ids: ReadonlyArray<string>, { statusOf }: Pick<ImportTarge
 
 class Sender {
   private readonly fileOf: ReadonlyMap<string, string>
-  /** A task whose key the queue knows under another id goes by that id from then on. */
+  /** The id in the queue of each task whose key was known there under another id. */
   private readonly ids = new Map<string, string>()
   private readonly gone = new Set<string>()
   private readonly refused: Array<Refused>
@@ -145,7 +145,7 @@ class Sender {
     if (E.isRight(answer)) answer.right.forEach((result, i) => this.count(ready[i] as ImportTask, result))
     else if (ready.length === 1) this.refuse(first, answer.left)
     else {
-      // One of them is the reason: halve until it stands alone.
+      // At least one of them is refused: halve the chunk until it is found.
       const half = Math.ceil(ready.length / 2)
       await this.send(ready.slice(0, half))
       await this.send(ready.slice(half))
@@ -184,7 +184,7 @@ class Sender {
   }
 }
 
-/** In order, none over the bounds unless a single task is. */
+/** Splits tasks into chunks within the bounds. A task that is too large gets a chunk of its own. */
 export const chunksOf = (tasks: ReadonlyArray<ImportTask>): ReadonlyArray<ReadonlyArray<ImportTask>> => {
   const chunks: Array<Array<ImportTask>> = []
   let chars = 0

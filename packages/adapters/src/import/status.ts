@@ -1,7 +1,7 @@
-/** How far a task got: by its own word, by the name of the list it stands in, or by that of the file. */
+/** The words for a task's status: of the task itself, in the name of its list, or in that of its file. */
 import type { Stage } from './types.js'
 
-/** The words met for each stage. Of what is written only letters and digits count, in any case. */
+/** The words for each stage. Case, and anything but letters and digits, is ignored. */
 const wordsOf: Readonly<Record<Stage, ReadonlyArray<string>>> = {
   pending: ['pending', 'queued', 'scheduled', 'blocked', 'waiting', 'ready', 'todo', 'open', 'new', 'backlog', 'planned', 'not started'],
   'in-progress': ['in progress', 'incomplete', 'running', 'active', 'claimed', 'working', 'started', 'processing', 'doing', 'assigned'],
@@ -22,15 +22,15 @@ export const stageOf = (status: string): Stage | undefined => stages.get(normal(
 /** `blocked_by_C1` is a status, and a dependency as well. */
 export const blockerIn = (status: string): string | undefined => /^blocked[\s_-]*by[\s_:-]+(\S.*)$/i.exec(status.trim())?.[1]
 
-/** In names of lists and files these say that there are tasks, and not how far they got. */
+/** Words in names of lists and files that say nothing about the status. */
 const neutral = /tasks?|queue|items?|list|jobs?|entries|todos/g
 
 export interface ListMeaning {
-  /** `undefined`: the tasks, or the file around them, say it. */
+  /** `undefined` when the name says only that these are tasks. */
   readonly stage: Stage | undefined
 }
 
-/** `completed_tasks` is a list of completed tasks, `queue` one of tasks; `undefined` is no list of tasks, as far as its name goes. */
+/** `completed_tasks` is a list of completed tasks, `queue` a list of tasks. `undefined` for an unknown name. */
 export const meaningOf = (name: string): ListMeaning | undefined => {
   const word = normal(name)
   const stage = stages.get(word) ?? stages.get(word.replace(neutral, ''))
@@ -38,7 +38,7 @@ export const meaningOf = (name: string): ListMeaning | undefined => {
   return word.replace(neutral, '') === '' ? { stage: undefined } : undefined
 }
 
-/** Whether the word, but for its spelling, is the stage's own. */
+/** Whether the word is the stage's own name, in any spelling. */
 export const isOwnWord = (word: string, stage: Stage): boolean => normal(word).replace(neutral, '') === normal(stage)
 
 /** `queue/in_progress.json` says in-progress; a name that says nothing is `undefined`. */

@@ -1,10 +1,10 @@
-/** What an import is made of: tasks as they are sent, and what is said about how they came to be. */
+/** The data of an import: tasks as they are sent, and notes on how they were read. */
 import type { JsonObject, Json, Phase, Result, Status } from '@daybook/core'
 
-/** Where a task stands when it has been taken in. */
+/** The status that a task is imported with. */
 export type ImportStatus = 'pending' | 'completed' | 'cancelled' | 'dead-letter'
 
-/** A task as `POST …/imports` takes it: a new task, and where it stood before. Times are ISO 8601. */
+/** A task as `POST …/imports` takes it: a new task with its past. Times are ISO 8601. */
 export interface ImportTask {
   readonly id: string
   readonly type: string
@@ -33,7 +33,7 @@ export interface ImportTask {
   readonly result?: Result
 }
 
-/** Something that is not as it stood in the file, and how it is now; for all tasks to which it happened. */
+/** A note on what was changed while reading, with the tasks it is about. */
 export interface Mapped {
   readonly file: string
   readonly what: string
@@ -46,7 +46,7 @@ export interface Refused {
   /** Its id, or its place (`#3`) when it has none. */
   readonly task?: string
   readonly why: string
-  /** So many tasks. 0 where nobody can tell: a file that cannot be read. */
+  /** How many tasks. 0 when that is unknown, because the file cannot be read. */
   readonly tasks: number
 }
 
@@ -54,7 +54,7 @@ export interface Refused {
 export const stages = ['pending', 'in-progress', 'dead-letter', 'cancelled', 'completed'] as const
 export type Stage = (typeof stages)[number]
 
-/** Names that may be tasks, in a field that may hold something else. */
+/** Names that may be ids of tasks, from a field that may also hold something else. */
 export interface MaybeDependencies {
   readonly names: ReadonlyArray<string>
   /** Where they stand: `requires`, `payload.dependencies`. */

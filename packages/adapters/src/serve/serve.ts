@@ -1,6 +1,6 @@
 /**
- * Puts a server together: store, snapshots, queues, tokens, HTTP, queue files. What opened first is closed
- * last, and a part that cannot be opened closes those before it.
+ * Puts a server together: store, snapshots, queues, tokens, HTTP, queue files. The parts are closed in reverse order.
+ * When one cannot be opened, those before it are closed.
  */
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -17,29 +17,29 @@ import type { EventStore } from '../store/index.js'
 
 export interface RunningServer {
   readonly url: string
-  /** Made at the first start: to be shown once, it cannot be had again. */
+  /** Made at the first start. Show it: only its hash is stored. */
   readonly adminToken: string | undefined
   readonly daybook: Daybook
-  /** Takes no new work, answers what is in flight, leaves a snapshot, releases everything. */
+  /** Takes no new work, answers what is in flight, takes a snapshot, releases everything. */
   readonly close: () => Promise<void>
 }
 
-/** Who is told what. */
+/** Callbacks for whoever starts it. */
 export interface ServeReport {
   readonly warn?: (message: string) => void
   /** How far the log has been read. */
   readonly progress?: (loading: Loading) => void
-  /** What went wrong within the server, a JSON line each. Default: stderr. */
+  /** Internal errors, one JSON line each. Default: stderr. */
   readonly log?: DestinationStream
 }
 
 /** How long a start waits for its queue files. */
 const filesWaitMs = 2_000
-/** How long requests in flight may take at the end. SIGTERM to exit is 10 s at most. */
+/** How long requests in flight may take at the end: SIGTERM has to end a server within 10 s. */
 const graceMs = 5_000
 
 /**
- * Starts a server; resolves when it is ready, all queues replayed. While they are, `/readyz` says how far.
+ * Starts a server. Resolves when all queues are replayed; until then `/readyz` says how far that is.
  *
  * @throws StoreError, or Error with what to do, when a part cannot be opened; nothing is left running.
  */
@@ -86,7 +86,7 @@ export const serve = async (
       const started = startQueueFiles({ daybook, dir: options.queueFilesDir, warn })
       files = started
       opened.push(() => started.close())
-      // Mostly they are there when the server says that it is ready; nobody waits for a slow disk.
+      // Usually the files are there when the server says that it is ready. It does not wait for a slow disk.
       await Promise.race([started.tried, delay(filesWaitMs, undefined, { ref: false })])
     }
     return { url: http.url, adminToken: tokens?.made, daybook, close }
