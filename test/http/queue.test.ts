@@ -173,11 +173,12 @@ describe('TQM-CAP-003: agents', () => {
 
 test('TQM-OBS-002: depth by status, band, type, phase and tenant', async () => {
   const q = freshQueue()
+  const startedAt = Date.now()
   await server.post(`${q}/tasks`, { tasks: [{ type: 'a', payload: 1, priority: 10, phase: 'TESTING' }, { type: 'a', payload: 2, priority: 8, tenant: 'x' }, { type: 'b', payload: 3 }] })
   const { body } = await server.get(`${q}/depth`)
   expect(body).toMatchObject({ total: 3, byStatus: { pending: 3 }, byPriority: { CRITICAL: 1, HIGH: 1, MEDIUM: 1, LOW: 0 }, byType: { a: 2, b: 1 }, byPhase: { TESTING: 1 }, byTenant: { x: 1 }, revision: 2 })
   expect(body.oldestWaitSeconds).toBeGreaterThanOrEqual(0)
-  expect(Date.now() - Date.parse(body.oldestPendingAt)).toBeLessThan(10_000)
+  expect(Date.parse(body.oldestPendingAt)).toBeGreaterThanOrEqual(startedAt)
 })
 
 describe('EV-06: the log', () => {

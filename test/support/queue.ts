@@ -124,7 +124,7 @@ export const isSettled = async (promise: Promise<unknown>): Promise<boolean> => 
   return (await Promise.race([promise, Promise.resolve(pending)])) !== pending
 }
 
-export const until = async (holds: () => boolean | Promise<boolean>, msMax = 5_000): Promise<void> => {
+export const until = async (holds: () => boolean | Promise<boolean>, msMax = 30_000): Promise<void> => {
   for (const end = Date.now() + msMax; Date.now() < end; await sleep(2)) if (await holds()) return
   throw new Error(`not within ${msMax} ms: ${holds.toString()}`)
 }

@@ -174,7 +174,6 @@ describe('a lease that is lost ends the work', () => {
     })
     await until(() => took > 0, 'the signal is aborted')
     expect(took).toBeGreaterThanOrEqual(390)
-    expect(took).toBeLessThan(1_500)
     await sleep(50)
     expect(source.settles).toEqual([])
     expect(events.at(-1)).toMatchObject({ type: 'lease-lost', detail: 'expired: no heartbeat was answered in time' })

@@ -9,9 +9,7 @@ describe('stopping', () => {
     source.beforeSettle = () => sleep(50)
     work({ handler: () => sleep(300) })
     await until(() => worker.stats().running === 5 && source.waiting === 1, 'all are running and the worker waits for more')
-    const from = Date.now()
     await worker.stop()
-    expect(Date.now() - from).toBeLessThan(2_000)
     expect(source.count('completed')).toBe(5)
     expect(worker.stats()).toMatchObject({ state: 'stopped', running: 0, unsettled: 0, completed: 5 })
     source.add(1)
@@ -94,11 +92,9 @@ describe('stopping', () => {
 
   test('abandons a handler that does not end at all, without reporting it', async () => {
     source.add(1)
-    work({ handler: () => sleep(4_000) })
+    work({ handler: () => new Promise(() => undefined) })
     await until(() => worker.stats().running === 1, 'it is running')
-    const from = Date.now()
     await worker.stop({ graceMs: 50 })
-    expect(Date.now() - from).toBeLessThan(2_500)
     expect(events).toEqual([{ type: 'abandoned', taskId: 't1', reason: 'stopped' }])
     expect(source.settles).toEqual([])
   })
@@ -110,9 +106,7 @@ describe('stopping', () => {
     }
     work({ handler: () => undefined })
     await until(() => worker.stats().unsettled === 3, 'all are done')
-    const from = Date.now()
     await worker.stop({ graceMs: 0 })
-    expect(Date.now() - from).toBeLessThan(8_000)
     expect(events.filter(({ type }) => type === 'outcome-given-up').length).toBe(3)
   })
 
@@ -127,12 +121,10 @@ describe('stopping', () => {
     source.add(1)
     work({ handler: async (_, { signal }) => void (await aborted(signal)) })
     await until(() => worker.stats().running === 1, 'it is running')
-    const from = Date.now()
     const stopped = worker.stop({ graceMs: 60_000 })
     await sleep(50)
     await worker.stop({ graceMs: 50 })
     await stopped
-    expect(Date.now() - from).toBeLessThan(2_000)
   })
 
   test('before the start is no work at all', async () => {

@@ -81,16 +81,18 @@ describe('a worker works', () => {
   })
 
   test('a single task is handed in at once, without waiting for company', async () => {
-    let started = 0
-    work({ handler: () => void (started = performance.now()) })
+    let turn = 0
+    let began = 0
+    work({ handler: () => void (began = turn) })
     await until(() => source.waiting === 1, 'the worker waits for work')
-    const took: Array<number> = []
+    const turns: Array<number> = []
     for (let i = 0; i < 30; i++) {
       const [id] = source.add(1)
-      while (source.task(id!).status !== 'completed') await new Promise((resolve) => setImmediate(resolve))
-      took.push(performance.now() - started)
+      for (; source.task(id!).status !== 'completed'; turn++) await new Promise((resolve) => setImmediate(resolve))
+      turns.push(turn - began)
     }
-    expect(took.sort((a, b) => a - b)[15]).toBeLessThan(4)
+    // Turns of the event loop and no timer: one of a few milliseconds would be hundreds of them, on any machine.
+    expect(turns.sort((a, b) => a - b)[15]).toBeLessThan(20)
   })
 
   test('a task that does nothing costs neither a timer nor a controller', async () => {
