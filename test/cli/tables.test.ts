@@ -62,7 +62,7 @@ describe('a list of many pages', () => {
     expect([few.tasks.map(({ id }) => id), few.more]).toEqual([ids.slice(0, 1_200), true])
     const exact = await server.json<Tasks>('list', '--limit', '2500', '--queue', queue)
     expect([exact.tasks.length, exact.more]).toEqual([2_500, false])
-    expect(await server.json<Tasks>('list', '--queue', queue, '--status', 'completed')).toEqual({ tasks: [], more: false })
+    expect(await server.json<Tasks>('list', '--queue', queue, '--status', 'completed')).toEqual({ tasks: [], more: false, paused: null })
     const { out } = await server.daybook(['list', '--all', '--queue', queue])
     expect([...out.matchAll(/task-\d+/g)].map(String)).toEqual(ids)
   })
@@ -84,7 +84,7 @@ describe('at any width every table fits', () => {
     await on('claim', '--types', 'type-*', '--agent', `agent-${long}`)
   })
 
-  const tables = ['list', 'dlq', 'dlq patterns', 'dlq show dead-1', 'breakers', 'agents', 'depth', 'history dead-1', 'claim --agent bob --types nothing']
+  const tables = ['list', 'dlq', 'dlq patterns', 'dlq show dead-1', 'breakers', 'agents', 'depth', 'history dead-1', 'claim --agent bob --types nothing', 'queues']
   /** What stands in columns; single lines of text are wrapped by the terminal. */
   const ofTable = (out: string): ReadonlyArray<string> => {
     const lines = out.split('\n')

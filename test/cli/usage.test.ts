@@ -5,10 +5,10 @@ const cli = (...args: ReadonlyArray<string>) => runHere(args)
 
 const commands = [
   'serve', 'enqueue', 'claim', 'complete', 'fail', 'release', 'heartbeat', 'work', 'list', 'show', 'history', 'cancel', 'depth',
-  'dlq', 'dlq list', 'dlq patterns', 'dlq show', 'dlq retry', 'dlq discard', 'breakers', 'breakers list', 'breakers open', 'breakers close',
+  'queues', 'queues list', 'queues delete', 'dlq', 'dlq list', 'dlq patterns', 'dlq show', 'dlq retry', 'dlq discard', 'breakers', 'breakers list', 'breakers open', 'breakers close',
   'agents', 'agents list', 'agents terminate', 'settings', 'settings get', 'settings set', 'pause', 'resume', 'import', 'export', 'doctor',
 ]
-const groups = ['dlq', 'breakers', 'agents', 'settings']
+const groups = ['queues', 'dlq', 'breakers', 'agents', 'settings']
 
 describe('--help', () => {
   test('daybook --help names every command and every exit code', async () => {

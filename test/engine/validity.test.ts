@@ -82,6 +82,8 @@ const commandOf = (type: CommandType, pick: number, held: ReadonlyArray<{ readon
       return { type, task: holder.task, agent: 'ann', token: holder.token, reason: 'not mine', ...(pick % 2 === 0 ? { undelivered: true as const } : {}) }
     case 'Cancel':
       return { type, task: pick % 3 === 0 ? `#${1 + (pick % 30)}` : id, reason: 'not needed' }
+    case 'CancelAll':
+      return { type, filter: { statuses: ['pending'], type: 'eng-*', priorityMin: 3, ticketId: 'T-1', text: 't1' }, reason: 'not needed', max: 5, after: '2.0' }
     case 'Retry':
     case 'Discard':
       return { type, ...review }
@@ -100,6 +102,7 @@ const commandOf = (type: CommandType, pick: number, held: ReadonlyArray<{ readon
       })
     case 'Pause':
     case 'Resume':
+    case 'DeleteQueue':
       return { type, reason: 'lunch' }
     case 'Tick':
       return { type }

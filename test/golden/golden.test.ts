@@ -94,7 +94,7 @@ if (process.env['GOLDEN'] === 'write') {
     if (!existsSync(at(file))) writeFileSync(at(file), pretty(value))
   }
   for (const [type, examples] of examplesOfToday()) write(nameOf(type), examples)
-  for (const [name, history] of Object.entries({ 'every-event.3': everyEvent(), 'deduplicate.1': everyDeduplicate() })) {
+  for (const [name, history] of Object.entries({ 'every-event.4': everyEvent(), 'deduplicate.1': everyDeduplicate() })) {
     const events = history.map(record)
     write(`histories/${name}.json`, { events, views: viewsOf(fold(events)) })
   }

@@ -18,6 +18,8 @@ export const everyDeduplicate = (): ReadonlyArray<QueueEvent> => {
 
 export const everyEvent = (): ReadonlyArray<QueueEvent> => {
   const q = new Queue()
+  q.configure({ maxAttempts: 2 })
+  q.do({ type: 'DeleteQueue', reason: 'a slip of the pen' })
   q.configure({
     policy: 'priority',
     decisionReport: 'required',

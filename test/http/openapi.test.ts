@@ -53,12 +53,13 @@ describe('it is sound', () => {
   })
 })
 
-test('an event\'s data is what the log holds, times and all, and the contract says so', async () => {
+test('an event\'s data is what the log holds, times and all, but in a task\'s history; and the contract says so', async () => {
   await server.post('/api/queues/shown/tasks', { id: 'a', type: 't', availableAt: '2026-01-05T09:00:00.000Z' })
   const shown = (await server.get('/api/queues/shown/events')).body.events
   expect(shown[0].data.availableAt).toBe(Date.UTC(2026, 0, 5, 9))
-  expect((await server.get('/api/queues/shown/tasks/a/history')).body.events).toEqual(shown)
+  expect((await server.get('/api/queues/shown/tasks/a/history')).body.events).toEqual([{ ...shown[0], data: { ...shown[0].data, availableAt: '2026-01-05T09:00:00.000Z' } }])
   expect(contract.components.schemas.Event.properties.data.description).toContain('milliseconds since 1970')
+  expect(contract.components.schemas.HistoryEvent.properties.data.description).toContain('ISO 8601')
 })
 
 describe('its schemas refuse what the server refuses', () => {

@@ -35,6 +35,7 @@ const shapes: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
   BreakerHalfOpened: { taskType: type },
   BreakerClosed: { taskType: type, cause: fc.constantFrom('probe-succeeded', 'manual') },
   QueuePaused: { reason: text },
+  QueueDeleted: { reason: text },
 }
 
 const event = fc.constantFrom(...Object.keys(shapes)).chain((name) => fc.record({ type: fc.constant(name), data: fc.record(shapes[name] ?? {}) }))

@@ -71,6 +71,23 @@ const claimsToo = (status: 'pending' | 'blocked' | 'in-progress') =>
   })
 
 export const defects: ReadonlyArray<Defect> = [
+  {
+    breaks: 'INV-8',
+    by: 'a bulk cancel that leaves those that depend on what it cancels',
+    system: deciding((events, _, command) =>
+      command.type === 'CancelAll' ? events.filter((event) => event.type !== 'Cancelled' || event.data.reason === command.reason) : events,
+    ),
+  },
+  {
+    breaks: 'INV-8',
+    by: 'a bulk cancel that knows no bound',
+    system: asked((command) => (command.type === 'CancelAll' ? { ...command, max: 1_000 } : command), unchanged),
+  },
+  {
+    breaks: 'INV-20',
+    by: 'a deleted queue that keeps what it knew',
+    system: folding((event) => (event.type === 'QueueDeleted' ? { type: 'QueueResumed', at: event.at, data: event.data } : event)),
+  },
   { breaks: 'INV-1', by: 'a claim of a task that is held', system: claimsToo('in-progress') },
   {
     breaks: 'INV-1',

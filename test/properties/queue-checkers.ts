@@ -2,6 +2,7 @@
 import {
   agentsOf,
   breakersOf,
+  cancelMax,
   deadLetterPatterns,
   depthOf,
   duplicateOf,
@@ -75,20 +76,37 @@ export const keysOnce = (): Checker => ({
   },
 })
 
+const cancellable = statuses.filter((status) => !isFinal(status) && status !== 'dead-letter')
+
+/** These, and all that wait for them, directly or not. */
+const doomedWith = (shadow: Shadow, ids: ReadonlyArray<string>): ReadonlySet<string> => {
+  const doomed = new Set(ids)
+  for (let size = 0; size !== doomed.size; ) {
+    size = doomed.size
+    for (const task of shadow.tasks) {
+      const waitsFor = (id: string): boolean => doomed.has(id) && shadow.dependency(task, id, 0) !== undefined
+      if (!shadow.isEnded(task) && task.facts.dependencies?.some(waitsFor) === true) doomed.add(task.facts.task)
+    }
+  }
+  return doomed
+}
+
 /** INV-8: nothing waits for what will never complete. */
 export const cascades = (): Checker => ({
   command: ({ shadow }, command, decision) => {
-    if (command.type !== 'Cancel' || decision._tag === 'Left') return
+    if ((command.type !== 'Cancel' && command.type !== 'CancelAll') || decision._tag === 'Left') return
     const told = decision.right.flatMap((event) => (event.type === 'Cancelled' ? [event.data.task] : []))
-    const doomed = new Set([command.task])
-    for (let size = 0; size !== doomed.size; ) {
-      size = doomed.size
-      for (const task of shadow.tasks) {
-        const waitsFor = (id: string): boolean => doomed.has(id) && shadow.dependency(task, id, 0) !== undefined
-        if (!shadow.isEnded(task) && task.facts.dependencies?.some(waitsFor) === true) doomed.add(task.facts.task)
-      }
+    if (command.type === 'Cancel') {
+      if (shadow.task(command.task)?.stage !== 'cancelled') same([...told].sort(), [...doomedWith(shadow, [command.task])].sort(), `cancelled with ${command.task}`)
+      return
     }
-    if (shadow.task(command.task)?.stage !== 'cancelled') same([...told].sort(), [...doomed].sort(), `cancelled with ${command.task}`)
+    const { filter, max = cancelMax } = command
+    // One after the other as they are listed, until there are enough.
+    let doomed: ReadonlySet<string> = new Set()
+    for (const { id } of listInShadow(shadow, { ...filter, statuses: filter.statuses ?? cancellable })) {
+      if (doomed.size < max) doomed = doomedWith(shadow, [...doomed, id])
+    }
+    same([...told].sort(), [...doomed].sort(), `cancelled by ${json(filter)}`)
   },
   step: (world) => {
     if (!world.isCloseLook) return
@@ -250,6 +268,8 @@ export const viewsAreScans = (): Checker => {
       }
       same(shown, listInShadow(shadow, filter), `tasks by ${json(filter)}`)
       same(depthOf(state), depthInShadow(shadow), 'depth')
+      const { paused, deleted, settings } = headOf(state)
+      same({ paused, deleted, settings }, { paused: shadow.paused, deleted: shadow.deleted, settings: shadow.settings }, 'the queue itself')
       same(breakersOf(state), breakersInShadow(shadow), 'breakers')
       same(agentsOf(state), agentsInShadow(shadow), 'agents')
       const patterns = deadLetterPatterns(state)

@@ -26,6 +26,7 @@ const atLeast: Readonly<Record<string, number>> = {
   Discarded: 20,
   Cancelled: 200,
   'cascade of depth 2': 5,
+  QueueDeleted: 30,
   'BreakerOpened: threshold': 50,
   'BreakerOpened: probe-failed': 15,
   'BreakerOpened: manual': 40,

@@ -58,6 +58,10 @@ export type Step =
       readonly error: number
     }
   | { readonly kind: 'cancel'; readonly pick: number }
+  /** Of one type or of all, of one status or of all, so many events at a time. */
+  | { readonly kind: 'cancelAll'; readonly type: number; readonly status: 'pending' | 'blocked' | 'in-progress' | null; readonly max: number }
+  /** Everything that is unfinished goes, then the queue itself. */
+  | { readonly kind: 'delete' }
   | { readonly kind: 'review'; readonly verb: 'Retry' | 'Discard'; readonly pick: number | null; readonly type: number }
   | { readonly kind: 'breaker'; readonly verb: 'OpenBreaker' | 'CloseBreaker'; readonly type: number }
   | { readonly kind: 'terminate'; readonly agent: number }
@@ -165,6 +169,16 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
     }),
   ],
   [5, fc.record({ kind: fc.constant('cancel' as const), pick: index })],
+  [
+    2,
+    fc.record({
+      kind: fc.constant('cancelAll' as const),
+      type: fc.nat({ max: taskTypes.length }),
+      status: fc.constantFrom('pending' as const, 'blocked' as const, 'in-progress' as const, null),
+      max: fc.constantFrom(1, 2, 1_000),
+    }),
+  ],
+  [1, fc.constant<Step>({ kind: 'delete' })],
   [
     5,
     fc.record({

@@ -146,7 +146,7 @@ export class World {
 
   private observe(command: Command, events: ReadonlyArray<QueueEvent>): void {
     if (command.type === 'Enqueue' && events.length < command.tasks.length) this.count('duplicate')
-    if (command.type === 'Cancel' || command.type === 'Discard') {
+    if (command.type === 'Cancel' || command.type === 'CancelAll' || command.type === 'Discard') {
       const parents = events.flatMap((event) => (event.type === 'Cancelled' ? (/^Parent (\S+)/u.exec(event.data.reason)?.[1] ?? []) : []))
       const children = events.flatMap((event) => (event.type === 'Cancelled' ? [event.data.task] : []))
       if (parents.some((parent) => parent !== children[0] && children.includes(parent))) this.count('cascade of depth 2')
@@ -195,6 +195,11 @@ export class World {
         holds(textOf(this.state) === text, () => `INV-15: a loaded snapshot differs:\n${differenceOf(text, textOf(this.state))}`)
         return this.checker.step?.(this, undefined, [])
       }
+      case 'delete':
+        this.perform({ type: 'CancelAll', filter: {}, reason: 'not needed' })
+        this.perform({ type: 'Discard', filter: {}, reviewer: 'rev', reason: 'not needed' })
+        this.perform({ type: 'DeleteQueue', reason: 'not needed' })
+        return
       default: {
         const command = this.commandOf(step)
         if (command !== undefined) this.perform(command)
@@ -252,6 +257,15 @@ export class World {
           const [first] = step.pick % 2 === 0 ? shadow.missing(task) : []
           return { type: 'Cancel', task: first ?? task.facts.task, reason: 'not needed' }
         })
+      case 'cancelAll': {
+        const type = taskTypes[step.type]
+        return {
+          type: 'CancelAll',
+          reason: 'not needed',
+          max: step.max,
+          filter: { ...(type === undefined ? {} : { type }), ...(step.status === null ? {} : { statuses: [step.status] }) },
+        }
+      }
       case 'review': {
         const by = { type: step.verb, reviewer: 'rev', reason: 'looked at it' }
         if (step.pick === null) {

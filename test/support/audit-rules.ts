@@ -3,6 +3,7 @@
  * repeats of it, and when it was right to append nothing. One rule for each type of command; without one, this does not compile.
  */
 import {
+  cancellableOf,
   type CommandOf,
   type CommandType,
   deadLetters,
@@ -11,6 +12,7 @@ import {
   type EventOf,
   type EventType,
   headOf,
+  listTasks,
   nextDue,
   patchSettings,
   type QueueEvent,
@@ -136,6 +138,12 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     rightlyNothing: ({ command: { task }, past }) =>
       past().some((event) => (event.type === 'Cancelled' || (event.type === 'TaskImported' && event.data.status === 'cancelled')) && event.data.task === task),
   },
+  CancelAll: {
+    says: (event, { reason }) => event.type === 'Cancelled' && event.data.reason === reason,
+    follows: ['Cancelled'],
+    repliesSo: ({ value, events }) => value.cancelled.join() === tasksIn(events, 'Cancelled').join(),
+    rightlyNothing: ({ command: { filter, after }, state }) => listTasks(state(), cancellableOf(filter), 1, after).tasks.length === 0,
+  },
   Retry: {
     says: isReviewOf('Requeued'),
     follows: ['Requeued'],
@@ -162,6 +170,7 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
   },
   Pause: { says: (event) => event.type === 'QueuePaused', rightlyNothing: ({ state }) => headOf(state()).paused !== null },
   Resume: { says: (event) => event.type === 'QueueResumed', rightlyNothing: ({ state }) => headOf(state()).paused === null },
+  DeleteQueue: { says: (event) => event.type === 'QueueDeleted', rightlyNothing: ({ state }) => headOf(state()).deleted !== null },
   Tick: {
     says: ({ type }) => ticks.includes(type),
     follows: ticks,

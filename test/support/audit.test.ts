@@ -29,9 +29,13 @@ let held: ClaimedTask
 beforeAll(async () => {
   const { engine, store } = await openQueue()
   const { told, send } = scribe(engine)
+  await send(configure({ maxAttempts: 6 }))
+  for (let i = 0; i < 2; i++) await send({ type: 'DeleteQueue', reason: 'a slip' })
   await send(configure({ maxAttempts: 6, defaults: { jitter: 0 } }))
   await send(configure({ maxAttempts: 6 }))
   await send(enqueue('a', 'b', 'c', 'd', task('e', { dependencies: ['d'] }), 'f', 'g', task('x', { maxRetries: 0 }), task('y', { maxRetries: 0 })))
+  await send(enqueue(task('s', { type: 'spare' }), task('t', { type: 'other', dependencies: ['s'] })))
+  for (let i = 0; i < 2; i++) await send({ type: 'CancelAll', filter: { type: 'spare' }, reason: 'not needed' })
   await send(enqueue('a', task('again', { idempotencyKey: 'b' })))
   await send(imported('old'))
   await send(imported('old'))
@@ -74,7 +78,7 @@ test('INV-16, INV-19: an honest engine passes, with every type of command, and w
   const types = new Set(honest.map(({ command }) => command.type))
   expect([...types].sort()).toEqual(Object.keys(commandCodecs).sort())
   const silent = new Set(honest.filter(({ id, outcome }) => outcome._tag === 'Right' && !log.some(({ command }) => command === id)).map(({ command }) => command.type))
-  expect([...silent].sort()).toEqual(['Cancel', 'Complete', 'Configure', 'Discard', 'Enqueue', 'Import', 'Pause', 'Resume', 'Retry', 'Tick'])
+  expect([...silent].sort()).toEqual(['Cancel', 'CancelAll', 'Complete', 'Configure', 'DeleteQueue', 'Discard', 'Enqueue', 'Import', 'Pause', 'Resume', 'Retry', 'Tick'])
 })
 
 type Fake<T extends CommandType> = () => readonly [command: CommandOf<T>, value: Replies[T]]
@@ -100,6 +104,10 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   Fail: [() => [fail(claimant(), 'dot'), { status: 'pending' }]],
   Release: [() => [{ type: 'Release', ...claimant(), reason: 'not mine' }, { status: 'pending' }]],
   Cancel: [() => [{ type: 'Cancel', task: held.task, reason: 'no' }, { cancelled: [] }], () => [{ type: 'Cancel', task: held.task, reason: 'no' }, { cancelled: [held.task] }]],
+  CancelAll: [
+    () => [{ type: 'CancelAll', filter: {}, reason: 'no' }, { cancelled: [], next: undefined }],
+    () => [{ type: 'CancelAll', filter: { type: 'work' }, reason: 'no' }, { cancelled: [held.task], next: undefined }],
+  ],
   Retry: [() => [{ type: 'Retry', ...review, task: 'x' }, { retried: [] }], () => [{ type: 'Retry', ...review, filter: {} }, { retried: ['x'] }]],
   Discard: [() => [{ type: 'Discard', ...review, task: 'x' }, { discarded: [], cancelled: [] }], () => [{ type: 'Discard', ...review, filter: {} }, { discarded: ['y'], cancelled: [] }]],
   OpenBreaker: [() => [{ type: 'OpenBreaker', taskType: 'work', reason: 'by hand' }, null]],
@@ -108,6 +116,7 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   Configure: [() => [configure({ maxAttempts: 7 }), ok(honest[0]!.outcome as never)]],
   Pause: [() => [{ type: 'Pause', reason: 'lunch' }, null]],
   Resume: [],
+  DeleteQueue: [() => [{ type: 'DeleteQueue', reason: 'a slip' }, null]],
   Tick: [],
 }
 

@@ -22,7 +22,7 @@ import {
   TypePattern,
 } from './scalars.js'
 import { SettingsPatch } from './settings.js'
-import { Deduplicate, Dependencies, KeptFailure, Phase, retriesMax, TaskFacts } from './task.js'
+import { Deduplicate, Dependencies, KeptFailure, Phase, retriesMax, Status, TaskFacts } from './task.js'
 
 /** A task made ready to be decided on: id, key and content text are settled, defaults are not. */
 export const PreparedTask = t.intersection(
@@ -75,6 +75,29 @@ export const DeadLetterFilter = t.exact(
 )
 export type DeadLetterFilter = t.TypeOf<typeof DeadLetterFilter>
 
+/** Which tasks a list or a bulk command means: all that match every part given. */
+export const TaskFilter = t.exact(
+  t.partial({
+    statuses: t.readonlyArray(Status),
+    type: TypePattern,
+    phase: Phase,
+    priorityMin: Priority,
+    priorityMax: Priority,
+    ticketId: Name,
+    tenant: Name,
+    /** Holds, or completed, the task. */
+    agent: Name,
+    /** Part of the id, type, ticket or last error, in any case. */
+    text: Name,
+    /** Failed with exactly this signature. */
+    signature: t.string,
+    /** Part of the last error, in any case. */
+    error: t.string,
+  }),
+  'task filter',
+)
+export type TaskFilter = t.TypeOf<typeof TaskFilter>
+
 const held = { task: TaskRef, agent: AgentId, token: Token }
 const review = t.intersection([
   t.type({ reviewer: Text, reason: Text }),
@@ -111,6 +134,15 @@ export const commandCodecs = {
     t.partial({ undelivered: t.literal(true), stopping: t.literal(true) }),
   ]),
   Cancel: t.intersection([tag('Cancel'), t.type({ task: TaskRef, reason: Text })]),
+  /**
+   * All that match and can be cancelled, with all that depend on them: as many as `max` events hold, or one with its dependents.
+   * `after` is where the command before this one left off, as its reply says.
+   */
+  CancelAll: t.intersection([
+    tag('CancelAll'),
+    t.type({ filter: TaskFilter, reason: Text }),
+    t.partial({ after: t.string, max: integer(1, 1_000) }),
+  ]),
   /** One dead letter, or all that match the filter, back to the queue. */
   Retry: t.intersection([tag('Retry'), review]),
   Discard: t.intersection([tag('Discard'), review]),
@@ -120,6 +152,8 @@ export const commandCodecs = {
   Configure: t.intersection([tag('Configure'), t.type({ patch: SettingsPatch })]),
   Pause: t.intersection([tag('Pause'), t.type({ reason: Text })]),
   Resume: t.intersection([tag('Resume'), t.type({ reason: Text })]),
+  /** The queue has no unfinished tasks: it is forgotten, until its next event. */
+  DeleteQueue: t.intersection([tag('DeleteQueue'), t.type({ reason: Text })]),
   /** Time has passed: expire leases, end delays, half-open breakers. Issued by the engine's timer. */
   Tick: tag('Tick'),
 } as const

@@ -82,6 +82,8 @@ export const eventCodecs = {
   QueueConfigured: t.type({ patch: SettingsPatch }),
   QueuePaused: t.type({ reason: Text }),
   QueueResumed: t.type({ reason: Text }),
+  /** The queue is forgotten with all that it knew of finished tasks, settings and breakers. Numbers and tokens go on; its next event begins it anew. */
+  QueueDeleted: t.type({ reason: Text }),
 } as const
 
 export type EventType = keyof typeof eventCodecs

@@ -9,7 +9,7 @@ import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/br
 import { on, rest } from './fold/change.js'
 import { claimed, claimExpired, claimReturned, claimRevoked, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
 import { freeKey, passTime } from './retention.js'
-import { patchSettings } from './settings.js'
+import { patchSettings, settingsDefault } from './settings.js'
 import { isHeld, noTasks } from './state.js'
 import type { Tables } from './tables.js'
 import { isFinal, type Status } from './task.js'
@@ -19,8 +19,11 @@ export const apply = (tables: Tables, event: QueueEvent): void => {
   const head = tables.touchHead()
   head.revision++
   if (event.at > head.at) head.at = event.at
+  const { misfits } = head
   passTime(tables)
   applyTo(tables, event)
+  // Whatever happens to a deleted queue begins it anew.
+  if (event.type !== 'QueueDeleted' && head.misfits === misfits) head.deleted = null
 }
 
 /** An event that cannot be read still takes its place in the log. */
@@ -84,6 +87,8 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'QueueResumed':
       tables.head.paused = null
       return
+    case 'QueueDeleted':
+      return queueDeleted(tables, event)
   }
 }
 
@@ -131,4 +136,16 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
     task.extras = kept
     rest(task, 0, event.at)
   })
+}
+
+const queueDeleted = (tables: Tables, event: EventOf<'QueueDeleted'>): void => {
+  const { head } = tables
+  if (tables.finished.size < tables.byId.size) {
+    head.misfits++
+    return
+  }
+  tables.forgetAll()
+  head.settings = settingsDefault
+  head.paused = null
+  head.deleted = event.data.reason
 }

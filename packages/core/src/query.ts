@@ -11,6 +11,7 @@ import type { AlikeDeadLetters } from './dead-letter-index.js'
 import { QueueState } from './queue-state.js'
 import { forgotten, holderOfKey, nextForgotten as nextForgottenOf } from './retention.js'
 import type { Settings } from './settings.js'
+import type { Tables } from './tables.js'
 import { type Breaker, type BreakerState, firstRankOf, type TaskRecord } from './state.js'
 import { type Band, bandOf, type Status } from './task.js'
 import { type TaskView, viewOf } from './task-view.js'
@@ -65,15 +66,8 @@ export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
       if (head !== undefined && (oldest === undefined || head.number < oldest.number)) oldest = head
     }
   }
-  let total = tables.byId.size
-  const byStatus = { ...tables.counts }
-  for (const { status } of forgotten(tables, at)) {
-    byStatus[status]--
-    total--
-  }
   return {
-    total,
-    byStatus,
+    ...countsAt(tables, at),
     byPriority,
     byType: byName(byType),
     byPhase: byName(byPhase),
@@ -85,6 +79,30 @@ export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
 /** Sorted by name, so that the order does not depend on the history. */
 const byName = (counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> =>
   Object.fromEntries([...counts].sort(([a], [b]) => (a < b ? -1 : 1)))
+
+export interface QueueSummary {
+  /** Why the queue is paused; `null` when it is not. */
+  readonly paused: string | null
+  /** Of all tasks that it knows. */
+  readonly total: number
+  readonly byStatus: Readonly<Record<Status, number>>
+}
+
+/** Of what is known at `at`. Costs O(1) for each finished task that is known no longer and has not left the state yet. */
+export const summaryOf = (state: QueueState, at = timeOf(state)): QueueSummary => {
+  const tables = QueueState.tablesOf(state)
+  return { paused: tables.head.paused, ...countsAt(tables, at) }
+}
+
+const countsAt = (tables: Tables, at: number): Pick<Depth, 'total' | 'byStatus'> => {
+  let total = tables.byId.size
+  const byStatus = { ...tables.counts }
+  for (const { status } of forgotten(tables, at)) {
+    byStatus[status]--
+    total--
+  }
+  return { total, byStatus }
+}
 
 export interface BreakerView {
   readonly state: BreakerState
@@ -199,6 +217,8 @@ export interface QueueHead {
   readonly settings: Settings
   /** Why the queue is paused; `null` when it is not. */
   readonly paused: string | null
+  /** Why the queue was deleted; `null` as soon as anything has happened since. */
+  readonly deleted: string | null
   readonly unreadable: Readonly<Record<string, number>>
   readonly misfits: number
   readonly lastNumber: number
@@ -206,8 +226,8 @@ export interface QueueHead {
 
 export const headOf = (state: QueueState): QueueHead => {
   const { queue, head } = QueueState.tablesOf(state)
-  const { revision, at, settings, paused, unreadable, misfits, lastNumber } = head
-  return { queue, revision, at, settings, paused, unreadable, misfits, lastNumber }
+  const { revision, at, settings, paused, deleted, unreadable, misfits, lastNumber } = head
+  return { queue, revision, at, settings, paused, deleted, unreadable, misfits, lastNumber }
 }
 
 export const revisionOf = (state: QueueState): number => QueueState.tablesOf(state).head.revision

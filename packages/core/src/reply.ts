@@ -9,7 +9,9 @@ import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { attemptOf } from './attempts.js'
 import { type Phase, type Status, statuses } from './task.js'
+import { cancellableOf } from './decide/cancel.js'
 import { recordOf } from './decide/lookup.js'
+import { cursorAt, tasksMatching } from './task-lists.js'
 
 export interface Enqueued {
   readonly id: string
@@ -126,6 +128,11 @@ export interface Replies {
   readonly Fail: { readonly status: Status; readonly availableAt?: number }
   readonly Release: { readonly status: Status }
   readonly Cancel: { readonly cancelled: ReadonlyArray<string> }
+  readonly CancelAll: {
+    readonly cancelled: ReadonlyArray<string>
+    /** Where the next command goes on; `undefined` when nothing is left that matches. */
+    readonly next: string | undefined
+  }
   readonly Retry: { readonly retried: ReadonlyArray<string> }
   readonly Discard: { readonly discarded: ReadonlyArray<string>; readonly cancelled: ReadonlyArray<string> }
   readonly OpenBreaker: null
@@ -139,6 +146,7 @@ export interface Replies {
   readonly Configure: Settings
   readonly Pause: null
   readonly Resume: null
+  readonly DeleteQueue: null
   readonly Tick: null
 }
 
@@ -179,6 +187,8 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     }
     case 'Cancel':
       return { cancelled: tasksOf(events, 'Cancelled') }
+    case 'CancelAll':
+      return { cancelled: tasksOf(events, 'Cancelled'), next: nextOf(command, tables) }
     case 'Retry':
       return { retried: tasksOf(events, 'Requeued') }
     case 'Discard':
@@ -197,9 +207,17 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     case 'CloseBreaker':
     case 'Pause':
     case 'Resume':
+    case 'DeleteQueue':
     case 'Tick':
       return null
   }
+}
+
+/** The first that is left. What does not match has been looked at once by then, and is not looked at again. */
+const nextOf = ({ filter, after }: CommandOf<'CancelAll'>, tables: Tables): string | undefined => {
+  // Of unfinished tasks none is ever forgotten, so any time will do.
+  const [left] = tasksMatching(tables, cancellableOf(filter), after, tables.head.at)
+  return left === undefined ? undefined : cursorAt(left)
 }
 
 const enqueued = (

@@ -112,6 +112,8 @@ export interface Head extends Undoable {
   lastToken: number
   settings: Settings
   paused: string | null
+  /** Why the queue was deleted, as long as nothing has happened since. */
+  deleted: string | null
   /** Events that this version could not read, by `why: type`. */
   unreadable: Readonly<Record<string, number>>
   /** Events that did not fit the state they met, e.g. a completion of an unknown task. */

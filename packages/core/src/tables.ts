@@ -47,6 +47,7 @@ export class Tables {
     lastToken: 0,
     settings: settingsDefault,
     paused: null,
+    deleted: null,
     unreadable: {},
     misfits: 0,
   }
@@ -215,6 +216,22 @@ export class Tables {
     this.breakers.set(type, breaker)
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.breakers.delete(type) })
     return breaker
+  }
+
+  /** All finished tasks, and all breakers. */
+  forgetAll(): void {
+    for (let task = this.finished.first(); task !== undefined; task = this.finished.first()) this.evict(task)
+    for (const breaker of [...this.breakers.values()]) {
+      this.unlinkBreaker(breaker)
+      this.breakers.delete(breaker.type)
+      if (!this.undoLog.isRecording) continue
+      this.undoLog.note({
+        undo: () => {
+          this.breakers.set(breaker.type, breaker)
+          this.linkBreaker(breaker)
+        },
+      })
+    }
   }
 
   updateBreaker(breaker: Breaker, change: (breaker: Breaker) => void): void {

@@ -1,4 +1,5 @@
 /** Lists of tasks, a page at a time. What is returned is a copy. */
+import type { TaskFilter } from './commands.js'
 import { matchesType } from './decide/claim.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
@@ -6,27 +7,8 @@ import { knownAt } from './retention.js'
 import type { Cursor, SortedList } from './sorted-list.js'
 import { firstRankOf, type Group, rankOf, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
-import { type Phase, type Status, statuses } from './task.js'
+import { type Status, statuses } from './task.js'
 import { holderOf, type TaskView, viewOf } from './task-view.js'
-
-export interface TaskFilter {
-  readonly statuses?: ReadonlyArray<Status>
-  /** A type pattern: exact, `eng-*` or `*`. */
-  readonly type?: string
-  readonly phase?: Phase
-  readonly priorityMin?: number
-  readonly priorityMax?: number
-  readonly ticketId?: string
-  readonly tenant?: string
-  /** Holds, or completed, the task. */
-  readonly agent?: string
-  /** Part of the id, type, ticket or last error, in any case. */
-  readonly text?: string
-  /** Failed with exactly this signature. */
-  readonly signature?: string
-  /** Part of the last error, in any case. */
-  readonly error?: string
-}
 
 export interface TaskPage {
   readonly tasks: ReadonlyArray<TaskView>
@@ -49,28 +31,32 @@ export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, 
   const tables = QueueState.tablesOf(state)
   // Only a task can say where the next page begins, so a page has one.
   const limitOrOne = Math.max(1, limit)
+  const tasks: Array<TaskView> = []
+  for (const task of tasksMatching(tables, filter, after, at)) {
+    if (tasks.length >= limitOrOne) return { tasks, next: cursorAfter(tasks[tasks.length - 1] as TaskView) }
+    tasks.push(viewOf(task, tables.head.settings))
+  }
+  return { tasks, next: undefined }
+}
+
+/** The same, one at a time, as records. */
+export const tasksMatching = function* (tables: Tables, filter: TaskFilter, after: string | undefined, at: number): Generator<TaskRecord, void> {
   const wanted = filter.statuses ?? statuses
   const start = after === undefined ? undefined : parseCursor(after)
-  const tasks: Array<TaskView> = []
   for (let s = 0; s < statuses.length; s++) {
     const status = statuses[s] as Status
     if (!wanted.includes(status) || (start !== undefined && s < start.status)) continue
     const from = start !== undefined && s === start.status ? start.rank : -1
-    for (const task of walk(tables, filter, status, from)) {
-      if (!matches(task, filter) || knownAt(tables, task, at) === undefined) continue
-      if (tasks.length >= limitOrOne) {
-        const last = tasks[tasks.length - 1] as TaskView
-        return { tasks, next: cursorAfter(last) }
-      }
-      tasks.push(viewOf(task, tables.head.settings))
-    }
+    for (const task of walk(tables, filter, status, from)) if (matches(task, filter) && knownAt(tables, task, at) !== undefined) yield task
   }
-  return { tasks, next: undefined }
 }
 
 /** Where a page begins that goes on behind this task, as the view shows it. */
 export const cursorAfter = ({ status, priority, number }: TaskView): string =>
   `${statuses.indexOf(status)}.${(firstRankOf(priority) + number).toString(36)}`
+
+/** Where a page begins with this task. */
+export const cursorAt = (task: TaskRecord): string => `${statuses.indexOf(task.status)}.${(rankOf(task) - 1).toString(36)}`
 
 const parseCursor = (cursor: string): { readonly status: number; readonly rank: number } | undefined => {
   const [status, rank] = cursor.split('.')

@@ -15,6 +15,7 @@ import { historyCommand } from './commands/history.js'
 import { importCommand } from './commands/import.js'
 import { listCommand } from './commands/list.js'
 import { pauseCommand, resumeCommand } from './commands/pause.js'
+import { queuesCommand } from './commands/queues.js'
 import { serveCommand } from './commands/serve.js'
 import { completeCommand, failCommand, heartbeatCommand, releaseCommand } from './commands/settle.js'
 import { settingsCommand } from './commands/settings.js'
@@ -30,7 +31,7 @@ const commands = [
   enqueueCommand, listCommand, showCommand, historyCommand, cancelCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   dlqCommand, breakersCommand, agentsCommand,
-  settingsCommand, pauseCommand, resumeCommand,
+  queuesCommand, settingsCommand, pauseCommand, resumeCommand,
   importCommand, exportCommand, doctorCommand,
 ]
 

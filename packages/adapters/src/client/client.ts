@@ -58,10 +58,18 @@ export interface DaybookClient {
   readonly eachTask: (filter?: Omit<W.TaskFilter, 'cursor'>, options?: CallOptions) => AsyncGenerator<W.TaskView, void>
   /** By id, or by number as `#42`. */
   readonly task: (id: string, options?: CallOptions & { readonly atLeast?: number }) => Promise<W.TaskView>
-  /** The task's events, oldest first. */
-  readonly history: (id: string, options?: CallOptions) => Promise<ReadonlyArray<W.HistoryEvent>>
+  /**
+   * The task's events, oldest first. One that the queue does not know any more is searched in the log, as far back as need
+   * be; `onSearch` is told from which revision on it is being searched.
+   */
+  readonly history: (id: string, options?: CallOptions & { readonly onSearch?: (before: number) => void }) => Promise<ReadonlyArray<W.HistoryEvent>>
   /** Cancels the task and everything that depends on it. */
   readonly cancel: (id: string, reason: string, options?: CallOptions) => Promise<W.Cancelled>
+  /**
+   * Cancels the tasks that match and everything that depends on them: a page of about 1,000, all or none. `nextCursor` of the answer
+   * is the `cursor` of the next page. With `dryRun` nothing is cancelled, and `cancelled` are those that match.
+   */
+  readonly cancelAll: (filter: W.CancelFilter, reason: string, options?: W.CancelAllOptions & CallOptions) => Promise<W.CancelledAll>
 
   /**
    * Claims tasks, waiting up to `wait` seconds if there are none.
@@ -111,6 +119,10 @@ export interface DaybookClient {
   readonly pause: (reason: string, options?: CallOptions) => Promise<void>
   readonly resume: (reason: string, options?: CallOptions) => Promise<void>
   readonly depth: (options?: CallOptions) => Promise<W.Depth>
+  /** The queue in a line, and whether it is paused. */
+  readonly summary: (options?: CallOptions) => Promise<W.QueueSummary>
+  /** Forgets the queue, in which nothing may be unfinished. Its log stays, and its next task begins it anew. */
+  readonly deleteQueue: (reason: string, options?: CallOptions) => Promise<void>
   /** One page of the queue's log. */
   readonly events: (filter?: W.EventFilter, options?: CallOptions) => Promise<W.EventPage>
   /** The log as a stream: bounded memory, however long it is. */
@@ -270,9 +282,16 @@ const queueClient = (
     tasks: (filter = {}, options) => get(`${base}/tasks${query(filter)}`, options),
     eachTask,
     task: (id, { atLeast, ...options } = {}) => get(`${taskPath(id)}${query({ atLeast })}`, options),
-    history: async (id, options) =>
-      (await get<{ readonly events: ReadonlyArray<W.HistoryEvent> }>(`${taskPath(id)}/history`, options)).events,
+    history: async (id, { onSearch, ...options } = {}) => {
+      for (let before: number | undefined; ; ) {
+        const { events, next } = await get<W.History>(`${taskPath(id)}/history${query({ before })}`, options)
+        if (next === undefined || next === null) return events
+        before = next
+        onSearch?.(before)
+      }
+    },
     cancel: (id, reason, options) => post(`${taskPath(id)}/cancel`, { reason }, options),
+    cancelAll: (filter, reason, { dryRun, cursor, ...options } = {}) => post(`${base}/tasks/cancel`, { filter, reason, dryRun, cursor }, options),
 
     claim: async (request, options) => {
       const waitMs = (request.wait ?? 0) * 1_000
@@ -320,6 +339,8 @@ const queueClient = (
     pause: async (reason, options) => void (await post(`${base}/pause`, { reason }, options, 'safe')),
     resume: async (reason, options) => void (await post(`${base}/resume`, { reason }, options, 'safe')),
     depth: (options) => get(`${base}/depth`, options),
+    summary: (options) => get(base, options),
+    deleteQueue: async (reason, options) => void (await json({ method: 'DELETE', path: `${base}${query({ reason })}` }, 'unsent', options)),
     events: (filter = {}, options) => get(`${base}/events${query(filter)}`, options),
     eachEvent: (filter = {}, options) => ndjson<W.HistoryEvent>(calls, { method: 'GET', path: `${base}/events${query(filter)}`, signal: options?.signal }),
 

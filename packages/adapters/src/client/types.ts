@@ -113,6 +113,17 @@ export interface TaskView extends TaskCommon {
   readonly lastError: string | null
   readonly signature?: string
   readonly deadLetter?: { readonly at: string; readonly reason: string }
+  /** Why it is not being worked on: all reasons. Of a task that was asked for alone. */
+  readonly reasons?: ReadonlyArray<Reason>
+}
+
+export interface Reason {
+  /** `ready`, `scheduled`, `blocked`, `queue-paused`, `breaker-open`, `breaker-half-open`, `skills-required`, `agents-barred` or `dead-letter`. */
+  readonly code: string
+  readonly message: string
+  /** When it is over by itself. */
+  readonly until?: string
+  readonly blockedBy?: ReadonlyArray<{ readonly id: string; readonly status: Status }>
 }
 
 /** A task as a claim hands it out. */
@@ -156,6 +167,12 @@ export interface HistoryEvent {
   readonly actor?: string
   readonly correlationId?: string
   readonly data: JsonObject
+}
+
+export interface History {
+  readonly events: ReadonlyArray<HistoryEvent>
+  /** Where the search for a task that has left goes on. */
+  readonly next?: number | null
 }
 
 export interface EventFilter {
@@ -268,6 +285,21 @@ export type OutcomeAnswer = Partial<Extended> & Partial<Settled>
 export interface Cancelled {
   /** The task and everything that depended on it. */
   readonly cancelled: ReadonlyArray<string>
+}
+
+/** As of a list; only tasks that are neither finished nor dead letters can be meant. */
+export type CancelFilter = Omit<TaskFilter, 'limit' | 'cursor' | 'atLeast'>
+
+export interface CancelAllOptions {
+  readonly dryRun?: boolean | undefined
+  readonly cursor?: string | undefined
+}
+
+export interface CancelledAll extends Cancelled {
+  readonly count: number
+  /** `null` when nothing is left that matches. */
+  readonly nextCursor: string | null
+  readonly revision: number
 }
 
 export interface DeadLetterListFilter {

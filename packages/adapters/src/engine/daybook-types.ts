@@ -21,12 +21,13 @@ export interface Daybook {
   readonly store: string
   /** The log itself, for those who only read it: history, audit, export. */
   readonly log: EventStore
-  /** The queue if it has ever had an event. */
+  /** The queue if it has ever had an event; one that was deleted, too, whose log is still there. */
   readonly queue: (name: string) => QueueEngine | undefined
   /** The same, but where other processes write to the store, it is looked for there, too. Rejects when that cannot be read. */
   readonly find: (name: string) => Promise<QueueEngine | undefined>
   /** The queue, opened for its first event if need be: nothing is written until there is one. */
   readonly open: (name: string) => Promise<QueueEngine>
+  /** All but those that were deleted. */
   readonly queues: () => ReadonlyArray<QueueEngine>
   /** Why the store could not be read when it was last looked at, where other processes write to it, too. */
   readonly problem: () => string | undefined

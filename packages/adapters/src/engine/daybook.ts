@@ -77,7 +77,10 @@ class Registry implements Daybook {
   }
 
   queues(): ReadonlyArray<QueueEngine> {
-    return [...this.engines.values()].filter((engine) => engine.status().revision >= 0)
+    return [...this.engines.values()].filter((engine) => {
+      const { revision, deleted } = engine.status()
+      return revision >= 0 && deleted === null
+    })
   }
 
   problem(): string | undefined {

@@ -3,13 +3,16 @@
  * soon as it is decided, so that the next command sees it; the batch's mark is the way back.
  */
 import {
+  cancelMax,
   type Command,
   decide,
   type Decision,
+  headOf,
   nextDue,
   nextForgotten,
   pendingCount,
   type QueueEvent,
+  type QueueState,
   replyTo,
   type SettingsPatch,
   timeOf,
@@ -158,10 +161,12 @@ export class Decider {
 
   private handleCommand(batch: Batch, item: CommandItem): boolean {
     const { live, limits, defaults } = this.parts
-    let events = this.decideCommand(item.command)
-    if (defaults !== undefined && live.revision < 0 && E.isRight(events) && events.right.length > 0) {
+    // Widened: one that is too large is made smaller.
+    let command: Command = item.command
+    let events = this.decideCommand(command)
+    if (defaults !== undefined && isNew(live.current) && E.isRight(events) && events.right.length > 0) {
       this.configure(batch, defaults)
-      events = this.decideCommand(item.command)
+      events = this.decideCommand(command)
     }
     if (E.isLeft(events)) {
       batch.decided.push(new Known(item, events))
@@ -170,8 +175,15 @@ export class Decider {
     let accepted = events.right
     let verdict = this.accept(batch, item.caller, accepted)
     // The leases of an agent may be more than one append holds: the answer says how many remain.
-    while (verdict === 'too-large' && item.command.type === 'TerminateAgent' && accepted.length > 2) {
+    while (verdict === 'too-large' && command.type === 'TerminateAgent' && accepted.length > 2) {
       accepted = accepted.slice(0, Math.ceil(accepted.length / 2))
+      verdict = this.accept(batch, item.caller, accepted)
+    }
+    // So may the tasks that match a filter. None is cancelled without those that depend on it, so it is decided anew.
+    while (verdict === 'too-large' && command.type === 'CancelAll' && (command.max ?? cancelMax) > 1) {
+      command = { ...command, max: Math.ceil((command.max ?? cancelMax) / 2) }
+      const fewer = this.decideCommand(command)
+      accepted = E.isRight(fewer) ? fewer.right : []
       verdict = this.accept(batch, item.caller, accepted)
     }
     if (verdict === 'full') return false
@@ -179,7 +191,7 @@ export class Decider {
       batch.decided.push(new Known(item, E.left(tooLarge(limits))))
       return true
     }
-    const value = replyTo(item.command, accepted, live.current, this.now())
+    const value = replyTo(command, accepted, live.current, this.now())
     batch.decided.push(new Known(item, E.right({ value, revision: live.revision })))
     return true
   }
@@ -270,6 +282,12 @@ export class Decider {
     }
     return 'accepted'
   }
+}
+
+/** Without an event, or without one since it was deleted. */
+const isNew = (state: QueueState): boolean => {
+  const { revision, deleted } = headOf(state)
+  return revision < 0 || deleted !== null
 }
 
 /** The first half of a tick's events, none of them without what follows from it: each timer that ran out opens a part. */

@@ -9,6 +9,7 @@ export class Durable {
   constructor(
     private last: number,
     private id: string | undefined,
+    private why: string | null,
   ) {}
 
   /** Of the last event, -1 for none. */
@@ -21,11 +22,18 @@ export class Durable {
     return this.id
   }
 
+  /** Why the queue was deleted; `null` once anything has happened since. */
+  get deleted(): string | null {
+    return this.why
+  }
+
   /** By these events, of which the last has this id. */
   advance(appended: CommittedEvents, lastId: string | undefined): void {
     const from = this.last + 1
     this.last += appended.events.length
     this.id = lastId
+    const newest = appended.events[appended.events.length - 1]
+    this.why = newest !== undefined && 'type' in newest && newest.type === 'QueueDeleted' ? newest.data.reason : null
     this.committed.next({ from, ...appended })
   }
 

@@ -12,7 +12,7 @@
  * At most two batches are in flight: one is written while the next is decided. They settle in order. Where other
  * processes append to the same queue it is one, and what they append is heard of while there is nothing to do.
  */
-import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, keptFailure, type QueueState, type Replies, textMax } from '@daybook/core'
+import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, textMax } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
 import type { AppendError, EventStore, SnapshotStore } from '../store/index.js'
@@ -86,7 +86,7 @@ class Engine implements QueueEngine {
     const isClosing = (): boolean => this.closed !== undefined
     this.log = new QueueLog(store, name)
     this.live = new LiveState(state)
-    this.durable = new Durable(this.live.revision, lastId)
+    this.durable = new Durable(this.live.revision, lastId, headOf(state).deleted)
     this.committed = this.durable.committed
     this.mailbox = new Mailbox(resolved.mailboxMax)
     // The second builds on the first, and a revision is all that a store compares (see `settleStray` in `recovery.ts`).
@@ -164,6 +164,7 @@ class Engine implements QueueEngine {
     return {
       queue: this.name,
       revision: this.durable.revision,
+      deleted: this.durable.deleted,
       mailbox: this.mailbox.size,
       appendsInFlight: this.inFlight.size,
       waitingClaims: this.waiting.size,

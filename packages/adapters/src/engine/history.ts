@@ -1,5 +1,5 @@
 /** The events of one task. Each names the revision of the one before it, so the way back needs no index. */
-import { isUnreadable, type QueueEvent, taskOf } from '@daybook/core'
+import { isUnreadable, type QueueEvent, quote, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, RecordedEvent } from '../store/index.js'
 import { decodeRecorded, parseObject } from './wire.js'
@@ -17,6 +17,32 @@ export const historyOf = async (
   const { value, revision } = last.right
   if (value === undefined) return E.right({ value: undefined, revision })
   return E.right({ value: await chainBehind(store, streamOf(engine.name), value), revision })
+}
+
+export interface Searched {
+  /** Of the task, oldest first; empty when none of them was met. */
+  readonly events: ReadonlyArray<RecordedEvent>
+  /** From which revision the search goes on; `undefined` when there is nothing left to look at, or nothing left to look for. */
+  readonly next: number | undefined
+}
+
+/**
+ * Looks for a task that the queue does not know any more: no index leads to it, so the log is read backwards from a
+ * revision, at most so many events. The newest event about the task leads to all before it.
+ */
+export const searchHistory = async (store: EventStore, queue: string, task: string, from: number, limit: number): Promise<Searched> => {
+  const stream = streamOf(queue)
+  const mark = `"task":${quote(task)}`
+  let lowest = from + 1
+  for await (const page of store.read(stream, { from, direction: 'backwards', limit })) {
+    for (const event of page) {
+      lowest = event.revision
+      // Most events are ruled out by their text; the others are read, since a payload may hold that text as well.
+      if (!event.data.includes(mark) || parseObject(event.data)?.task !== task) continue
+      return { events: await chainBehind(store, stream, event.revision), next: undefined }
+    }
+  }
+  return { events: [], next: lowest > 0 && lowest <= from ? lowest - 1 : undefined }
 }
 
 /** So many events are read at once where the next one of the chain is known to be among them. */

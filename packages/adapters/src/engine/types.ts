@@ -62,6 +62,8 @@ export interface ClaimOptions {
 export interface EngineStatus {
   readonly queue: string
   readonly revision: number
+  /** Why the queue was deleted; `null` once anything has happened since. */
+  readonly deleted: string | null
   /** Commands waiting to be decided. */
   readonly mailbox: number
   readonly appendsInFlight: number

@@ -24,6 +24,7 @@ export const unusedQueue = (name: string): QueueEngine => {
     status: () => ({
       queue: name,
       revision,
+      deleted: null,
       mailbox: 0,
       appendsInFlight: 0,
       waitingClaims: 0,

@@ -29,6 +29,12 @@ const content = { payload: AnyJson, description: t.string, metadata: AnyObject }
 const attempt = { attempt: t.number, attemptsMax: t.number }
 const belonging = { phase: Phase, tenant: t.string, ticketId: t.string, parentTaskId: t.string, deadlineAt: Time }
 
+/** Why a task that is not finished is not being worked on. */
+const Reason = t.intersection(
+  [t.type({ code: t.string, message: t.string }), t.partial({ until: Time, blockedBy: t.readonlyArray(t.type({ id: t.string, status: Status })) })],
+  'Reason',
+)
+
 export const TaskAnswer = t.intersection(
   [
     t.type({
@@ -69,6 +75,8 @@ export const TaskAnswer = t.intersection(
       finishedAt: Time,
       signature: t.string,
       deadLetter: t.type({ at: Time, reason: t.string }),
+      /** Of one task that was asked for alone. */
+      reasons: t.readonlyArray(Reason),
     }),
   ],
   'Task',
@@ -131,14 +139,20 @@ const RecordedData = described(new t.UnknownType(), {
   description: 'as it stands in the log, in the version that schemaVersion says: times in it are milliseconds since 1970',
 })
 
-export const EventAnswer = t.intersection(
-  [
-    t.type({ revision: t.number, type: t.string, schemaVersion: t.number, at: t.string, data: RecordedData }),
-    t.partial({ actor: t.string, correlationId: t.string }),
-  ],
-  'Event',
+/** For people: times in it are ISO 8601. */
+const ShownData = described(new t.UnknownType(), { description: 'what happened, in the version that schemaVersion says; its times are ISO 8601' })
+
+const event = { revision: t.number, type: t.string, schemaVersion: t.number, at: t.string }
+const cause = t.partial({ actor: t.string, correlationId: t.string })
+export const EventAnswer = t.intersection([t.type({ ...event, data: RecordedData }), cause], 'Event')
+export const HistoryAnswer = t.type(
+  {
+    events: t.readonlyArray(t.intersection([t.type({ ...event, data: ShownData }), cause], 'History event')),
+    /** Where the search for a task that has left goes on; `null` when it is over. */
+    next: orNull(t.number),
+  },
+  'History',
 )
-export const HistoryAnswer = t.type({ events: t.readonlyArray(EventAnswer) }, 'History')
 export const EventsAnswer = t.type(
   { events: t.readonlyArray(EventAnswer), next: orNull(t.number), ...revision },
   'Page of events',
@@ -157,6 +171,7 @@ export const OutcomesAnswer = t.type(
   'Outcome results',
 )
 export const CancelledAnswer = t.type({ cancelled: ids }, 'Cancelled')
+export const CancelledAllAnswer = t.type({ count: t.number, cancelled: ids, nextCursor: orNull(t.string), ...revision }, 'Cancelled all')
 
 export const RetriedAnswer = t.type({ retried: ids }, 'Retried')
 export const DiscardedAnswer = t.type({ discarded: ids, cancelled: ids }, 'Discarded')
@@ -217,17 +232,12 @@ export const DepthAnswer = t.type(
   'Depth',
 )
 
-export const QueuesAnswer = t.type(
-  {
-    queues: t.readonlyArray(
-      t.type(
-        { name: t.string, revision: t.number, paused: orNull(t.string), total: t.number, byStatus: t.record(Status, t.number) },
-        'Queue',
-      ),
-    ),
-  },
-  'Queues',
+export const QueueAnswer = t.type(
+  { name: t.string, ...revision, /** Why it is paused. */ paused: orNull(t.string), total: t.number, byStatus: t.record(Status, t.number) },
+  'Queue',
 )
+export const QueuesAnswer = t.type({ queues: t.readonlyArray(QueueAnswer) }, 'Queues')
+export const QueueDeletedAnswer = t.type({ name: t.string, deleted: t.literal(true), ...revision }, 'Deleted queue')
 
 export const HealthAnswer = t.type({ status: t.literal('ok') }, 'Alive')
 /** `degraded` and `refused` are there when something is: what they name keeps no other command from being taken. */

@@ -48,6 +48,9 @@ export const problem = (code: ProblemCode, detail: string, details: Details = {}
   ...details,
 })
 
+export const noSuchQueue = (name: string): Problem =>
+  problem('not-found', `no queue ${name}: it comes into being with its first task, or its first setting`)
+
 export const invalid = (errors: ReadonlyArray<FieldError>): Problem => problem('invalid', invalidFields(errors).detail, { errors })
 
 export const problemOf = (refusal: Refusal): Problem =>

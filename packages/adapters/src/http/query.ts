@@ -1,5 +1,5 @@
 /** Query parameters: texts that are checked as texts, and turned into values by the functions beside them. */
-import { isCursor, Name, Phase, priorityOf, PriorityName, type Status, statuses, type TaskFilter, Text, TypePattern } from '@daybook/core'
+import { cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, type Status, statuses, type TaskFilter, Text, TypePattern } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
 
@@ -15,6 +15,7 @@ const whole = (min: number, max: number) =>
   })
 
 const isStatus = (value: string): value is Status => (statuses as ReadonlyArray<string>).includes(value)
+const isCancellable = (value: string): boolean => (cancellable as ReadonlyArray<string>).includes(value)
 const Statuses = text(`list of ${statuses.join(', ')}, separated by commas`, (value) => value.split(',').every(isStatus))
 
 const priorityAt = (value: string): number | undefined =>
@@ -35,30 +36,56 @@ const atLeast = { atLeast: whole(0, revisionMax) }
 export const AtLeastQuery = t.partial(atLeast, 'query')
 export type AtLeastQuery = t.TypeOf<typeof AtLeastQuery>
 
+/** `before`: where the search for a task that has left goes on. */
+export const HistoryQuery = t.partial({ ...atLeast, before: whole(0, revisionMax) }, 'query')
+export type HistoryQuery = t.TypeOf<typeof HistoryQuery>
+
+const Cursor = text('cursor, as the page before gave it', isCursor)
 export const pageQuery = (pageMax: number) => ({
   limit: whole(1, pageMax),
-  cursor: text('cursor, as the page before gave it', isCursor),
+  cursor: Cursor,
 })
 
-export const tasksQuery = (pageMax: number) =>
-  t.partial(
-    {
-      status: Statuses,
-      type: TypePattern,
-      phase: Phase,
-      priority: Priority,
-      ticketId: Name,
-      tenant: Name,
-      agent: Name,
-      q: Name,
-      ...pageQuery(pageMax),
-      ...atLeast,
-    },
-    'query',
-  )
+/** Which tasks are meant; of a list, and of a bulk command. */
+const filter = {
+  status: Statuses,
+  type: TypePattern,
+  phase: Phase,
+  priority: Priority,
+  ticketId: Name,
+  tenant: Name,
+  agent: Name,
+  q: Name,
+}
+
+export const tasksQuery = (pageMax: number) => t.partial({ ...filter, ...pageQuery(pageMax), ...atLeast }, 'query')
 export type TasksQuery = t.TypeOf<ReturnType<typeof tasksQuery>>
 
-export const filterOf = (query: TasksQuery): TaskFilter => {
+/** The same filter in a body, where statuses may be a list and a priority a number. Only what can be cancelled can be meant. */
+const CancellableStatuses = text(`list of ${cancellable.join(', ')}, separated by commas`, (value) => value.split(',').every(isCancellable))
+const CancelFilter = t.exact(
+  t.partial({
+    ...filter,
+    status: t.union([t.readonlyArray(t.keyof(Object.fromEntries(cancellable.map((status) => [status, null])) as Record<string, null>, 'status')), CancellableStatuses]),
+    priority: t.union([Priority, integer(1, 10)]),
+  }),
+  'Filter of tasks to cancel',
+)
+export const CancelAllBody = t.intersection(
+  [t.type({ filter: CancelFilter, reason: Text }), t.partial({ dryRun: t.boolean, cursor: Cursor })],
+  'Cancellation of many',
+)
+export type CancelAllBody = t.TypeOf<typeof CancelAllBody>
+
+/** As if it had come as a query. */
+export const cancelFilterOf = ({ filter: { status, priority, ...rest } }: CancelAllBody): TaskFilter =>
+  filterOf({
+    ...rest,
+    ...(status === undefined ? {} : { status: typeof status === 'string' ? status : status.join() }),
+    ...(priority === undefined ? {} : { priority: String(priority) }),
+  })
+
+export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | 'atLeast'>): TaskFilter => {
   const { status, type, phase, priority, ticketId, tenant, agent, q } = query
   const range = priority === undefined ? undefined : priorityRange(priority)
   return {
@@ -93,5 +120,5 @@ export const eventsQuery = (pageMax: number) =>
   )
 export type EventsQuery = t.TypeOf<ReturnType<typeof eventsQuery>>
 
-export const terminateQuery = t.partial({ reason: Text }, 'query')
-export type TerminateQuery = t.TypeOf<typeof terminateQuery>
+export const reasonQuery = t.partial({ reason: Text }, 'query')
+export type ReasonQuery = t.TypeOf<typeof reasonQuery>

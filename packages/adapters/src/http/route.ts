@@ -87,8 +87,8 @@ export interface PlainRoute<Body = unknown, Query = unknown> extends Declared<Bo
 export interface QueueRoute<Body = unknown, Query = unknown> extends Declared<Body, Query> {
   readonly of: 'queue'
   /**
-   * What this route does with a queue that nobody has used yet: refuses it as not found, answers as for an empty one, or opens it,
-   * so that it comes into being with the first event.
+   * What this route does with a queue that nobody has used yet, or not since it was deleted: refuses it as not found, answers as
+   * for an empty one, or opens it, so that it comes into being with the first event.
    */
   readonly unused: 'refused' | 'empty' | 'opened'
   readonly handle: (call: QueueCall<Body, Query>) => Promise<Handled>

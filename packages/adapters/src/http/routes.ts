@@ -30,6 +30,15 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       answers: { 200: a.QueuesAnswer }, handle: queue.listQueues,
     }),
 
+    queueRoute({
+      method: 'GET', path: of, role: 'auditor', unused: 'empty', summary: 'The queue in a line: how many tasks by status, and whether it is paused.',
+      query: view, answers: { 200: a.QueueAnswer }, handle: queue.showQueue,
+    }),
+    queueRoute({
+      method: 'DELETE', path: of, role: 'operator', summary: 'Forgets a queue in which nothing is unfinished. Its log stays; its next task begins it anew.',
+      query: input(q.reasonQuery, { root: 'query' }), answers: { 200: a.QueueDeletedAnswer }, handle: queue.deleteQueue,
+    }),
+
     // ------------------------------------------------------------------------------------- tasks
     queueRoute({
       method: 'POST', path: `${of}/tasks`, role: 'producer', unused: 'opened',
@@ -45,12 +54,17 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       query: view, answers: { 200: a.TaskAnswer }, handle: tasks.getTask,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/tasks/{id}/history`, role: 'auditor', summary: 'All events about a task, oldest first.',
-      query: view, answers: { 200: a.HistoryAnswer }, handle: log.history,
+      method: 'GET', path: `${of}/tasks/{id}/history`, role: 'auditor', unused: 'empty', summary: 'All events about a task, oldest first. One whose retention is over is searched in the log, 100,000 events at a time: `before` = `next` goes on.',
+      query: input(q.HistoryQuery, { root: 'query' }), answers: { 200: a.HistoryAnswer }, handle: log.history,
     }),
     queueRoute({
       method: 'POST', path: `${of}/tasks/{id}/cancel`, role: 'producer', summary: 'Cancels a task, and all that depend on it.',
       body: input(w.ReasonBody), answers: { 200: a.CancelledAnswer }, handle: tasks.cancelTask,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/tasks/cancel`, role: 'operator',
+      summary: 'Cancels all tasks that match, and all that depend on them, about 1,000 at a time, each time all or none; `nextCursor` goes on. `dryRun` tells what matches.',
+      body: input(q.CancelAllBody), answers: { 200: a.CancelledAllAnswer }, handle: tasks.cancelMany,
     }),
     queueRoute({
       method: 'POST', path: `${of}/imports`, role: 'operator', unused: 'opened',
@@ -90,7 +104,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
     }),
     queueRoute({
       method: 'DELETE', path: `${of}/agents/{agentId}`, role: 'operator', summary: 'Ends an agent: its leases are lost, and its tasks go back to the queue. That is no attempt of theirs, and no failure.',
-      query: input(q.terminateQuery, { root: 'query' }), answers: { 200: a.TerminatedAnswer }, handle: queue.terminateAgent,
+      query: input(q.reasonQuery, { root: 'query' }), answers: { 200: a.TerminatedAnswer }, handle: queue.terminateAgent,
     }),
 
     // ------------------------------------------------------------------------------ dead letters

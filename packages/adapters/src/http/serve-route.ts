@@ -5,7 +5,7 @@ import { type Daybook, isRequestId, type QueueEngine, unusedQueue } from '../eng
 import { type IdempotencyKeys, type Rendered } from './idempotency.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
-import { invalid, problem, type Problem, problemText, soonSeconds } from './problem.js'
+import { invalid, noSuchQueue, problem, type Problem, problemText, soonSeconds } from './problem.js'
 import type { Call, Handled, Input, QueueRoute, Reply, Route } from './route.js'
 import { unicodeText } from './text.js'
 
@@ -140,8 +140,12 @@ const queueOf = async (
   name: string,
   unused: QueueRoute['unused'],
 ): Promise<E.Either<Problem, QueueEngine>> => {
+  const there = (queue: QueueEngine): E.Either<Problem, QueueEngine> => {
+    const { deleted } = queue.status()
+    return deleted === null || unused !== 'refused' ? E.right(queue) : E.left(problem('not-found', wasDeleted(name, deleted)))
+  }
   const known = daybook.queue(name)
-  if (known !== undefined) return E.right(known)
+  if (known !== undefined) return there(known)
   if (!QueueName.is(name)) {
     const message = `${JSON.stringify(name)} is not a ${QueueName.name}`
     return E.left(unused === 'opened' ? invalid([{ path: 'queue', message }]) : problem('not-found', message))
@@ -150,14 +154,15 @@ const queueOf = async (
   if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: soonSeconds }))
   try {
     const found = await (unused === 'opened' ? daybook.open(name) : daybook.find(name))
-    if (found !== undefined) return E.right(found)
-    return unused === 'empty' ? E.right(unusedQueue(name)) : E.left(problem('not-found', noQueue(name)))
+    if (found !== undefined) return there(found)
+    return unused === 'empty' ? E.right(unusedQueue(name)) : E.left(noSuchQueue(name))
   } catch (error) {
     return E.left(problem('unavailable', error instanceof Error ? error.message : 'the store cannot be read', { retryAfterSeconds: 1 }))
   }
 }
 
-const noQueue = (name: string): string => `no queue ${name}: it comes into being with its first task, or its first setting`
+const wasDeleted = (name: string, reason: string): string =>
+  `queue ${name} was deleted${reason === '' ? '' : ` (${reason})`}: it begins anew with its next task, or its next setting; /api/queues/${name}/events still has its log`
 
 const notYet = async (queue: QueueEngine, query: unknown, { atLeastWaitMs }: HttpLimits): Promise<Problem | undefined> => {
   const { atLeast } = query as { readonly atLeast?: string }

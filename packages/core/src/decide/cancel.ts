@@ -1,12 +1,13 @@
 /** Cancelling a task, and with it all tasks that depend on it (LK-12, INV-8). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
-import type { CommandOf, Envelope } from '../commands.js'
+import type { CommandOf, Envelope, TaskFilter } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { reject, type Rejection } from '../rejections.js'
 import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
-import { isFinal } from '../task.js'
+import { isFinal, type Status, statuses } from '../task.js'
+import { tasksMatching } from '../task-lists.js'
 import { taskById } from './lookup.js'
 
 export const decideCancel = (
@@ -28,6 +29,40 @@ export const decideCancel = (
       ] satisfies ReadonlyArray<QueueEvent>)
     }),
   )
+
+/** Events of one command by a filter; one task with its dependents may have more. */
+export const cancelMax = 1_000
+
+/** Finished tasks stay as they are, and dead letters are for a reviewer. */
+export const cancellable = statuses.filter((status) => !isFinal(status) && status !== 'dead-letter')
+
+export const decideCancelAll = (
+  command: CommandOf<'CancelAll'>,
+  tables: Tables,
+  { at }: Envelope,
+): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+  const { reason, max = cancelMax } = command
+  const filter = cancellableOf(command.filter)
+  const wrong = filter.statuses.find((status) => !cancellable.includes(status))
+  if (wrong !== undefined) {
+    return E.left(reject('invalid', `tasks that are ${wrong} cannot be cancelled; those that can are ${cancellable.join(', ')}${wrong === 'dead-letter' ? ': dead letters are discarded' : ''}`))
+  }
+  const seen = new Set<TaskRecord>()
+  const events: Array<QueueEvent> = []
+  for (const task of tasksMatching(tables, filter, command.after, at)) {
+    if (events.length >= max) break
+    if (seen.has(task)) continue
+    seen.add(task)
+    events.push({ type: 'Cancelled', at, data: { task: task.id, reason } }, ...cancelDependents(task, at, 'cancelled', seen))
+  }
+  return E.right(events)
+}
+
+/** The filter, with the statuses that it means where it names none. */
+export const cancellableOf = (filter: TaskFilter): TaskFilter & { readonly statuses: ReadonlyArray<Status> } => ({
+  ...filter,
+  statuses: filter.statuses ?? cancellable,
+})
 
 /** Cancels all tasks that depend on `root`, directly or not, nearest first. Tasks in `seen` are left out, and new ones are added to it. */
 export const cancelDependents = (

@@ -9,7 +9,7 @@ import type { QueueEvent } from '../events.js'
 import type { Rejection } from '../rejections.js'
 import { toInstant } from '../scalars.js'
 import type { Cursor } from '../sorted-list.js'
-import { type Group, rankOf, type TaskRecord } from '../state.js'
+import { type Breaker, type Group, rankOf, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
 export type ClaimRequest = Pick<CommandOf<'Claim'>, 'agent' | 'types' | 'phases' | 'skills' | 'tenant'>
@@ -75,12 +75,14 @@ const openGroups = (tables: Tables, request: ClaimRequest): ReadonlyArray<OpenGr
   for (const group of tables.groups.values()) {
     if (group.byStatus.pending.size === 0 || !mayTake(request, group)) continue
     const breaker = tables.breakers.get(group.type)
-    const state = breaker?.state ?? 'closed'
-    if (state === 'open' || (state === 'half-open' && breaker?.probe !== null)) continue
-    open.push({ group, cursor: group.byStatus.pending.cursor(), probe: state === 'half-open' })
+    if (breaker !== undefined && isShut(breaker)) continue
+    open.push({ group, cursor: group.byStatus.pending.cursor(), probe: breaker?.state === 'half-open' })
   }
   return open
 }
+
+/** Whether a breaker lets no task of its type through now: it is open, or its test is under way (INV-6). */
+export const isShut = ({ state, probe }: Breaker): boolean => state === 'open' || (state === 'half-open' && probe !== null)
 
 const firstOf = (open: ReadonlyArray<OpenGroup>): OpenGroup => {
   let best = open[0] as OpenGroup

@@ -8,9 +8,10 @@ import { reject, type Rejection } from '../rejections.js'
 import { toInstant } from '../scalars.js'
 import { patchSettings } from '../settings.js'
 import type { Tables } from '../tables.js'
-import { decideCancel } from './cancel.js'
+import { decideCancel, decideCancelAll } from './cancel.js'
 import { decideClaim } from './claim.js'
 import { decideDiscard, decideRetry } from './dead-letters.js'
+import { decideDeleteQueue } from './delete-queue.js'
 import { decideEnqueue, decideImport } from './enqueue.js'
 import { decideComplete, decideFail, decideHeartbeat, decideRelease } from './settle.js'
 import { decideTerminateAgent, decideTick } from './tick.js'
@@ -46,6 +47,8 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       return decideRelease(command, tables, envelope)
     case 'Cancel':
       return decideCancel(command, tables, envelope)
+    case 'CancelAll':
+      return decideCancelAll(command, tables, envelope)
     case 'Retry':
       return decideRetry(command, tables, envelope)
     case 'Discard':
@@ -64,6 +67,8 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       return E.right(tables.head.paused === null ? [{ type: 'QueuePaused', at, data: { reason: command.reason } }] : [])
     case 'Resume':
       return E.right(tables.head.paused === null ? [] : [{ type: 'QueueResumed', at, data: { reason: command.reason } }])
+    case 'DeleteQueue':
+      return decideDeleteQueue(command, tables, envelope)
     case 'Tick':
       return decideTick(tables, envelope)
   }

@@ -70,6 +70,7 @@ export class Shadow {
   readonly breakers = new Map<string, ShadowBreaker>()
   settings: Settings = settingsDefault
   paused: string | null = null
+  deleted: string | null = null
   at = 0
   revision = -1
 
@@ -156,6 +157,7 @@ export class Shadow {
     const id = 'task' in event.data ? event.data.task : undefined
     const task = id === undefined ? undefined : this.task(id)
     if (task !== undefined) task.lastRevision = this.revision
+    this.deleted = null
     this.foldOn(event, task as ShadowTask)
   }
 
@@ -241,6 +243,14 @@ export class Shadow {
         return this.moveBreaker(event)
       case 'QueueConfigured':
         this.settings = patched(this.settings, event.data.patch)
+        return
+      case 'QueueDeleted':
+        this.gone.push(...this.tasks)
+        this.tasks = []
+        this.breakers.clear()
+        this.settings = settingsDefault
+        this.paused = null
+        this.deleted = event.data.reason
         return
       case 'QueuePaused':
         this.paused = event.data.reason

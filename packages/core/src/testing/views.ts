@@ -1,7 +1,7 @@
 /** The views as a scan over a {@link Shadow} shows them, in the shapes that `query.ts` answers with (INV-20). */
 import type { BreakerView, Depth, FailurePattern } from '../query.js'
 import { bandOf, type Status, statuses } from '../task.js'
-import type { TaskFilter } from '../task-lists.js'
+import type { TaskFilter } from '../commands.js'
 import type { TaskView } from '../task-view.js'
 import { byPriorityThenAge, type Shadow, type ShadowTask } from './shadow.js'
 

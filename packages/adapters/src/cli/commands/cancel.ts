@@ -1,14 +1,107 @@
 import { Command } from 'commander'
-import { type Cli, examples } from '../cli.js'
+import { cancellable } from '@daybook/core'
+import type { CancelFilter, CancelledAll, DaybookClient } from '../../client/index.js'
+import { type Cli, type Ending, examples, type Session } from '../cli.js'
+import { exitCodes, UsageError } from '../exit-codes.js'
+import { createProgress } from '../progress.js'
+import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
 import { clean, plural } from '../text.js'
 
+interface Options extends FilterOptions {
+  readonly reason: string
+  readonly all?: boolean
+  readonly dryRun?: boolean
+  readonly yes?: boolean
+}
+
 export const cancelCommand = (cli: Cli): Command =>
-  new Command('cancel')
-    .description('cancel a task, and everything that depends on it')
-    .argument('<id>', 'its id, or #number')
+  addFilterOptions(
+    new Command('cancel').description('cancel a task, or all that match; and everything that depends on them').argument('[id]', 'one: its id, or #number'),
+    cancellable,
+  )
+    .option('--all', 'all that can be cancelled')
+    .option('--dry-run', 'say how many match, and cancel nothing')
+    .option('-y, --yes', 'do not ask before many are cancelled')
     .option('--reason <text>', 'why', 'cancelled on the command line')
-    .addHelpText('after', examples('daybook cancel M1-001 --reason "replaced by M2"'))
-    .action(cli.connected<{ readonly reason: string }, [string]>(async ({ printer, client }, { reason }, id) => {
-      const answer = await client.cancel(id, reason)
-      printer.answer(answer, () => printer.line(`${plural(answer.cancelled.length, 'task')} cancelled: ${clean(answer.cancelled.join(', '), 500)}`))
+    .addHelpText('after', examples(
+      'daybook cancel M1-001 --reason "replaced by M2"',
+      'daybook cancel --ticket OPS-7 --dry-run',
+      "daybook cancel --type 'eng-*' --status pending,scheduled --yes --reason \"the release is off\"",
+      '',
+      'A filter shows how many tasks match and asks; where nobody can be asked, it wants --yes. Tasks are cancelled in pages of',
+      'about 1,000, each all or none. Finished tasks stay as they are, and dead letters are discarded (daybook dlq). When nothing',
+      'matches, the exit code is 1.',
+    ))
+    .action(cli.connected<Options, [string | undefined]>(async (session, options, id) => {
+      const filter: CancelFilter = { ...filterOf(options), ...statusPart(options) }
+      const isFiltered = options.all === true || Object.keys(filter).length > 0
+      if (id === undefined) {
+        if (!isFiltered) throw new UsageError('name a task, or say which: --status, --type, --phase, --priority, --ticket, --tenant, --agent, --search, or --all')
+        return cancelAll(session, filter, options)
+      }
+      if (isFiltered || options.dryRun === true) throw new UsageError('give an id or a filter, not both')
+      const answer = await session.client.cancel(id, options.reason)
+      session.printer.answer(answer, () => tell(session, answer.cancelled))
     }))
+
+const statusPart = (options: Options): CancelFilter => {
+  const status = statusesOf(options, cancellable)
+  return status === undefined ? {} : { status }
+}
+
+const tell = ({ printer }: Session, ids: ReadonlyArray<string>): void =>
+  printer.line(`${plural(ids.length, 'task')} cancelled${ids.length === 0 ? '' : `: ${clean(ids.join(', '), 500)}`}`)
+
+/** Page by page, each after the one before it is durable. */
+const pagesOf = async function* (client: DaybookClient, filter: CancelFilter, reason: string, dryRun: boolean): AsyncGenerator<CancelledAll> {
+  for (let cursor: string | undefined; ; ) {
+    const page = await client.cancelAll(filter, reason, { dryRun, cursor })
+    yield page
+    if (page.nextCursor === null) return
+    cursor = page.nextCursor
+  }
+}
+
+const cancelAll = async (session: Session, filter: CancelFilter, { reason, dryRun = false, yes = false }: Options): Promise<Ending> => {
+  const { io, printer, client } = session
+  const progress = createProgress(io, printer)
+  const matching: Array<string> = []
+  for await (const { cancelled } of pagesOf(client, filter, reason, true)) {
+    matching.push(...cancelled)
+    progress.show(`looking: ${matching.length}`)
+  }
+  progress.clear()
+  if (matching.length === 0 || dryRun) {
+    printer.answer({ dryRun, count: matching.length, matching, cancelled: [] }, () =>
+      printer.line(matching.length === 0
+        ? 'no task matches that can be cancelled'
+        : `${plural(matching.length, 'task')} would be cancelled, with all that depend on them: ${clean(matching.join(', '), 500)}`))
+    return matching.length === 0 ? exitCodes.refused : exitCodes.done
+  }
+  if (!yes && !(await isWanted(session, matching.length))) return exitCodes.refused
+
+  const done = new Set<string>()
+  try {
+    for await (const { cancelled } of pagesOf(client, filter, reason, false)) {
+      for (const id of cancelled) done.add(id)
+      progress.show(`cancelling: ${done.size}`)
+    }
+  } catch (error) {
+    // What has happened is not taken back by what went wrong after it.
+    progress.clear()
+    printer.note(`${plural(done.size, 'task')} cancelled before this went wrong; the same again cancels the rest`)
+    throw error
+  }
+  progress.clear()
+  printer.answer({ dryRun, count: done.size, cancelled: [...done] }, () => tell(session, [...done]))
+  return exitCodes.done
+}
+
+const isWanted = async ({ io, printer }: Session, count: number): Promise<boolean> => {
+  const what = `${plural(count, 'task')} would be cancelled, with all that depend on them`
+  if (!io.inIsTerminal) throw new UsageError(`${what}; nobody can be asked here, so say --yes`)
+  const answer = await io.ask(`${what}. Cancel them? [y/N] `)
+  if (/^y(es)?$/i.test(answer.trim())) return true
+  printer.note('nothing was cancelled')
+  return false
+}

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import type { Phase } from '@daybook/core'
 import { type Cli, examples } from '../cli.js'
+import { pauseOf, tellPause } from '../pause.js'
 import { defaultAgent } from '../who.js'
 import { attemptText, subjectOf } from '../task-table.js'
 import { clean, until } from '../text.js'
@@ -37,7 +38,9 @@ export const claimCommand = (cli: Cli): Command =>
     .action(cli.connected<Options>(async ({ io, printer, client }, { agent, types, phases, skills, tenant, max, wait, lease }) => {
       const agentId = agent ?? defaultAgent(io.env)
       const claims = await client.claim({ agentId, ...defined({ types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant, max, wait, leaseSeconds: lease }) })
-      printer.answer({ agentId, claims }, () =>
+      // Whoever got nothing wants to know whether waiting is of any use.
+      const paused = claims.length > 0 ? null : await pauseOf(client)
+      printer.answer({ agentId, claims, paused }, () => {
         printer.table(
           [
             { head: 'ID', min: 12 }, { head: 'TYPE', min: 8, leaveOut: 3 }, { head: 'PRI', leaveOut: 4 }, { head: 'ATTEMPT', leaveOut: 5 },
@@ -45,5 +48,7 @@ export const claimCommand = (cli: Cli): Command =>
           ],
           claims.map(({ task, lease }) => [clean(task.id), clean(task.type), String(task.priority), attemptText(task), String(lease.token), until(lease.expiresAt), clean(subjectOf(task), 60)]),
           'nothing to claim',
-        ))
+        )
+        tellPause(printer, paused)
+      })
     }))

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { type Cli, examples } from '../cli.js'
+import { pauseOf, tellPause } from '../pause.js'
 import { statusCell } from '../printer.js'
 import { clean, duration } from '../text.js'
 
@@ -8,10 +9,10 @@ export const depthCommand = (cli: Cli): Command =>
     .description('how many tasks there are, by status; pending ones by priority, type, phase and tenant')
     .addHelpText('after', examples("daybook depth", "daybook depth --json | jq '.byStatus.pending'"))
     .action(cli.connected(async ({ printer, client }) => {
-      const depth = await client.depth()
+      const [depth, paused] = await Promise.all([client.depth(), pauseOf(client)])
       // A name that was mistyped should not look like a queue whose work is done.
       if (depth.revision < 0) printer.note(`queue ${client.queue} has not been used yet: it comes into being with its first task`)
-      printer.answer(depth, () => {
+      printer.answer({ ...depth, paused }, () => {
         const rows = (record: Readonly<Record<string, number>>): ReadonlyArray<readonly [string, number]> => Object.entries(record).filter(([, n]) => n > 0)
         printer.table(['STATUS', 'TASKS'], rows(depth.byStatus).map(([status, n]) => [statusCell(printer.colors, status), String(n)]), 'no tasks')
         for (const [title, record] of [['PRIORITY', depth.byPriority], ['TYPE', depth.byType], ['PHASE', depth.byPhase], ['TENANT', depth.byTenant]] as const) {
@@ -21,5 +22,6 @@ export const depthCommand = (cli: Cli): Command =>
           printer.table([{ head: `PENDING BY ${title}`, min: 12 }, 'TASKS'], found.map(([name, n]) => [clean(name), String(n)]))
         }
         if (depth.oldestPendingAt !== null) printer.line(`\noldest pending task: waiting for ${duration(depth.oldestWaitSeconds * 1_000)}`)
+        tellPause(printer, paused)
       })
     }))

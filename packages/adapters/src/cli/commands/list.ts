@@ -1,22 +1,15 @@
 import { Command } from 'commander'
-import { type Band, type Phase, type Status, statuses } from '@daybook/core'
+import type { Status } from '@daybook/core'
 import type { DaybookClient, TaskFilter, TaskPage, TaskView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
-import { UsageError } from '../exit-codes.js'
+import { pauseOf, tellPause } from '../pause.js'
 import type { Printer } from '../printer.js'
 import type { Row } from '../table.js'
 import { taskColumns, taskRow } from '../task-table.js'
-import { defined, list, positive, priority } from '../values.js'
+import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
+import { positive } from '../values.js'
 
-interface Options {
-  readonly status?: ReadonlyArray<string>
-  readonly type?: string
-  readonly phase?: string
-  readonly priority?: number | Band
-  readonly ticket?: string
-  readonly tenant?: string
-  readonly agent?: string
-  readonly search?: string
+interface Options extends FilterOptions {
   readonly limit: number
   readonly all?: boolean
 }
@@ -28,16 +21,7 @@ const order: ReadonlyArray<Status> = ['in-progress', 'incomplete', 'pending', 'q
 const pageMax = 1_000
 
 export const listCommand = (cli: Cli): Command =>
-  new Command('list')
-    .description('tasks; pending ones in the order in which they would be claimed')
-    .option('-s, --status <names>', `with commas: ${statuses.join(', ')}`, list)
-    .option('-t, --type <pattern>', 'exact, eng-* or *')
-    .option('--phase <phase>', 'of this phase')
-    .option('-p, --priority <n>', 'a number, or CRITICAL, HIGH, MEDIUM, LOW', priority)
-    .option('--ticket <id>', 'of this ticket')
-    .option('--tenant <name>', 'of this tenant')
-    .option('--agent <name>', 'held, or completed, by this agent')
-    .option('--search <text>', 'part of the id, type, ticket or last error')
+  addFilterOptions(new Command('list').description('tasks; pending ones in the order in which they would be claimed'))
     .option('-n, --limit <n>', 'at most so many', positive, 50)
     .option('--all', 'all of them, however many')
     .addHelpText('after', examples(
@@ -46,21 +30,13 @@ export const listCommand = (cli: Cli): Command =>
       'daybook list --search timeout --all',
     ))
     .action(cli.connected<Options>(async ({ printer, client }, options) => {
-      const wrong = options.status?.find((status) => !(statuses as ReadonlyArray<string>).includes(status))
-      if (wrong !== undefined) throw new UsageError(`--status ${wrong} is not known: ${statuses.join(', ')}`)
-      const filter = defined({
-        type: options.type,
-        phase: options.phase?.toUpperCase() as Phase | undefined,
-        priority: options.priority,
-        ticketId: options.ticket,
-        tenant: options.tenant,
-        agent: options.agent,
-        q: options.search,
-      })
       const max = options.all === true ? Number.POSITIVE_INFINITY : options.limit
-      const tasks = matching(client, filter, options.status ?? order, max)
-      const isMore = printer.isJson ? await printJson(printer, tasks) : await printTable(printer, tasks)
-      if (isMore && !printer.isJson) printer.line(printer.colors.dim('… and more: --limit or --all shows them'))
+      const tasks = matching(client, filterOf(options), statusesOf(options) ?? order, max)
+      const paused = await pauseOf(client)
+      if (printer.isJson) return printJson(printer, tasks, paused)
+      const isMore = await printTable(printer, tasks)
+      if (isMore) printer.line(printer.colors.dim('… and more: --limit or --all shows them'))
+      tellPause(printer, paused)
     }))
 
 type Filter = Omit<TaskFilter, 'status' | 'limit' | 'cursor'>
@@ -84,15 +60,14 @@ const matching = async function* (client: DaybookClient, filter: Filter, wanted:
   return false
 }
 
-const printJson = async (printer: Printer, tasks: Matching): Promise<boolean> => {
+const printJson = async (printer: Printer, tasks: Matching, paused: string | null): Promise<void> => {
   let isMore = false
-  const { page, end } = printer.jsonPages('tasks', () => ({ more: isMore }))
+  const { page, end } = printer.jsonPages('tasks', () => ({ more: isMore, paused }))
   for (;;) {
     const { value, done } = await tasks.next()
     if (done === true) {
       isMore = value
-      end()
-      return isMore
+      return end()
     }
     await page(value)
   }

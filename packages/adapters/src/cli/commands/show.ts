@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { TaskView } from '../../client/index.js'
+import type { Reason, TaskView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus, type Printer } from '../printer.js'
 import { attemptsText } from '../task-table.js'
@@ -7,12 +7,16 @@ import { clean, clock, since, until } from '../text.js'
 
 const json = (value: unknown): string | undefined => (value === undefined || value === null ? undefined : clean(JSON.stringify(value), 4_000))
 
+const reasonText = ({ message, until: end }: Reason): string => `${clean(message)}${end === undefined ? '' : `, until ${clock(end)} (${until(end)})`}`
+
 export const showTask = (printer: Printer, task: TaskView): void =>
   printer.pairs([
     ['id', `${clean(task.id)}  (#${task.number})`],
     ['type', clean(task.type)],
     ['status', paintStatus(printer.colors, task.status)],
+    ...(task.reasons ?? []).map((reason, i): readonly [string, string] => [i === 0 ? 'waits' : '', reasonText(reason)]),
     ['priority', String(task.priority)],
+    ['skills', task.requires?.skills.map((skill) => clean(skill)).join(', ')],
     ['description', task.description === undefined ? undefined : clean(task.description)],
     ['payload', json(task.payload)],
     ['depends on', task.dependencies.map((id) => clean(id)).join(', ')],
@@ -29,6 +33,7 @@ export const showTask = (printer: Printer, task: TaskView): void =>
     ['ticket', task.ticketId],
     ['phase', task.phase],
     ['tenant', task.tenant],
+    ['parent', task.parentTaskId],
     ['key', clean(task.idempotencyKey)],
     ['metadata', json(task.metadata)],
     ['result', json(task.result)],
@@ -38,7 +43,7 @@ export const showCommand = (cli: Cli): Command =>
   new Command('show')
     .description('a task with all that is known about it')
     .argument('<id>', 'its id, or #number')
-    .addHelpText('after', examples('daybook show M1-001', "daybook show '#42' --json | jq .result"))
+    .addHelpText('after', examples('daybook show M1-001', "daybook show '#42' --json | jq .result", "daybook show M1-001 --json | jq '.reasons[].code'      # why it waits"))
     .action(cli.connected<object, [string]>(async ({ printer, client }, _, id) => {
       const task = await client.task(id)
       printer.answer(task, () => showTask(printer, task))

@@ -1,5 +1,6 @@
 /** Folds a queue's whole log once more, and tells what of it could not be read or did not fit. */
 import { evolve, headOf, initial, isUnreadable, type QueueEvent, type QueueState, skip, type Unreadable } from '@daybook/core'
+import { pauseText } from '../pause.js'
 import type { Finding } from './finding.js'
 
 export class FoldCheck {
@@ -23,7 +24,7 @@ export class FoldCheck {
 
   findings(): ReadonlyArray<Finding> {
     const about = `queue ${this.queue}`
-    const { unreadable, misfits } = headOf(this.state)
+    const { unreadable, misfits, paused } = headOf(this.state)
     const found: Array<Finding> = Object.entries(unreadable).map(([what, count]) => ({
       level: 'bad',
       about,
@@ -31,6 +32,8 @@ export class FoldCheck {
     }))
     if (misfits > 0) found.push({ level: 'bad', about, says: `${misfits} events do not fit what was before them: another program has written to this log` })
     if (this.gap !== undefined) found.push({ level: 'bad', about, says: `${this.gap}: events are missing` })
-    return found.length > 0 ? found : [{ level: 'good', about, says: `${this.next} events, all of them readable` }]
+    if (found.length === 0) found.push({ level: 'good', about, says: `${this.next} events, all of them readable` })
+    if (paused !== null) found.push({ level: 'note', about, says: `${pauseText(paused)}: no task is handed out until somebody resumes it` })
+    return found
   }
 }

@@ -2,29 +2,33 @@
 import { Readable } from 'node:stream'
 import { taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { type Daybook, historyOf, parseObject, streamOf } from '../../engine/index.js'
+import { type Daybook, historyOf, parseObject, searchHistory, streamOf } from '../../engine/index.js'
 import type { RecordedEvent } from '../../store/index.js'
-import { problemOf } from '../problem.js'
-import type { EventsQuery } from '../query.js'
-import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { eventText, historyText } from '../event-text.js'
+import { noSuchQueue, problem, problemOf } from '../problem.js'
+import type { EventsQuery, HistoryQuery } from '../query.js'
+import type { Handled, QueueCall } from '../route.js'
 import { quote, unicodeText } from '../text.js'
 import { noSuchTask } from './tasks.js'
 
-/** `data` is spliced in as it stands in the log. */
-const eventText = ({ revision, type, metadata, data, created }: RecordedEvent): string => {
-  const { schemaVersion, at, actor, $correlationId } = parseObject(metadata) ?? {}
-  const text = (value: unknown, key: string): string => (typeof value === 'string' ? `,"${key}":${quote(value)}` : '')
-  return (
-    `{"revision":${revision},"type":${quote(type)},"schemaVersion":${typeof schemaVersion === 'number' ? schemaVersion : 1},"at":${quote(typeof at === 'string' ? at : created)}` +
-    `${text(actor, 'actor')}${text($correlationId, 'correlationId')},"data":${parseObject(data) === undefined ? quote(data) : data}}`
-  )
-}
-
-export const history = async ({ daybook, queue, params }: QueueCall): Promise<Handled> => {
+export const history = async ({ daybook, queue, params, query, limits }: QueueCall<unknown, HistoryQuery>): Promise<Handled> => {
   const { id = '' } = params
-  const found = await historyOf(queue, daybook.log, id)
-  if (E.isRight(found) && found.right.value === undefined) return E.left(noSuchTask(queue, id))
-  return replyWith(found, (events = []) => `{"events":[${events.map(eventText).join(',')}]}`)
+  const text = (events: ReadonlyArray<RecordedEvent>, next?: number): string => `{"events":[${events.map(historyText).join(',')}],"next":${next ?? 'null'}}`
+  // `before` says that the queue was asked already, and that the search goes on.
+  const { before } = query
+  if (before === undefined) {
+    const known = await historyOf(queue, daybook.log, id)
+    if (E.isLeft(known)) return E.left(problemOf(known.left))
+    const { value, revision } = known.right
+    if (value !== undefined) return E.right({ status: 200, text: text(value), revision })
+  }
+  const { revision } = queue.status()
+  if (revision < 0) return E.left(noSuchQueue(queue.name))
+  // Numbers are known as long as the task is.
+  if (id.startsWith('#')) return E.left(noSuchTask(queue, id))
+  const { events: found, next } = await searchHistory(daybook.log, queue.name, id, Math.min(Number(before ?? revision), revision), limits.scanEventsMax)
+  if (found.length === 0 && next === undefined) return E.left(problem('not-found', `no task ${id} was ever in queue ${queue.name}`))
+  return E.right({ status: 200, text: text(found, next), revision })
 }
 
 const pageDefault = 100

@@ -7,12 +7,13 @@ import {
   headOf,
   type Replies,
   type SettingsPatch,
+  summaryOf,
   TaskType,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Outcome } from '../../engine/index.js'
 import { invalid, problemOf } from '../problem.js'
-import type { TerminateQuery } from '../query.js'
+import type { ReasonQuery } from '../query.js'
 import { type Call, type Handled, type QueueCall, replyWith } from '../route.js'
 import { isoOf } from '../time.js'
 import type { OptionalReasonBody, ReasonBody } from '../wire.js'
@@ -20,15 +21,21 @@ import type { OptionalReasonBody, ReasonBody } from '../wire.js'
 export const listQueues = async ({ daybook }: Call): Promise<Handled> => {
   const queues = []
   for (const queue of daybook.queues()) {
-    const outcome = await queue.read((state, at) => ({ head: headOf(state), depth: depthOf(state, at) }))
+    const outcome = await queue.read(summaryOf)
     if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
     const { value, revision } = outcome.right
-    const { paused } = value.head
-    const { total, byStatus } = value.depth
-    queues.push({ name: queue.name, revision, paused, total, byStatus })
+    queues.push({ name: queue.name, revision, ...value })
   }
   return E.right({ status: 200, text: JSON.stringify({ queues }) })
 }
+
+export const showQueue = async ({ queue }: QueueCall): Promise<Handled> =>
+  replyWith(await queue.read(summaryOf), (summary, revision) => JSON.stringify({ name: queue.name, revision, ...summary }))
+
+export const deleteQueue = async ({ queue, query, caller }: QueueCall<unknown, ReasonQuery>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'DeleteQueue', reason: query.reason ?? 'deleted by an operator' }, caller), (_, revision) =>
+    JSON.stringify({ name: queue.name, deleted: true, revision }),
+  )
 
 export const depth = async ({ queue }: QueueCall): Promise<Handled> =>
   replyWith(await queue.read((state, at) => depthOf(state, at)), (counts, revision) => {
@@ -46,7 +53,7 @@ export const depth = async ({ queue }: QueueCall): Promise<Handled> =>
 export const agents = async ({ queue }: QueueCall): Promise<Handled> =>
   replyWith(await queue.read(agentsOf), (found) => JSON.stringify({ agents: found }))
 
-export const terminateAgent = async ({ queue, params, query, caller }: QueueCall<unknown, TerminateQuery>): Promise<Handled> => {
+export const terminateAgent = async ({ queue, params, query, caller }: QueueCall<unknown, ReasonQuery>): Promise<Handled> => {
   const { agentId = '' } = params
   const { reason = 'terminated by an operator' } = query
   const tasks: Array<Replies['TerminateAgent']['tasks'][number]> = []

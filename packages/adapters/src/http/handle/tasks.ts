@@ -1,12 +1,12 @@
 /** Tasks in, tasks out. */
-import { cursorAfter, type Enqueued, listTasks, type PreparedTask, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
+import { cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type Reason, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { newTaskId, type Outcome, prepareImport, prepareTask, type QueueEngine, taskIdsOf } from '../../engine/index.js'
 import { type HttpLimits } from '../limits.js'
 import type { Meter } from '../meter.js'
 import { invalid, problem, type Problem, problemOf, problemText } from '../problem.js'
-import { filterOf, type DeadLettersQuery, type TasksQuery } from '../query.js'
+import { type CancelAllBody, cancelFilterOf, filterOf, type DeadLettersQuery, type TasksQuery } from '../query.js'
 import { readTasks } from '../read-tasks.js'
 import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
 import { taskTexts } from '../task-text.js'
@@ -202,13 +202,16 @@ export const noSuchTask = (queue: QueueEngine, id: string): Problem =>
 
 export const getTask = async ({ queue, params }: QueueCall): Promise<Handled> => {
   const { id = '' } = params
-  const found = await queue.read((state, at) => taskOf(state, id, at))
+  const found = await queue.read((state, at) => ({ task: taskOf(state, id, at), reasons: reasonsOf(state, id, at) ?? [] }))
   if (E.isLeft(found)) return E.left(problemOf(found.left))
-  const { value, revision } = found.right
-  if (value === undefined) return E.left(noSuchTask(queue, id))
-  const [text = ''] = await taskTexts(queue, [value])
-  return E.right({ status: 200, text, revision })
+  const { value: { task, reasons }, revision } = found.right
+  if (task === undefined) return E.left(noSuchTask(queue, id))
+  const [text = ''] = await taskTexts(queue, [task])
+  return E.right({ status: 200, text: `${text.slice(0, -1)},"reasons":${reasonsText(reasons)}}`, revision })
 }
+
+const reasonsText = (reasons: ReadonlyArray<Reason>): string =>
+  JSON.stringify(reasons.map(({ until, ...reason }) => (until === undefined ? reason : { ...reason, until: isoOf(until) })))
 
 export const getTasks = ({ queue, query, limits }: QueueCall<unknown, TasksQuery>): Promise<Handled> =>
   pageOfTasks(queue, filterOf(query), query, limits)
@@ -253,3 +256,16 @@ export const cancelTask = async ({ queue, params, body, caller }: QueueCall<Reas
     await queue.submit({ type: 'Cancel', task: params.id ?? '', reason: body.reason }, caller),
     ({ cancelled }) => `{"cancelled":${quoteAll(cancelled)}}`,
   )
+
+export const cancelMany = async ({ queue, body, caller, limits }: QueueCall<CancelAllBody>): Promise<Handled> => {
+  const { reason, dryRun = false, cursor } = body
+  const filter = cancelFilterOf(body)
+  const text = (ids: ReadonlyArray<string>, next: string | undefined, revision: number): string =>
+    `{"count":${ids.length},"cancelled":${quoteAll(ids)},"nextCursor":${next === undefined ? 'null' : quote(next)},"revision":${revision}}`
+  if (dryRun) {
+    const page = await queue.read((state, at) => listTasks(state, cancellableOf(filter), limits.pageMax, cursor, at))
+    return replyWith(page, ({ tasks, next }, revision) => text(tasks.map(({ id }) => id), next, revision))
+  }
+  const outcome = await queue.submit({ type: 'CancelAll', filter, reason, ...(cursor === undefined ? {} : { after: cursor }) }, caller)
+  return replyWith(outcome, ({ cancelled, next }, revision) => text(cancelled, next, revision))
+}

@@ -1,0 +1,46 @@
+/** Which tasks a command is about: the same options for `list` and for `cancel`. */
+import type { Command } from 'commander'
+import { type Band, type Phase, type Status, statuses } from '@daybook/core'
+import { UsageError } from './exit-codes.js'
+import { defined, list, priority } from './values.js'
+
+export interface FilterOptions {
+  readonly status?: ReadonlyArray<string>
+  readonly type?: string
+  readonly phase?: string
+  readonly priority?: number | Band
+  readonly ticket?: string
+  readonly tenant?: string
+  readonly agent?: string
+  readonly search?: string
+}
+
+export const addFilterOptions = (command: Command, known: ReadonlyArray<Status> = statuses): Command =>
+  command
+    .option('-s, --status <names>', `with commas: ${known.join(', ')}`, list)
+    .option('-t, --type <pattern>', 'exact, eng-* or *')
+    .option('--phase <phase>', 'of this phase')
+    .option('-p, --priority <n>', 'a number, or CRITICAL, HIGH, MEDIUM, LOW', priority)
+    .option('--ticket <id>', 'of this ticket')
+    .option('--tenant <name>', 'of this tenant')
+    .option('--agent <name>', 'held, or completed, by this agent')
+    .option('--search <text>', 'part of the id, type, ticket or last error')
+
+/** As the client takes it, without the statuses. */
+export const filterOf = (options: FilterOptions) =>
+  defined({
+    type: options.type,
+    phase: options.phase?.toUpperCase() as Phase | undefined,
+    priority: options.priority,
+    ticketId: options.ticket,
+    tenant: options.tenant,
+    agent: options.agent,
+    q: options.search,
+  })
+
+/** @throws UsageError for one that is not known. */
+export const statusesOf = ({ status }: FilterOptions, known: ReadonlyArray<Status> = statuses): ReadonlyArray<Status> | undefined => {
+  const wrong = status?.find((name) => !(known as ReadonlyArray<string>).includes(name))
+  if (wrong !== undefined) throw new UsageError(`--status ${wrong} is not known here: ${known.join(', ')}`)
+  return status as ReadonlyArray<Status> | undefined
+}

@@ -1,0 +1,28 @@
+/** A queue that nobody needs any more: forgotten when nothing in it is unfinished. Its log stays (ADR 17). */
+import * as E from 'fp-ts/lib/Either.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { reject, type Rejection } from '../rejections.js'
+import type { Tables } from '../tables.js'
+import { isFinal, statuses } from '../task.js'
+
+/** Finished tasks that one event forgets at most: the queue decides nothing else meanwhile. */
+export const deletableMax = 10_000
+
+export const decideDeleteQueue = (
+  { reason }: CommandOf<'DeleteQueue'>,
+  tables: Tables,
+  { at }: Envelope,
+): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+  const { queue, counts, head, finished } = tables
+  if (head.deleted !== null) return E.right([])
+  const unfinished = statuses.filter((status) => !isFinal(status) && counts[status] > 0)
+  if (unfinished.length > 0) {
+    const found = unfinished.map((status) => `${counts[status]} ${status}`).join(', ')
+    return E.left(reject('wrong-state', `queue ${queue} holds tasks that are not finished (${found}): let them be worked off, cancel them, or discard dead letters first`))
+  }
+  if (finished.size > deletableMax) {
+    return E.left(reject('wrong-state', `queue ${queue} still knows ${finished.size} finished tasks, and at most ${deletableMax} are forgotten at once: lower retentionSeconds, and delete it when they have left`))
+  }
+  return E.right([{ type: 'QueueDeleted', at, data: { reason } }])
+}

@@ -1,0 +1,105 @@
+/** Cancelling by a filter, and deleting a queue that has nothing unfinished. */
+import { cancelMax, depthOf, headOf, listTasks, mark, rollback, type TaskFilter } from '@daybook/core'
+import { textOf } from '@daybook/core/testing'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runs } from '../properties/settings.js'
+import { scenarios } from '../properties/steps.js'
+import { World } from '../properties/world.js'
+import { names, Queue, start, task } from './queue.js'
+
+const reason = 'not wanted'
+
+test('page by page as the replies say, a filter cancels all that match and nothing else but what depends on them; no page is over its bound', () => {
+  const filters: ReadonlyArray<TaskFilter> = [{}, { type: 'eng-*' }, { statuses: ['pending', 'scheduled'] }, { text: 'T-1' }, { ticketId: 'T-1' }, { priorityMax: 4 }, { agent: 'ann' }]
+  fc.assert(
+    fc.property(scenarios(60), fc.constantFrom(...filters), fc.integer({ min: 1, max: 4 }), (scenario, filter, max) => {
+      const q = new Queue()
+      const world = new World(() => ({})).run(scenario)
+      world.log.forEach((event) => q.fold(event))
+      q.at = world.clock
+      const live = { ...filter, statuses: filter.statuses ?? (['scheduled', 'blocked', 'pending', 'queued', 'in-progress', 'incomplete'] as const) }
+      const dependenciesOf = new Map(listTasks(q.state, {}, 10_000).tasks.map(({ id, dependencies }) => [id, dependencies]))
+      const wanted = new Set(listTasks(q.state, live, 1_000).tasks.map(({ id }) => id))
+      const cancelled = new Set<string>()
+      let after: string | undefined
+      for (let pages = 0; ; pages++) {
+        const reply = q.ask({ type: 'CancelAll', filter, reason, max, ...(after === undefined ? {} : { after }) })
+        for (const id of reply.cancelled) cancelled.add(id)
+        if (reply.next === undefined) break
+        after = reply.next
+        expect(reply.cancelled.length).toBeGreaterThan(0)
+        expect(pages).toBeLessThan(1_000)
+      }
+      for (const id of wanted) expect([id, cancelled.has(id)]).toEqual([id, true])
+      for (const id of cancelled) {
+        const isDependent = (dependenciesOf.get(id) ?? []).some((dependency) => cancelled.has(dependency))
+        expect([id, wanted.has(id) || isDependent]).toEqual([id, true])
+      }
+    }),
+    runs(80),
+  )
+})
+
+test('a command cancels so many at most, whole cascades aside', () => {
+  const q = new Queue()
+  const ids = Array.from({ length: cancelMax + 5 }, (_, i) => `t${i}`)
+  q.enqueue(...ids.map((id) => task(id)))
+  const first = q.ask({ type: 'CancelAll', filter: {}, reason })
+  expect(first.cancelled).toEqual(ids.slice(0, cancelMax))
+  const second = q.ask({ type: 'CancelAll', filter: {}, reason, after: first.next as string })
+  expect(second).toEqual({ cancelled: ids.slice(cancelMax), next: undefined })
+  expect(q.ask({ type: 'CancelAll', filter: {}, reason })).toEqual({ cancelled: [], next: undefined })
+})
+
+test.each(['completed', 'cancelled', 'discarded', 'dead-letter'] as const)('tasks that are %s cannot be meant', (status) => {
+  const q = new Queue().enqueue(task('a'))
+  expect(q.refuse({ type: 'CancelAll', filter: { statuses: ['pending', status] }, reason })).toMatchObject({ code: 'invalid', detail: expect.stringContaining(`tasks that are ${status} cannot be cancelled`) as string })
+})
+
+describe('deleting a queue', () => {
+  const finished = (): Queue => {
+    const q = new Queue().configure({ maxAttempts: 7 }).enqueue(task('a'), task('b'))
+    q.complete('a', q.claim().token)
+    q.do({ type: 'Cancel', task: 'b', reason })
+    q.do({ type: 'OpenBreaker', taskType: 'work', reason: 'r' })
+    q.do({ type: 'Pause', reason: 'lunch' })
+    return q
+  }
+
+  test('is refused while anything in it is unfinished, dead letters included, and says what', () => {
+    const q = new Queue().enqueue(task('a'), task('b'), task('c', { dependencies: ['b'] }))
+    q.kill('a')
+    const refusal = q.refuse({ type: 'DeleteQueue', reason })
+    expect(refusal).toMatchObject({ code: 'wrong-state', detail: expect.stringMatching(/1 blocked, 1 pending, 1 dead-letter/) as string })
+  })
+
+  test('it knows nothing of before, as if it had never been; numbers and tokens go on', () => {
+    const q = finished()
+    expect(names(q.do({ type: 'DeleteQueue', reason }))).toEqual(['QueueDeleted'])
+    expect(headOf(q.state)).toMatchObject({ deleted: reason, paused: null, lastNumber: 2, settings: headOf(new Queue().state).settings })
+    expect(depthOf(q.state).total).toBe(0)
+    expect(names(q.do({ type: 'DeleteQueue', reason }))).toEqual([])
+    // The same content is no duplicate of what it was, and its first event begins it anew.
+    expect(q.ask({ type: 'Enqueue', tasks: [task('a')] })).toEqual([{ id: 'a', number: 3, status: 'pending', duplicate: false }])
+    expect(headOf(q.state).deleted).toBeNull()
+    expect(q.claim().token).toBe(2)
+  })
+
+  test('it can be taken back, to the last record', () => {
+    const q = finished()
+    const before = textOf(q.state)
+    const point = mark(q.state)
+    q.do({ type: 'DeleteQueue', reason })
+    expect(textOf(q.state)).not.toBe(before)
+    q.state = rollback(q.state, point)
+    expect(textOf(q.state)).toBe(before)
+  })
+
+  test('a deletion that a foreign log claims, of a queue with unfinished tasks, is counted and deletes nothing', () => {
+    const q = new Queue().enqueue(task('a'))
+    q.fold({ type: 'QueueDeleted', at: start, data: { reason } })
+    expect(headOf(q.state)).toMatchObject({ misfits: 1, deleted: null })
+    expect(q.status('a')).toBe('pending')
+  })
+})

@@ -1,0 +1,89 @@
+/** Why a task waits: what is said must be what a claim goes by. */
+import { type ReasonCode, reasonsOf, taskOf } from '@daybook/core'
+import { Shadow } from '@daybook/core/testing'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runs } from '../properties/settings.js'
+import { scenarios } from '../properties/steps.js'
+import { type Checker, World } from '../properties/world.js'
+import { Queue, start, task } from './queue.js'
+
+const codes = (q: Queue, id: string): ReadonlyArray<ReasonCode> | undefined => reasonsOf(q.state, id, q.at)?.map(({ code }) => code)
+/** These narrow down who may take a task, and do not keep it from being taken. */
+const aboutAgents: ReadonlyArray<ReasonCode> = ['skills-required', 'agents-barred']
+
+/** A fresh agent that can do anything, and asks for nothing but this type, is given a task exactly if nothing is said to stand in its way. */
+const toldIsSo = (seen: Map<string, number>): Checker => ({
+  step: ({ state, shadow, clock }) => {
+    const at = Math.max(clock, shadow.at)
+    for (const each of shadow.tasks) {
+      const { task: id, type } = each.facts
+      const found = (reasonsOf(state, id, at) ?? []).map(({ code }) => code)
+      for (const code of found) seen.set(code, (seen.get(code) ?? 0) + 1)
+      const gates = found.filter((code) => !aboutAgents.includes(code))
+      const isWaiting = each.stage === 'waiting' || each.stage === 'dead-letter'
+      expect([id, isWaiting], 'who waits is told why').toEqual([id, gates.length > 0])
+      if (each.stage !== 'waiting') continue
+      const isHalfOpen = shadow.breakers.get(type)?.state === 'half-open'
+      const given = shadow.pick({ agent: 'nobody before', types: [type], skills: ['go', 'sql'] }, Number.POSITIVE_INFINITY)
+      const isGiven = given.some(({ task: { facts } }) => facts.task === id)
+      if (isHalfOpen) expect(gates.length > 0 && !gates.includes('ready')).toBe(true)
+      else expect([id, gates]).toEqual([id, isGiven ? ['ready'] : expect.not.arrayContaining(['ready'])])
+      expect(found.includes('agents-barred')).toBe(each.barred.length > 0)
+    }
+  },
+})
+
+test('what is said to stand in a task’s way is what keeps claims from it, and all of it', () => {
+  const seen = new Map<string, number>()
+  fc.assert(
+    fc.property(scenarios(60), (scenario) => {
+      new World(() => toldIsSo(seen)).run(scenario)
+    }),
+    runs(60),
+  )
+  const all: ReadonlyArray<ReasonCode> = ['ready', 'scheduled', 'blocked', 'queue-paused', 'breaker-open', 'breaker-half-open', 'skills-required', 'agents-barred', 'dead-letter']
+  expect(all.filter((code) => !seen.has(code))).toEqual([])
+})
+
+test('the property has teeth: a queue that hands out what it should not is told apart from one that says so', () => {
+  const shadow = new Shadow()
+  expect(shadow.pick({ agent: 'a' }, 1)).toEqual([])
+  const q = new Queue().enqueue(task('a'))
+  q.do({ type: 'Pause', reason: 'lunch' })
+  expect(codes(q, 'a')).not.toContain('ready')
+})
+
+describe('all reasons, not only the first', () => {
+  test('blocked, delayed, paused, and its breaker open; each with what it takes', () => {
+    const q = new Queue().enqueue(task('a'), task('b', { dependencies: ['a'], availableAt: start + 60_000, skills: ['sql'] }))
+    q.do({ type: 'OpenBreaker', taskType: 'work', reason: 'the API is down' })
+    q.do({ type: 'Pause', reason: 'lunch' })
+    expect(reasonsOf(q.state, 'b', q.at)).toEqual([
+      { code: 'blocked', message: 'it waits for a (pending)', blockedBy: [{ id: 'a', status: 'pending' }] },
+      { code: 'scheduled', message: 'its time has not come', until: start + 60_000 },
+      { code: 'queue-paused', message: 'the queue is paused: lunch' },
+      { code: 'breaker-open', message: 'the breaker of work is open (the API is down), until it is closed by hand' },
+      { code: 'skills-required', message: 'only an agent with these skills may take it: sql' },
+    ])
+    expect(reasonsOf(q.state, '#2', q.at + 60_000)?.map(({ code }) => code)).not.toContain('scheduled')
+  })
+
+  test('ready; given back; tried again later; given up; held; finished; unknown', () => {
+    const q = new Queue().enqueue(task('a'))
+    expect(codes(q, 'a')).toEqual(['ready'])
+    const first = q.claim()
+    expect(codes(q, 'a')).toEqual([])
+    q.giveBack('a', first.token)
+    expect(codes(q, 'a')).toEqual(['ready', 'agents-barred'])
+    const second = q.claim('bob')
+    q.fail('a', second.token, true, 'bob')
+    expect(reasonsOf(q.state, 'a', q.at)).toMatchObject([{ code: 'scheduled', message: 'it is tried again later', until: taskOf(q.state, 'a')?.availableAt }, { code: 'agents-barred' }])
+    q.wait(3_600)
+    q.fail('a', q.claim('cy').token, false, 'cy')
+    expect(codes(q, 'a')).toEqual(['dead-letter'])
+    q.do({ type: 'Discard', task: 'a', reviewer: 'r', reason: 'r' })
+    expect(codes(q, 'a')).toEqual([])
+    expect(codes(q, 'nobody')).toBeUndefined()
+  })
+})

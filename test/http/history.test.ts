@@ -1,0 +1,100 @@
+/** A task's history over HTTP: also of one that the queue does not know any more, and with times that are times. */
+import { randomUUID } from 'node:crypto'
+import { encodeData } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { httpLimitsDefault } from '@daybook/adapters/http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { everyEvent } from '../golden/history.js'
+import { type Body, startTestServer, type TestServer } from './support.js'
+
+const scanEventsMax = 7
+let server: TestServer
+beforeAll(async () => {
+  server = await startTestServer({ limits: { ...httpLimitsDefault, scanEventsMax } })
+})
+afterAll(() => server?.stop())
+
+/** As a client goes on until it is over; also how many requests that took. */
+const search = async (path: string): Promise<{ readonly events: ReadonlyArray<Body>; readonly status: number; readonly requests: number }> => {
+  for (let before: number | null | undefined, requests = 1; ; requests++) {
+    const { status, body } = await server.get(`${path}${before === undefined ? '' : `?before=${before}`}`)
+    if (status !== 200 || body.next === null) return { events: body.events, status, requests }
+    expect(body.events).toEqual([])
+    if (before !== undefined) expect(body.next).toBeLessThan(before as number)
+    before = body.next
+  }
+}
+
+describe('a task whose retention is over', () => {
+  const q = '/api/queues/left'
+  const ids = Array.from({ length: 12 }, (_, i) => `t${i}`)
+  let all: ReadonlyArray<Body> = []
+  beforeAll(async () => {
+    await server.call('PATCH', `${q}/settings`, { retentionSeconds: 0, decisionReport: 'optional' })
+    for (const id of ids) await server.post(`${q}/tasks`, { type: 'x', id, payload: { of: id, note: '"task":"t3"', task: 't4' } })
+    for (const id of ids) {
+      const { claims: [{ lease }] } = (await server.post(`${q}/claims`, { agentId: 'ann' })).body
+      await server.post(`${q}/tasks/${id}/heartbeat`, { agentId: 'ann', token: lease.token, progress: { task: 't5' } })
+      await server.post(`${q}/tasks/${id}/complete`, { agentId: 'ann', token: lease.token, result: { output: { task: 't6' } } })
+    }
+    // Retention is judged when something happens.
+    await server.post(`${q}/pause`, {})
+    await server.post(`${q}/resume`, {})
+    const store = server.store.read('taskqueue-left')
+    const events: Array<Body> = []
+    for await (const page of store) events.push(...page)
+    all = events.map(({ revision, type, data }) => ({ revision, type, task: JSON.parse(data).task }))
+  })
+
+  test('is found in the log, however far back, a bounded part of it at a time; nothing else is taken for it', async () => {
+    for (const id of ids) {
+      expect((await server.get(`${q}/tasks/${id}`)).status).toBe(404)
+      const { events, requests } = await search(`${q}/tasks/${id}/history`)
+      expect(events.map(({ revision, type, data }) => ({ revision, type, task: data.task }))).toEqual(all.filter(({ task }) => task === id))
+      const distance = all.length - Math.max(...events.map(({ revision }) => revision))
+      expect(requests).toBe(Math.ceil(distance / scanEventsMax))
+    }
+  })
+
+  test('one that never was is not found, when all of the log has been looked at', async () => {
+    expect(await search(`${q}/tasks/nobody/history`)).toMatchObject({ status: 404, requests: Math.ceil(all.length / scanEventsMax) })
+    expect((await server.get(`${q}/tasks/%232/history`)).status).toBe(404)
+  })
+
+  test('an id that was given anew has the history of the task that is there', async () => {
+    await server.post(`${q}/tasks`, { type: 'x', id: 't0', payload: 'again' })
+    expect((await search(`${q}/tasks/t0/history`)).events.map(({ type }) => type)).toEqual(['TaskEnqueued'])
+  })
+})
+
+/** Every number within facts that can only be a time: what agents and producers said is not looked into. */
+const times = (data: Body): Body =>
+  Object.fromEntries(Object.entries(data as object).filter(([key, value]) => !['content', 'progress', 'checkpoint'].includes(key) && typeof value === 'number' && value > 1e12))
+
+test('times within the data of a history are ISO 8601, of every type of event; /events shows the log as it is', async () => {
+  const store = openMemoryStore()
+  const recorded = everyEvent().map((event) => ({
+    id: randomUUID(), type: event.type, data: encodeData(event), metadata: JSON.stringify({ schemaVersion: 1, at: new Date(event.at).toISOString() }),
+  }))
+  await store.append('taskqueue-q', recorded, 'no_stream')()
+  const own = await startTestServer({}, store)
+  try {
+    await own.daybook.ready
+    const { events } = (await own.get('/api/queues/q/events?limit=1000')).body
+    let seen = 0
+    for (const [revision, raw] of (events as ReadonlyArray<Body>).entries()) {
+      expect(raw.data).toEqual(JSON.parse(recorded[revision]!.data))
+      if (raw.data.task === undefined) continue
+      // Without the chain of revisions, each event is found by a search that begins at it.
+      const { body } = await own.get(`/api/queues/q/tasks/${raw.data.task}/history?before=${revision}`)
+      const [shown] = body.events
+      const wanted = times(raw.data)
+      seen += Object.keys(wanted).length
+      expect(shown.data).toEqual({ ...raw.data, ...Object.fromEntries(Object.entries(wanted).map(([key, ms]) => [key, new Date(ms as number).toISOString()])) })
+      expect(times(shown.data)).toEqual({})
+    }
+    expect(seen).toBeGreaterThan(10)
+  } finally {
+    await own.stop()
+  }
+})
