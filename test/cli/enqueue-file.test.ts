@@ -102,6 +102,9 @@ describe('what is wrong', () => {
     ['nothing', '\n\n', 'holds no tasks'],
     ['an empty list', '{"tasks":[]}', 'holds no tasks'],
     ['tasks that are no list', '{"tasks":7}', 'holds no tasks'],
+    ['a number that would be rounded, on the first line', `{"type":"x","payload":9007199254740993}\n${lines(tasks(2))}`, 'line 1 of --file: '],
+    ['a number that would be rounded, on a later line', `${lines(tasks(2))}{"type":"x","payload":9007199254740993}\n`, 'line 3 of --file: '],
+    ['a number that would be rounded, in a list', '[{"type":"x","payload":9007199254740993}]', '--file: '],
   ])('%s is wrong usage, and nothing is taken', async (_, text, message) => {
     const q = queue()
     const { code, out, err } = await enqueue(q, text)

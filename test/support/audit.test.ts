@@ -161,7 +161,7 @@ describe('what the audit excuses', () => {
     expect(() => answersMatchLog([refused('overloaded')], log)).toThrow('INV-16: it was refused, and happened')
     // Its tasks were worked on: it was not taken back.
     expect(() => answersMatchLog([refused('unavailable')], log)).toThrow('INV-16: it was refused, and happened')
-    const enqueued = { ...honest[2]!, outcome: refused('unavailable').outcome }
+    const enqueued = { ...honest.find(({ command }) => command.type === 'Enqueue')!, outcome: refused('unavailable').outcome }
     expect(() => answersMatchLog([enqueued], log)).toThrow('INV-16: it was refused, and happened')
   })
 })

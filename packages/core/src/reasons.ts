@@ -1,6 +1,6 @@
 /**
- * Why a task that is not finished is not being worked on: all that stands in the way, not only the first. What a claim
- * asks is asked here by the same functions. A task without any of these is one that {@link ReasonCode} `ready` speaks of.
+ * Why an unfinished task is not being worked on: all reasons, not only the first. A task that nothing keeps from being
+ * claimed has the reason `ready`.
  */
 import { isShut } from './decide/claim.js'
 import { findTask } from './decide/lookup.js'
@@ -18,7 +18,7 @@ export type ReasonCode =
   | 'blocked'
   | 'queue-paused'
   | 'breaker-open'
-  /** Another task is the breaker's test, or one will be. */
+  /** One task of this type is let through as a test, and the others wait for its outcome. */
   | 'breaker-half-open'
   /** Only agents with certain skills may take it. */
   | 'skills-required'
@@ -61,7 +61,7 @@ const reasonsFor = (tables: Tables, task: TaskRecord, at: number): ReadonlyArray
   }
 }
 
-/** For other tasks, and for a time. */
+/** Dependencies and delays. */
 const waiting = (tables: Tables, task: TaskRecord, at: number): ReadonlyArray<Reason> => {
   const blockedBy = task.dependencies.flatMap((id) => {
     const dependency = tables.byId.get(id)
@@ -94,7 +94,7 @@ const queueGates = (tables: Tables, { group: { type } }: TaskRecord): ReadonlyAr
   return gates
 }
 
-/** Who may take it, where that is not everybody. */
+/** Restrictions on who may claim it. */
 const whoMay = ({ group: { skills }, extras: { claimants = [] } }: TaskRecord): ReadonlyArray<Reason> => [
   ...(skills.length === 0 ? [] : [{ code: 'skills-required' as const, message: `only an agent with these skills may take it: ${skills.join(', ')}` }]),
   ...(claimants.length === 0 ? [] : [{ code: 'agents-barred' as const, message: `gave it back, and will not get it again: ${[...new Set(claimants)].join(', ')}` }]),

@@ -6,7 +6,7 @@ import { exitCodes } from './exit-codes.js'
 import type { Io } from './io.js'
 import { createPrinter, type Printer } from './printer.js'
 
-/** A command's way to the world. */
+/** What a command that talks to a server works with. */
 export interface Session {
   readonly io: Io
   readonly printer: Printer
@@ -14,7 +14,7 @@ export interface Session {
   readonly connection: Connection
 }
 
-/** How it ended; nothing is `done`. */
+/** The exit code. Nothing stands for `done`. */
 export type Ending = number | void
 
 export class Cli {

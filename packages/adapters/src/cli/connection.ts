@@ -1,4 +1,4 @@
-/** To which server, as whom, about which queue: the same options for every command, in one place. */
+/** Which server, which token, which queue: the same options for every command. */
 import type { Command} from 'commander';
 import { Option } from 'commander'
 import { QueueName } from '@daybook/core'
@@ -28,7 +28,7 @@ export interface Connection {
   readonly queue: string
 }
 
-/** A variable that is set to nothing is not set. */
+/** An empty variable counts as not set. */
 export const readConnection = (options: ConnectionOptions, env: Io['env']): Connection => {
   const url = options.url ?? (env.DAYBOOK_URL || urlDefault)
   if (!/^https?:\/\/[^/]/.test(url) || !URL.canParse(url)) throw new UsageError(`--url ${JSON.stringify(url)} is not an address like ${urlDefault}`)
@@ -39,7 +39,7 @@ export const readConnection = (options: ConnectionOptions, env: Io['env']): Conn
   return { url, token, queue }
 }
 
-/** How long a command goes on trying when nobody answers: long enough for a restart's blink, short enough to wait for. */
+/** How long a command tries again when nobody answers: enough for a quick restart of the server, and not too long to wait for. */
 const retryForMs = 1_000
 
 export const connect = ({ url, token, queue }: Connection): DaybookClient =>

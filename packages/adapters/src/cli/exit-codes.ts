@@ -1,15 +1,15 @@
-/** How a command ends, and the one place where an error becomes that. */
+/** Exit codes, and which error leads to which. */
 import { CommanderError } from 'commander'
 import { DaybookError } from '../client/index.js'
 
 export const exitCodes = { done: 0, refused: 1, usage: 2, unreachable: 3, interrupted: 130 } as const
 
-/** Wrong usage, found after the command line was parsed. */
+/** Wrong usage that only shows after the command line was parsed. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** Something other than the queue stands in the way: a file, a store. */
+/** A failure that is not the queue's: of a file, or a store. */
 export class CliError extends Error {
   override readonly name = 'CliError'
 }

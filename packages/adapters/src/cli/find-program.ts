@@ -1,4 +1,4 @@
-/** Whether a program can be started, found out before any task is taken for it. */
+/** Whether a program can be started. Asked before any task is claimed for it. */
 import { access, constants, stat } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 
@@ -15,7 +15,7 @@ const look = async (file: string): Promise<Found> => {
 }
 
 /**
- * What stands in the way of starting `command`, in words; `undefined` if nothing is known of.
+ * Why `command` cannot be started, in words; `undefined` if no reason is known.
  *
  * *Gotchas*: a script whose interpreter is missing passes. Windows has its own rules: there everything passes.
  */

@@ -1,11 +1,11 @@
-/** The world as a command sees it, so that tests can stand in for it. */
+/** All that a command reads from and writes to. Tests give their own. */
 import { createInterface } from 'node:readline'
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly out: (text: string) => void
   readonly err: (text: string) => void
-  /** Resolves when what was written to `out` has left: a slow reader slows the writing. */
+  /** Resolves when all that was written to `out` has been taken. Awaited between pages, so that a slow reader slows the writing. */
   readonly flushed: () => Promise<void>
   readonly inIsTerminal: boolean
   readonly outIsTerminal: boolean
@@ -16,7 +16,7 @@ export interface Io {
   readonly input: () => Promise<string>
   /** Standard input line by line, however long it is. */
   readonly inputLines: () => AsyncIterable<string>
-  /** Shows a question on stderr, and waits for a line from the terminal; nothing when there comes none. */
+  /** Shows a question on stderr and reads a line from the terminal. Empty when the input ends. */
   readonly ask: (question: string) => Promise<string>
   /** Calls back on SIGINT and SIGTERM until the returned function is called. */
   readonly onSignal: (heard: (signal: NodeJS.Signals) => void) => () => void
@@ -47,7 +47,7 @@ const ask = (question: string): Promise<string> => {
 }
 
 export const processIo = (): Io => {
-  // `daybook list | head` closes our output early; that is no failure.
+  // `daybook list | head` closes our output early. That is no failure.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EPIPE') process.exit()

@@ -3,7 +3,7 @@ import { processIo } from './io.js'
 import { run } from './program.js'
 
 const code = await run(process.argv.slice(2), processIo())
-// Into a pipe, output is written in the background: leave when it has arrived, and not later. A forgotten timer
-// must not keep anybody waiting for an answer that has been given.
+// Output into a pipe is written in the background: exit once it has been taken. Exit then in any case, since a timer that is
+// still set would keep the process alive after its answer.
 await Promise.all([process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write('', resolve))))
 process.exit(code)

@@ -1,4 +1,4 @@
-/** Whether the queue is paused, said wherever somebody may wonder why nothing happens. */
+/** Tells that the queue is paused, in the commands that people use to find out why nothing happens. */
 import type { DaybookClient } from '../client/index.js'
 import type { Printer } from './printer.js'
 import { clean } from './text.js'

@@ -6,7 +6,7 @@ import { clean } from './text.js'
 
 export type Colors = ReturnType<typeof pc.createColors>
 
-/** A table, or a list of JSON, that is printed page by page. */
+/** A table or a JSON list that is printed page by page. */
 export interface Pages<T> {
   readonly page: (items: ReadonlyArray<T>) => Promise<void>
   readonly end: () => void
@@ -20,7 +20,7 @@ export interface Printer {
   readonly line: (text?: string) => void
   /** Rows under headings, as wide as the terminal; `empty` when there are none. Columns without any text are left out. */
   readonly table: (columns: ReadonlyArray<string | Column>, rows: ReadonlyArray<Row>, empty?: string) => void
-  /** The same for any number of rows, laid out for the first page. */
+  /** A table of any number of rows. Its columns are laid out for the first page. */
   readonly tablePages: (columns: ReadonlyArray<string | Column>, empty?: string) => Pages<Row>
   /** `{"NAME":[…]}` for any number of items, one a line; `more` are the members behind it. */
   readonly jsonPages: (name: string, more: () => Readonly<Record<string, unknown>>) => Pages<unknown>
@@ -37,7 +37,7 @@ const wantsColor = (env: Io['env'], isTerminal: boolean): boolean => {
   return isTerminal && env.TERM !== 'dumb'
 }
 
-/** As wide as the terminal, or as COLUMNS says; nothing is cut for a program behind a pipe. */
+/** The terminal's width, or what COLUMNS says. `undefined` behind a pipe, where nothing is cut. */
 const widthFor = ({ columns, env }: Io): number | undefined => {
   const said = /^[1-9]\d{0,4}$/.test(env.COLUMNS ?? '') ? Number(env.COLUMNS) : undefined
   return columns() ?? said
@@ -62,7 +62,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
   }
 
   const tablePages = (columns: ReadonlyArray<string | Column>, empty = 'none'): Pages<Row> => {
-    /** Held back until it is known whether it is the only page. */
+    /** Not printed before it is known whether more follow. */
     let first: ReadonlyArray<Row> | undefined
     let layout: Layout | undefined
     return {
@@ -139,5 +139,5 @@ export const paintStatus = (colors: Colors, status: string): string => {
   return color === undefined ? clean(status) : colors[color](status)
 }
 
-/** The same in a table. */
+/** A status in a table. */
 export const statusCell = (colors: Colors, status: string): Cell => ({ text: clean(status), paint: (text) => colors[statusColors[status] ?? 'reset'](text) })

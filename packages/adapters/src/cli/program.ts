@@ -85,7 +85,7 @@ export const run = async (args: ReadonlyArray<string>, io: Io): Promise<number> 
     return cli.exitCode
   } catch (error) {
     const code = exitCodeOf(error)
-    // Commander has told its own errors, and help and version are none.
+    // Commander has printed its own errors, help and version already.
     if (!(error instanceof CommanderError)) tell(error, code, io, args.includes('--json'))
     return code
   }
@@ -97,7 +97,7 @@ const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void =
     const { code, detail, status, errors } = error
     if (isJson) return io.err(`${JSON.stringify({ error: { code, detail, status, errors } })}\n`)
     io.err(`daybook: ${code}: ${clean(detail)}\n`)
-    // A single one is the detail already.
+    // With a single wrong field, `detail` says all of it.
     for (const field of (errors ?? []).filter(({ path, message: why }) => !detail.includes(path) || !detail.includes(why))) io.err(`  ${clean(field.path)} ${clean(field.message)}\n`)
     if (code === 'unauthorized') io.err('  set DAYBOOK_TOKEN to the token that the server showed at its first start\n')
     if (exitCode === exitCodes.unreachable) io.err('  is the server running there? daybook serve starts one; --url or DAYBOOK_URL says where it is\n')

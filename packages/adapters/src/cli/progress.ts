@@ -1,4 +1,4 @@
-/** How far long work is: one line on stderr that is written over, and only where somebody sees it. */
+/** How far a long command is: one line on a terminal's stderr, overwritten each time. */
 import type { Io } from './io.js'
 import type { Printer } from './printer.js'
 
@@ -7,7 +7,7 @@ export interface Progress {
   readonly clear: () => void
 }
 
-/** Not more often than the eye follows. */
+/** The least time between two updates. */
 const everyMs = 100
 
 export const createProgress = (io: Io, printer: Printer): Progress => {

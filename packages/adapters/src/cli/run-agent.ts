@@ -1,20 +1,19 @@
 /**
- * One task handed to a program: the task as JSON on its standard input, what came of it as JSON on its
- * standard output. The program runs in a process group of its own, so that an end reaches its children too
- * and a Ctrl-C on the terminal reaches only us.
+ * Runs a program for one task. It gets the task as JSON on standard input and prints the result as JSON on standard
+ * output. It has a process group of its own: signals that end it reach its children, and Ctrl-C reaches only the worker.
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { Result, type Json } from '@daybook/core'
 import { InexactNumber, parseJson } from '../read-json.js'
 import { PermanentError, WorkerStopped } from '../worker/index.js'
 
-/** Of sysexits.h: the input is at fault, so trying again is of no use. Any other code is worth another try. */
+/** EX_DATAERR of sysexits.h: the input is wrong, so the task is not tried again. Any other code leads to a retry. */
 export const exitDataError = 65
 
 export interface AgentRun {
   readonly command: string
   readonly args: ReadonlyArray<string>
-  /** Added to our own. */
+  /** Added to the worker's own. */
   readonly env: Readonly<Record<string, string>>
   /** Written to its standard input. */
   readonly input: string
@@ -24,10 +23,10 @@ export interface AgentRun {
   readonly onStderr: (text: string) => void
 }
 
-/** Bytes of output beyond which the program is stopped: a result is no place for them. */
+/** Beyond this much output the program is stopped. */
 const outputBytesMax = 4 * 2 ** 20
 const stderrTailMax = 4_000
-/** How long it may take to end after SIGTERM. A worker that stops cannot wait long for it. */
+/** How long it may take to end after SIGTERM before it gets SIGKILL. Shorter when the worker stops. */
 const killAfterMs = 5_000
 const killAfterStopMs = 700
 
@@ -50,7 +49,7 @@ export const runAgent = async (run: AgentRun): Promise<Result> => {
     tail = (tail + text).slice(-stderrTailMax)
     run.onStderr(text)
   })
-  // A program that does not read its input is free not to.
+  // A program need not read its input.
   child.stdin.on('error', () => undefined)
   child.stdin.end(run.input)
 
@@ -77,7 +76,7 @@ export const runAgent = async (run: AgentRun): Promise<Result> => {
   }
 }
 
-/** Some failures to start are thrown, others come as an event of the child. */
+/** Some failures to start are thrown here. The others come as an `error` event of the child. */
 const startAgent = (run: AgentRun): ChildProcessWithoutNullStreams => {
   try {
     return spawn(run.command, run.args, {
@@ -97,7 +96,7 @@ const notStarted = (command: string, error: unknown): NoSuchProgram => {
   return new NoSuchProgram(`${command} cannot be started: ${message}`)
 }
 
-/** The program cannot be started: no fault of the task's, and no other task will fare better. */
+/** The program cannot be started, for this task or any other. */
 export class NoSuchProgram extends Error {
   override readonly name = 'NoSuchProgram'
 }
@@ -108,20 +107,20 @@ const kill = (child: ChildProcess, signal: NodeJS.Signals): void => {
     if (process.platform === 'win32') child.kill(signal)
     else process.kill(-child.pid, signal)
   } catch {
-    // It has just ended by itself.
+    // It has ended by itself meanwhile.
   }
 }
 
 const failure = (message: string, code: string, isPermanent: boolean): Error => {
   const error = Object.assign(isPermanent ? new PermanentError(message) : new Error(message), { code })
-  // Where this program made the error tells nobody anything about the agent.
+  // The stack would show this file, not the agent's.
   Object.defineProperty(error, 'stack', { value: undefined })
   return error
 }
 
 const resultFields = Object.keys(Result.props)
 
-/** JSON with the fields of a result is one; any other JSON, or text, is its output. */
+/** JSON with the fields of a result is taken as the result. Any other JSON, or text, becomes its `output`. */
 export const resultOf = (text: string): Result => {
   if (text === '') return {}
   let value: Json

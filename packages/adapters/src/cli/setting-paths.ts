@@ -3,7 +3,7 @@ import { type Json, SettingsPatch, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { UsageError } from './exit-codes.js'
 
-/** Every value with its path; empty objects are shown as such. */
+/** Every value with its path. Empty objects count as values. */
 export const flatten = (value: Json, path = ''): ReadonlyArray<readonly [string, Json]> => {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0) return [[path, value]]
   return Object.entries(value).flatMap(([key, member]) => flatten(member as Json, path === '' ? key : `${path}.${key}`))
@@ -12,7 +12,7 @@ export const flatten = (value: Json, path = ''): ReadonlyArray<readonly [string,
 const breakerKeys = ['failureThreshold', 'cooldownSeconds', 'halfOpenAfter', 'countOn']
 const overrides = 'breakers.overrides.'
 
-/** A task type may hold dots itself: behind `breakers.overrides.` only a known last part is a part. */
+/** A task type may contain dots. So behind `breakers.overrides.` only a known last key is split off. */
 const partsOf = (path: string): ReadonlyArray<string> => {
   if (!path.startsWith(overrides)) return path.split('.')
   const rest = path.slice(overrides.length)
@@ -29,7 +29,7 @@ const valueOf = (text: string): Json => {
   }
 }
 
-/** @throws UsageError that names each assignment that is none, and each value that does not fit. */
+/** @throws UsageError that names each malformed assignment and each value that does not fit. */
 export const patchOf = (assignments: ReadonlyArray<string>): SettingsPatch => {
   const patch: Record<string, unknown> = {}
   for (const assignment of assignments) {

@@ -1,11 +1,11 @@
-/** Failure signatures are 64 characters; people copy their beginnings. */
+/** Failure signatures have 64 characters. People use as many as tell one from the others. */
 import type { DaybookClient } from '../client/index.js'
 import { CliError } from './exit-codes.js'
 
 const wholeLength = 64
 const shortMin = 12
 
-/** The beginning of each that tells it from the others. */
+/** Each cut to the length at which all of them differ, at least 12. */
 export const shortSignatures = (signatures: ReadonlyArray<string>): ReadonlyArray<string> => {
   const distinct = [...new Set(signatures)]
   let length = shortMin

@@ -1,14 +1,14 @@
 /**
- * Rows of texts under headings, as wide as there is room for. Where there is not, columns that may be cut become
- * narrower first; then those go that say least; what is left out is told. Cost: linear in the rows.
+ * Rows of texts under headings. Where the terminal is too narrow, columns that may be cut are made narrower; if that is not
+ * enough, the least important columns are left out. The cost is linear in the rows.
  */
 import stringWidth from 'string-width'
 
 export interface Column {
   readonly head: string
-  /** May be cut down to so many characters. Without, it is shown whole as long as that is possible. */
+  /** It may be cut down to so many characters. A column without `min` is cut last. */
   readonly min?: number
-  /** Left out where there is no room: the highest first. Without, it stays. */
+  /** Columns are left out in this order, the highest first. A column without it stays. */
   readonly leaveOut?: number
 }
 
@@ -24,12 +24,12 @@ const gap = '  '
 const plain = /^[\x20-\x7e]*$/
 const textOf = (cell: Cell | undefined): string => (cell === undefined ? '' : typeof cell === 'string' ? cell : cell.text)
 
-/** Places that a text takes on a terminal. */
+/** Columns of the terminal that a text takes: two for a wide character. */
 const widthOf = (text: string): number => (plain.test(text) ? text.length : stringWidth(text))
 
 const letters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** At most `width` places of a text, with `…` at the end of what was cut. */
+/** A text of at most this width, with `…` at the end if it was cut. */
 const cut = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text
   let kept = ''
@@ -46,15 +46,15 @@ const cut = (text: string, width: number): string => {
 export interface Layout {
   readonly columns: ReadonlyArray<number>
   readonly widths: ReadonlyArray<number>
-  /** Headings of those that have no room. */
+  /** Headings of the columns that are left out. */
   readonly leftOut: ReadonlyArray<string>
-  /** Whether a wider text is cut, or sticks out. */
+  /** Whether texts that are wider than their column are cut. */
   readonly isBounded: boolean
 }
 
 /**
- * Laid out for these rows; `hasMore` when others follow that are not known yet. Without a `width` nothing is cut.
- * Columns without any text are left out, unless more may come.
+ * The layout for these rows. Without a `width` nothing is cut. Columns without any text are left out, unless `hasMore` says
+ * that further rows will follow.
  */
 export const layoutOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row>, width: number | undefined, hasMore = false): Layout => {
   const natural = columns.map(({ head }, i) => rows.reduce((widest, row) => Math.max(widest, widthOf(textOf(row[i]))), widthOf(head)))
@@ -73,13 +73,13 @@ export const layoutOf = (columns: ReadonlyArray<Column>, rows: ReadonlyArray<Row
     leftOut.push((columns[last] as Column).head)
     shown = shown.filter((i) => i !== last)
   }
-  // Hardly any room at all: then nothing is whole.
+  // Too narrow even so: now every column may be cut.
   narrow(widths, shown, missing(), () => 1)
   while (missing() > 0 && shown.length > 1) leftOut.push((columns[shown.pop() as number] as Column).head)
   return { columns: shown, widths, leftOut, isBounded: true }
 }
 
-/** Takes away so many places, always from the widest that may become narrower. */
+/** Makes columns narrower by so much in all, always the widest that may become narrower. */
 const narrow = (widths: Array<number>, shown: ReadonlyArray<number>, places: number, least: (column: number) => number): void => {
   for (let left = places; left > 0; left--) {
     const able = shown.filter((i) => (widths[i] as number) > least(i))
@@ -92,7 +92,6 @@ const narrow = (widths: Array<number>, shown: ReadonlyArray<number>, places: num
 /** One line, without blanks at its end. */
 export const lineOf = ({ columns, widths, isBounded }: Layout, row: Row): string => {
   let line = ''
-  // Blanks are written only before something, so that nothing is pasted with a tail.
   let blanks = 0
   for (const i of columns) {
     const cell = row[i]

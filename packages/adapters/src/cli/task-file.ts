@@ -6,7 +6,7 @@ import { InexactNumber, parseJson } from '../read-json.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 
-/** A task, and where it stands, for whoever has to mend it: `tasks[7]` or `line 8`. */
+/** A task, and where it stands in the file: `tasks[7]` or `line 8`. */
 export interface FileTask {
   readonly task: NewTask
   readonly place: string
@@ -37,7 +37,7 @@ const linesOf = async function* (file: string, io: Io): AsyncGenerator<string> {
 }
 
 const tasksOf = async function* (lines: AsyncIterable<string>): AsyncGenerator<FileTask> {
-  /** The lines so far, as long as they may be one document. */
+  /** All lines so far, as long as they may be one document. */
   let text = ''
   let number = 0
   let first: FileTask | undefined
@@ -70,18 +70,18 @@ const parse = (text: string, what: string): unknown => {
   }
 }
 
-// What is in a task the server checks, and names by its path.
+// The server checks what is in a task.
 const ofLine = (line: string, number: number): FileTask => ({ task: parse(line, `line ${number} of --file`) as NewTask, place: `line ${number}` })
 
-/** A first line that is a task for itself: others may follow. */
+/** The first line as a task, where it is one; others may follow. `undefined` where a document begins. */
 const alone = (line: string, number: number): FileTask | undefined => {
   if (!line.trimStart().startsWith('{')) return undefined
   try {
-    const value = JSON.parse(line) as object
-    return 'tasks' in value ? undefined : { task: value as NewTask, place: `line ${number}` }
+    if ('tasks' in (JSON.parse(line) as object)) return undefined
   } catch {
     return undefined
   }
+  return ofLine(line, number)
 }
 
 const ofDocument = function* (text: string): Generator<FileTask> {

@@ -1,4 +1,4 @@
-/** Which tasks a command is about: the same options for `list` and for `cancel`. */
+/** Options that say which tasks a command is about, shared by `list` and `cancel`. */
 import type { Command } from 'commander'
 import { type Band, type Phase, type Status, statuses } from '@daybook/core'
 import { UsageError } from './exit-codes.js'

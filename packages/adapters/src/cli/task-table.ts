@@ -38,7 +38,7 @@ export const attemptsText = (task: Pick<TaskView, 'attempt' | 'attemptsMax' | 'a
   return [attemptText(task), retries === 0 ? '' : `${retries} failed`, givenBack === 0 ? '' : `${givenBack} given back`].filter((part) => part !== '').join(', ')
 }
 
-/** What it is about, as far as one can tell. */
+/** What the task is about: its description, or well-known members of its payload. */
 export const subjectOf = ({ description, payload }: Pick<TaskView, 'description' | 'payload'>): string => {
   if (description !== undefined) return description
   if (typeof payload === 'string') return payload
@@ -48,7 +48,7 @@ export const subjectOf = ({ description, payload }: Pick<TaskView, 'description'
   return words.length > 0 ? words.join(' ') : typeof known.description === 'string' ? known.description : ''
 }
 
-/** Where there is little room, the number stays: it is usable wherever an id is. */
+/** The number is never cut: it can be used wherever an id can. */
 export const taskColumns: ReadonlyArray<Column> = [
   { head: '#' },
   { head: 'ID', min: 8 },

@@ -1,6 +1,6 @@
 /** Small texts for people. */
 
-/** One line, without what a terminal would obey: task texts come from strangers. */
+/** One line without control characters: task texts come from strangers, and a terminal would obey them. */
 export const clean = (text: string, max = 2_000): string => {
   // eslint-disable-next-line no-control-regex -- these are the characters to be removed
   const flat = text.replace(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ').replace(/\s+/g, ' ').trim()
@@ -26,7 +26,7 @@ export const until = (time: string | undefined | null): string => {
 
 const two = (value: number): string => String(value).padStart(2, '0')
 
-/** Where this machine is, and ISO 8601 all the same: `2026-01-31 13:00:00+01:00`, or `…Z` where that is the time. */
+/** Local time in ISO 8601, with its offset: `2026-01-31 13:00:00+01:00`, or `…Z` in UTC. */
 export const clock = (time: string | number | undefined | null): string => {
   if (time === undefined || time === null) return ''
   const at = new Date(time)

@@ -41,7 +41,7 @@ export const list = (text: string, before: ReadonlyArray<string> = []): Readonly
 /** A number from 1 to 10, or a name. */
 export const priority = (text: string): number | string => {
   if (/^\d+$/.test(text)) return Number(text)
-  // What is no name goes as it is: whoever refuses it should quote what was typed.
+  // An unknown name is passed on, so that the error quotes what was typed.
   const name = text.toUpperCase()
   return PriorityName.is(name) ? name : text
 }

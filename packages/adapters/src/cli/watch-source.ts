@@ -1,7 +1,7 @@
-/** Tells once that the queue cannot be asked, and once that it can again, however often a worker tries meanwhile. */
+/** Tells once when the server stops answering and once when it answers again, however often the worker tries. */
 import type { TaskSource } from '../worker/index.js'
 
-/** What may pass by itself. */
+/** Errors that may pass by themselves. */
 const outages: ReadonlySet<unknown> = new Set(['unavailable', 'outcome-unknown', 'unreachable', 'timeout', 'overloaded', 'internal'])
 
 export const isOutage = (error: unknown): boolean => outages.has((error as { readonly code?: unknown } | null)?.code)
@@ -12,7 +12,7 @@ export interface OutageTeller {
 }
 
 export const watchSource = (source: TaskSource, tell: OutageTeller): TaskSource => {
-  /** Each for itself: that claims are answered does not mean that outcomes are accepted again. */
+  /** The kinds of call that fail now. Claims may be answered again before outcomes are. */
   const failing = new Set<keyof TaskSource>()
   const down = (call: keyof TaskSource, why: string): void => {
     if (failing.size === 0) tell.down(why)
@@ -21,7 +21,7 @@ export const watchSource = (source: TaskSource, tell: OutageTeller): TaskSource 
   const up = (call: keyof TaskSource): void => {
     const wasDown = failing.size > 0
     failing.delete(call)
-    // Heartbeats end with their task: that an outcome was accepted says as much.
+    // After the last outcome there are no more heartbeats that could succeed.
     if (call === 'settle') failing.delete('heartbeat')
     if (wasDown && failing.size === 0) tell.up()
   }
@@ -33,7 +33,7 @@ export const watchSource = (source: TaskSource, tell: OutageTeller): TaskSource 
       throw error
     }
   }
-  /** Of several in one call each has an answer of its own, an outage among them. */
+  /** A call with several items: each has its own answer, which may be an outage. */
   const watchedEach = async <A extends { readonly ok: boolean; readonly detail?: string }>(call: keyof TaskSource, answer: Promise<ReadonlyArray<A>>): Promise<ReadonlyArray<A>> => {
     const answers = await watched(call, answer)
     const failed = answers.find((one) => !one.ok && isOutage(one))

@@ -30,7 +30,7 @@ const makeOne = (folder: string): void => {
   }
 }
 
-/** The folder above is there, so that nothing is missing any more. */
+/** The folder above exists now. If it is still said to be missing, the file system takes no folders there. */
 const makeLast = (folder: string, above: string): void => {
   try {
     makeOne(folder)

@@ -52,7 +52,7 @@ const statusPart = (options: Options): CancelFilter => {
 const tell = ({ printer }: Session, ids: ReadonlyArray<string>): void =>
   printer.line(`${plural(ids.length, 'task')} cancelled${ids.length === 0 ? '' : `: ${clean(ids.join(', '), 500)}`}`)
 
-/** Page by page, each after the one before it is durable. */
+/** One page after the other. Each is durable before the next is asked for. */
 const pagesOf = async function* (client: DaybookClient, filter: CancelFilter, reason: string, dryRun: boolean): AsyncGenerator<CancelledAll> {
   for (let cursor: string | undefined; ; ) {
     const page = await client.cancelAll(filter, reason, { dryRun, cursor })
@@ -87,7 +87,7 @@ const cancelAll = async (session: Session, filter: CancelFilter, { reason, dryRu
       progress.show(`cancelling: ${done.size}`)
     }
   } catch (error) {
-    // What has happened is not taken back by what went wrong after it.
+    // The pages before this one stay cancelled.
     progress.clear()
     printer.note(`${plural(done.size, 'task')} cancelled before this went wrong; the same again cancels the rest`)
     throw error

@@ -38,7 +38,7 @@ export const claimCommand = (cli: Cli): Command =>
     .action(cli.connected<Options>(async ({ io, printer, client }, { agent, types, phases, skills, tenant, max, wait, lease }) => {
       const agentId = agent ?? defaultAgent(io.env)
       const claims = await client.claim({ agentId, ...defined({ types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant, max, wait, leaseSeconds: lease }) })
-      // Whoever got nothing wants to know whether waiting is of any use.
+      // Without a task, the reason may be that the queue is paused.
       const paused = claims.length > 0 ? null : await pauseOf(client)
       printer.answer({ agentId, claims, paused }, () => {
         printer.table(

@@ -104,7 +104,7 @@ const review = (cli: Cli, verb: 'retry' | 'discard', description: string, ...sho
     .addHelpText('after', examples(...shown, '', 'A filter takes at most 1,000 at a time, and says how many it took. When it fits none, the exit code is 1.'))
     .action(cli.connected<ReviewOptions, [string | undefined]>(async (session, options, id) => decide(session, verb, options, id)))
 
-/** The server takes so many by one filter. */
+/** The server's limit for one filter. */
 const reviewMax = 1_000
 
 const decide = async ({ io, printer, client }: Session, verb: 'retry' | 'discard', options: ReviewOptions, id: string | undefined): Promise<Ending> => {

@@ -1,4 +1,4 @@
-/** Any number of tasks into the queue: in pages, each of which is taken as a whole or not at all. */
+/** Enqueues any number of tasks in pages. Each page is taken as a whole or not at all. */
 import { DaybookError, type Enqueued } from '../../client/index.js'
 import type { Session } from '../cli.js'
 import { Duplicates } from '../duplicates.js'
@@ -7,9 +7,9 @@ import { createProgress } from '../progress.js'
 import { type FileTask, tasksOfFile } from '../task-file.js'
 import { plural } from '../text.js'
 
-/** What the server takes in one request. */
+/** The server's limit for one request. */
 const pageTasksMax = 1_000
-/** Below its limit on a body, with room for what is around the tasks. */
+/** Safely below the server's limit for a body. */
 const pageBytesMax = 3_000_000
 
 const pagesOf = async function* (tasks: AsyncIterable<FileTask>): AsyncGenerator<ReadonlyArray<FileTask>> {
@@ -66,7 +66,7 @@ export const enqueueFile = async ({ io, printer, client }: Session, file: string
 
 const storyOf = (before: number): string => `the first ${plural(before, 'task')} are in the queue: run it again when it is mended, what is there is passed over`
 
-/** What is wrong with a page, by the places in the file; and what has become of the pages before it. */
+/** The error of a page, with its places in the file, and with what has become of the pages before it. */
 const ofPage = (error: unknown, page: ReadonlyArray<FileTask>, before: number): unknown => {
   if (!(error instanceof DaybookError)) return error
   const { code, status, errors, retryAfterSeconds, unsent } = error

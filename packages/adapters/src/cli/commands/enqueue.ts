@@ -113,7 +113,7 @@ const fromOptions = async (type: string | undefined, options: Options, io: Io): 
   }
 }
 
-/** Whoever gave one task in options knows of no list that it was sent in. */
+/** A single task is sent in a list of one. Its errors should not speak of that list. */
 const ofSingle = (error: unknown): unknown => {
   if (!(error instanceof DaybookError)) return error
   const { code, detail, status, errors, retryAfterSeconds, unsent } = error

@@ -17,13 +17,13 @@ const files: ReadonlyArray<readonly [name: string, of: ReadonlyArray<Status>]> =
   ['cancelled.json', ['cancelled', 'discarded']],
 ]
 
-/** What the queue keeps for itself, and would only be in the way elsewhere. */
+/** The task without what only this queue needs. */
 const recordOf = (task: TaskView): Readonly<Record<string, unknown>> => {
   const { number: _, attempts: __, claimants: ___, currentClaimant: ____, finishedAt, ...record } = task
   return task.status === 'cancelled' || task.status === 'discarded' ? { ...record, cancelledAt: finishedAt } : record
 }
 
-/** A slow reader of stdout is waited for every so many tasks. */
+/** After so many tasks, wait until stdout has taken them. */
 const flushEvery = 500
 
 const texts = async function* (client: DaybookClient, of: ReadonlyArray<Status>, count: () => void): AsyncGenerator<string> {

@@ -14,10 +14,10 @@ interface Options extends FilterOptions {
   readonly all?: boolean
 }
 
-/** What somebody who looks at a queue wants to see first. */
+/** The order in which statuses are listed: what is going on comes first. */
 const order: ReadonlyArray<Status> = ['in-progress', 'incomplete', 'pending', 'queued', 'scheduled', 'blocked', 'dead-letter', 'completed', 'cancelled', 'discarded']
 
-/** So many are held in memory at most. */
+/** Tasks held in memory at most. */
 const pageMax = 1_000
 
 export const listCommand = (cli: Cli): Command =>
@@ -40,16 +40,16 @@ export const listCommand = (cli: Cli): Command =>
     }))
 
 type Filter = Omit<TaskFilter, 'status' | 'limit' | 'cursor'>
-/** Page by page; returns whether there are more than `max`. */
+/** Yields pages; returns whether there are more than `max` tasks. */
 type Matching = AsyncGenerator<ReadonlyArray<TaskView>, boolean>
 
-/** Status by status, in the order in which people want to see them; at most `max` in all. */
+/** Status by status, at most `max` tasks in all. */
 const matching = async function* (client: DaybookClient, filter: Filter, wanted: ReadonlyArray<string>, max: number): Matching {
   let left = max
   for (const status of order) {
     if (!wanted.includes(status)) continue
     for (let cursor: string | null = ''; cursor !== null; ) {
-      // One more than is shown tells whether there are more.
+      // One more than is shown: it tells whether there are more.
       const page: TaskPage = await client.tasks({ ...filter, status, limit: Math.min(left + 1, pageMax), ...(cursor === '' ? {} : { cursor }) })
       yield page.tasks.slice(0, left)
       if (page.tasks.length > left) return true
@@ -73,7 +73,7 @@ const printJson = async (printer: Printer, tasks: Matching, paused: string | nul
   }
 }
 
-/** Small pages are printed together: a table is laid out for its first. */
+/** Small pages are printed together, because the table is laid out for the first one. */
 const printTable = async (printer: Printer, tasks: Matching): Promise<boolean> => {
   const { page, end } = printer.tablePages(taskColumns, 'no such tasks')
   let rows: Array<Row> = []

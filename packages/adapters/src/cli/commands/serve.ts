@@ -40,14 +40,14 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
       const { io } = cli
       const read = await readServeOptions(flags, io.env)
       if (E.isLeft(read)) throw new UsageError(read.left.join('\n'))
-      // Loaded only here: all other commands start three times as fast without a server in them.
+      // Loaded only here: without the server, all other commands start three times as fast.
       const { serve } = await import('../../serve/index.js')
 
       let stop: () => void = () => undefined
       let signals = 0
       const stopped = new Promise<void>((resolve) => (stop = resolve))
       const unlisten = io.onSignal(() => {
-        // Whoever says it twice means now.
+        // A second signal ends the process at once.
         if (++signals > 1) process.exit(exitCodes.interrupted)
         stop()
       })
@@ -64,7 +64,7 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
         })
         const server = await Promise.race([starting, stopped.then(() => undefined)]).finally(() => progress.clear())
         if (server === undefined) {
-          // Told to stop while the log is still being read.
+          // Stopped while the log was still being read.
           await starting.then((late) => late.close()).catch(() => undefined)
           return exitCodes.done
         }

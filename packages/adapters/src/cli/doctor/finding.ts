@@ -1,6 +1,6 @@
 /** One thing that the doctor has looked at. */
 export interface Finding {
-  /** `note` is worth knowing and harms nothing; `unread` could not be looked at, so nobody knows. */
+  /** `note`: worth knowing, but harmless. `unread`: could not be checked. */
   readonly level: 'good' | 'note' | 'unread' | 'bad'
   readonly about: string
   readonly says: string

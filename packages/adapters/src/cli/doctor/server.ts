@@ -32,6 +32,6 @@ export const checkServer = async (client: DaybookClient, url: string, tell: Tell
   return findings
 }
 
-/** A server that is older than this says nothing of versions: then the newest is taken for granted. */
+/** An older server sends no `schemaVersion`. Then the newest is assumed. */
 const eventOf = ({ type, at, data, schemaVersion }: HistoryEvent & { readonly schemaVersion?: number }): QueueEvent | Unreadable =>
   decodeEvent(type, schemaVersion ?? (isEventType(type) ? versionOf(type) : 1), Date.parse(at), data)

@@ -10,13 +10,13 @@ import { CliError } from '../exit-codes.js'
 import type { Finding, Tell } from './finding.js'
 import { FoldCheck } from './fold-check.js'
 
-/** Snapshots are looked at when the data folder is given: a log alone does not say where they are. */
+/** Snapshots are checked only when the data folder is given. */
 export const checkFile = async (file: string, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   if (await stat(file).then(() => false, () => true)) throw new CliError(`${file} is not there: --data names the server's data folder, --store its log`)
   tell(`${file}: checking the file`)
   const report = await checkSqliteFile(file)
   const findings: Array<Finding> = report.problems.map((says) => ({ level: 'bad', about: file, says }))
-  // Nothing counted is nothing that could be read.
+  // No event counted: nothing could be read.
   if (findings.length > 0 && report.events === 0) return findings
   if (findings.length === 0) findings.push({ level: 'good', about: file, says: `sound: ${report.streams} streams, ${report.events} events` })
 
@@ -25,7 +25,7 @@ export const checkFile = async (file: string, dataDir: string | undefined, tell:
     store = await openSqliteStore({ file })
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    // What is in it the server that holds it can tell.
+    // The server that has it open can check the events.
     return [...findings, { level: 'unread', about: file, says: `the events were not read: ${error.message} With a server running: daybook doctor --url …` }]
   }
   return [...findings, ...(await checkEvents(store, dataDir, tell))]
@@ -69,7 +69,7 @@ const checkEvents = async (store: EventStore, dataDir: string | undefined, tell:
   }
 }
 
-/** Whoever reads this has just run the doctor. */
+/** The reader is running the doctor already. */
 const adviceless = (message: string): string => message.replace('run the doctor, or restore', 'restore')
 
 const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: string, head: number): Promise<ReadonlyArray<Finding>> => {
