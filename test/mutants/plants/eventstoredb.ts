@@ -168,14 +168,6 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     named: 'before its name is in the list',
   },
   {
-    title: 'EventStoreDB: a client that is stuck is kept for ever',
-    file: at('connection.ts'),
-    find: 'if (failures >= failuresMax) return renew()',
-    replace: '',
-    killedBy: [...appends, ...reads],
-    hangs: true,
-  },
-  {
     title: 'EventStoreDB: picked events come in the order of the log',
     file: at('reader.ts'),
     find: 'return revisions.map((revision) => found.get(revision))',
