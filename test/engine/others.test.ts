@@ -57,9 +57,9 @@ test('`reached` and `committed` tell of what others appended, what cannot be rea
   await here.engine.submit(enqueue('a'), caller)
   await there.engine.submit(enqueue('b'), caller)
   await inner.append(stream, [{ id: '00000000-0000-4000-8000-000000000000', type: 'Strange', data: 'x', metadata: '' }], 1)()
-  await there.engine.submit(enqueue('c'), caller)
+  await inner.append(stream, [{ id: '00000000-0000-4000-8000-000000000001', type: 'TaskDue', data: '{"task":"c"}', metadata: '{}' }], 2)()
   expect(await here.engine.reached(3, 5_000)).toBe(true)
-  expect(told).toEqual(['0 TaskEnqueued own', '1 TaskEnqueued other', '2 unreadable other', '3 TaskEnqueued other'])
+  expect(told).toEqual(['0 TaskEnqueued own', '1 TaskEnqueued other', '2 unreadable other', '3 TaskDue other'])
   expect(await stateText(here.engine)).toBe(textOf(foldAll(await logOf(inner))))
 })
 

@@ -149,7 +149,7 @@ const foreign = (id: number, type: string, data: string, metadata = '{}'): Event
   metadata,
 })
 
-test('EV-11: what cannot be read is kept and counted, and the start goes on', async () => {
+test('EV-11: what cannot be read is kept and counted; the start goes on, and decisions where an operator says so', async () => {
   const store = openMemoryStore()
   const { engine: before } = await openQueue({ store })
   await before.submit(enqueue('a'), caller)
@@ -164,7 +164,7 @@ test('EV-11: what cannot be read is kept and counted, and the start goes on', as
     foreign(7, 'Claimed', '{"task":"nobody","agent":"x","token":1,"expiresAt":5}', '{"at":"yesterday"}'),
   ]
   await store.append(stream, odd, 0)()
-  const { engine } = await openQueue({ store })
+  const { engine } = await openQueue({ store, pastUnreadable: { q: 6 } })
   const head = ok(await engine.read(headOf))
   expect(head).toMatchObject({ revision: 7, misfits: 1, lastNumber: 1 })
   expect(Object.values(head.unreadable).reduce((sum, count) => sum + count, 0)).toBe(6)

@@ -14,6 +14,7 @@ import { isHeld, noTasks } from './state.js'
 import type { Tables } from './tables.js'
 import { isFinal, type Status } from './task.js'
 import type { Unreadable } from './upcast.js'
+import { isNewer } from './version.js'
 
 export const apply = (tables: Tables, event: QueueEvent): void => {
   const head = tables.touchHead()
@@ -32,6 +33,10 @@ export const applyUnreadable = (tables: Tables, type: string, event: Unreadable)
   head.revision++
   const key = `${event.why}: ${type}`
   head.unreadable = { ...head.unreadable, [key]: (head.unreadable[key] ?? 0) + 1 }
+  const { why, version = null, needs = null } = event
+  const before = head.lastUnreadable?.needs ?? null
+  const needed = needs === null || (before !== null && isNewer(before, needs)) ? before : needs
+  head.lastUnreadable = { revision: head.revision, type, version, why, needs: needed }
 }
 
 const applyTo = (tables: Tables, event: QueueEvent): void => {

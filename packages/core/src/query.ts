@@ -12,7 +12,7 @@ import { QueueState } from './queue-state.js'
 import { forgotten, holderOfKey, nextForgotten as nextForgottenOf } from './retention.js'
 import type { Settings } from './settings.js'
 import type { Tables } from './tables.js'
-import { type Breaker, type BreakerState, firstRankOf, type TaskRecord } from './state.js'
+import { type Breaker, type BreakerState, firstRankOf, type TaskRecord, type UnreadableEvent } from './state.js'
 import { type Band, bandOf, type Status } from './task.js'
 import { type TaskView, viewOf } from './task-view.js'
 
@@ -229,6 +229,13 @@ export const headOf = (state: QueueState): QueueHead => {
   const { revision, at, settings, paused, deleted, unreadable, misfits, lastNumber } = head
   return { queue, revision, at, settings, paused, deleted, unreadable, misfits, lastNumber }
 }
+
+/** How many events were passed over because they could not be read. */
+export const unreadableCount = (state: QueueState): number =>
+  Object.values(QueueState.tablesOf(state).head.unreadable).reduce((sum, count) => sum + count, 0)
+
+/** The last event that was passed over because it could not be read; `null` when all were read. */
+export const lastUnreadableOf = (state: QueueState): UnreadableEvent | null => QueueState.tablesOf(state).head.lastUnreadable
 
 export const revisionOf = (state: QueueState): number => QueueState.tablesOf(state).head.revision
 export const timeOf = (state: QueueState): number => QueueState.tablesOf(state).head.at

@@ -4,6 +4,7 @@ import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
 import type { SortedList } from './sorted-list.js'
 import type { Phase, Status } from './task.js'
+import type { Unreadable } from './upcast.js'
 
 /** One claim of a task: who holds it, and until when (milliseconds). */
 export interface Lease {
@@ -101,6 +102,17 @@ export interface Breaker extends Undoable {
   reason: string
 }
 
+/** An event that this version could not read, and passed over. */
+export interface UnreadableEvent {
+  readonly revision: number
+  readonly type: string
+  /** Of its data; `null` if it does not say so. */
+  readonly version: number | null
+  readonly why: Unreadable['why']
+  /** The version of Daybook that reads it and all such events before it, as their writers said. */
+  readonly needs: string | null
+}
+
 export interface Head extends Undoable {
   /** Of the last event folded, -1 before the first. */
   revision: number
@@ -116,6 +128,7 @@ export interface Head extends Undoable {
   deleted: string | null
   /** Events that this version could not read, by `why: type`. */
   unreadable: Readonly<Record<string, number>>
+  lastUnreadable: UnreadableEvent | null
   /** Events that did not fit the state they met, e.g. a completion of an unknown task. */
   misfits: number
 }

@@ -49,6 +49,7 @@ export class Tables {
     paused: null,
     deleted: null,
     unreadable: {},
+    lastUnreadable: null,
     misfits: 0,
   }
   readonly byNumber = new TaskNumbers()

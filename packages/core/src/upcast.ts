@@ -20,6 +20,10 @@ export const versionOf = (type: EventType, table = upcasters): number => {
 export interface Unreadable {
   readonly _tag: 'Unreadable'
   readonly why: 'unknown type' | 'unknown version' | 'malformed data'
+  /** Of its data, as far as it says so. */
+  readonly version?: number
+  /** The version of Daybook that it takes to read it, as its writer said. */
+  readonly needs?: string
 }
 
 /**

@@ -22,6 +22,7 @@ export type ErrorCode =
   | 'disabled'
   | 'unavailable'
   | 'outcome-unknown'
+  | 'read-only'
   | 'timeout'
   | 'method-not-allowed'
   | 'unsupported-media-type'

@@ -163,6 +163,8 @@ export interface HistoryEvent {
   readonly revision: number
   readonly type: string
   readonly schemaVersion?: number
+  /** The version of Daybook that it takes to understand it. Most events say nothing of it. */
+  readonly needs?: string
   readonly at: string
   readonly actor?: string
   readonly correlationId?: string
@@ -382,6 +384,8 @@ export interface Ready {
   readonly queues: number
   /** Queues that were deleted or cut in the store, and are not opened. */
   readonly refused?: ReadonlyArray<{ readonly queue: string; readonly reason: string }>
+  /** Queues whose log holds events that this server cannot read: nothing is decided on them here. */
+  readonly readOnly?: ReadonlyArray<{ readonly queue: string; readonly reason: string }>
   /** What does not work, and keeps no command from being taken: queue files that cannot be written. */
   readonly degraded?: ReadonlyArray<{ readonly part: string; readonly queue: string; readonly reason: string; readonly since: string }>
 }

@@ -11,10 +11,12 @@ export interface ConfigFile {
   readonly store?: string
   readonly queueFiles?: string
   readonly auth?: string
+  /** `QUEUE@REVISION`, several with commas. */
+  readonly pastUnreadable?: string
   readonly defaults?: SettingsPatch
 }
 
-const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth'] as const
+const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'pastUnreadable'] as const
 const known: ReadonlyArray<string> = [...texts, 'defaults', 'breakers']
 
 /**

@@ -1,6 +1,7 @@
 /** Reads the options of a server. A flag goes before the environment, and the environment before the file. */
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { type ConfigFile, readConfigFile } from './config-file.js'
 import { dataDirDefault, hostDefault, portDefault, type ServeOptions } from './serve-options.js'
@@ -16,6 +17,8 @@ export interface ServeFlags {
   readonly config?: string
   readonly queueFiles?: string
   readonly auth?: string
+  /** `QUEUE@REVISION` each. */
+  readonly pastUnreadable?: ReadonlyArray<string>
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -39,6 +42,8 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   const dataDir = resolve(flags.data ?? variable('DAYBOOK_DATA') ?? said.data ?? dataDirDefault)
   const store = readStore(flags.store ?? variable('DAYBOOK_STORE') ?? said.store, dataDir)
   if (E.isLeft(store)) problems.push(store.left)
+  const past = readPastUnreadable(flags.pastUnreadable ?? said.pastUnreadable?.split(',') ?? [])
+  problems.push(...past.problems)
   if (E.isLeft(store) || problems.length > 0) return E.left(problems)
 
   const token = variable('DAYBOOK_TOKEN')
@@ -51,8 +56,21 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     auth: auth === 'off' ? 'off' : 'tokens',
     ...(token === undefined ? {} : { token }),
     ...(queueFiles === undefined ? {} : { queueFilesDir: resolve(queueFiles) }),
+    ...(past.revisions.size === 0 ? {} : { pastUnreadable: Object.fromEntries(past.revisions) }),
     ...(said.defaults === undefined ? {} : { defaults: said.defaults }),
   })
+}
+
+/** Of `QUEUE@REVISION` each. */
+const readPastUnreadable = (given: ReadonlyArray<string>): { readonly revisions: ReadonlyMap<string, number>; readonly problems: Problems } => {
+  const revisions = new Map<string, number>()
+  const problems: Array<string> = []
+  for (const text of given) {
+    const [, queue = '', revision = ''] = /^\s*([^@]+)@(\d{1,15})\s*$/.exec(text) ?? []
+    if (QueueName.is(queue)) revisions.set(queue, Number(revision))
+    else problems.push(`past-unreadable ${JSON.stringify(text)} is not QUEUE@REVISION, as the server says it of a read-only queue`)
+  }
+  return { revisions, problems }
 }
 
 const openConfig = async (path: string): Promise<E.Either<Problems, ConfigFile>> => {

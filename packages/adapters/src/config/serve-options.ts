@@ -14,6 +14,8 @@ export interface ServeOptions {
   readonly token?: string
   /** Folder of the queue files (LK-04). Default: no queue files. */
   readonly queueFilesDir?: string
+  /** By queue: the revision up to which unreadable events are passed over. Default: none. A queue with such an event is read-only. */
+  readonly pastUnreadable?: Readonly<Record<string, number>>
   /** Settings of new queues that differ from Daybook's own. */
   readonly defaults?: SettingsPatch
 }

@@ -26,8 +26,9 @@ import type { Contents } from './contents.js'
 import { Encoder } from './encoder.js'
 import type { LiveState } from './live-state.js'
 import type { Mailbox } from './mailbox.js'
+import type { ReadOnly } from './read-only.js'
 import { tooLarge } from './refusals.js'
-import { type Caller, systemCaller } from './types.js'
+import { type Caller, type Refusal, systemCaller } from './types.js'
 import type { WaitingClaims } from './waiting.js'
 
 export interface DeciderParts {
@@ -44,6 +45,7 @@ export interface DeciderParts {
   readonly clock: () => number
   readonly random: () => number
   readonly isClosing: () => boolean
+  readonly readOnly: ReadOnly
   readonly warn: (message: string) => void
 }
 
@@ -63,13 +65,18 @@ export class Decider {
 
   /** Whether there is anything to decide that nobody asks for now. */
   isDue(): boolean {
-    return this.isTickDue() || this.isLineDue()
+    return this.refusal() === undefined ? this.isTickDue() || this.isLineDue() : this.parts.waiting.size > 0
+  }
+
+  /** What each command is answered with while the queue is read-only. */
+  private refusal(): Refusal | undefined {
+    return this.parts.readOnly.refusalIn(this.parts.live.current)
   }
 
   /** When there will be, infinity for never. */
   dueAt(): number {
     const { live, waiting, availability } = this.parts
-    const due = waiting.isOfferDue && waiting.size > 0 ? 0 : nextDue(live.current)
+    const due = this.refusal() !== undefined ? undefined : waiting.isOfferDue && waiting.size > 0 ? 0 : nextDue(live.current)
     const decided = due === undefined ? Number.POSITIVE_INFINITY : Math.max(due, availability.resumeAt())
     const over = nextForgotten(live.current)
     return over === undefined ? decided : Math.min(decided, over + forgetAfterMs)
@@ -89,6 +96,8 @@ export class Decider {
     const { live, mailbox, waiting } = this.parts
     const batchEventsMax = Math.min(eventsMax, this.parts.batchEventsMax)
     const batch = newBatch(live.mark(), live.revision)
+    const readOnly = this.refusal()
+    if (readOnly !== undefined) for (const item of waiting.drain()) batch.decided.push(new Known(item, E.left(readOnly)))
     if (this.isTickDue()) this.tick(batch)
     if (waiting.isOfferDue) {
       waiting.clearOffer()
@@ -108,7 +117,7 @@ export class Decider {
     const { live, availability, clock, isClosing } = this.parts
     const due = nextDue(live.current)
     const now = clock()
-    return due !== undefined && due <= now && now >= availability.resumeAt() && !isClosing()
+    return due !== undefined && due <= now && now >= availability.resumeAt() && !isClosing() && this.refusal() === undefined
   }
 
   private isLineDue(): boolean {
@@ -118,6 +127,11 @@ export class Decider {
 
   /** False when the item's events have no room in this batch. */
   private handle(batch: Batch, item: Item): boolean {
+    const readOnly = item.kind === 'read' ? undefined : this.refusal()
+    if (readOnly !== undefined) {
+      batch.decided.push(new Known<never>(item as Exclude<Item, ReadItem>, E.left(readOnly)))
+      return true
+    }
     switch (item.kind) {
       case 'read':
         return this.handleRead(batch, item)

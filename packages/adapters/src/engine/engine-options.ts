@@ -16,6 +16,8 @@ export interface EngineOptions {
   readonly snapshotEvery?: number
   /** Settings that a new queue begins with, where they differ from the defaults: its first event. */
   readonly defaults?: SettingsPatch
+  /** By queue: the revision up to which events that cannot be read are passed over, and decided on all the same. Default: none. */
+  readonly pastUnreadable?: Readonly<Record<string, number>>
   readonly clock?: () => number
   readonly random?: () => number
   readonly warn?: (message: string) => void
@@ -33,6 +35,7 @@ export const withDefaults = (options: EngineOptions): ResolvedOptions => ({
   contentCacheMax: options.contentCacheMax ?? 2 ** 27,
   snapshotEvery: options.snapshotEvery,
   defaults: options.defaults === undefined ? undefined : checkedSettings(options.defaults),
+  pastUnreadable: options.pastUnreadable ?? {},
   clock: options.clock ?? Date.now,
   random: options.random ?? Math.random,
   warn: options.warn ?? (() => undefined),

@@ -12,7 +12,7 @@
  * At most two batches are in flight: one is written while the next is decided. They settle in order. Where other
  * processes append to the same queue it is one, and what they append is heard of while there is nothing to do.
  */
-import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, textMax } from '@daybook/core'
+import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, textMax, unreadableCount } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
 import type { AppendError, EventStore, SnapshotStore } from '../store/index.js'
@@ -32,6 +32,7 @@ import { LiveState } from './live-state.js'
 import { Mailbox } from './mailbox.js'
 import { QueueLog } from './queue-log.js'
 import { Recovery } from './recovery.js'
+import { ReadOnly } from './read-only.js'
 import { describe, overloaded, unavailable } from './refusals.js'
 import { replay, type Replayed, type ReplayReport, streamOf } from './replay.js'
 import { Snapshotter } from './snapshotter.js'
@@ -59,6 +60,7 @@ class Engine implements QueueEngine {
   private readonly inFlightMax: number
   private readonly contentStore: Contents
   private readonly availability: Availability
+  private readonly readOnly: ReadOnly
   private readonly decider: Decider
   private readonly recovery: Recovery
   private readonly snapshotter: Snapshotter
@@ -81,7 +83,7 @@ class Engine implements QueueEngine {
     options: EngineOptions,
   ) {
     const { limits } = store
-    const { clock, random, defaults, ...resolved } = withDefaults(options)
+    const { clock, random, defaults, pastUnreadable, ...resolved } = withDefaults(options)
     const warn = (this.warn = (message: string): void => resolved.warn(`queue ${name}: ${message}`))
     const isClosing = (): boolean => this.closed !== undefined
     this.log = new QueueLog(store, name)
@@ -93,10 +95,12 @@ class Engine implements QueueEngine {
     this.inFlightMax = store.isShared ? 1 : 2
     this.contentStore = new Contents(this.log, this, resolved.contentCacheMax)
     this.availability = new Availability(clock)
+    this.readOnly = new ReadOnly(name, Object.hasOwn(pastUnreadable, name) ? (pastUnreadable[name] as number) : -1, warn)
     const { log, live, durable, mailbox, waiting, inFlight, contentStore: contents, availability, turns } = this
     const batchEventsMax = Math.min(resolved.batchEventsMax, limits.appendEventsMax)
     this.decider = new Decider({
       live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, random, isClosing, warn,
+      readOnly: this.readOnly,
     })
     this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, isClosing, warn })
     this.snapshotter = new Snapshotter(snapshots, snapshotRevision, {
@@ -169,6 +173,8 @@ class Engine implements QueueEngine {
       appendsInFlight: this.inFlight.size,
       waitingClaims: this.waiting.size,
       unavailable: this.availability.reason,
+      readOnly: this.readOnly.refusalIn(this.live.current)?.detail,
+      unreadable: unreadableCount(this.live.current),
       conflicts: this.recovery.conflicts,
       snapshotRevision: this.snapshotter.revision,
       cachedContent: this.contentStore.cached,
@@ -206,7 +212,7 @@ class Engine implements QueueEngine {
     this.dismissWaiting()
     this.follower?.stop()
     await this.snapshotter.idle()
-    if (this.durable.revision > this.snapshotter.revision) await this.snapshotter.take(this.live.current)
+    if (this.durable.revision > this.snapshotter.revision && this.mayKeep()) await this.snapshotter.take(this.live.current)
     this.committed.complete()
   }
 
@@ -248,7 +254,7 @@ class Engine implements QueueEngine {
       if (this.closed === undefined && this.decider.forget()) this.schedule()
     }
     while (!this.recovering && this.inFlight.size < this.inFlightMax) {
-      if (this.closed === undefined && this.snapshotter.isDue(this.durable.revision, this.live.current)) {
+      if (this.closed === undefined && this.snapshotter.isDue(this.durable.revision, this.live.current) && this.mayKeep()) {
         if (this.inFlight.size > 0) break
         void this.snapshotter.take(this.live.current)
       }
@@ -263,6 +269,11 @@ class Engine implements QueueEngine {
       this.follower?.rest()
       this.idle()
     }
+  }
+
+  /** A state that lacks something is no snapshot: a version that can read all of the log would start from it. */
+  private mayKeep(): boolean {
+    return this.readOnly.refusalIn(this.live.current) === undefined
   }
 
   /** Whether the log is left to others now; the loop goes on when it is not. */

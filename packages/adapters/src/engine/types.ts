@@ -27,7 +27,7 @@ export type Refusal =
   | Rejection
   | {
       /** After `outcome-unknown` the command may have happened: look, or repeat what is the same twice. After the others it has not. */
-      readonly code: 'overloaded' | 'unavailable' | 'outcome-unknown'
+      readonly code: 'overloaded' | 'unavailable' | 'read-only' | 'outcome-unknown'
       readonly detail: string
       /** When to try again. */
       readonly retryAfterSeconds: number
@@ -70,6 +70,10 @@ export interface EngineStatus {
   readonly waitingClaims: number
   /** Why commands are refused now; `undefined` when they are not. */
   readonly unavailable: string | undefined
+  /** Why no command is taken until this server is updated; `undefined` when they are. See `read-only.ts`. */
+  readonly readOnly: string | undefined
+  /** Events of the log that this version could not read. */
+  readonly unreadable: number
   readonly conflicts: number
   readonly snapshotRevision: number
   /** Characters of task contents kept in memory for claims. */

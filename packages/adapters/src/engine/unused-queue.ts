@@ -29,6 +29,8 @@ export const unusedQueue = (name: string): QueueEngine => {
       appendsInFlight: 0,
       waitingClaims: 0,
       unavailable: undefined,
+      readOnly: undefined,
+      unreadable: 0,
       conflicts: 0,
       snapshotRevision: -1,
       cachedContent: 0,

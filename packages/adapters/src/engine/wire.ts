@@ -4,11 +4,15 @@
  * a replay reads them without parsing the rest.
  */
 import {
+  daybookVersion,
   decodeEvent,
   escaped,
   eventTypes,
   type EventType,
   isEventType,
+  isNewer,
+  isUnreadable,
+  needsOf,
   type QueueEvent,
   quote,
   type TaskFacts,
@@ -119,7 +123,8 @@ const versions = new Map<EventType, number>(eventTypes.map((type) => [type, vers
 /** What the metadata of all events of a type opens with that come through one caller at one time. In one piece, as many share it. */
 export const stampText = (type: EventType, caller: Caller, at: number): string =>
   [
-    `{"schemaVersion":${versions.get(type) as number},"at":"${new Date(at).toISOString()}","actor":${quote(caller.actor)}`,
+    needsOf[type] === undefined ? '{' : `{"needs":${quote(needsOf[type])},`,
+    `"schemaVersion":${versions.get(type) as number},"at":"${new Date(at).toISOString()}","actor":${quote(caller.actor)}`,
     `,"$correlationId":${caller.correlationId === undefined ? '"' : `${quote(caller.correlationId)},"$causationId":"`}`,
   ].join('')
 
@@ -134,6 +139,8 @@ export const metadataText = (opening: string, prev: number | undefined): string 
 export interface Stamp {
   readonly schemaVersion: number
   readonly at: number
+  /** The version of Daybook that it takes to understand the event. Most say nothing of it. */
+  readonly needs?: string
 }
 
 const stampStart = '{"schemaVersion":1,"at":"'
@@ -156,20 +163,39 @@ export const readStamp = (metadata: string, created: string): Stamp | undefined 
   }
   const parsed = parseObject(metadata)
   if (parsed === undefined) return undefined
-  const { at: atText, schemaVersion = 1 } = parsed
+  const { at: atText, schemaVersion = 1, needs } = parsed
   if (typeof schemaVersion !== 'number') return undefined
   const at = typeof atText === 'string' ? Date.parse(atText) : Number.NaN
   return {
     schemaVersion,
     at: Number.isNaN(at) ? Date.parse(created) || 0 : at,
+    ...(typeof needs === 'string' ? { needs } : {}),
   }
 }
 
+type Recorded = Pick<RecordedEvent, 'type' | 'data' | 'metadata' | 'created'>
+
 /** The event, without its content. */
-export const decodeRecorded = (recorded: Pick<RecordedEvent, 'type' | 'data' | 'metadata' | 'created'>): QueueEvent | Unreadable => {
+export const decodeRecorded = (recorded: Recorded): QueueEvent | Unreadable => {
+  const event = decode(recorded)
+  return isUnreadable(event) ? { ...event, ...claimsOf(recorded.metadata) } : event
+}
+
+/** What the writer of an event says of who can read it. */
+const claimsOf = (metadata: string): Pick<Unreadable, 'version' | 'needs'> => {
+  const { schemaVersion, needs } = parseObject(metadata) ?? {}
+  return {
+    ...(typeof schemaVersion === 'number' ? { version: schemaVersion } : {}),
+    ...(typeof needs === 'string' && /^\d+\.\d+\.\d+/.test(needs) ? { needs: needs.slice(0, 32) } : {}),
+  }
+}
+
+const decode = (recorded: Recorded): QueueEvent | Unreadable => {
   if (!isEventType(recorded.type)) return { _tag: 'Unreadable', why: 'unknown type' }
   const stamp = readStamp(recorded.metadata, recorded.created)
   if (stamp === undefined) return { _tag: 'Unreadable', why: 'malformed data' }
+  // It may have a field that this version does not know of, and would pass over.
+  if (stamp.needs !== undefined && isNewer(stamp.needs, daybookVersion)) return { _tag: 'Unreadable', why: 'unknown version' }
   const isNewest = stamp.schemaVersion === versions.get(recorded.type)
   const facts = isNewest ? readFacts(recorded.type, recorded.data) : undefined
   // Of this very type, which TypeScript cannot relate to it.

@@ -143,7 +143,7 @@ const RecordedData = described(new t.UnknownType(), {
 const ShownData = described(new t.UnknownType(), { description: 'what happened, in the version that schemaVersion says; its times are ISO 8601' })
 
 const event = { revision: t.number, type: t.string, schemaVersion: t.number, at: t.string }
-const cause = t.partial({ actor: t.string, correlationId: t.string })
+const cause = t.partial({ needs: t.string, actor: t.string, correlationId: t.string })
 export const EventAnswer = t.intersection([t.type({ ...event, data: RecordedData }), cause], 'Event')
 export const HistoryAnswer = t.type(
   {
@@ -246,6 +246,7 @@ export const ReadyAnswer = t.intersection(
     t.type({ status: t.literal('ready'), queues: t.number }),
     t.partial({
       refused: t.readonlyArray(t.type({ queue: t.string, reason: t.string })),
+      readOnly: t.readonlyArray(t.type({ queue: t.string, reason: t.string })),
       degraded: t.readonlyArray(t.type({ part: t.string, queue: t.string, reason: t.string, since: Time })),
     }),
   ],

@@ -13,11 +13,11 @@ export const eventText = (event: RecordedEvent): string => textWith(event, event
 export const historyText = (event: RecordedEvent): string => textWith(event, withTimes(event.type, event.data))
 
 const textWith = ({ revision, type, metadata, created, data }: RecordedEvent, shown: string): string => {
-  const { schemaVersion, at, actor, $correlationId } = parseObject(metadata) ?? {}
+  const { schemaVersion, at, actor, $correlationId, needs } = parseObject(metadata) ?? {}
   const text = (value: unknown, key: string): string => (typeof value === 'string' ? `,"${key}":${quote(value)}` : '')
   return (
     `{"revision":${revision},"type":${quote(type)},"schemaVersion":${typeof schemaVersion === 'number' ? schemaVersion : 1},"at":${quote(typeof at === 'string' ? at : created)}` +
-    `${text(actor, 'actor')}${text($correlationId, 'correlationId')},"data":${parseObject(data) === undefined ? quote(data) : shown}}`
+    `${text(needs, 'needs')}${text(actor, 'actor')}${text($correlationId, 'correlationId')},"data":${parseObject(data) === undefined ? quote(data) : shown}}`
   )
 }
 

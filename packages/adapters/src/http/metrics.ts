@@ -99,7 +99,9 @@ export const metricsOf = (
   const waiting = gauge('waiting_claims', 'Claims waiting for work.', ['queue'])
   const appends = gauge('appends_in_flight', 'Appends under way.', ['queue'])
   const conflicts = gauge('append_conflicts', 'Appends that met events of another process, since the queue was opened.', ['queue'])
-  const available = gauge('queue_available', '1 when the queue takes commands, 0 when its store does not.', ['queue'])
+  const available = gauge('queue_available', '1 when the queue takes commands, 0 when its store does not, or when it is read-only.', ['queue'])
+  const readOnly = gauge('queue_read_only', '1 when the log holds events that this version cannot read, so that nothing is decided here.', ['queue'])
+  const unreadable = gauge('unreadable_events', 'Events of the log that this version cannot read.', ['queue'])
 
   const filesPosition = gauge('queue_files_position', 'Revision that the queue files show.', ['queue'])
   const filesFailing = gauge('queue_files_failing', '1 when the queue files could not be written when last tried, 0 when they could.', ['queue'])
@@ -113,7 +115,7 @@ export const metricsOf = (
     }
   }
   const ask = async (): Promise<void> => {
-    for (const each of [tasks, pending, oldest, breaker, position, snapshot, mailbox, waiting, appends, conflicts, available]) each.reset()
+    for (const each of [tasks, pending, oldest, breaker, position, snapshot, mailbox, waiting, appends, conflicts, available, readOnly, unreadable]) each.reset()
     for (const engine of daybook.queues()) {
       meter.watch(engine)
       const queue = engine.name
@@ -124,7 +126,9 @@ export const metricsOf = (
       waiting.set({ queue }, status.waitingClaims)
       appends.set({ queue }, status.appendsInFlight)
       conflicts.set({ queue }, status.conflicts)
-      available.set({ queue }, status.unavailable === undefined ? 1 : 0)
+      available.set({ queue }, status.unavailable === undefined && status.readOnly === undefined ? 1 : 0)
+      readOnly.set({ queue }, status.readOnly === undefined ? 0 : 1)
+      unreadable.set({ queue }, status.unreadable)
       const read = await engine.read((state, at) => ({ depth: depthOf(state, at), breakers: breakersOf(state) }))
       // A queue that cannot be asked now has no figures now.
       if (E.isLeft(read)) continue

@@ -19,6 +19,7 @@ const kinds = {
   'headers-too-large': [431, 'The headers are too large'],
   internal: [500, 'Something went wrong in the server'],
   overloaded: [503, 'Too much at once'],
+  'read-only': [503, 'This queue cannot be changed here'],
   unavailable: [503, 'Not available now'],
   'outcome-unknown': [503, 'It is not known whether this happened'],
 } as const satisfies Record<string, readonly [status: number, title: string]>

@@ -64,6 +64,7 @@ export const serve = async (
       warn,
       progress,
       ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
+      ...(options.pastUnreadable === undefined ? {} : { pastUnreadable: options.pastUnreadable }),
       ...(persistent ? { snapshots: await openSnapshotFolder(join(options.dataDir, 'snapshots')) } : {}),
     })
     opened.push(() => daybook.close())

@@ -4,6 +4,7 @@ import { readServeOptions, type ServeFlags } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { createProgress } from '../progress.js'
+import { list } from '../values.js'
 
 export const serveCommand = (cli: Cli): Command =>
   new Command('serve')
@@ -14,6 +15,7 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--store <store>', 'sqlite:FILE, sqlite+shared:FILE, esdb://… for EventStoreDB, or memory: to forget everything at the end (env DAYBOOK_STORE; default: a file in the data folder)')
     .option('--config <file>', 'YAML: any of these options, and defaults for new queues')
     .option('--queue-files <folder>', 'keep pending.json, completed.json and so on there, for tools that read them')
+    .option('--past-unreadable <queue@revision>', 'decide on a queue although events up to this revision cannot be read and what they say is lost; repeatable', list)
     .option('--auth <mode>', '"off" lets everybody in; on a loopback address only')
     .addHelpText('after', `
 Ready is one line on stdout with the URL, and /readyz. The first start makes an admin token and shows it once;
@@ -24,6 +26,9 @@ names it as "degraded", and daybook doctor says why.
 
 Several servers may work on the same queues: on one EventStoreDB, or on one file as sqlite+shared:FILE. Each needs a
 --data of its own.
+
+A queue whose log holds an event that this version cannot read is read-only here: a newer server wrote it (update this
+one), or it is damaged for good. --past-unreadable says that nothing of it will be missed.
 
 Configuration file:
   port: 7878

@@ -1,5 +1,5 @@
 /** The doctor at a running server: over HTTP, with what any auditor may see. */
-import { decodeEvent, isEventType, type QueueEvent, type Unreadable, versionOf } from '@daybook/core'
+import { decodeEvent, isEventType, isUnreadable, type QueueEvent, type Unreadable, versionOf } from '@daybook/core'
 import { DaybookError, type DaybookClient, type HistoryEvent } from '../../client/index.js'
 import { clock } from '../text.js'
 import type { Finding, Tell } from './finding.js'
@@ -9,8 +9,9 @@ export const checkServer = async (client: DaybookClient, url: string, tell: Tell
   const findings: Array<Finding> = []
   await client.health()
   try {
-    const { degraded = [] } = await client.ready()
+    const { degraded = [], readOnly = [] } = await client.ready()
     findings.push({ level: 'good', about: url, says: 'alive and ready' })
+    for (const { queue, reason } of readOnly) findings.push({ level: 'bad', about: `${url}, queue ${queue}`, says: reason })
     for (const { part, queue, reason, since } of degraded) {
       findings.push({ level: 'bad', about: `${part} of ${queue}`, says: `out of date since ${clock(since)}, and tried again and again: ${reason}` })
     }
@@ -33,5 +34,7 @@ export const checkServer = async (client: DaybookClient, url: string, tell: Tell
 }
 
 /** An older server sends no `schemaVersion`. Then the newest is assumed. */
-const eventOf = ({ type, at, data, schemaVersion }: HistoryEvent & { readonly schemaVersion?: number }): QueueEvent | Unreadable =>
-  decodeEvent(type, schemaVersion ?? (isEventType(type) ? versionOf(type) : 1), Date.parse(at), data)
+const eventOf = ({ type, at, data, needs, schemaVersion = isEventType(type) ? versionOf(type) : 1 }: HistoryEvent): QueueEvent | Unreadable => {
+  const event = decodeEvent(type, schemaVersion, Date.parse(at), data)
+  return isUnreadable(event) ? { ...event, version: schemaVersion, ...(needs === undefined ? {} : { needs }) } : event
+}

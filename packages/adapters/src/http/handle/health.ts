@@ -27,6 +27,15 @@ const degradedIn = (queueFiles: ReadonlyArray<QueueFilesStatus>): object => {
   return degraded.length === 0 ? {} : { degraded }
 }
 
+/** Named where there are any. Reads go on, and the other queues are worked on. */
+const readOnlyIn = (daybook: Call['daybook']): object => {
+  const readOnly = daybook.queues().flatMap((queue) => {
+    const { readOnly: reason } = queue.status()
+    return reason === undefined ? [] : [{ queue: queue.name, reason }]
+  })
+  return readOnly.length === 0 ? {} : { readOnly }
+}
+
 export const readiness =
   ({ isReplayed, isDraining, queueFiles }: Readiness) =>
   ({ daybook }: Call): Promise<Handled> => {
@@ -42,7 +51,7 @@ export const readiness =
         : [daybook.problem() ?? [], unavailable.map(({ queue, reason }) => `${queue}: ${reason}`)].flat(2).join('; ')
     return Promise.resolve(
       why === ''
-        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook), ...degradedIn(queueFiles()) }) })
+        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook), ...readOnlyIn(daybook), ...degradedIn(queueFiles()) }) })
         : E.left(problem('unavailable', why, { retryAfterSeconds: 1, more: { loading, queues: unavailable } })),
     )
   }

@@ -148,7 +148,8 @@ const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Pro
   return E.right({ status: 200, text: resultsText(results, revision), revision })
 }
 
-const isOfTheQueue = (code: string): boolean => code === 'unavailable' || code === 'overloaded' || code === 'outcome-unknown'
+const isOfTheQueue = (code: string): boolean =>
+  code === 'unavailable' || code === 'read-only' || code === 'overloaded' || code === 'outcome-unknown'
 
 /** Mostly all are taken, and one command for all costs half of one for each: only if it is refused does each stand for itself. */
 const enqueuedEach = async ({ queue, caller }: QueueCall, tasks: ReadonlyArray<PreparedTask>): Promise<ReadonlyArray<Outcome<Enqueued>>> => {

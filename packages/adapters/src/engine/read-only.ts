@@ -1,0 +1,49 @@
+/**
+ * Whether a queue may be decided on. Its log may hold an event that this version cannot read: written by a newer server
+ * in a rolling upgrade, by another program, or damaged. The state then lacks what that event says. A decision on it could
+ * hand out a completed task, so commands are refused and time stands still; what is known is still shown.
+ */
+import { daybookVersion, lastUnreadableOf, type QueueState, type UnreadableEvent } from '@daybook/core'
+import type { Refusal } from './types.js'
+
+export class ReadOnly {
+  private known: UnreadableEvent | null = null
+  private current: Refusal | undefined
+
+  constructor(
+    private readonly queue: string,
+    /** An operator said: go on, although events up to this revision cannot be read. */
+    private readonly pastRevision: number,
+    private readonly warn: (message: string) => void,
+  ) {}
+
+  /** Why commands are refused in this state; `undefined` when they are not. Warns when that has changed. */
+  refusalIn(state: QueueState): Refusal | undefined {
+    const last = lastUnreadableOf(state)
+    if (last !== this.known) {
+      this.known = last
+      this.current = last === null || last.revision <= this.pastRevision ? undefined : readOnly(readOnlyReason(this.queue, last))
+      if (this.current !== undefined) this.warn(this.current.detail)
+    }
+    return this.current
+  }
+}
+
+/** A newer server may be behind the same address, or this one may be updated: the same may be accepted soon. */
+const retryAfterSeconds = 5
+const readOnly = (detail: string): Refusal => ({ code: 'read-only', detail, retryAfterSeconds })
+
+/** What an operator has to know, and can do. */
+export const readOnlyReason = (queue: string, { revision, type, version, why, needs }: UnreadableEvent): string => {
+  const event = `event ${revision} (${type}${version === null ? '' : `, version ${version}`})`
+  const remedy =
+    needs !== null
+      ? `Update this server to Daybook ${needs} or newer; it is ${daybookVersion}.`
+      : why === 'malformed data'
+        ? 'It is damaged, or another program wrote it.'
+        : `A newer Daybook, or another program, wrote it; this one is ${daybookVersion}. Update it to the version that writes such events.`
+  return (
+    `read-only: ${event} of the log cannot be read (${why}), so nothing is decided without it. ${remedy} ` +
+    `If it can never be read: \`daybook serve --past-unreadable ${queue}@${revision}\` decides without it`
+  )
+}

@@ -1,0 +1,54 @@
+/**
+ * Daybook 0.2.0, as it could be: this build with one more type of event. There, a pause is written as `QueueHeld`, which
+ * 0.1.0 does not know.
+ */
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+export interface NewerBuild {
+  /** The program to run with Node. */
+  readonly bin: string
+  readonly remove: () => void
+}
+
+const changes: ReadonlyArray<readonly [file: string, from: string, to: string]> = [
+  ['version.js', "daybookVersion = '0.1.0'", "daybookVersion = '0.2.0'"],
+  ['version.js', 'needsOf = {}', "needsOf = { QueueHeld: '0.2.0' }"],
+  ['events.js', 'QueuePaused: t.type({ reason: Text }),', 'QueuePaused: t.type({ reason: Text }), QueueHeld: t.type({ reason: Text }),'],
+  ['evolve.js', "case 'QueuePaused':", "case 'QueueHeld': case 'QueuePaused':"],
+  ['decide/index.js', "type: 'QueuePaused'", "type: 'QueueHeld'"],
+]
+
+export const newerBuild = (): NewerBuild => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-newer-'))
+  for (const name of ['core', 'projections', 'adapters']) {
+    const from = join(root, 'packages', name)
+    const to = join(folder, 'packages', name)
+    for (const part of name === 'adapters' ? ['package.json', 'dist', 'bin'] : ['package.json', 'dist']) cpSync(join(from, part), join(to, part), { recursive: true })
+    linkDependencies(join(from, 'node_modules'), join(to, 'node_modules'), folder)
+  }
+  for (const [file, before, after] of changes) {
+    const path = join(folder, 'packages/core/dist', file)
+    const text = readFileSync(path, 'utf8')
+    if (!text.includes(before)) throw new Error(`${file} no longer says ${before}: the newer build is to be made otherwise`)
+    writeFileSync(path, text.replace(before, after))
+  }
+  return { bin: join(folder, 'packages/adapters/bin/daybook.js'), remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
+
+/** Our own packages are those of the newer build, all others the same. */
+const linkDependencies = (from: string, to: string, folder: string): void => {
+  const link = (name: string, target: string): void => {
+    mkdirSync(dirname(join(to, name)), { recursive: true })
+    symlinkSync(target, join(to, name))
+  }
+  for (const name of readdirSync(from)) {
+    if (name.startsWith('.')) continue
+    if (!name.startsWith('@')) link(name, realpathSync(join(from, name)))
+    else for (const scoped of readdirSync(join(from, name))) link(`${name}/${scoped}`, name === '@daybook' ? join(folder, 'packages', scoped) : realpathSync(join(from, name, scoped)))
+  }
+}
