@@ -134,9 +134,9 @@ describe('daybook work -- COMMAND', () => {
   test('a lease lasts a minute unless told otherwise', async () => {
     const q = await queueOf({ id: 'a', type: 'x', timeout: 3_600 })
     await work(q, program('quick', 'console.log(\'{"decisionReport":"done"}\')'))
-    const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string; readonly at: string; readonly data: { readonly expiresAt: number } }> }>('history', 'a', '--queue', q)
+    const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string; readonly at: string; readonly data: { readonly expiresAt: string } }> }>('history', 'a', '--queue', q)
     const claimed = events.find(({ type }) => type === 'Claimed')!
-    expect(claimed.data.expiresAt - Date.parse(claimed.at)).toBe(60_000)
+    expect(Date.parse(claimed.data.expiresAt) - Date.parse(claimed.at)).toBe(60_000)
   })
 
   test('a program that hangs is ended after --max-run seconds, and its attempt has failed', async () => {

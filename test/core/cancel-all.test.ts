@@ -1,5 +1,5 @@
 /** Cancelling by a filter, and deleting a queue that has nothing unfinished. */
-import { cancelMax, depthOf, headOf, listTasks, mark, rollback, type TaskFilter } from '@daybook/core'
+import { breakersOf, cancelMax, depthOf, headOf, listTasks, mark, rollback, type TaskFilter } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -79,6 +79,7 @@ describe('deleting a queue', () => {
     expect(names(q.do({ type: 'DeleteQueue', reason }))).toEqual(['QueueDeleted'])
     expect(headOf(q.state)).toMatchObject({ deleted: reason, paused: null, lastNumber: 2, settings: headOf(new Queue().state).settings })
     expect(depthOf(q.state).total).toBe(0)
+    expect(breakersOf(q.state)).toEqual({})
     expect(names(q.do({ type: 'DeleteQueue', reason }))).toEqual([])
     // The same content is no duplicate of what it was, and its first event begins it anew.
     expect(q.ask({ type: 'Enqueue', tasks: [task('a')] })).toEqual([{ id: 'a', number: 3, status: 'pending', duplicate: false }])

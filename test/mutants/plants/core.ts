@@ -5,6 +5,7 @@ const core = 'packages/core/src/'
 const decide = `${core}decide/`
 const fold = `${core}fold/`
 const breakers = ['test/core/breaker.test.ts']
+const cancels = ['test/core/cancel-all.test.ts']
 const claims = ['test/core/claim.test.ts']
 const enqueues = ['test/core/enqueue.test.ts']
 const fence = ['test/core/fence.test.ts']
@@ -149,11 +150,61 @@ export const corePlants: ReadonlyArray<Plant> = [
     replace: 'return holding',
     killedBy: claims,
   },
+  // Cancelling by a filter, and deleting a queue.
+  {
+    title: 'a bulk cancel leaves those that depend on what it cancels',
+    file: `${decide}cancel.ts`,
+    find: "data: { task: task.id, reason } }, ...cancelDependents(task, at, 'cancelled', seen))",
+    replace: 'data: { task: task.id, reason } })',
+    killedBy: ['test/engine/cancel-all.test.ts'],
+  },
+  {
+    title: 'a bulk cancel knows no bound',
+    file: `${decide}cancel.ts`,
+    find: 'if (events.length >= max) break',
+    replace: '',
+    killedBy: cancels,
+  },
+  {
+    title: 'what a bulk cancel has left begins behind the first of it',
+    file: `${core}task-lists.ts`,
+    find: '(rankOf(task) - 1).toString(36)',
+    replace: 'rankOf(task).toString(36)',
+    killedBy: cancels,
+  },
+  {
+    title: 'a queue with dead letters can be deleted',
+    file: `${decide}delete-queue.ts`,
+    find: '!isFinal(status) && counts[status] > 0',
+    replace: "!isFinal(status) && status !== 'dead-letter' && counts[status] > 0",
+    killedBy: cancels,
+  },
+  {
+    title: 'a deleted queue keeps its breakers',
+    file: `${core}tables.ts`,
+    find: 'this.breakers.delete(breaker.type)',
+    replace: '',
+    killedBy: cancels,
+  },
+  {
+    title: 'a queue that was deleted stays so whatever happens',
+    file: `${core}evolve.ts`,
+    find: "if (event.type !== 'QueueDeleted' && head.misfits === misfits) head.deleted = null",
+    replace: '',
+    killedBy: cancels,
+  },
+  {
+    title: 'a task is said to be ready though the queue is paused',
+    file: `${core}reasons.ts`,
+    find: "if (paused !== null) gates.push",
+    replace: "if (paused === '') gates.push",
+    killedBy: ['test/core/reasons.test.ts'],
+  },
   // Breakers.
   {
     title: 'a half-open breaker admits a task beside its test',
     file: `${decide}claim.ts`,
-    find: "(state === 'half-open' && breaker?.probe !== null)",
+    find: "(state === 'half-open' && probe !== null)",
     replace: 'false',
     killedBy: breakers,
   },
