@@ -11,7 +11,7 @@ export interface SubscriptionLog {
   readonly unsubscribe: () => void
 }
 
-const waitMsMax = 5_000
+const waitMsMax = 15_000
 
 export const follow = (store: EventStore, stream: string, from: number): SubscriptionLog => {
   const events: Array<RecordedEvent> = []

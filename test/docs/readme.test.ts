@@ -77,10 +77,10 @@ describe('README', () => {
     expect(outputs[0]).toContain('Completed')
     expect(outputs[1]).toContain('false')
     expect(outputs[2]).toContain('ada@example.org')
-  })
+  }, 300_000)
 
   test('teeth: an example that does not run is seen', async () => {
     expect((await runBlock({ language: 'ts', code: `import { noSuchThing } from '@daybook/adapters/client'` })).code).not.toBe(0)
     expect((await runBlock({ language: 'sh', code: 'npx daybook show no-such-task' })).code).not.toBe(0)
-  })
+  }, 300_000)
 })
