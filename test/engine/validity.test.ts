@@ -10,6 +10,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../properties/settings.js'
+import { runSeed } from '../support/seed.js'
 import { caller, claim, codeOf, complete, configure, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, settle, stream, task, textOf } from '../support/queue.js'
 
 // ------------------------------------------------------------------ the oracle
@@ -171,7 +172,9 @@ const step = fc.record({
 
 test('INV-24: whatever is submitted is refused, or is read back from the log as it was decided', async () => {
   const seen = { refused: new Set<string>(), taken: new Set<string>(), spoiltAndTaken: 0, callers: 0 }
-  await fc.assert(
+  const isCovered = (): boolean =>
+    types.every((type) => seen.taken.has(type) && seen.refused.has(`${type} invalid`)) && seen.spoiltAndTaken > 50 && seen.callers > 20
+  const rule =
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }), async (steps) => {
       let now = 1_700_000_000_000
       const { engine, store } = await openQueue({ clock: () => now })
@@ -209,16 +212,17 @@ test('INV-24: whatever is submitted is refused, or is read back from the log as 
       log.forEach((recorded, i) => readsBack(recorded, decided[i]!))
       expect(keptText(foldAll(log), now)).toBe(state)
       await engine.close()
-    }),
-    runs(150),
-  )
+    })
+  await fc.assert(rule, runs(150))
+  // A rare case may be missing by chance: then more histories are drawn.
+  for (let round = 0; round < 10 && !isCovered(); round++) await fc.assert(rule, { numRuns: 150, seed: runSeed + round + 1 })
   for (const type of types) {
     expect([...seen.taken], `${type} is taken`).toContain(type)
     expect([...seen.refused], `${type} is refused`).toContain(`${type} invalid`)
   }
   expect(seen.spoiltAndTaken).toBeGreaterThan(50)
   expect(seen.callers).toBeGreaterThan(20)
-}, 120_000)
+}, 600_000)
 
 test('INV-24: what stands in metadata is 1 to 128 printable characters, or nothing is appended', async () => {
   const { engine, store } = await openQueue()
