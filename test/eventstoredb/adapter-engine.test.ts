@@ -1,5 +1,5 @@
 /** An engine on EventStoreDB, in trouble; the books are checked after. */
-import { createDaybook, openEngine, type QueueEngine, streamOf } from '@daybook/adapters/engine'
+import { createDaybook, type EngineOptions, openEngine, type QueueEngine, streamOf } from '@daybook/adapters/engine'
 import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
 import type { EventStore } from '@daybook/adapters/store'
 import { describe, expect, test } from 'vitest'
@@ -34,8 +34,8 @@ const choices: RandomFaults['choices'] = [
 ]
 
 const report = { skipped: () => undefined, progress: () => undefined }
-const engineOn = (store: EventStore, snapshots?: ReturnType<typeof memorySnapshots>): Promise<QueueEngine> =>
-  openEngine(store, 'q', snapshots, report, { random: () => 0.5 })
+const engineOn = (store: EventStore, snapshots?: ReturnType<typeof memorySnapshots>, options: EngineOptions = {}): Promise<QueueEngine> =>
+  openEngine(store, 'q', snapshots, report, { random: () => 0.5, ...options })
 
 /** Tasks enqueued, claimed and completed, one after the other; what was told is kept. */
 const works = async (engine: QueueEngine, name: string, count: number, told: Array<Told>): Promise<void> => {
@@ -128,7 +128,7 @@ describe('an engine on EventStoreDB', () => {
     await engine.close()
   })
 
-  test('EV-11: what a stranger appended is kept, and reported', async () => {
+  test('EV-11: what a stranger appended is kept, and reported; nothing is decided past it unless an operator says so', async () => {
     const server = await startServer()
     const store = open(server.url)
     const engine = await engineOn(store)
@@ -136,9 +136,11 @@ describe('an engine on EventStoreDB', () => {
     await works(engine, 'before', 2, told)
     const head = await store.head(streamOf('q'))
     await append(store, streamOf('q'), [{ id: crypto.randomUUID(), type: 'Noise', data: 'no JSON', metadata: '' }], head)
-    await works(engine, 'after', 2, told)
+    expect(await engine.submit(enqueue('refused'), caller)).toMatchObject({ _tag: 'Left', left: { code: 'read-only', detail: expect.stringContaining(`${head + 1} (Noise)`) as string } })
+    expect(ok(await engine.read(() => true))).toBe(true)
     await engine.close()
-    const again = await engineOn(store)
+    const again = await engineOn(store, undefined, { pastUnreadable: { q: head + 1 } })
+    await works(again, 'after', 2, told)
     expect(ok(await again.read(() => true))).toBe(true)
     expect((await logOf(store)).filter(({ type }) => type === 'Noise')).toHaveLength(1)
     expect(again.status().revision).toBe((await logOf(store)).length - 1)

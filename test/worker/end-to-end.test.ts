@@ -159,7 +159,7 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     await until(async () => (await granted()).length >= 3, 'the lease was extended twice')
     beaten = true
     await until(() => worker.stats().completed === 1, 'it is done')
-    const lengths = (await granted()).map(({ at, data }) => (data as { expiresAt: number }).expiresAt - Date.parse(at))
+    const lengths = (await granted()).map(({ at, data }) => Date.parse((data as { expiresAt: string }).expiresAt) - Date.parse(at))
     expect(new Set(lengths)).toEqual(new Set([3_000]))
   })
 
