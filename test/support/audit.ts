@@ -96,10 +96,13 @@ const answerMatchesLog = ({ id, command, outcome }: Told, books: Books): void =>
   holds(isInTheLog(acknowledged), what('INV-19: it was acknowledged, and the log says otherwise'))
 }
 
+/** How a claim begins and ends that its agent never heard of: taken back, expired, or ended with its agent. */
+const endsUnworked: ReadonlySet<string> = new Set(['Claimed', 'Released', 'ClaimExpired', 'ClaimRevoked'])
+
 /** A claim whose contents could not be read was made, and is given back by the engine: nobody ever works on it. */
 const isTakenBack = (code: string, entries: ReadonlyArray<LogEntry>, log: ReadonlyArray<LogEntry>): boolean => {
   const tokens = new Set(entries.flatMap(({ event }) => (event.type === 'Claimed' ? [event.data.token] : [])))
-  const isWork = ({ event }: LogEntry): boolean => 'token' in event.data && tokens.has(event.data.token) && !['Claimed', 'Released', 'ClaimExpired'].includes(event.type)
+  const isWork = ({ event }: LogEntry): boolean => 'token' in event.data && tokens.has(event.data.token) && !endsUnworked.has(event.type)
   return code === 'unavailable' && tokens.size === entries.length && !log.some(isWork)
 }
 
