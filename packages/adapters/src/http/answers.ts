@@ -1,4 +1,4 @@
-/** What the server gives back, as codecs: documented by OpenAPI, and held against real answers by the tests. */
+/** The server's answers as codecs. OpenAPI is made from them, and the tests check real answers against them. */
 import { Phase, PriorityName, Settings, Status } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
@@ -25,7 +25,7 @@ export const ProblemAnswer = t.intersection(
 )
 
 const content = { payload: AnyJson, description: t.string, metadata: AnyObject }
-/** The attempt under way or the last one, 0 before the first; and which one makes a dead letter if it fails. */
+/** `attempt`: the attempt under way or the last one, 0 before the first. `attemptsMax`: the attempt whose failure makes a dead letter. */
 const attempt = { attempt: t.number, attemptsMax: t.number }
 const belonging = { phase: Phase, tenant: t.string, ticketId: t.string, parentTaskId: t.string, deadlineAt: Time }
 
@@ -39,7 +39,7 @@ export const TaskAnswer = t.intersection(
   [
     t.type({
       id: t.string,
-      /** Usable wherever an id is, as `#42`. */
+      /** `#42` can be used wherever an id can. */
       number: t.number,
       type: t.string,
       priority: t.number,
@@ -64,9 +64,9 @@ export const TaskAnswer = t.intersection(
     t.partial({
       ...content,
       ...belonging,
-      /** What the holder last said of how far it is; of the last claim alone. */
+      /** The last progress that the holder reported, of the last claim only. */
       progress: AnyJson,
-      /** What the next holder may go on from. */
+      /** The next holder can continue from here. */
       checkpoint: AnyJson,
       result: AnyJson,
       requires: t.type({ skills: ids }),
@@ -75,7 +75,7 @@ export const TaskAnswer = t.intersection(
       finishedAt: Time,
       signature: t.string,
       deadLetter: t.type({ at: Time, reason: t.string }),
-      /** Of one task that was asked for alone. */
+      /** Only in the answer about a single task. */
       reasons: t.readonlyArray(Reason),
     }),
   ],
@@ -106,7 +106,7 @@ const ClaimedTask = t.intersection(
 )
 
 export const LeaseAnswer = t.type({ token: t.number, expiresAt: Time }, 'Lease')
-/** An agent whose clock is not the server's counts the lease from the sending of its claim: `waitedSeconds` + `seconds`. */
+/** An agent that does not trust its clock measures the lease from when it sent the claim: it ends `waitedSeconds` + `seconds` later. */
 const ClaimedLease = t.type({ token: t.number, expiresAt: Time, seconds: t.number, waitedSeconds: t.number }, 'ClaimedLease')
 export const ClaimsAnswer = t.type(
   {
@@ -118,12 +118,12 @@ export const ClaimsAnswer = t.type(
 )
 
 const enqueued = { id: t.string, number: t.number, status: Status, duplicate: t.boolean }
-/** What a duplicate has in common with the task that is named, and until when that stands in the way if it is finished. */
-const inTheWay = t.partial({ duplicateBy: keys(['id', 'key', 'content']), until: Time })
-const Enqueued = t.intersection([t.type(enqueued), inTheWay], 'Enqueued')
-export const EnqueuedAnswer = t.intersection([t.type({ ...enqueued, ...revision }), inTheWay], 'Enqueued one')
+/** Of a duplicate: what it has in common with the first task, and, if that is finished, until when it blocks duplicates. */
+const duplicate = t.partial({ duplicateBy: keys(['id', 'key', 'content']), until: Time })
+const Enqueued = t.intersection([t.type(enqueued), duplicate], 'Enqueued')
+export const EnqueuedAnswer = t.intersection([t.type({ ...enqueued, ...revision }), duplicate], 'Enqueued one')
 export const EnqueuedAllAnswer = t.type({ results: t.readonlyArray(Enqueued), ...revision }, 'Enqueued all')
-/** 200: a task that was there before, or a result or problem for each. */
+/** Status 200: the task was there before; or, with `atomic: false`, a result or problem for each task. */
 export const EnqueuedEachAnswer = t.union([
   EnqueuedAnswer,
   t.type({ results: t.readonlyArray(t.union([Enqueued, ProblemAnswer])), ...revision }, 'Enqueued each'),
@@ -134,13 +134,13 @@ export const TasksAnswer = t.type(
   'Page of tasks',
 )
 
-/** Whoever folds or checks the log needs it unchanged, so its times stay what they are there. */
+/** Programs that fold or check the log need the data unchanged, so times are not converted. */
 const RecordedData = described(new t.UnknownType(), {
-  description: 'as it stands in the log, in the version that schemaVersion says: times in it are milliseconds since 1970',
+  description: 'the data as recorded in the log, in version schemaVersion; its times are milliseconds since 1970',
 })
 
-/** For people: times in it are ISO 8601. */
-const ShownData = described(new t.UnknownType(), { description: 'what happened, in the version that schemaVersion says; its times are ISO 8601' })
+/** For people: times are ISO 8601. */
+const ShownData = described(new t.UnknownType(), { description: 'the data of the event, in version schemaVersion; its times are ISO 8601' })
 
 const event = { revision: t.number, type: t.string, schemaVersion: t.number, at: t.string }
 const cause = t.partial({ needs: t.string, actor: t.string, correlationId: t.string })
@@ -148,7 +148,7 @@ export const EventAnswer = t.intersection([t.type({ ...event, data: RecordedData
 export const HistoryAnswer = t.type(
   {
     events: t.readonlyArray(t.intersection([t.type({ ...event, data: ShownData }), cause], 'History event')),
-    /** Where the search for a task that has left goes on; `null` when it is over. */
+    /** Where to continue the search for a task that is no longer in memory; `null` when the search is over. */
     next: orNull(t.number),
   },
   'History',
@@ -207,7 +207,7 @@ export const TerminatedAnswer = t.type(
     agentId: t.string,
     terminated: t.literal(true),
     reassignedTasks: ids,
-    /** The same, and what has become of each. */
+    /** The same tasks with their new status. */
     tasks: t.readonlyArray(t.type({ id: t.string, number: t.number, status: Status }, 'Task taken back')),
   },
   'Terminated agent',
@@ -233,14 +233,14 @@ export const DepthAnswer = t.type(
 )
 
 export const QueueAnswer = t.type(
-  { name: t.string, ...revision, /** Why it is paused. */ paused: orNull(t.string), total: t.number, byStatus: t.record(Status, t.number) },
+  { name: t.string, ...revision, /** The reason given for the pause. */ paused: orNull(t.string), total: t.number, byStatus: t.record(Status, t.number) },
   'Queue',
 )
 export const QueuesAnswer = t.type({ queues: t.readonlyArray(QueueAnswer) }, 'Queues')
 export const QueueDeletedAnswer = t.type({ name: t.string, deleted: t.literal(true), ...revision }, 'Deleted queue')
 
 export const HealthAnswer = t.type({ status: t.literal('ok') }, 'Alive')
-/** `degraded` and `refused` are there when something is: what they name keeps no other command from being taken. */
+/** The optional lists are absent when empty. What they name does not stop the server from taking commands for other queues. */
 export const ReadyAnswer = t.intersection(
   [
     t.type({ status: t.literal('ready'), queues: t.number }),

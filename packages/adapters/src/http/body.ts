@@ -1,11 +1,11 @@
-/** A request's body: bytes to JSON, or what is wrong with them. */
+/** Parses a request's body as JSON, or says what is wrong with it. */
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { jsonErrorAt, placeOf } from './json-error.js'
 import { infiniteForInexact } from '../read-json.js'
 import { problem, type Problem } from './problem.js'
 
-/** Thrown inside Fastify's own machinery, where errors are not values; its error handler answers with the problem. */
+/** Fastify's content parser reports errors by throwing. The error handler answers with the `problem`. */
 export class Refused extends Error {
   override readonly name = 'Refused'
   constructor(readonly problem: Problem) {
@@ -14,12 +14,12 @@ export class Refused extends Error {
 }
 
 const bodies = new WeakMap<FastifyRequest, Buffer>()
-/** The body's bytes; kept only of requests with an `Idempotency-Key`. */
+/** The body's bytes. They are kept only for requests with an `Idempotency-Key`. */
 export const bytesOf = (request: FastifyRequest): Buffer | undefined => bodies.get(request)
 
 /**
- * Reads JSON alone, in UTF-8 alone. Fastify's parser is kept for its refusal of `__proto__` and
- * `constructor.prototype`; what it says of malformed JSON is replaced by the place.
+ * Accepts only JSON in UTF-8. Fastify's parser is used because it refuses `__proto__` and
+ * `constructor.prototype`. Its message about malformed JSON is replaced by one that gives line and column.
  */
 export const readJsonBodies = (app: FastifyInstance): void => {
   const parse = app.getDefaultJsonParser('error', 'error')
@@ -46,9 +46,9 @@ export const readJsonBodies = (app: FastifyInstance): void => {
 
 const whyRefused = (text: string): Problem => {
   const at = jsonErrorAt(text)
-  if (at < text.length) return malformed('(body)', `the body is not JSON: ${JSON.stringify(text[at])} cannot stand at ${placeOf(text, at)} (offset ${at})`)
+  if (at < text.length) return malformed('(body)', `the body is not JSON: unexpected ${JSON.stringify(text[at])} at ${placeOf(text, at)} (offset ${at})`)
   if (!isJson(text)) return malformed('(body)', `the body is not JSON: it ends too soon, at ${placeOf(text, at)} (offset ${at})`)
-  return malformed('(body)', 'the keys __proto__ and constructor.prototype are refused wherever they stand')
+  return malformed('(body)', 'the keys __proto__ and constructor.prototype are refused at any depth')
 }
 
 const isJson = (text: string): boolean => {

@@ -1,31 +1,21 @@
-/** Finds where JSON that is canonical already (RFC 8785) ends, without parsing it: then it need not be printed again. */
+/** Finds the end of a JSON value that is already canonical (RFC 8785), without parsing it. Such a value need not be printed again. */
 import { isExactNumber, jsonDepthMax } from '@daybook/core'
+import { backslash, closeBrace, closeBracket, colon, comma, minus, openBrace, openBracket, quote, zero } from './json-bytes.js'
 
-const isOf = (signs: string): Uint8Array => {
+const byteSet = (signs: string): Uint8Array => {
   const table = new Uint8Array(256)
   for (const sign of signs) table[sign.charCodeAt(0)] = 1
   return table
 }
-const inNumber = isOf('0123456789+-.eE')
-/** What stands behind a backslash in canonical text; what else it escapes, as \u001f, is left to a parser. */
-const escapes = isOf('"\\bfnrt')
-
-const quote = 0x22
-const comma = 0x2c
-const minus = 0x2d
-const zero = 0x30
-const colon = 0x3a
-const openBracket = 0x5b
-const backslash = 0x5c
-const closeBracket = 0x5d
-const openBrace = 0x7b
-const closeBrace = 0x7d
+const inNumber = byteSet('0123456789+-.eE')
+/** The characters that follow a backslash in canonical text, except `\u` escapes, which are left to the parser. */
+const escapes = byteSet('"\\bfnrt')
 
 /**
- * Offset behind the JSON value that begins at `at`, if it stands there exactly as it would be printed canonically;
- * −1 if not, or if that is not plain to see.
+ * Offset just after the JSON value that begins at `at`, if its text is canonical; −1 if it is not, or if this
+ * check cannot tell.
  *
- * Gotchas: takes the bytes for UTF-8; whether they are is for the caller to check.
+ * Gotchas: assumes that the bytes are valid UTF-8; the caller checks that.
  */
 export const canonicalEnd = (bytes: Buffer, at: number, depth = 0): number => {
   switch (bytes[at]) {
@@ -58,15 +48,15 @@ const stringEnd = (bytes: Buffer, start: number): number => {
   return -1
 }
 
-/** Whether these ASCII characters are what stands there. */
+/** Whether the bytes at `at` are this ASCII text. */
 export const stands = (bytes: Buffer, at: number, text: string): boolean => {
   for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false
   return true
 }
 
 /**
- * Offset of the quote that ends a key of plain ASCII, whose bytes sort as its characters do; −1 for others, and
- * for those that only the parser knows to refuse.
+ * Offset of the quote that ends the key beginning at `start`. −1 for keys that are not plain ASCII (their bytes need not
+ * sort as their characters do), and for keys that the parser may refuse.
  */
 export const keyEnd = (bytes: Buffer, start: number): number => {
   if (bytes[start] !== quote) return -1
@@ -104,7 +94,7 @@ const objectEnd = (bytes: Buffer, start: number, depth: number): number => {
   }
 }
 
-/** Whether one key stands before another; both end with a quote, the least of the signs that a key may hold but two. */
+/** Whether one key sorts before another. Each ends with a quote, which counts as the end and not as a character: space and `!` are smaller. */
 const isAscending = (bytes: Buffer, one: number, other: number): boolean => {
   for (let i = 1; ; i++) {
     const a = bytes[one + i] as number
@@ -124,7 +114,7 @@ const listEnd = (bytes: Buffer, start: number, depth: number): number => {
   }
 }
 
-/** Integers of so many digits are printed as they stand, and are exact. */
+/** Integers of up to this many digits are exact, and their text is canonical. */
 const plainDigits = 15
 
 const numberEnd = (bytes: Buffer, start: number): number => {

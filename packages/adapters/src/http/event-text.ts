@@ -6,10 +6,10 @@ import type { RecordedEvent } from '../store/index.js'
 import { quote } from './text.js'
 import { isoOf } from './time.js'
 
-/** `data` is spliced in as it stands in the log: whoever folds or checks the log needs it unchanged. */
+/** `data` is the text from the log: programs that fold or check the log need it unchanged. */
 export const eventText = (event: RecordedEvent): string => textWith(event, event.data)
 
-/** For people: times within `data` are times, and no milliseconds. */
+/** For people: times within `data` are ISO 8601 instead of milliseconds. */
 export const historyText = (event: RecordedEvent): string => textWith(event, withTimes(event.type, event.data))
 
 const textWith = ({ revision, type, metadata, created, data }: RecordedEvent, shown: string): string => {
@@ -21,13 +21,13 @@ const textWith = ({ revision, type, metadata, created, data }: RecordedEvent, sh
   )
 }
 
-/** The part of io-ts's type classes that is walked here. */
+/** The part of io-ts's type classes that is used here. */
 interface Node {
   readonly props?: Readonly<Record<string, t.Mixed>>
   readonly types?: ReadonlyArray<t.Mixed>
 }
 
-/** The members of an event's data that are times, as its codec has it. */
+/** The members of an event's data that its codec declares as times. */
 const timesIn = (codec: t.Mixed): ReadonlyArray<string> => {
   const { props = {}, types = [] } = codec as Node
   return [...Object.keys(props).filter((key) => props[key] === Instant), ...types.flatMap(timesIn)]
@@ -37,7 +37,7 @@ const timesOf: ReadonlyMap<string, ReadonlyArray<RegExp>> = new Map(
   eventTypes.map((type: EventType) => [type, timesIn(eventCodecs[type]).map((key) => new RegExp(`("${key}":)(\\d{1,15})(?=[,}]|$)`))]),
 )
 
-/** What agents and producers say stands behind the facts, and is left as it is. */
+/** `content`, which producers and agents wrote, follows the facts and is not changed. */
 const withTimes = (type: string, data: string): string => {
   const times = timesOf.get(type) ?? []
   const content = data.indexOf(',"content":')

@@ -1,11 +1,11 @@
-/** Who may make a request at all: decided on its headers, before any of its body is read. */
+/** Decides who may make a request, from its headers alone, before the body is read. */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as E from 'fp-ts/lib/Either.js'
 import { isLoopback, type Tokens } from '../auth/index.js'
 import { problem, type Problem } from './problem.js'
 import type { Role } from './route.js'
 
-/** The name of whoever asks, for the log. */
+/** The caller's name, for the log. */
 export type Admitted = E.Either<Problem, string>
 
 export const guard =
@@ -18,13 +18,13 @@ export const guard =
       return E.left(problem('unauthorized', 'send the token that the server printed at its first start: Authorization: Bearer TOKEN'))
     }
     const grant = tokens.check(token)
-    // `admin`, the one role there is as yet, may do everything.
+    // `admin` is the only role so far, and may do everything.
     return grant === undefined ? E.left(problem('unauthorized', 'this token is not known here')) : E.right(grant.name)
   }
 
 /**
- * Without tokens, everything on this machine may ask, and a browser on it shows pages from anywhere. A page's
- * request says where it comes from (`Origin`), or comes under another name (`Host`, DNS rebinding).
+ * Without tokens, every program on this machine may send requests, also a browser that shows a page from elsewhere.
+ * Such a page is recognised by its `Origin`, or, with DNS rebinding, by a `Host` that is not a loopback name.
  */
 const withoutTokens = ({ host = '', origin }: IncomingHttpHeaders): Admitted => {
   const isOwn = isLoopback(host.replace(/:\d+$/, '')) && (origin === undefined || origin === `http://${host}`)

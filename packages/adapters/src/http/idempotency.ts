@@ -1,14 +1,14 @@
 /**
  * `Idempotency-Key`: the same key and body get the same answer (draft-ietf-httpapi-idempotency-key-header).
  *
- * Kept in memory and bounded; a restart forgets. What must not happen twice whatever comes is held by the log
- * itself: tasks by their idempotency keys, outcomes by their tokens.
+ * Answers are kept in memory, bounded, and lost at a restart. What must never happen twice is prevented by the log
+ * itself: tasks have idempotency keys, outcomes have tokens.
  */
 import { createHash } from 'node:crypto'
 import type { HttpLimits } from './limits.js'
 import { type Problem, problem } from './problem.js'
 
-/** An answer as it was sent. */
+/** An answer, ready to be sent (again). */
 export interface Rendered {
   readonly status: number
   readonly type: string
@@ -19,20 +19,20 @@ export interface Rendered {
 interface Entry {
   readonly fingerprint: string
   readonly at: number
-  /** `undefined` while the first request is under way. */
+  /** `undefined` while the first request is still running. */
   rendered: Rendered | undefined
   bytes: number
 }
 
 export type Begun =
-  /** The first: do it, and say what came of it; `undefined` to forget the key. */
+  /** The first request with this key: run it and call `end` with its answer, or with `undefined` to forget the key. */
   | { readonly _tag: 'First'; readonly end: (rendered: Rendered | undefined) => void }
   | { readonly _tag: 'Known'; readonly rendered: Rendered }
   | { readonly _tag: 'Refused'; readonly problem: Problem }
 
 type Limits = Pick<HttpLimits, 'idempotencyEntriesMax' | 'idempotencyBytesMax' | 'idempotencyMs'>
 
-/** Bytes of an entry besides its text, roughly. */
+/** Estimated bytes of an entry besides its text. */
 const entryBytes = 256
 
 export class IdempotencyKeys {
@@ -54,11 +54,11 @@ export class IdempotencyKeys {
     if (known.fingerprint !== fingerprint) {
       return {
         _tag: 'Refused',
-        problem: problem('conflict', 'this Idempotency-Key came with another request: a new request needs a new key', { status: 422 }),
+        problem: problem('conflict', 'this Idempotency-Key was used for another request: a new request needs a new key', { status: 422 }),
       }
     }
     return known.rendered === undefined
-      ? { _tag: 'Refused', problem: problem('conflict', 'the first request with this Idempotency-Key is still under way: ask again shortly', { retryAfterSeconds: 1 }) }
+      ? { _tag: 'Refused', problem: problem('conflict', 'the first request with this Idempotency-Key is still running: try again shortly', { retryAfterSeconds: 1 }) }
       : { _tag: 'Known', rendered: known.rendered }
   }
 
@@ -77,7 +77,7 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Oldest first, whatever is too old or too much; what is under way stays. */
+  /** Drops entries that are too old or over the limits, oldest first. Requests still running stay. */
   private forgetOld(): void {
     const { idempotencyEntriesMax, idempotencyBytesMax, idempotencyMs } = this.limits
     const bornAfter = this.now() - idempotencyMs

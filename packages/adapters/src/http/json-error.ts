@@ -1,13 +1,13 @@
-/** Where a text stops being JSON: `JSON.parse` does not say it reliably, and people who write JSON by hand need it. */
+/** Finds the place of a JSON syntax error. `JSON.parse` does not report it reliably, and people who write JSON by hand need it. */
 
 type Expected = 'value' | 'value or ]' | 'key' | 'key or }' | ':' | ', or end'
 
 /**
- * Offset of the first character that cannot stand where it does; the text's length when it ends too soon,
- * or when it is JSON after all. One pass without recursion: the text may be anything, of any depth.
+ * Offset of the first unexpected character; the text's length if the text ends too soon or is valid JSON.
+ * One pass without recursion, so any depth is safe.
  */
 export const jsonErrorAt = (text: string): number => {
-  /** What is open, innermost last. */
+  /** Open brackets, innermost last. */
   const open: Array<'{' | '['> = []
   let expected: Expected = 'value'
   for (let at = skipSpace(text, 0); at < text.length; at = skipSpace(text, at)) {
@@ -54,7 +54,7 @@ const skipSpace = (text: string, from: number): number => {
 }
 
 interface End {
-  /** Behind the token; where it breaks if it is not whole. */
+  /** Offset just after the token, or of the error if it is not whole. */
   readonly at: number
   readonly isWhole: boolean
 }
@@ -79,7 +79,7 @@ const endOfWord = (text: string, start: number): End => {
   return word.test(text) ? { at: word.lastIndex, isWhole: true } : { at: start, isWhole: false }
 }
 
-/** `line 3, column 7`, both from 1. */
+/** `line 3, column 7`, both counted from 1. */
 export const placeOf = (text: string, at: number): string => {
   const before = text.slice(0, at)
   return `line ${before.split('\n').length}, column ${at - before.lastIndexOf('\n')}`

@@ -1,4 +1,4 @@
-/** io-ts codecs as JSON Schema (2020-12, which OpenAPI 3.1 uses): the codecs stay the one source. */
+/** Turns io-ts codecs into JSON Schema 2020-12, which OpenAPI 3.1 uses. The codecs are the only source. */
 import { AgentId, Instant, Name, TaskId, TaskType, Text, textMax, TypePattern } from '@daybook/core'
 import type * as t from 'io-ts'
 import { Time } from './time.js'
@@ -7,7 +7,7 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown
 }
 
-/** Says what a codec is in JSON Schema where its structure does not. */
+/** Sets the schema of a codec whose structure does not show it. */
 export const described = <C extends t.Mixed>(codec: C, schema: JsonSchema): C => {
   known.set(codec, schema)
   return codec
@@ -27,7 +27,7 @@ text(Text, { maxLength: textMax })
 text(Time, { format: 'date-time' })
 described(Instant, { type: 'integer', minimum: 0, description: Instant.name })
 
-/** The part of io-ts's type classes that is walked here. */
+/** The part of io-ts's type classes that is used here. */
 interface Node {
   readonly _tag?: string
   readonly props?: Readonly<Record<string, t.Mixed>>
@@ -40,20 +40,20 @@ interface Node {
 }
 
 /**
- * The schema of a codec. Codecs that were given a name like `Task` go into `components`, and are referred to.
+ * The schema of a codec. An object codec with a name such as `Task` goes into `components`, and the result refers to it.
  *
- * @throws Error for a codec that has no translation: a route that cannot be documented is not served.
+ * @throws Error for a codec without a translation: a route that cannot be documented is not served.
  */
 export const schemaOf = (codec: t.Mixed, components: Map<string, JsonSchema>): JsonSchema => {
   const given = known.get(codec)
   if (given !== undefined) return given
   const { _tag } = codec as Node
   const isObject = _tag === 'InterfaceType' || _tag === 'PartialType' || _tag === 'IntersectionType' || _tag === 'ExactType'
-  // Codecs without a name of their own are called after their structure, as `{ reason: string }`.
+  // io-ts names a codec without a given name after its structure, for example `{ reason: string }`.
   if (!isObject || !/^[A-Za-z][A-Za-z ]*$/.test(codec.name)) return structure(codec, components)
   const key = codec.name.replace(/(?:^| )(\w)/g, (_, letter: string) => letter.toUpperCase())
   if (!components.has(key)) {
-    // Taken before it is filled, so that a codec inside itself would find it.
+    // The name is taken before its schema is made, so that a recursive codec finds it.
     components.set(key, {})
     components.set(key, structure(codec, components))
   }
@@ -104,7 +104,7 @@ const structure = (codec: t.Mixed, components: Map<string, JsonSchema>): JsonSch
   }
 }
 
-/** Ranges are in the names that core gives its numbers: `whole number from 1 to 10`. */
+/** Core names its number codecs after their ranges: `whole number from 1 to 10`. */
 const rangeOf = (codecName: string): JsonSchema => {
   const range = /^(whole number|number) from (-?[\d.]+) to (-?[\d.]+)$/.exec(codecName)
   if (range !== null) {
@@ -119,7 +119,7 @@ interface Fields {
   readonly required: Array<string>
 }
 
-/** One flat object of all members of an intersection: unknown fields are refused, and `allOf` cannot say that. */
+/** Merges an intersection into one object: unknown fields are refused, which `allOf` cannot express. */
 const objectSchema = (codec: t.Mixed, components: Map<string, JsonSchema>): JsonSchema => {
   const fields: Fields = { properties: {}, required: [] }
   gather(codec, fields, components)
@@ -143,6 +143,6 @@ const gather = (codec: t.Mixed, fields: Fields, components: Map<string, JsonSche
       for (const member of types) gather(member, fields, components)
       return
     default:
-      throw new Error(`${codec.name} is no object: it cannot be part of one`)
+      throw new Error(`${codec.name} is not an object: it cannot be part of an intersection`)
   }
 }

@@ -1,26 +1,26 @@
-/** Every bound of the HTTP server, with its default. */
+/** Every limit of the HTTP server. */
 export interface HttpLimits {
   /** Bytes of a request's body. */
   readonly bodyBytesMax: number
   /** Bytes of one task's content, of a result and of a checkpoint, as JSON text. */
   readonly taskBytesMax: number
-  /** Tasks of one enqueue or import, outcomes of one report. */
+  /** Tasks in one enqueue or import, outcomes in one report. */
   readonly itemsMax: number
   /** Seconds that a claim may wait for work. */
   readonly claimWaitSecondsMax: number
   /** How long `?atLeast=` waits for a revision. */
   readonly atLeastWaitMs: number
-  /** How long a request may take to arrive, headers and body. */
+  /** How long a request may take to arrive, with headers and body. */
   readonly requestTimeoutMs: number
   /** How long an idle connection is kept. */
   readonly keepAliveMs: number
   /** Tasks, dead letters or events on one page. */
   readonly pageMax: number
-  /** Bytes of a page's contents: a page of large tasks ends early, and its cursor goes on from there. */
+  /** Bytes of a page's contents. A page of large tasks ends early, and its cursor continues from there. */
   readonly pageBytesMax: number
-  /** Events that one page of the log may look at to find those asked for. */
+  /** Events that may be read to fill one page of a filtered log. */
   readonly scanEventsMax: number
-  /** Answers kept for `Idempotency-Key`: how many, how many bytes, how long. */
+  /** Answers kept for `Idempotency-Key`: number, bytes, and time. */
   readonly idempotencyEntriesMax: number
   readonly idempotencyBytesMax: number
   readonly idempotencyMs: number

@@ -1,8 +1,8 @@
-/** What is counted while the server works: plain numbers, turned into metrics when somebody asks. */
+/** Counters of the running server: plain numbers that become metrics at a scrape. */
 import type { EventType, QueueEvent } from '@daybook/core'
 import type { Claim, QueueEngine } from '../engine/index.js'
 
-/** A histogram that costs a few nanoseconds: no labels, no allocation. */
+/** A cheap histogram: no labels, no allocation. */
 export class Histogram {
   readonly counts: Array<number>
   sum = 0
@@ -24,17 +24,17 @@ export class Histogram {
   }
 }
 
-/** From a hundredth of a second to a day: tasks wait and run that long. */
+/** Tasks wait and run from a hundredth of a second to a day. */
 const taskSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400]
 
 const increment = (counts: Map<string, number>, key: string): void => {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
 
-/** Counts of one queue since this server has known it. */
+/** Counts of one queue since this server opened it. */
 export class QueueMeter {
   readonly events = new Map<EventType, number>()
-  /** Attempts that ended without success and are tried again, by what ended them. */
+  /** Failed attempts that are retried, by cause. */
   readonly retries = new Map<string, number>()
   readonly deadLetters = new Map<string, number>()
   /** Claims under way: task → when it was claimed. */
@@ -52,7 +52,7 @@ export class QueueMeter {
           break
         case 'Failed':
         case 'ClaimExpired':
-          // What becomes of a failed attempt stands right behind it.
+          // A failed attempt that makes a dead letter is followed at once by `DeadLettered`.
           if (events[i + 1]?.type !== 'DeadLettered') increment(this.retries, event.type === 'Failed' ? 'failed' : event.data.cause)
           this.ended(event.data.task, event.at)
           break
@@ -96,16 +96,16 @@ export class Meter {
     this.watched.add(queue)
     const meter = new QueueMeter(this.runSeconds)
     this.queues.set(queue.name, meter)
-    // What another server appended is in the other's metrics.
+    // Events of another server are counted by that server.
     queue.committed.subscribe((committed) => {
       if (committed.isOwn) meter.count(committed.events)
     })
   }
 
-  /** First claims only: what a retried task waited says nothing about the queue. */
+  /** Counts first claims only: the waiting time of a retry says nothing about the queue. */
   claimed(claims: ReadonlyArray<Claim>): void {
     const now = Date.now()
-    // Tasks that came together are mostly claimed together: one observation for a run of them.
+    // Tasks enqueued together are mostly claimed together: they make one observation.
     let since = 0
     let times = 0
     for (const { createdAt, retries, attempts } of claims) {

@@ -1,4 +1,4 @@
-/** Prometheus metrics: counters from the committed events, gauges asked for at each scrape. No ids as labels. */
+/** Prometheus metrics: counters come from committed events, gauges are read at each scrape. Ids are never labels. */
 import { breakersOf, depthOf, type EventType } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
@@ -6,7 +6,7 @@ import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
 import type { Histogram, Meter } from './meter.js'
 
-/** Types are the producers' own words, so there may be any number of them: the rest counts as `other`. */
+/** Producers choose the task types, so their number is not bounded. The types beyond this many count as `other`. */
 const typesMax = 100
 
 const outcomes: Readonly<Record<string, EventType>> = {
@@ -22,7 +22,7 @@ const outcomes: Readonly<Record<string, EventType>> = {
 }
 const breakerValue = { closed: 0, 'half-open': 1, open: 2 } as const
 
-/** Gives the text of all metrics of this server. */
+/** Returns a function that makes the text of all metrics of this server. */
 export const metricsOf = (
   daybook: Daybook,
   meter: Meter,
@@ -62,7 +62,7 @@ export const metricsOf = (
       for (const [outcome, type] of Object.entries(outcomes)) add({ queue, outcome }, events.get(type) ?? 0)
     }
   })
-  counter('retries_total', 'Attempts that ended without success and are tried again.', ['queue', 'reason'], (add) => {
+  counter('retries_total', 'Failed attempts that are retried.', ['queue', 'reason'], (add) => {
     for (const [queue, { retries }] of meter.queues) for (const [reason, count] of retries) add({ queue, reason }, count)
   })
   counter('dead_letters_total', 'Tasks that became dead letters.', ['queue', 'reason'], (add) => {
@@ -76,7 +76,7 @@ export const metricsOf = (
     }
   })
   counter('fenced_results_total', 'Reports refused because their lease was lost.', [], (add) => add({}, meter.refused.get('lease-lost') ?? 0))
-  counter('denied_total', 'Requests without the right to be made.', ['reason'], (add) => {
+  counter('denied_total', 'Requests refused for want of a valid token or permission.', ['reason'], (add) => {
     for (const reason of ['unauthorized', 'forbidden']) add({ reason }, meter.refused.get(reason) ?? 0)
   })
   counter('refused_total', 'Requests and parts of requests that were refused.', ['code'], (add) => {
@@ -91,20 +91,20 @@ export const metricsOf = (
 
   const tasks = gauge('tasks', 'Tasks by status.', ['queue', 'status'])
   const pending = gauge('pending_tasks', 'Pending tasks by type.', ['queue', 'type'])
-  const oldest = gauge('oldest_ready_age_seconds', 'How long the oldest pending task has been there.', ['queue'])
+  const oldest = gauge('oldest_ready_age_seconds', 'Age of the oldest pending task.', ['queue'])
   const breaker = gauge('breaker_state', 'Breakers: 0 closed, 1 half-open, 2 open.', ['queue', 'type'])
   const position = gauge('log_position', 'Revision of the last durable event.', ['queue'])
   const snapshot = gauge('snapshot_position', 'Revision of the last snapshot.', ['queue'])
   const mailbox = gauge('mailbox_commands', 'Commands waiting to be decided.', ['queue'])
   const waiting = gauge('waiting_claims', 'Claims waiting for work.', ['queue'])
   const appends = gauge('appends_in_flight', 'Appends under way.', ['queue'])
-  const conflicts = gauge('append_conflicts', 'Appends that met events of another process, since the queue was opened.', ['queue'])
-  const available = gauge('queue_available', '1 when the queue takes commands, 0 when its store does not, or when it is read-only.', ['queue'])
-  const readOnly = gauge('queue_read_only', '1 when the log holds events that this version cannot read, so that nothing is decided here.', ['queue'])
-  const unreadable = gauge('unreadable_events', 'Events of the log that this version cannot read.', ['queue'])
+  const conflicts = gauge('append_conflicts', 'Appends that conflicted with events of another process, since the queue was opened.', ['queue'])
+  const available = gauge('queue_available', '1 when the queue takes commands, 0 when its store is unavailable or it is read-only.', ['queue'])
+  const readOnly = gauge('queue_read_only', '1 when the log has events that this version cannot read, so the queue is read-only on this server.', ['queue'])
+  const unreadable = gauge('unreadable_events', 'Events in the log that this version cannot read.', ['queue'])
 
   const filesPosition = gauge('queue_files_position', 'Revision that the queue files show.', ['queue'])
-  const filesFailing = gauge('queue_files_failing', '1 when the queue files could not be written when last tried, 0 when they could.', ['queue'])
+  const filesFailing = gauge('queue_files_failing', '1 when the last write of the queue files failed, else 0.', ['queue'])
 
   const askFiles = (): void => {
     filesPosition.reset()
@@ -130,7 +130,7 @@ export const metricsOf = (
       readOnly.set({ queue }, status.readOnly === undefined ? 0 : 1)
       unreadable.set({ queue }, status.unreadable)
       const read = await engine.read((state, at) => ({ depth: depthOf(state, at), breakers: breakersOf(state) }))
-      // A queue that cannot be asked now has no figures now.
+      // A queue that cannot be read now has no values in this scrape.
       if (E.isLeft(read)) continue
       const { depth, breakers } = read.right.value
       for (const [name, count] of Object.entries(depth.byStatus)) tasks.set({ queue, status: name }, count)

@@ -1,4 +1,4 @@
-/** The contract as OpenAPI 3.1, made from the table of routes. */
+/** Makes the OpenAPI 3.1 document from the table of routes. */
 import type * as t from 'io-ts'
 import { ProblemAnswer } from './answers.js'
 import { type JsonSchema, schemaOf } from './json-schema.js'
@@ -49,7 +49,7 @@ const operation = (route: Route, components: Map<string, JsonSchema>, problem: J
     ...Object.fromEntries(
       Object.entries(route.answers).map(([status, answer]) => [status, answerOf(route, answer, components)]),
     ),
-    default: { description: 'It did not go well: `code` says why.', content: problem },
+    default: { description: 'The request failed: `code` says why.', content: problem },
   },
 })
 
@@ -84,10 +84,10 @@ const queryParameters = (query: Input<unknown> | undefined, components: Map<stri
 const headerParameters = ({ method, path }: Route): ReadonlyArray<JsonSchema> => {
   const header = (name: string, description: string) => ({ name, in: 'header', required: false, description, schema: { type: 'string', maxLength: 128 } })
   const makesTasks = path.endsWith('/{queue}/tasks')
-  const correlation = header('X-Correlation-Id', 'Kept in the log, and echoed; made when absent.')
+  const correlation = header('X-Correlation-Id', 'Recorded in the log and sent back. The server makes one if it is absent.')
   if (method !== 'POST') return [correlation]
   const key = header('Idempotency-Key', 'The same key and body within 24 hours get the same answer.')
-  const request = header('Daybook-Request-Id', 'A UUID, another one for each request. Tasks that come without an id get theirs from it, so a request sent again enqueues nothing twice, whatever `deduplicate` says.')
+  const request = header('Daybook-Request-Id', 'A UUID, a new one for each request. Ids of tasks without an id are made from it, so a request that is sent again enqueues nothing twice, whatever `deduplicate` is.')
   return makesTasks ? [correlation, key, request] : [correlation, key]
 }
 

@@ -1,27 +1,27 @@
-/** What is wrong, as RFC 9457 has it. `code` is stable; programs match on it, people read `detail`. */
+/** Problem details (RFC 9457). `code` is stable, for programs; `detail` is for people. */
 import { type FieldError, invalid as invalidFields } from '@daybook/core'
 import type { Refusal } from '../engine/types.js'
 
 const kinds = {
-  invalid: [400, 'The request is not understood'],
-  unauthorized: [401, 'A valid token is needed'],
+  invalid: [400, 'The request is invalid'],
+  unauthorized: [401, 'A valid token is required'],
   forbidden: [403, 'This is not allowed'],
-  'not-found': [404, 'There is no such thing'],
-  'method-not-allowed': [405, 'Not with this method'],
+  'not-found': [404, 'Not found'],
+  'method-not-allowed': [405, 'Method not allowed'],
   timeout: [408, 'The request did not arrive in time'],
-  conflict: [409, 'This contradicts what is there'],
+  conflict: [409, 'Conflict with existing data'],
   'lease-lost': [409, 'The lease is lost'],
-  'wrong-state': [409, 'Not in this state'],
+  'wrong-state': [409, 'Not possible in this state'],
   'too-large': [413, 'Too large'],
-  'unsupported-media-type': [415, 'Only JSON is understood'],
+  'unsupported-media-type': [415, 'Only JSON is accepted'],
   'unknown-dependency': [422, 'A dependency is unknown'],
   'dependency-cycle': [422, 'The dependencies form a cycle'],
   'headers-too-large': [431, 'The headers are too large'],
   internal: [500, 'Something went wrong in the server'],
-  overloaded: [503, 'Too much at once'],
-  'read-only': [503, 'This queue cannot be changed here'],
+  overloaded: [503, 'The server is overloaded'],
+  'read-only': [503, 'This queue is read-only on this server'],
   unavailable: [503, 'Not available now'],
-  'outcome-unknown': [503, 'It is not known whether this happened'],
+  'outcome-unknown': [503, 'It is unknown whether this was done'],
 } as const satisfies Record<string, readonly [status: number, title: string]>
 
 export type ProblemCode = keyof typeof kinds
@@ -33,11 +33,11 @@ export interface Problem {
   readonly detail: string
   readonly errors?: ReadonlyArray<FieldError>
   readonly retryAfterSeconds?: number
-  /** Members of this one problem alone. */
+  /** Extension members of this problem. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 
-/** When to try again where the reason is over within moments, as at a start or an end. The header `Retry-After` knows whole seconds, and says 1. */
+/** When to try again if the reason is short, as at a start or a stop. The header `Retry-After` has whole seconds only, and says 1. */
 export const soonSeconds = 0.1
 
 type Details = Partial<Omit<Problem, 'code' | 'detail'>>
@@ -50,7 +50,7 @@ export const problem = (code: ProblemCode, detail: string, details: Details = {}
 })
 
 export const noSuchQueue = (name: string): Problem =>
-  problem('not-found', `no queue ${name}: it comes into being with its first task, or its first setting`)
+  problem('not-found', `no queue ${name}: a queue is created by its first task or its first setting`)
 
 export const invalid = (errors: ReadonlyArray<FieldError>): Problem => problem('invalid', invalidFields(errors).detail, { errors })
 
@@ -59,7 +59,7 @@ export const problemOf = (refusal: Refusal): Problem =>
     ? problem(refusal.code, refusal.detail, { retryAfterSeconds: refusal.retryAfterSeconds })
     : problem(refusal.code, refusal.detail, refusal.errors === undefined ? {} : { errors: refusal.errors })
 
-/** As a document of its own, or as one result among many. */
+/** As an answer of its own (with a correlation id), or as one result of many. */
 export const problemText = ({ status, code, detail, errors, retryAfterSeconds, more }: Problem, correlationId?: string): string =>
   JSON.stringify({
     type: `urn:daybook:problem:${code}`,

@@ -1,4 +1,4 @@
-/** Query parameters: texts that are checked as texts, and turned into values by the functions beside them. */
+/** Query parameters. They are checked as text; the functions in this file turn them into values. */
 import { cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, type Status, statuses, type TaskFilter, Text, TypePattern } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
@@ -28,7 +28,7 @@ const priorityRange = (value: string): readonly [number, number] | undefined => 
     ? undefined
     : [Math.min(one, other), Math.max(one, other)]
 }
-const Priority = text('priority (1 to 10, or CRITICAL, HIGH, MEDIUM, LOW) or range of two as 5-7', (value) => priorityRange(value) !== undefined)
+const Priority = text('priority (1 to 10, or CRITICAL, HIGH, MEDIUM, LOW) or range such as 5-7', (value) => priorityRange(value) !== undefined)
 
 export const revisionMax = Number.MAX_SAFE_INTEGER
 const atLeast = { atLeast: whole(0, revisionMax) }
@@ -36,17 +36,17 @@ const atLeast = { atLeast: whole(0, revisionMax) }
 export const AtLeastQuery = t.partial(atLeast, 'query')
 export type AtLeastQuery = t.TypeOf<typeof AtLeastQuery>
 
-/** `before`: where the search for a task that has left goes on. */
+/** `before`: continue the search for a task that is no longer in memory here. */
 export const HistoryQuery = t.partial({ ...atLeast, before: whole(0, revisionMax) }, 'query')
 export type HistoryQuery = t.TypeOf<typeof HistoryQuery>
 
-const Cursor = text('cursor, as the page before gave it', isCursor)
+const Cursor = text('cursor from the previous page', isCursor)
 export const pageQuery = (pageMax: number) => ({
   limit: whole(1, pageMax),
   cursor: Cursor,
 })
 
-/** Which tasks are meant; of a list, and of a bulk command. */
+/** Filter of lists and of bulk commands. */
 const filter = {
   status: Statuses,
   type: TypePattern,
@@ -61,7 +61,7 @@ const filter = {
 export const tasksQuery = (pageMax: number) => t.partial({ ...filter, ...pageQuery(pageMax), ...atLeast }, 'query')
 export type TasksQuery = t.TypeOf<ReturnType<typeof tasksQuery>>
 
-/** The same filter in a body, where statuses may be a list and a priority a number. Only what can be cancelled can be meant. */
+/** The same filter in a body. There, statuses may be a list and a priority a number. Only statuses that can be cancelled are accepted. */
 const CancellableStatuses = text(`list of ${cancellable.join(', ')}, separated by commas`, (value) => value.split(',').every(isCancellable))
 const CancelFilter = t.exact(
   t.partial({
@@ -77,7 +77,7 @@ export const CancelAllBody = t.intersection(
 )
 export type CancelAllBody = t.TypeOf<typeof CancelAllBody>
 
-/** As if it had come as a query. */
+/** Turns the filter of a body into the one that a query would give. */
 export const cancelFilterOf = ({ filter: { status, priority, ...rest } }: CancelAllBody): TaskFilter =>
   filterOf({
     ...rest,

@@ -1,25 +1,20 @@
 /**
- * The quick way to read a body of many tasks. Payloads are most of it, and are wanted as canonical text in the
- * end: those that came as such are cut out, and only what is left is parsed.
+ * A fast reader for bodies of many tasks. Most of such a body is payloads, and the engine needs them as canonical text.
+ * Payloads that are already canonical are cut out as text, and only the rest is parsed.
  */
 import { isAscii } from 'node:buffer'
 import { CanonicalText } from '@daybook/core'
 import { canonicalEnd, keyEnd, stands } from './canonical-end.js'
+import { closeBrace, closeBracket, comma, openBrace, openBracket } from './json-bytes.js'
 
-const openBrace = 0x7b
-const closeBrace = 0x7d
-const comma = 0x2c
-const openBracket = 0x5b
-const closeBracket = 0x5d
-
-/** The payload of each task: its start and its end; both 0 where there is none. */
+/** Start and end offset of each task's payload; both 0 if it has none. */
 type Spans = Array<number>
 
 /**
- * What `JSON.parse` makes of the bytes, but for payloads, which are {@link CanonicalText}. `undefined` for anything
- * but tasks in JSON without white space, all of whose members are canonical: that is for the parser.
+ * Like `JSON.parse`, but payloads are {@link CanonicalText}. `undefined` for anything other than tasks in JSON
+ * without white space whose members are all canonical: the caller then uses the parser.
  *
- * Gotchas: takes the bytes for UTF-8; whether they are is for the caller to check.
+ * Gotchas: assumes that the bytes are valid UTF-8; the caller checks that.
  */
 export const readTasks = (bytes: Buffer): unknown => {
   const payloads: Spans = []
@@ -40,7 +35,7 @@ export const readTasks = (bytes: Buffer): unknown => {
   return body
 }
 
-/** Offset behind the object that begins at `start`; −1 if it is none, or `valueEnd` says so of a member. */
+/** Offset just after the object that begins at `start`; −1 if there is none, or if `valueEnd` returns −1 for a member. */
 const membersEnd = (bytes: Buffer, start: number, valueEnd: (key: number, value: number) => number): number => {
   if (bytes[start] !== openBrace) return -1
   if (bytes[start + 1] === closeBrace) return start + 2
@@ -61,7 +56,7 @@ const tasksEnd = (bytes: Buffer, start: number, payloads: Spans): number => {
     let [from, to] = [0, 0]
     at = membersEnd(bytes, at, (key, value) => {
       if (!stands(bytes, key, '"payload"')) return canonicalEnd(bytes, value)
-      // Of two members with one name the last counts: that is for the parser.
+      // A second member of the same name is left to the parser, which takes the last.
       if (to > 0) return -1
       from = value
       return (to = canonicalEnd(bytes, value))
@@ -77,7 +72,7 @@ const none = 'null'
 
 /** The text with `null` for each payload. */
 const withoutPayloads = (bytes: Buffer, payloads: Spans): string => {
-  // No payload is shorter than one digit.
+  // A payload has at least one byte, so `null` adds at most three per payload.
   const rest = Buffer.allocUnsafe(bytes.length + 3 * payloads.length)
   let length = 0
   let copied = 0

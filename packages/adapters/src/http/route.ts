@@ -1,4 +1,4 @@
-/** What a route is: declared once, and served, documented and tested from that. */
+/** The declaration of a route. It is served, documented and tested from this one place. */
 import type { Readable } from 'node:stream'
 import { type FieldError, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -13,17 +13,17 @@ export type Role = 'anyone' | 'producer' | 'worker' | 'operator' | 'auditor' | '
 
 export interface Reply {
   readonly status: number
-  /** Ready-made JSON, or whatever `type` says. */
+  /** The finished body: JSON, or what `type` says. */
   readonly text: string | Readable
   /** Default: JSON. */
   readonly type?: string
-  /** Of the queue, as this answer shows it. */
+  /** The queue's revision that this answer shows. */
   readonly revision?: number
-  /** Called should the connection end before the answer is out. */
+  /** Called if the connection ends before the answer is sent. */
   readonly undelivered?: (() => void) | undefined
 }
 
-/** A refusal may tell the queue's revision as well. */
+/** A refusal may also have the queue's revision. */
 export type Handled = E.Either<Problem & { readonly revision?: number }, Reply>
 
 export interface Call<Body = unknown, Query = unknown> {
@@ -35,11 +35,11 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly query: Query
   readonly body: Body
   readonly caller: Caller
-  /** The caller prefers lines to a page. */
+  /** The caller accepts NDJSON. */
   readonly wantsLines: boolean
-  /** A request that is sent again has the same: see `taskIdsOf`. */
+  /** The same when a request is sent again: see `taskIdsOf`. */
   readonly requestId: string | undefined
-  /** Aborted when the caller goes away or the server stops. Made when first asked for. */
+  /** A signal that aborts when the connection closes or the server stops. Created at the first call. */
   readonly gone: () => AbortSignal
 }
 
@@ -47,13 +47,13 @@ export interface QueueCall<Body = unknown, Query = unknown> extends Call<Body, Q
   readonly queue: QueueEngine
 }
 
-/** How a body or a query is checked, and what it is documented as. */
+/** How a body or a query is checked, and its schema. */
 export interface Input<A> {
   readonly schema: t.Mixed
   readonly check: (input: unknown) => E.Either<ReadonlyArray<FieldError>, A>
-  /** No body is the same as `{}`. */
+  /** An absent body counts as `{}`. */
   readonly mayBeAbsent: boolean
-  /** A quicker way than parsing to read a body in UTF-8; `undefined` for one that it cannot read. */
+  /** A faster reader than the parser for a body in UTF-8. Returns `undefined` for a body that it cannot read. */
   readonly read?: ReadBody
 }
 
@@ -67,15 +67,15 @@ export const input = <A>(codec: t.Type<A>, { mayBeAbsent = false, root = '' } = 
 
 interface Declared<Body, Query> {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** As OpenAPI writes it: `/api/queues/{queue}/tasks`. */
+  /** In OpenAPI's form: `/api/queues/{queue}/tasks`. */
   readonly path: string
   readonly role: Role
   readonly summary: string
   readonly query?: Input<Query>
   readonly body?: Input<Body>
-  /** What comes back when it goes well: status → schema, or a media type for what is no JSON. */
+  /** Successful answers: status → schema, or → media type if it is not JSON. */
   readonly answers: Readonly<Record<number, t.Mixed | string>>
-  /** Streams one JSON value a line to whoever prefers `application/x-ndjson`. */
+  /** Streams NDJSON to callers that accept `application/x-ndjson`. */
   readonly lines?: true
 }
 
@@ -87,8 +87,8 @@ export interface PlainRoute<Body = unknown, Query = unknown> extends Declared<Bo
 export interface QueueRoute<Body = unknown, Query = unknown> extends Declared<Body, Query> {
   readonly of: 'queue'
   /**
-   * What this route does with a queue that nobody has used yet, or not since it was deleted: refuses it as not found, answers as
-   * for an empty one, or opens it, so that it comes into being with the first event.
+   * What this route does with a queue that was never used, or not since it was deleted: refuse it as not found, answer as
+   * for an empty queue, or open it, so that its first event creates it.
    */
   readonly unused: 'refused' | 'empty' | 'opened'
   readonly handle: (call: QueueCall<Body, Query>) => Promise<Handled>
@@ -97,8 +97,8 @@ export interface QueueRoute<Body = unknown, Query = unknown> extends Declared<Bo
 export type Route = PlainRoute | QueueRoute
 
 /**
- * A route of the server. The types of body and query are known here and to the handler; the table that
- * holds all routes need not know them, since `check` stands between.
+ * A route of the server. The handler knows the types of body and query. The table of all routes does not need them,
+ * because `check` runs before the handler.
  */
 export const serverRoute = <Body, Query>(route: Omit<PlainRoute<Body, Query>, 'of'>): Route =>
   ({ of: 'server', ...route }) as PlainRoute<Body, Query> as Route
@@ -108,7 +108,7 @@ export const queueRoute = <Body, Query>(
   route: Omit<QueueRoute<Body, Query>, 'of' | 'unused'> & Partial<Pick<QueueRoute, 'unused'>>,
 ): Route => ({ of: 'queue', unused: 'refused', ...route }) as QueueRoute<Body, Query> as Route
 
-/** The answer to what the engine said: its refusal, or a text made of its value. */
+/** Turns the engine's outcome into an answer: its refusal, or the text of its value. */
 export const replyWith = <A>(
   outcome: Outcome<A>,
   textOf: (value: A, revision: number) => string,

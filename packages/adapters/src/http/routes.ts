@@ -1,4 +1,4 @@
-/** THE table: every route with its schemas, its role and what it is for. Served and documented from here. */
+/** The table of all routes, with schemas, roles and summaries. Serving and documentation use it. */
 import { SettingsPatch } from '@daybook/core'
 import * as a from './answers.js'
 import * as deadLetters from './handle/dead-letters.js'
@@ -31,22 +31,22 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
     }),
 
     queueRoute({
-      method: 'GET', path: of, role: 'auditor', unused: 'empty', summary: 'The queue in a line: how many tasks by status, and whether it is paused.',
+      method: 'GET', path: of, role: 'auditor', unused: 'empty', summary: 'A summary of the queue: tasks by status, and whether it is paused.',
       query: view, answers: { 200: a.QueueAnswer }, handle: queue.showQueue,
     }),
     queueRoute({
-      method: 'DELETE', path: of, role: 'operator', summary: 'Forgets a queue in which nothing is unfinished. Its log stays; its next task begins it anew.',
+      method: 'DELETE', path: of, role: 'operator', summary: 'Deletes a queue without unfinished tasks. Its log stays; its next task creates it again.',
       query: input(q.reasonQuery, { root: 'query' }), answers: { 200: a.QueueDeletedAnswer }, handle: queue.deleteQueue,
     }),
 
     // ------------------------------------------------------------------------------------- tasks
     queueRoute({
       method: 'POST', path: `${of}/tasks`, role: 'producer', unused: 'opened',
-      summary: 'Enqueues one task, or many: all or none, or with `atomic: false` each for itself. A duplicate gets the id of the first.',
+      summary: 'Enqueues one task or many: all or none, or, with `atomic: false`, each on its own. A duplicate gets the id of the first task.',
       body: tasks.enqueueInput, answers: { 200: a.EnqueuedEachAnswer, 201: a.EnqueuedOneOrAllAnswer }, handle: tasks.enqueue,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/tasks`, role: 'auditor', unused: 'empty', summary: 'Tasks that match all filters; pending ones in the order in which they would be claimed.',
+      method: 'GET', path: `${of}/tasks`, role: 'auditor', unused: 'empty', summary: 'Tasks that match all filters; pending tasks in the order of claiming.',
       query: input(q.tasksQuery(pageMax), { root: 'query' }), answers: { 200: a.TasksAnswer }, handle: tasks.getTasks,
     }),
     queueRoute({
@@ -54,36 +54,36 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       query: view, answers: { 200: a.TaskAnswer }, handle: tasks.getTask,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/tasks/{id}/history`, role: 'auditor', unused: 'empty', summary: 'All events about a task, oldest first. One whose retention is over is searched in the log, 100,000 events at a time: `before` = `next` goes on.',
+      method: 'GET', path: `${of}/tasks/{id}/history`, role: 'auditor', unused: 'empty', summary: 'All events of a task, oldest first. If its retention is over, the log is searched, 100,000 events at a time; to continue, send `next` as `before`.',
       query: input(q.HistoryQuery, { root: 'query' }), answers: { 200: a.HistoryAnswer }, handle: log.history,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/cancel`, role: 'producer', summary: 'Cancels a task, and all that depend on it.',
+      method: 'POST', path: `${of}/tasks/{id}/cancel`, role: 'producer', summary: 'Cancels a task and all tasks that depend on it.',
       body: input(w.ReasonBody), answers: { 200: a.CancelledAnswer }, handle: tasks.cancelTask,
     }),
     queueRoute({
       method: 'POST', path: `${of}/tasks/cancel`, role: 'operator',
-      summary: 'Cancels all tasks that match, and all that depend on them, about 1,000 at a time, each time all or none; `nextCursor` goes on. `dryRun` tells what matches.',
+      summary: 'Cancels all matching tasks and the tasks that depend on them, about 1,000 per request, all or none in each. To continue, send `nextCursor` as `cursor`. `dryRun` only lists what matches.',
       body: input(q.CancelAllBody), answers: { 200: a.CancelledAllAnswer }, handle: tasks.cancelMany,
     }),
     queueRoute({
       method: 'POST', path: `${of}/imports`, role: 'operator', unused: 'opened',
-      summary: 'Takes tasks over from elsewhere as they stand there; those that are known already are passed over.',
+      summary: 'Imports tasks from another queue with their status. Tasks that are already known are skipped.',
       body: input(tasks.ImportsBody), answers: { 201: a.EnqueuedAllAnswer }, handle: tasks.importTasks,
     }),
 
     // -------------------------------------------------------------------------------------- work
     queueRoute({
-      method: 'POST', path: `${of}/claims`, role: 'worker', unused: 'opened', summary: 'Leases tasks to an agent; waits for some if asked to. Empty when there is none. A lease lasts for the task\'s `timeout` without a heartbeat, or for `leaseSeconds` where that is shorter.',
+      method: 'POST', path: `${of}/claims`, role: 'worker', unused: 'opened', summary: 'Leases tasks to an agent, and waits for tasks if asked to. Empty if there are none. Without a heartbeat, a lease lasts for the task\'s `timeout`, or for `leaseSeconds` if that is shorter.',
       body: input(work.claimBody(limits)), answers: { 200: a.ClaimsAnswer }, handle: work.claim,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/heartbeat`, role: 'worker', summary: 'Extends a lease, and may leave progress and a checkpoint.',
+      method: 'POST', path: `${of}/tasks/{id}/heartbeat`, role: 'worker', summary: 'Extends a lease, and may record progress and a checkpoint.',
       body: input(w.HeartbeatBody), answers: { 200: a.HeartbeatAnswer }, handle: work.heartbeat,
     }),
     queueRoute({
       method: 'POST', path: `${of}/tasks/{id}/complete`, role: 'worker',
-      summary: 'Hands in a result. Without the decision report that the queue requires, the task is `incomplete` and the lease runs on.',
+      summary: 'Completes a task with its result. If the decision report that the queue requires is missing, the task becomes `incomplete` and keeps its lease.',
       body: input(w.CompleteBody), answers: { 200: a.CompletedAnswer }, handle: work.complete,
     }),
     queueRoute({
@@ -91,11 +91,11 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       body: input(w.FailBody), answers: { 200: a.FailedAnswer }, handle: work.fail,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/release`, role: 'worker', summary: 'Gives a task back unfinished: an attempt, and this agent will not get it again. With `stopping` it is neither.',
+      method: 'POST', path: `${of}/tasks/{id}/release`, role: 'worker', summary: 'Gives a task back unfinished. This counts as an attempt, and this agent will not get the task again; with `stopping`, neither is so.',
       body: input(w.ReleaseBody), answers: { 200: a.ReleasedAnswer }, handle: work.release,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/outcomes`, role: 'worker', summary: 'Heartbeats, completions, failures and releases of many tasks; each stands for itself.',
+      method: 'POST', path: `${of}/outcomes`, role: 'worker', summary: 'Heartbeats, completions, failures and releases of many tasks, each accepted or refused on its own.',
       body: work.outcomesInput, answers: { 200: a.OutcomesAnswer }, handle: work.outcomes,
     }),
     queueRoute({
@@ -103,7 +103,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       query: view, answers: { 200: a.AgentsAnswer }, handle: queue.agents,
     }),
     queueRoute({
-      method: 'DELETE', path: `${of}/agents/{agentId}`, role: 'operator', summary: 'Ends an agent: its leases are lost, and its tasks go back to the queue. That is no attempt of theirs, and no failure.',
+      method: 'DELETE', path: `${of}/agents/{agentId}`, role: 'operator', summary: 'Terminates an agent: it loses its leases, and its tasks go back to the queue. This counts neither as an attempt nor as a failure.',
       query: input(q.reasonQuery, { root: 'query' }), answers: { 200: a.TerminatedAnswer }, handle: queue.terminateAgent,
     }),
 
@@ -113,23 +113,23 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       query: input(q.deadLettersQuery(pageMax), { root: 'query' }), answers: { 200: a.TasksAnswer }, handle: tasks.getDeadLetters,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/dead-letters/patterns`, role: 'auditor', unused: 'empty', summary: 'Dead letters grouped by what went wrong, most frequent first.',
+      method: 'GET', path: `${of}/dead-letters/patterns`, role: 'auditor', unused: 'empty', summary: 'Dead letters grouped by failure signature, most frequent first.',
       query: input(q.patternsQuery, { root: 'query' }), answers: { 200: a.PatternsAnswer }, handle: deadLetters.patterns,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/{id}/retry`, role: 'operator', summary: 'Sends a dead letter back to the queue, its retries reset.',
+      method: 'POST', path: `${of}/dead-letters/{id}/retry`, role: 'operator', summary: 'Sends a dead letter back to the queue and resets its retries.',
       body: input(w.ReviewBody), answers: { 200: a.RetriedAnswer }, handle: deadLetters.retryOne,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/{id}/discard`, role: 'operator', summary: 'Throws a dead letter away, and cancels what depends on it.',
+      method: 'POST', path: `${of}/dead-letters/{id}/discard`, role: 'operator', summary: 'Discards a dead letter and cancels the tasks that depend on it.',
       body: input(w.ReviewBody), answers: { 200: a.DiscardedAnswer }, handle: deadLetters.discardOne,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/retry`, role: 'operator', summary: 'Sends all dead letters that match back, at most 1,000 at a time.',
+      method: 'POST', path: `${of}/dead-letters/retry`, role: 'operator', summary: 'Sends all matching dead letters back to the queue, at most 1,000 per request.',
       body: input(w.BulkReviewBody), answers: { 200: a.RetriedAnswer }, handle: deadLetters.retryMany,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/discard`, role: 'operator', summary: 'Throws all dead letters that match away, at most 1,000 at a time.',
+      method: 'POST', path: `${of}/dead-letters/discard`, role: 'operator', summary: 'Discards all matching dead letters, at most 1,000 per request.',
       body: input(w.BulkReviewBody), answers: { 200: a.DiscardedAnswer }, handle: deadLetters.discardMany,
     }),
 
@@ -139,46 +139,46 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       query: view, answers: { 200: a.BreakersAnswer }, handle: queue.breakers,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/breakers/{type}/open`, role: 'operator', summary: 'Stops handing out a type until its breaker is closed by hand.',
+      method: 'POST', path: `${of}/breakers/{type}/open`, role: 'operator', summary: 'Opens the breaker of a type by hand: no task of the type is claimed until the breaker is closed by hand.',
       body: input(w.ReasonBody), answers: { 200: a.BreakerAnswer }, handle: queue.openBreaker,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/breakers/{type}/close`, role: 'operator', summary: 'Hands a type out again.',
+      method: 'POST', path: `${of}/breakers/{type}/close`, role: 'operator', summary: 'Closes the breaker of a type: its tasks can be claimed again.',
       body: input(w.ReasonBody), answers: { 200: a.BreakerAnswer }, handle: queue.closeBreaker,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/settings`, role: 'auditor', unused: 'empty', summary: 'Every setting of the queue.',
+      method: 'GET', path: `${of}/settings`, role: 'auditor', unused: 'empty', summary: 'All settings of the queue.',
       query: view, answers: { 200: a.SettingsAnswer }, handle: queue.settings,
     }),
     queueRoute({
-      method: 'PATCH', path: `${of}/settings`, role: 'operator', unused: 'opened', summary: 'Changes any part of the settings.',
+      method: 'PATCH', path: `${of}/settings`, role: 'operator', unused: 'opened', summary: 'Changes some or all settings.',
       body: input(SettingsPatch), answers: { 200: a.SettingsAnswer }, handle: queue.configure,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/pause`, role: 'operator', summary: 'Hands nothing out until the queue is resumed. What is leased may be finished.',
+      method: 'POST', path: `${of}/pause`, role: 'operator', summary: 'Pauses the queue: no task is claimed until it is resumed. Leased tasks may be finished.',
       body: input(w.OptionalReasonBody, { mayBeAbsent: true }), answers: { 200: a.PausedAnswer }, handle: queue.pause,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/resume`, role: 'operator', summary: 'Hands tasks out again.',
+      method: 'POST', path: `${of}/resume`, role: 'operator', summary: 'Resumes the queue.',
       body: input(w.OptionalReasonBody, { mayBeAbsent: true }), answers: { 200: a.PausedAnswer }, handle: queue.resume,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/depth`, role: 'auditor', unused: 'empty', summary: 'How many tasks, by status; pending ones by band, type, phase and tenant.',
+      method: 'GET', path: `${of}/depth`, role: 'auditor', unused: 'empty', summary: 'Number of tasks by status; pending tasks also by priority, type, phase and tenant.',
       query: view, answers: { 200: a.DepthAnswer }, handle: queue.depth,
     }),
     queueRoute({
       method: 'GET', path: `${of}/events`, role: 'auditor', unused: 'empty',
-      summary: 'The log. A page of JSON, or with `Accept: application/x-ndjson` all of it, one event a line.',
+      summary: 'The log: a page of JSON, or, with `Accept: application/x-ndjson`, all of it with one event per line.',
       query: input(q.eventsQuery(pageMax), { root: 'query' }), answers: { 200: a.EventsAnswer }, lines: true, handle: log.events,
     }),
 
     // ------------------------------------------------------------------------------- the server
     serverRoute({
-      method: 'GET', path: '/healthz', role: 'anyone', summary: 'Whether the server runs at all.',
+      method: 'GET', path: '/healthz', role: 'anyone', summary: 'Whether the server is running.',
       answers: { 200: a.HealthAnswer }, handle: health.alive,
     }),
     serverRoute({
-      method: 'GET', path: '/readyz', role: 'anyone', summary: 'Whether the server takes work; 503 says what is being read, and how far.',
+      method: 'GET', path: '/readyz', role: 'anyone', summary: 'Whether the server takes commands. While it reads the log, 503 says how far it is.',
       answers: { 200: a.ReadyAnswer }, handle: health.readiness(readiness),
     }),
     serverRoute({
@@ -186,7 +186,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       answers: { 200: 'text/plain' }, handle: metrics,
     }),
     serverRoute({
-      method: 'GET', path: '/api/openapi.json', role: 'anyone', summary: 'This contract.',
+      method: 'GET', path: '/api/openapi.json', role: 'anyone', summary: 'This OpenAPI document.',
       answers: { 200: w.AnyObject }, handle: openApi,
     }),
   ]

@@ -1,4 +1,4 @@
-/** What happens between a request that was let in and its answer; the same for every route. */
+/** The steps from an authorized request to its answer, the same for every route. */
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { type Daybook, isRequestId, type QueueEngine, unusedQueue } from '../engine/index.js'
@@ -14,11 +14,11 @@ export interface Context {
   readonly limits: HttpLimits
   readonly meter: Meter
   readonly keys: IdempotencyKeys
-  /** Every queue of the store has been read. */
+  /** Whether every queue of the store has been read. */
   readonly isReplayed: () => boolean
 }
 
-/** A request, as far as routes look at it. */
+/** The parts of a request that routes use. */
 export interface Asked {
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown
@@ -27,15 +27,15 @@ export interface Asked {
   readonly correlationId: string
   readonly wantsLines: boolean
   readonly gone: () => AbortSignal
-  /** Method and URL, which an idempotency key stands for together with the body. */
+  /** Method and URL. An idempotency key is bound to these and the body. */
   readonly request: string
   readonly idempotencyKey: string | undefined
-  /** Ids of tasks that come without one are made from it: see `taskIdsOf`. */
+  /** Ids of tasks without an id are made from it: see `taskIdsOf`. */
   readonly requestId: string | undefined
   readonly bytes: Buffer | undefined
 }
 
-/** What goes out; a reply that flows is not remembered. */
+/** An answer to send. A streamed answer is not kept for its idempotency key. */
 export type Sent = (Rendered | (Omit<Rendered, 'text'> & { readonly text: Exclude<Reply['text'], string> })) & Pick<Reply, 'undelivered'>
 
 export const serveRoute = async (context: Context, route: Route, asked: Asked): Promise<Sent & { readonly retryAfterSeconds?: number }> => {
@@ -55,9 +55,9 @@ export const serveRoute = async (context: Context, route: Route, asked: Asked): 
       let kept: Rendered | undefined
       try {
         const sent = render(await answer(context, route, asked), correlationId, meter)
-        // What may go well the next time is done again; a claim given up has not been answered.
+        // A 5xx may succeed the next time, and an aborted claim was not answered: such requests run again.
         if (sent.status >= 500 || typeof sent.text !== 'string' || asked.gone().aborted) return sent
-        // Whoever asks again by the key will have it, so it counts as delivered.
+        // The client can ask for the answer again by its key, so it counts as delivered.
         const { undelivered: _, ...rendered } = sent
         return (kept = rendered as Rendered)
       } finally {
@@ -96,7 +96,7 @@ export const renderProblem = (
 // ------------------------------------------------------------------------------------------- steps
 
 const answer = async (context: Context, route: Route, asked: Asked): Promise<Handled> => {
-  // 1. Is the request what the route takes?
+  // 1. Check the request.
   const query = route.query === undefined ? noQuery(asked.query) : checked(route.query, { ...(asked.query as object) })
   if (E.isLeft(query)) return query
   const body = route.body === undefined ? E.right(undefined) : checked(route.body, asked.body)
@@ -104,18 +104,18 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   const { daybook, limits, meter } = context
   const { params, wantsLines, gone, requestId } = asked
   if (requestId !== undefined && !isRequestId(requestId)) {
-    return E.left(invalid([{ path: 'Daybook-Request-Id', message: 'must be a UUID in lower case, another one for each request' }]))
+    return E.left(invalid([{ path: 'Daybook-Request-Id', message: 'must be a UUID in lower case, a new one for each request' }]))
   }
   const caller = { actor: asked.actor, correlationId: asked.correlationId }
   const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, wantsLines, gone, requestId }
   if (route.of === 'server') return route.handle(call)
-  // 2. Is the queue there, and as far as the caller has seen it?
+  // 2. Find the queue, and wait for the revision that the caller asks for.
   const queue = await queueOf(context, params.queue ?? '', route.unused)
   if (E.isLeft(queue)) return queue
   if (queue.right.status().revision >= 0 || route.unused === 'opened') meter.watch(queue.right)
   const late = await notYet(queue.right, query.right, limits)
   if (late !== undefined) return E.left({ revision: queue.right.status().revision, ...late })
-  // 3. Do it. A refusal, too, tells how far the queue is.
+  // 3. Run the handler. A refusal also tells the queue's revision.
   const handled = await route.handle({ ...call, queue: queue.right })
   return E.isRight(handled) ? handled : E.left({ revision: queue.right.status().revision, ...handled.left })
 }
@@ -150,7 +150,7 @@ const queueOf = async (
     const message = `${JSON.stringify(name)} is not a ${QueueName.name}`
     return E.left(unused === 'opened' ? invalid([{ path: 'queue', message }]) : problem('not-found', message))
   }
-  // It may be one of those that have not been read yet.
+  // The queue may be one that has not been read yet.
   if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: soonSeconds }))
   try {
     const found = await (unused === 'opened' ? daybook.open(name) : daybook.find(name))
@@ -162,10 +162,10 @@ const queueOf = async (
 }
 
 const wasDeleted = (name: string, reason: string): string =>
-  `queue ${name} was deleted${reason === '' ? '' : ` (${reason})`}: it begins anew with its next task, or its next setting; /api/queues/${name}/events still has its log`
+  `queue ${name} was deleted${reason === '' ? '' : ` (${reason})`}: its next task or setting creates it again; /api/queues/${name}/events still has its log`
 
 const notYet = async (queue: QueueEngine, query: unknown, { atLeastWaitMs }: HttpLimits): Promise<Problem | undefined> => {
   const { atLeast } = query as { readonly atLeast?: string }
   if (atLeast === undefined || (await queue.reached(Number(atLeast), atLeastWaitMs))) return undefined
-  return problem('unavailable', `the queue has not come to revision ${atLeast} yet`, { retryAfterSeconds: 1 })
+  return problem('unavailable', `the queue has not reached revision ${atLeast} yet`, { retryAfterSeconds: 1 })
 }

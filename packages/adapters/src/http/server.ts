@@ -22,40 +22,40 @@ import { type Context, renderProblem, type Sent, serveRoute } from './serve-rout
 
 export interface HttpServerOptions {
   readonly daybook: Daybook
-  /** `off` lets everybody on this machine in: check `refusalOfAuthOff(host)` first. */
+  /** `off` admits every program on this machine: check `refusalOfAuthOff(host)` first. */
   readonly tokens: Tokens | 'off'
   /** Default `127.0.0.1`. */
   readonly host?: string
   /** 0 for any free port. Default 7878. */
   readonly port?: number
   readonly limits?: Partial<HttpLimits>
-  /** How the queue files fare, where there are any: for `/readyz` and `/metrics`. Default: none. */
+  /** Status of the queue files, for `/readyz` and `/metrics`. Default: none. */
   readonly queueFiles?: () => ReadonlyArray<QueueFilesStatus>
-  /** Hears of every 500, with its stack and correlation id. Default: none. */
+  /** Receives every 500, with its stack and correlation id. Default: none. */
   readonly logger?: FastifyBaseLogger
-  /** One line for each request and each answer; costs a tenth of the throughput of small requests. Default false. */
+  /** Logs a line for each request and each answer. Costs a tenth of the throughput of small requests. Default false. */
   readonly requestLog?: boolean
-  /** Lets Prometheus in without a token. Default false: queue names and task types may tell something. */
+  /** Serves `/metrics` without a token. Default false: queue names and task types may be confidential. */
   readonly openMetrics?: boolean
-  /** For `/metrics` and the OpenAPI document. */
+  /** The version shown in `/metrics` and the OpenAPI document. */
   readonly version?: string
 }
 
 export interface HttpServer {
   readonly url: string
   readonly port: number
-  /** What Fastify serves, for checks. */
+  /** The routes that Fastify serves, for tests. */
   readonly routes: ReadonlyArray<{ readonly method: string; readonly path: string }>
   /**
-   * Stops accepting, answers waiting claims empty, and lets requests under way finish: for at most so many
-   * milliseconds (default 8,000), then their connections are cut. The daybook stays open.
+   * Stops accepting, answers waiting claims with no tasks, and lets running requests finish. After `graceMs`
+   * milliseconds (default 8,000) their connections are closed. The daybook stays open.
    */
   readonly close: (graceMs?: number) => Promise<void>
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks, by the name of their token. */
+    /** The caller: the name of its token. */
     actor: string
   }
   interface FastifyContextConfig {
@@ -63,7 +63,7 @@ declare module 'fastify' {
   }
 }
 
-/** Listens. Rejects when the address cannot be had. */
+/** Starts listening. Rejects if the address is not available. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
   const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0', queueFiles = () => [] } = options
   const limits = { ...httpLimitsDefault, ...options.limits }
@@ -75,7 +75,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
       state.isReplayed = true
       daybook.queues().forEach((queue) => meter.watch(queue))
     },
-    // Whoever opened the daybook is told; here it stays not ready.
+    // Whoever opened the daybook gets the error. This server just stays not ready.
     () => undefined,
   )
 
@@ -117,38 +117,38 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   }
 }
 
-/** An address to which a program on this machine can connect. */
+/** A URL by which a program on this machine can connect. */
 const urlOf = (host: string, port: number): string => {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
-/** A header; several of one name as one. */
+/** A header's text; several headers of one name are joined. */
 const textOf = (header: string | Array<string> | undefined): string | undefined => (Array.isArray(header) ? header.join() : header)
 
 const correlationId = /^[\x21-\x7e]{1,128}$/
 
-/** Fastify with every bound set: its own defaults wait for ever, and its ids end at 100 characters. */
+/** Fastify with every limit set: its defaults never time out, and it cuts path parameters at 100 characters. */
 const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: HttpLimits, meter: Meter): FastifyInstance => {
   const { requestTimeoutMs, keepAliveMs, bodyBytesMax, claimWaitSecondsMax } = limits
   return fastify({
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: !requestLog }),
     requestTimeout: requestTimeoutMs,
-    // A waiting claim is a connection on which nothing moves.
+    // The connection of a waiting claim is idle for as long as the claim waits.
     connectionTimeout: claimWaitSecondsMax * 1_000 + 30_000,
     keepAliveTimeout: keepAliveMs,
     bodyLimit: bodyBytesMax,
     http: {
-      // Were it longer than the other (its default is 60 s), Node would exchange the two without a word.
+      // If it were longer than `requestTimeout` (its default is 60 s), Node would silently swap the two.
       headersTimeout: Math.min(20_000, requestTimeoutMs),
-      // Node looks for requests that take too long at this interval only, by default every 30 s.
+      // Node enforces these timeouts only at this interval, by default every 30 s.
       connectionsCheckingInterval: Math.min(1_000, Math.ceil(requestTimeoutMs / 4)),
     },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: true,
-    // 128 characters of four UTF-8 bytes, each byte as %XX.
+    // 128 characters of up to four UTF-8 bytes, each byte written as %XX.
     routerOptions: { maxParamLength: 128 * 4 * 3 },
     genReqId: ({ headers }) => {
       const given = headers['x-correlation-id']
@@ -175,7 +175,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
   const goneSignal = (reply: FastifyReply): AbortSignal => {
     const controller = new AbortController()
     waiting.add(controller)
-    // Comes when the answer is out as well; then nobody listens any more.
+    // `close` also fires after the answer was sent; then nobody listens to the signal any more.
     reply.raw.once('close', () => {
       waiting.delete(controller)
       controller.abort()
@@ -190,7 +190,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
       method: route.method,
       url: route.path.replace(/\{(\w+)\}/g, ':$1'),
       config: { read: route.body?.read },
-      // Before the body is read: a stranger's 4 MiB are not worth parsing.
+      // Runs before the body is read: do not parse 4 MiB for a caller without a token.
       onRequest: (request, reply, done) => {
         const admitted = admit(route.role, request.headers)
         if (E.isLeft(admitted)) return void refuse(reply, request, admitted.left, meter)
@@ -224,7 +224,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? ''
     const methods = allowed(path)
-    if (methods === undefined) return refuse(reply, request, problem('not-found', `there is no ${path} here: see /api/openapi.json`), meter)
+    if (methods === undefined) return refuse(reply, request, problem('not-found', `there is no route ${path}: see /api/openapi.json`), meter)
     void reply.header('allow', methods.join(', '))
     return refuse(reply, request, problem('method-not-allowed', `${request.method} is not possible here, only ${methods.join(', ')}`), meter)
   })
@@ -235,12 +235,12 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
   })
 }
 
-/** Handed over to the operating system is as far as the server sees. */
+/** Calls `undelivered` if the connection ends before the answer was handed to the operating system. The server cannot see further. */
 const unlessDelivered = ({ raw }: FastifyReply, undelivered: () => void): void => {
   const { socket } = raw
   if (raw.destroyed || socket === null) return undelivered()
   let isOut = false
-  // Comes as well when the last write failed: only the socket knows of that.
+  // `finish` also fires if the last write failed; the socket is destroyed then.
   raw.once('finish', () => (isOut = !socket.destroyed))
   raw.once('close', () => {
     if (!isOut) undelivered()
@@ -263,14 +263,14 @@ const send = (
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', Math.max(1, Math.ceil(retryAfterSeconds)))
   if (status === 401) void reply.header('www-authenticate', 'Bearer')
   if (isLast) void reply.header('connection', 'close')
-  // Encoded in one go; Node would first measure a text, then encode it with room for three bytes a character.
+  // A Buffer is encoded once. For a string, Node measures it first and then encodes it with room for three bytes a character.
   return reply.send(typeof text === 'string' && text.length > 4_096 ? Buffer.from(text) : text)
 }
 
 const refuse = (reply: FastifyReply, request: FastifyRequest, what: Problem, meter: Meter): FastifyReply =>
   send(reply, request, renderProblem(what, request.id, meter), what === stopping)
 
-/** Which methods a path has, for what is asked of it with another. */
+/** Returns a function that gives the methods of a path, for the answer to another method. */
 const methodsByPath = (routes: ReadonlyArray<Route>): ((path: string) => ReadonlyArray<string> | undefined) => {
   const byPath = new Map<string, Set<string>>()
   for (const { path, method } of routes) {
@@ -298,15 +298,15 @@ const problemOfError = (error: FastifyError, { bodyBytesMax }: HttpLimits): Prob
       return problem('unsupported-media-type', 'send JSON, with Content-Type: application/json')
     default: {
       const { statusCode = 500 } = error
-      // Whatever was not foreseen is told to the log alone.
+      // Details of an unexpected error go to the log only.
       return statusCode >= 400 && statusCode < 500
-        ? problem('invalid', 'the request is not understood', { status: statusCode })
+        ? problem('invalid', 'the request is invalid', { status: statusCode })
         : problem('internal', 'something went wrong in the server; its log has more under this correlation id')
     }
   }
 }
 
-/** No fault of the program, and somebody can do something about it. Messages of a store name files: those are for the server's log. */
+/** A store error is not a defect of the program, and an operator can act on it. Its message names files, so it goes to the server's log only. */
 const problemOfStore = ({ code, message }: StoreError): Problem => {
   if (code !== 'damaged') {
     return problem('unavailable', 'the log cannot be read now; the server\'s own log has more under this correlation id', { retryAfterSeconds: 1 })

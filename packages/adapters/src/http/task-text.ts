@@ -1,4 +1,4 @@
-/** A task as JSON, put together from what the state knows and what the log holds. */
+/** Makes the JSON of a task from the state and the log. */
 import type { TaskView } from '@daybook/core'
 import { contentOf, type Claim, parseObject, type QueueEngine } from '../engine/index.js'
 import { membersOf, quote, quoteAll } from './text.js'
@@ -9,7 +9,7 @@ const maybeTime = (key: string, ms: number | undefined): string => (ms === undef
 const timeOrNull = (ms: number | undefined): string => (ms === undefined ? 'null' : `"${isoOf(ms)}"`)
 const textOrNull = (value: string | undefined): string => (value === undefined ? 'null' : quote(value))
 
-/** What the log holds of a task, as JSON texts. */
+/** The parts of a task that are only in the log, as JSON texts. */
 interface Logged {
   readonly content: string | undefined
   readonly progress: string | undefined
@@ -51,7 +51,7 @@ const taskText = (view: TaskView, { content, progress, checkpoint, result }: Log
   )
 }
 
-/** The last event about a completed task is its completion, and holds the result; an imported one is its own only event. */
+/** The result of a completed task is in its last event, the completion. An imported task has one event, which is not a completion. */
 const resultRevision = ({ status, lastRevision, enqueuedRevision }: TaskView): number | undefined =>
   status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : undefined
 
@@ -61,20 +61,20 @@ const memberOf = (data: string | undefined, name: 'progress' | 'checkpoint'): st
   return value === undefined ? undefined : JSON.stringify(value)
 }
 
-/** An imported task finished when its event says; the state counts retention from the import instead. */
+/** Takes the finish time of an imported task from its event. The state's time is that of the import, from which retention counts. */
 const asFinished = (view: TaskView, data: string | undefined): TaskView => {
   if (view.finishedAt === undefined || view.lastRevision !== view.enqueuedRevision) return view
-  // A quote within a value is escaped, so this can only be the member itself.
+  // Quotes within values are escaped, so this matches only the member itself.
   const [, finishedAt] = /,"finishedAt":(\d+)/.exec(data ?? '') ?? []
   return finishedAt === undefined ? view : { ...view, finishedAt: Number(finishedAt) }
 }
 
-/** How many tasks are joined with their contents at a time. */
+/** Number of tasks whose contents are read at a time. */
 const joinMax = 100
 
 /**
- * The tasks' texts, in order, as far as `bytesMax` allows: at least one, if there is any. Asking for a
- * thousand tasks of 256 KiB must not take 256 MiB.
+ * The tasks' texts, in order, up to `bytesMax`, but at least one if there are tasks. Without the limit, a page of
+ * a thousand tasks of 256 KiB would take 256 MiB.
  */
 export const taskTexts = async (
   engine: QueueEngine,
@@ -107,7 +107,7 @@ export const taskTexts = async (
 
 type DataAt = (revision: number | undefined) => string | undefined
 
-/** The data of all events that the tasks' texts are made of, each read once. */
+/** Reads the data of all events that the tasks' texts need, each event once. */
 const datasAt = async (engine: QueueEngine, views: ReadonlyArray<TaskView>): Promise<DataAt> => {
   const wanted = new Set<number>()
   for (const view of views) {
@@ -121,7 +121,7 @@ const datasAt = async (engine: QueueEngine, views: ReadonlyArray<TaskView>): Pro
   return (revision) => (revision === undefined ? undefined : known.get(revision))
 }
 
-/** The answer to a claim: the hot path out of the server, hence without objects between log and wire. */
+/** The answer to a claim. This is a hot path, so the text is built without intermediate objects. */
 export const claimsText = (claims: ReadonlyArray<Claim>, agent: string): string => {
   const claimedBy = quote(agent)
   const created = isoMemo()

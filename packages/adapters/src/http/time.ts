@@ -1,4 +1,4 @@
-/** Times at the edge: ISO 8601 text outside, milliseconds since 1970 inside. */
+/** Converts times: ISO 8601 text in the API, milliseconds since 1970 inside. */
 import * as t from 'io-ts'
 
 const form = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?(?:Z|([+-])(\d\d):(\d\d))$/
@@ -7,8 +7,8 @@ const instantMax = 253_402_300_799_999
 /**
  * Milliseconds of an ISO 8601 date and time with its zone; `undefined` for anything else.
  *
- * Gotchas: not `Date.parse`, which takes `120` for a year and 30 February for 2 March. Digits beyond the
- * millisecond are cut off.
+ * Gotchas: stricter than `Date.parse`, which takes `120` for a year and 30 February for 2 March. Digits beyond
+ * milliseconds are cut off.
  *
  * @example
  * parseTime('2026-07-01T12:00:00+02:00') // => 1782900000000
@@ -34,12 +34,12 @@ export const Time = t.refinement(
   'time that exists, as in 2026-07-01T12:00:00.000Z',
 )
 
-/** Of a text that {@link Time} has accepted. */
+/** Only for a text that {@link Time} accepts. */
 export const millisecondsOf = (text: string): number => parseTime(text) as number
 
 export const isoOf = (ms: number): string => new Date(ms).toISOString()
 
-/** {@link isoOf} that remembers the last: tasks of one batch share their times. */
+/** {@link isoOf} that caches the last result: tasks of one batch often share their times. */
 export const isoMemo = (): ((ms: number) => string) => {
   let last = Number.NaN
   let text = ''

@@ -1,6 +1,6 @@
 /**
- * What the server takes in, derived from the core's own codecs. Two things differ at this edge: times are
- * ISO 8601, and content that is made canonical a moment later (payload, result) is not checked twice.
+ * Codecs of request bodies, derived from the core's codecs. There are two differences: times are ISO 8601, and
+ * payload and result are checked later, when they are made canonical, and not twice.
  */
 import {
   AgentId,
@@ -23,7 +23,7 @@ import {
 import * as t from 'io-ts'
 import { millisecondsOf, Time } from './time.js'
 
-/** Members that hold any JSON are checked when they are made canonical, and then named by their exact path. */
+/** Accepts any value for JSON members. They are checked when they are made canonical, which reports the exact path. */
 const checkedLater = <P extends t.Props>(props: P): { [K in keyof P]: t.Type<t.TypeOf<P[K]>> } =>
   Object.fromEntries(
     Object.entries(props).map(([key, codec]) => [
@@ -52,7 +52,7 @@ const isTimeless = (body: TaskBody): body is TaskBody & NewTask =>
   body.availableAt === undefined && body.deadlineAt === undefined
 
 export const newTaskOf = (body: TaskBody): NewTask => {
-  // Most name no time, and a body that was parsed for this request alone need not be copied.
+  // Most tasks have no time. The body belongs to this request alone, so it need not be copied.
   if (isTimeless(body)) return body
   const { availableAt, deadlineAt, ...task } = body
   return {
@@ -70,7 +70,7 @@ export const ImportBody = t.intersection(
   [
     needed,
     t.partial({
-      // An import knows tasks by their ids: whatever stands beside each other comes in beside each other.
+      // An import recognises duplicates by id only, so `deduplicate` does not apply.
       ...checkedLater(importable),
       ...times,
       status: importedStatus,

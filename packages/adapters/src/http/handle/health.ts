@@ -1,4 +1,4 @@
-/** Is it alive, and is it ready for work? */
+/** Liveness and readiness. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { QueueFilesStatus } from '../../files/index.js'
 import { problem } from '../problem.js'
@@ -13,13 +13,13 @@ export interface Readiness {
   readonly queueFiles: () => ReadonlyArray<QueueFilesStatus>
 }
 
-/** Named where there are any. They do not make a server unready: the other queues are worked on. */
+/** Queues that could not be opened, if any. The server is still ready: the other queues work. */
 const refusedIn = (daybook: Call['daybook']): object => {
   const refused = daybook.refused()
   return refused.length === 0 ? {} : { refused }
 }
 
-/** What does not work, but keeps no command from being taken: a server that is degraded is ready. */
+/** Parts that fail without stopping any command. A degraded server is ready. */
 const degradedIn = (queueFiles: ReadonlyArray<QueueFilesStatus>): object => {
   const degraded = queueFiles.flatMap(({ queue, problem }) =>
     problem === undefined ? [] : [{ part: 'queue files', queue, reason: problem.reason, since: isoOf(problem.since) }],
@@ -27,7 +27,7 @@ const degradedIn = (queueFiles: ReadonlyArray<QueueFilesStatus>): object => {
   return degraded.length === 0 ? {} : { degraded }
 }
 
-/** Named where there are any. Reads go on, and the other queues are worked on. */
+/** Read-only queues, if any. The server is still ready: these queues can be read, and the others work. */
 const readOnlyIn = (daybook: Call['daybook']): object => {
   const readOnly = daybook.queues().flatMap((queue) => {
     const { readOnly: reason } = queue.status()

@@ -1,4 +1,4 @@
-/** The log itself: what happened, in order, with who and when. Read from the store, not from the state. */
+/** The log itself: events in order, with actor and time. Read from the store, not from the state. */
 import { Readable } from 'node:stream'
 import { taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -14,7 +14,7 @@ import { noSuchTask } from './tasks.js'
 export const history = async ({ daybook, queue, params, query, limits }: QueueCall<unknown, HistoryQuery>): Promise<Handled> => {
   const { id = '' } = params
   const text = (events: ReadonlyArray<RecordedEvent>, next?: number): string => `{"events":[${events.map(historyText).join(',')}],"next":${next ?? 'null'}}`
-  // `before` says that the queue was asked already, and that the search goes on.
+  // With `before`, the request continues a search: the state does not know the task.
   const { before } = query
   if (before === undefined) {
     const known = await historyOf(queue, daybook.log, id)
@@ -24,7 +24,7 @@ export const history = async ({ daybook, queue, params, query, limits }: QueueCa
   }
   const { revision } = queue.status()
   if (revision < 0) return E.left(noSuchQueue(queue.name))
-  // Numbers are known as long as the task is.
+  // The log cannot be searched by number: only the state knows which task has it.
   if (id.startsWith('#')) return E.left(noSuchTask(queue, id))
   const { events: found, next } = await searchHistory(daybook.log, queue.name, id, Math.min(Number(before ?? revision), revision), limits.scanEventsMax)
   if (found.length === 0 && next === undefined) return E.left(problem('not-found', `no task ${id} was ever in queue ${queue.name}`))
@@ -59,7 +59,7 @@ export const events = async (call: QueueCall<unknown, EventsQuery>): Promise<Han
       texts.push(text)
     }
   }
-  // What is beyond the head has not happened yet: the next page begins there once it has.
+  // `next` is null at the end of the log.
   const rest = next <= revision ? String(next) : 'null'
   return E.right({ status: 200, text: `{"events":[${texts.join(',')}],"next":${rest},"revision":${revision}}`, revision })
 }
@@ -82,7 +82,7 @@ const filterOf = async (
   return E.right(
     (event) =>
       (type === undefined || event.type === type) &&
-      // Most events are ruled out by their text; the others are read, since a payload may hold that text as well.
+      // The text search rules out most events. The rest are parsed, because a payload may contain the same text.
       (id === undefined || (event.data.includes(mark) && parseObject(event.data)?.task === id)),
   )
 }
@@ -91,7 +91,7 @@ const pagesOf = (daybook: Daybook, queue: string, from: number, until: number): 
   until < from ? none() : daybook.log.read(streamOf(queue), { from, limit: until - from + 1 })
 const none = async function* (): AsyncGenerator<ReadonlyArray<RecordedEvent>> {}
 
-/** A page of the store is written and has left before the next one is read: a slow reader slows the reading. */
+/** A page is sent before the next one is read, so a slow client does not fill the memory (back-pressure). */
 const linesOf = async function* (
   daybook: Daybook,
   queue: string,

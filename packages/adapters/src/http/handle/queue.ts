@@ -58,10 +58,10 @@ export const terminateAgent = async ({ queue, params, query, caller }: QueueCall
   const { reason = 'terminated by an operator' } = query
   const tasks: Array<Replies['TerminateAgent']['tasks'][number]> = []
   let ended: Outcome<unknown> | undefined
-  // One append may not hold the ends of all leases. Each part is durable before the next is asked for.
+  // An agent may have more leases than one append can end. Each part is durable before the next is submitted.
   for (let remaining = 1; remaining > 0; ) {
     const outcome = await queue.submit({ type: 'TerminateAgent', agent: agentId, reason }, caller)
-    // What the last part left may have ended by itself since.
+    // The leases that the last part left may have ended by themselves since.
     if (E.isLeft(outcome) && outcome.left.code === 'not-found' && ended !== undefined) break
     ended = outcome
     if (E.isLeft(outcome)) break

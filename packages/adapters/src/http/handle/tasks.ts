@@ -1,4 +1,4 @@
-/** Tasks in, tasks out. */
+/** Enqueueing, importing, reading and cancelling tasks. */
 import { cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type Reason, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
@@ -22,7 +22,7 @@ export type EnqueueBody =
   | { readonly kind: 'each'; readonly tasks: ReadonlyArray<unknown> }
 
 const Bulk = t.intersection([t.type({ tasks: t.readonlyArray(TaskBody) }), t.partial({ atomic: t.boolean })], 'NewTasks')
-/** Each task is checked for itself, so this looks at what is around them alone. */
+/** The body without its tasks: each task is checked on its own. */
 const Each = t.type({ tasks: t.UnknownArray, atomic: t.literal(false) })
 
 const checkOne = validate(TaskBody)
@@ -60,13 +60,13 @@ export const tooMany = (what: string, count: number, max: number): Problem | und
   return problem('invalid', `${what}: ${message}`, { errors: [{ path: what, message }] })
 }
 
-/** One problem among many results. */
+/** A problem as one of many results. Counts it. */
 export const refusedText = (what: Problem, meter: Meter): string => {
   meter.refusedBy(what.code)
   return problemText(what)
 }
 
-/** A refusal of one task among several says which. */
+/** Adds the index of the refused task to a refusal. */
 const inTask = (refusal: Rejection, index: number): Problem => ({
   ...problemOf(refusal),
   detail: `tasks[${index}]: ${refusal.detail}`,
@@ -91,7 +91,7 @@ export const enqueue = async (call: QueueCall<EnqueueBody>): Promise<Handled> =>
   }
 }
 
-/** Ids for the tasks of a request that come without one, each by its place. */
+/** Makes ids for tasks without one. With a request id they depend only on it and the task's place in the request. */
 const idsFor = ({ requestId }: QueueCall): ((place: number) => string) => (requestId === undefined ? newTaskId : taskIdsOf(requestId))
 
 const enqueueOne = async (call: QueueCall, body: TaskBody): Promise<Handled> => {
@@ -120,7 +120,7 @@ const enqueueAll = async (call: QueueCall, bodies: ReadonlyArray<TaskBody>): Pro
   return replyWith(outcome, (all, revision) => resultsText(all.map(enqueuedText), revision), 201)
 }
 
-/** A task among others; its place is spelt out only when something is wrong with it. */
+/** Checks one task of many. Only when that fails is it checked again, for paths that include its index. */
 const checkAmong = (body: unknown, index: number): ReturnType<typeof checkOne> => {
   const quick = checkOne(body)
   return E.isRight(quick) ? quick : validate(TaskBody, `tasks[${index}]`)(body)
@@ -148,18 +148,18 @@ const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Pro
   return E.right({ status: 200, text: resultsText(results, revision), revision })
 }
 
-const isOfTheQueue = (code: string): boolean =>
+/** Whether a refusal is about the queue and not about the tasks. */
+const isAboutQueue = (code: string): boolean =>
   code === 'unavailable' || code === 'read-only' || code === 'overloaded' || code === 'outcome-unknown'
 
-/** Mostly all are taken, and one command for all costs half of one for each: only if it is refused does each stand for itself. */
+/** Tries one command for all tasks first: it usually succeeds, and costs half as much. If it is refused, each task gets its own command. */
 const enqueuedEach = async ({ queue, caller }: QueueCall, tasks: ReadonlyArray<PreparedTask>): Promise<ReadonlyArray<Outcome<Enqueued>>> => {
   const together = await queue.submit({ type: 'Enqueue', tasks }, caller)
   if (E.isRight(together)) {
     const { value, revision } = together.right
     return value.map((enqueued) => E.right({ value: enqueued, revision }))
   }
-  // Nothing is wrong with the tasks, but with the queue: asking for each would not help.
-  if (isOfTheQueue(together.left.code)) return tasks.map(() => together)
+  if (isAboutQueue(together.left.code)) return tasks.map(() => together)
   const outcomes = await queue.submitAll(tasks.map((task) => ({ type: 'Enqueue' as const, tasks: [task] })), caller)
   return outcomes.map((outcome) =>
     // `submitAll` answers in the order of its commands, and these are all of one kind and one task.
@@ -185,7 +185,7 @@ export const importTasks = async ({ body, queue, caller, limits }: QueueCall<t.T
         ...(completedAt === undefined ? {} : { finishedAt: millisecondsOf(completedAt) }),
         ...(retries === undefined ? {} : { retries }),
         ...(lastError === undefined ? {} : { lastError }),
-        // What a result holds is checked as it is made canonical.
+        // The contents of a result are checked when it is made canonical.
         ...(result === undefined ? {} : { result: result as Result }),
       },
     )

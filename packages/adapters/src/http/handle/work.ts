@@ -1,4 +1,4 @@
-/** Claims, and what becomes of them. */
+/** Claims, heartbeats and outcomes. */
 import { between, canonicalJson, type Command, type CommandType, type FieldError, type Json, keptFailure, type Replies, type Result, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
@@ -30,7 +30,7 @@ export const claim = async ({ body, queue, caller, gone, meter }: QueueCall<Clai
   if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
   const { value: claims, revision } = outcome.right
   meter.claimed(claims)
-  // The agent never heard of what it was given: others get it now, and not only when the leases end.
+  // If the answer is lost, the agent does not know of its tasks. Others get them at once instead of when the leases end.
   const undelivered = claims.length === 0 ? undefined : () => queue.takeBack(claims, 'the connection ended before the answer to the claim was out')
   return E.right({ status: 200, text: claimsText(claims, agentId), revision, undelivered })
 }
@@ -53,7 +53,7 @@ const tooLarge = (what: string, bytesMax: number): Problem =>
   problem('too-large', `the ${what} is over ${bytesMax} bytes: keep large data elsewhere and hand in a reference`)
 
 const isOver = (text: string, bytesMax: number): boolean =>
-  // A UTF-16 text has at most three bytes a unit, so most need not be measured.
+  // A UTF-16 code unit takes at most three bytes of UTF-8, so short texts need not be measured.
   text.length * 3 > bytesMax && Buffer.byteLength(text) > bytesMax
 
 const heartbeatCommand = (task: string, body: HeartbeatBody, { taskBytesMax }: HttpLimits): Prepared => {
@@ -65,7 +65,7 @@ const heartbeatCommand = (task: string, body: HeartbeatBody, { taskBytesMax }: H
 }
 
 const completeCommand = (task: string, body: CompleteBody, { taskBytesMax }: HttpLimits): Prepared => {
-  // What a result holds is checked as it is made canonical.
+  // The contents of a result are checked when it is made canonical.
   const result = prepareResult(body.result as Result)
   if (E.isLeft(result)) return E.left(problemOf(result.left))
   if (isOver(result.right.content, taskBytesMax)) return E.left(tooLarge('result', taskBytesMax))
@@ -116,7 +116,7 @@ export const complete = settle('complete', completeCommand)
 export const fail = settle('fail', failCommand)
 export const release = settle('release', releaseCommand)
 
-/** The answer to an outcome; a writer is used for one batch, whose leases mostly end at the same time. */
+/** Makes the answers to outcomes of one kind. Use one function per batch: it remembers the last time it printed. */
 const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
   const iso = isoMemo()
   return (reply) => {
@@ -141,7 +141,7 @@ const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
 
 const OneOutcome = t.union([outcomeBodies.heartbeat, outcomeBodies.complete, outcomeBodies.fail, outcomeBodies.release])
 const Outcomes = t.type({ outcomes: t.readonlyArray(OneOutcome) }, 'Outcomes')
-/** Each outcome is checked for itself: one that is misspelt must not hold up a report on 499 others. */
+/** The body without its outcomes. Each outcome is checked on its own: an invalid one must not block the 499 others. */
 const Around = t.type({ outcomes: t.UnknownArray })
 export type OutcomesBody = t.TypeOf<typeof Around>
 
@@ -150,7 +150,7 @@ export const outcomesInput: Input<OutcomesBody> = { schema: Outcomes, check: val
 const Kind = t.keyof({ heartbeat: null, complete: null, fail: null, release: null }, 'kind: heartbeat, complete, fail or release')
 type Check = (input: unknown) => E.Either<ReadonlyArray<FieldError>, OutcomeBody>
 const checkOf = (kind: Kind, path = ''): Check => {
-  // A codec of one of four bodies is none of their union, yet what it lets through is in it.
+  // The types do not show it, but what this codec accepts is a member of the union.
   const codec = outcomeBodies[kind] as t.Type<OutcomeBody, unknown>
   return validate(codec as t.Type<OutcomeBody>, path)
 }
@@ -161,7 +161,7 @@ const checks: Readonly<Record<Kind, Check>> = {
   release: checkOf('release'),
 }
 
-/** By its kind first, then with that codec alone: a union's errors would speak of all four. */
+/** Looks at `kind` first and then uses the codec of that kind: a union's errors would name all four kinds. */
 const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeBody> => {
   const kind: unknown = typeof input === 'object' && input !== null && 'kind' in input ? input.kind : undefined
   if (!Kind.is(kind)) {
@@ -171,7 +171,7 @@ const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeB
   }
   const checked = checks[kind](input)
   if (E.isRight(checked)) return checked
-  // Again, for paths that begin with the item's: good ones are not to pay for that.
+  // Checked again for paths that include the index, so that valid outcomes do not pay for it.
   return E.mapLeft(invalid)(checkOf(kind, `outcomes[${index}]`)(input))
 }
 
