@@ -33,7 +33,7 @@ const work = (q: string, command: ReadonlyArray<string>, ...flags: ReadonlyArray
 interface Shown { readonly status: string; readonly claimedAt?: string; readonly leaseExpiresAt?: string; readonly result?: unknown; readonly lastError?: string; readonly attempts: number; readonly deadLetter?: { readonly reason: string } }
 const show = (q: string, id: string) => server.json<Shown>('show', id, '--queue', q)
 const until = async (holds: () => Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 200; i++) {
+  for (let i = 0; i < 1_000; i++) {
     if (await holds()) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }

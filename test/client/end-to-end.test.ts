@@ -60,9 +60,9 @@ test('a task lives its life: enqueued, claimed, kept, completed, read back', asy
 test('LK-07 of many claims at the same time each gets tasks of its own; a waiting one is served by an enqueue', async () => {
   const own = await fresh()
   await own.enqueueAll(numbers(50).map((n) => ({ type: 'x', payload: n })))
-  const claims = (await Promise.all(numbers(25).map((n) => own.claim({ agentId: `a${n}`, max: 2, wait: 5 })))).flat()
+  const claims = (await Promise.all(numbers(25).map((n) => own.claim({ agentId: `a${n}`, max: 2, wait: 30 })))).flat()
   expect(new Set(claims.map(({ task }) => task.id)).size).toBe(50)
-  const waiting = own.claim({ agentId: 'late', wait: 20 })
+  const waiting = own.claim({ agentId: 'late', wait: 30 })
   const { id } = await own.enqueue({ type: 'x', payload: 'late' })
   expect((await waiting).map(({ task }) => task.id)).toEqual([id])
 })
@@ -70,11 +70,11 @@ test('LK-07 of many claims at the same time each gets tasks of its own; a waitin
 test('an aborted claim takes nothing', async () => {
   const own = await fresh()
   const stop = new AbortController()
-  const waiting = own.claim({ agentId: 'a', wait: 20 }, { signal: stop.signal })
+  const waiting = own.claim({ agentId: 'a', wait: 30 }, { signal: stop.signal })
   setTimeout(() => stop.abort(), 100)
   await expect(waiting).rejects.toMatchObject({ code: 'aborted' })
   const { id } = await own.enqueue({ type: 'x' })
-  expect((await own.claim({ agentId: 'b', wait: 5 })).map(({ task }) => task.id)).toEqual([id])
+  expect((await own.claim({ agentId: 'b', wait: 30 })).map(({ task }) => task.id)).toEqual([id])
 })
 
 test('bulk: all or none, each for itself, and reports', async () => {

@@ -6,6 +6,9 @@ import { expect, test } from 'vitest'
 import { faultyStore } from '../support/faulty-store.js'
 import { memorySnapshots } from '../support/memory-snapshots.js'
 import { claim, codeOf, caller, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, sleep, stateText, task, textOf } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
 
 test('what was submitted is answered, and a snapshot of all of it is left', async () => {
   const snapshots = memorySnapshots()

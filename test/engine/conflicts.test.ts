@@ -5,6 +5,9 @@ import { headOf, taskOf } from '@daybook/core'
 import { NEVER } from 'rxjs'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, caller, enqueue, foldAll, logOf, ok, openQueue, settle, stateText, task, textOf, typesIn } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
 
 /** Ours, with these tasks in it, and another that has read them. */
 const openTwo = async (...ids: ReadonlyArray<string>) => {

@@ -2,6 +2,9 @@
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { expect, test } from 'vitest'
 import { caller, claim, complete, enqueue, ok, openQueue, task, until } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
 
 const content = task('a').content.length
 

@@ -1,11 +1,14 @@
 /** Other processes on the same queue: what they append is heard of, and nobody is shut out. */
-import { createDaybook, type QueueEngine } from '@daybook/adapters/engine'
+import { createDaybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { type Delivered, type EventStore, StoreError } from '@daybook/adapters/store'
 import { isUnreadable, taskOf } from '@daybook/core'
 import { NEVER, Observable } from 'rxjs'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, caller, enqueue, foldAll, logOf, ok, openQueue, sleep, stateText, stream, textOf, until } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
 
 /** Two engines on a store; the second with a store of its own make over it, if need be. */
 const openTwo = async (change: (store: EventStore) => EventStore = (store) => store) => {
@@ -132,28 +135,6 @@ test('a log of which the middle is missing is not folded on: at the start refuse
   expect(codeOf(await refused)).toBe('success')
   expect(await stateText(here)).toBe(textOf(foldAll(await logOf(inner))))
 })
-
-test('the slower of two busy engines is not shut out by the quicker one', async () => {
-  const inner = openMemoryStore({ isShared: true })
-  const late: EventStore = { ...inner, append: (...args) => async () => sleep(2).then(inner.append(...args)) }
-  const [quick, slow] = await Promise.all([inner, late].map((store) => openQueue({ store })))
-  const done = { quick: 0, slow: 0 }
-  let isOver = false
-  const work = async (engine: QueueEngine, name: 'quick' | 'slow', index: number): Promise<void> => {
-    while (!isOver) {
-      const id = `${name} ${index} ${done[name]}`
-      ok(await engine.submit(enqueue(id), caller))
-      done[name]++
-    }
-  }
-  const callers = (name: 'quick' | 'slow', engine: QueueEngine) => Array.from({ length: 8 }, (_, i) => work(engine, name, i))
-  const running = [...callers('quick', quick!.engine), ...callers('slow', slow!.engine)]
-  // Left to the expected revision alone, it does none while the other does hundreds of thousands.
-  await until(() => done.slow >= 100, 60_000)
-  isOver = true
-  await Promise.all(running)
-  expect((await logOf(inner)).length).toBe(done.quick + done.slow)
-}, 90_000)
 
 test('two engines with a task each for one worker: done once, told once', async () => {
   const { here, there, inner } = await openTwo()

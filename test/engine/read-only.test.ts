@@ -12,6 +12,9 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../properties/settings.js'
 import { caller, claim, codeOf, complete, configure, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, settle, sleep, stateText, stream, task, textOf, typesIn, until } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
 
 let made = 0
 const foreign = (type: string, data = '{}', metadata: object = {}): EventToAppend => ({

@@ -3,6 +3,9 @@ import { depthOf, headOf, listTasks, type QueueState, taskOf } from '@daybook/co
 import { sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { caller, configure, enqueue, logOf, ok, openQueue, task, until } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
 
 const day = 86_400_000
 const finished = (many: number) => ({

@@ -2,6 +2,9 @@
 import { depthOf, taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, caller, enqueue, fail, foldAll, logOf, ok, openQueue, settle, stateText, task, textOf, typesIn } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
 
 test('refused with a reason and a time to come back; nothing is in the log (INV-16), and the state is as before', async () => {
   const { engine, store } = await openQueue()

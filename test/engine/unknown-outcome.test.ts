@@ -4,6 +4,9 @@ import { taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import type { Fault } from '../support/faulty-store.js'
 import { claim, codeOf, complete, caller, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, sleep, stateText, textOf, typesIn } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
 
 const faults: ReadonlyArray<Fault> = [
   { kind: 'unknown, written' },

@@ -3,6 +3,9 @@ import { openMemoryStore } from '@daybook/adapters/memory'
 import { taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, configure, caller, enqueue, fail, heartbeat, isSettled, ok, openQueue, settle, sleep, task, typesIn, until } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
 
 const openIdle = async (...args: Parameters<typeof openQueue>) => {
   const opened = await openQueue(...args)

@@ -7,7 +7,7 @@ let server: TestServer
 const q = '/api/queues/bad'
 let token = 0
 beforeAll(async () => {
-  server = await startTestServer({ limits: { requestTimeoutMs: 600 } })
+  server = await startTestServer()
   await server.post(`${q}/tasks`, { tasks: [{ id: 'held', type: 't', payload: 1, maxRetries: 9 }, { id: 'free', type: 't', payload: 2 }] })
   token = (await server.post(`${q}/claims`, { agentId: 'w' })).body.claims[0].lease.token
 })
@@ -273,9 +273,14 @@ describe('a body that stops half way', () => {
     `POST ${q}/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
   test('and waits: 408, and the connection is closed', async () => {
-    const answer = await rawRequest(server.http.port, [head(1_000), '{"type":"t","payl'])
-    expect(answer).toMatch(/^HTTP\/1\.1 408 /)
-    expect(answer).toContain('"code":"timeout"')
+    const impatient = await startTestServer({ limits: { requestTimeoutMs: 600 } })
+    try {
+      const answer = await rawRequest(impatient.http.port, [head(1_000), '{"type":"t","payl'])
+      expect(answer).toMatch(/^HTTP\/1\.1 408 /)
+      expect(answer).toContain('"code":"timeout"')
+    } finally {
+      await impatient.stop()
+    }
   })
 
   test('and ends: 400 or silence, never a task', async () => {

@@ -12,7 +12,7 @@ afterAll(() => server.stop())
 
 const until = async (holds: () => boolean): Promise<void> => {
   for (let i = 0; !holds(); i++) {
-    if (i > 500) throw new Error('waited in vain')
+    if (i > 3_000) throw new Error('waited in vain')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

@@ -1,4 +1,5 @@
 /** The server itself: ready or not, measured, and stopped in order. */
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
 import type { Daybook } from '@daybook/adapters/engine'
@@ -8,10 +9,12 @@ import { adminToken, type Body, report, startTestServer, type TestServer } from 
 
 const until = async (holds: () => boolean): Promise<void> => {
   for (let i = 0; !holds(); i++) {
-    if (i > 500) throw new Error('waited in vain')
+    if (i > 3_000) throw new Error('waited in vain')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
+/** What a server says that has read the head of a request and waits for its body. */
+const goOn = 'HTTP/1.1 100 Continue\r\n\r\n'
 const using = async (started: Promise<TestServer>, body: (server: TestServer) => Promise<void>): Promise<void> => {
   const server = await started
   try {
@@ -122,20 +125,20 @@ test('stopping: waiting claims are answered empty, requests under way are finish
   await server.post(`${q}/claims`, { agentId: 'w' })
   const waiting = server.post(`${q}/claims`, { agentId: 'w', wait: 60 })
   await until(() => server.daybook.queue('q')?.status().waitingClaims === 1)
-  // A request whose body is still on its way when the server stops.
+  // A request whose body is still on its way when the server stops. The server has begun with it when it says so.
   const body = JSON.stringify({ id: 'late', type: 'late' })
   let received = ''
   const socket = connect(server.http.port, '127.0.0.1')
   socket.setEncoding('utf8').on('data', (chunk: string) => (received += chunk))
-  socket.write(`POST ${q}/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  socket.write(`POST ${q}/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`)
+  await until(() => received.startsWith(goOn))
   const closing = server.http.close(5_000)
   expect((await waiting).body).toEqual({ claims: [] })
   await expect(fetch(`${server.http.url}/healthz`)).rejects.toThrow()
   const answered = new Promise((resolve) => socket.once('close', resolve))
   socket.write(body.slice(5))
   await Promise.all([closing, answered])
-  expect(received).toMatch(/^HTTP\/1\.1 201 /)
+  expect(received.slice(goOn.length)).toMatch(/^HTTP\/1\.1 201 /)
   expect(await server.eventCount('q')).toBe(3)
   await server.daybook.close()
 })
@@ -144,8 +147,8 @@ test('stopping takes no longer than its grace, whatever a client does', async ()
   const server = await startTestServer()
   const socket = connect(server.http.port, '127.0.0.1')
   socket.on('error', () => undefined)
-  socket.write(`POST /api/queues/q/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`)
-  await new Promise((resolve) => setTimeout(resolve, 100))
+  socket.write(`POST /api/queues/q/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n{`)
+  await once(socket, 'data')
   const startedAt = Date.now()
   await server.http.close(300)
   expect(Date.now() - startedAt).toBeGreaterThanOrEqual(280)

@@ -44,7 +44,7 @@ const send = (body: Body, headers = ''): Socket => {
 }
 const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
   for (let i = 0; !(await holds()); i++) {
-    if (i > 500) throw new Error('waited in vain')
+    if (i > 3_000) throw new Error('waited in vain')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }

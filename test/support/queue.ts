@@ -17,6 +17,7 @@ import {
 import { textOf } from '@daybook/core/testing'
 import * as E from 'fp-ts/lib/Either.js'
 import { faultyStore, type FaultyStore } from './faulty-store.js'
+import { whileTimeStands } from './virtual-time.js'
 
 export { textOf }
 
@@ -113,9 +114,10 @@ export const stateText = async (engine: QueueEngine): Promise<string> => (await 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Lets all that can happen now happen: some turns of the event loop. */
-export const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
-}
+export const settle = (): Promise<void> =>
+  whileTimeStands(async () => {
+    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
+  })
 
 /** Whether a promise is settled by now. */
 export const isSettled = async (promise: Promise<unknown>): Promise<boolean> => {

@@ -1,6 +1,7 @@
-/** A worker on a queue in memory, new for each test. */
+/** A worker on a queue in memory, new for each test. Time is virtual: waits take none, and a slow machine changes nothing. */
 import { afterEach, beforeEach } from 'vitest'
 import { createWorker, type TaskWorker, type WorkerEvent, type WorkerOptions } from '@daybook/adapters/worker'
+import { useVirtualTime } from '../support/virtual-time.js'
 import { MemorySource } from './memory-source.js'
 
 export let source: MemorySource
@@ -11,6 +12,7 @@ export let events: Array<WorkerEvent>
 export type Accepted = Extract<WorkerEvent, { type: 'outcome-accepted' }>
 export let accepted: Array<Accepted>
 
+useVirtualTime()
 beforeEach(() => {
   source = new MemorySource()
   events = []

@@ -34,7 +34,7 @@ const overdueMs = 6_000
 const handInMs = 5_000
 /** A claim that finds work is mostly answered by then. After that it is a long poll, and waits for work. */
 const nothingThereMs = 100
-/** The same, before a queue is said to be drained: where the server is slow, to be late is better than to be wrong. */
+/** The same, before it is asked whether a queue is drained. */
 const drainedMs = 500
 
 /** What is behind `createWorker`. */
@@ -49,7 +49,7 @@ export class WorkerLoop {
   private claimSentAt = 0
   private isClaiming = false
   /** When the last claim was sent that came back empty. */
-  private emptySentAt = 0
+  private emptySentAt = Number.NEGATIVE_INFINITY
   private prefetch = 0
   private counts = { claimed: 0, started: 0, completed: 0, failed: 0, released: 0, lost: 0 }
 
@@ -64,6 +64,8 @@ export class WorkerLoop {
   private readonly progress = new Gate()
   private drainers = 0
   private claiming: Promise<void> = Promise.resolve()
+  /** Whether the queue has nothing, while that is being found out. */
+  private asking: Promise<void> | undefined
   private stopping: Promise<void> | undefined
   private deadline = Number.POSITIVE_INFINITY
   private end: { readonly resolve: () => void; readonly reject: (error: unknown) => void } | undefined
@@ -83,7 +85,8 @@ export class WorkerLoop {
   start(): void {
     if (this.state !== 'new') throw new Error(`this worker is ${this.state}; create another one`)
     this.state = 'running'
-    this.claiming = this.claimLoop()
+    // Whoever waits for the end from the beginning is known to the first claim: it need not wait for work.
+    this.claiming = Promise.resolve().then(() => this.claimLoop())
   }
 
   stats(): WorkerStats {
@@ -111,8 +114,8 @@ export class WorkerLoop {
   // ------------------------------------------------------------ claiming
 
   private async claimLoop(): Promise<void> {
-    const { source, agentId, types, phases, skills, tenant, leaseSeconds, claimWaitMs } = this.config
-    const request: Omit<SourceClaim, 'max' | 'waitMs'> = { agentId, types, phases, skills, tenant, leaseSeconds }
+    const { source, claimWaitMs } = this.config
+    const request = this.request()
     const { signal } = this.claims
     for (let failures = 0; this.state === 'running'; ) {
       const max = this.room()
@@ -126,7 +129,7 @@ export class WorkerLoop {
         const works = await source.claim({ ...request, max, waitMs: this.drainers > 0 ? 0 : claimWaitMs }, signal)
         this.isClaiming = false
         failures = 0
-        if (works.length > 0) this.accept(works)
+        if (works.length > 0) this.accept(works, this.claimSentAt)
         else await this.foundNothing(performance.now() - this.claimSentAt)
       } catch (error) {
         this.isClaiming = false
@@ -144,6 +147,11 @@ export class WorkerLoop {
         await pause(retryInMs, signal)
       }
     }
+  }
+
+  private request(): Omit<SourceClaim, 'max' | 'waitMs'> {
+    const { agentId, types, phases, skills, tenant, leaseSeconds } = this.config
+    return { agentId, types, phases, skills, tenant, leaseSeconds }
   }
 
   /** A source that does not wait would be asked again at once, without end: this is what makes a pause. */
@@ -169,7 +177,7 @@ export class WorkerLoop {
     return Math.min(claimMax, Math.max(0, concurrency + this.prefetch - this.running.size - this.ahead.size))
   }
 
-  private accept(works: ReadonlyArray<ClaimedWork>): void {
+  private accept(works: ReadonlyArray<ClaimedWork>, sentAt: number): void {
     this.counts.claimed += works.length
     if (this.state === 'stopped') {
       for (const { task } of works) this.tell({ type: 'abandoned', taskId: task.id, reason: 'stopped' })
@@ -177,7 +185,7 @@ export class WorkerLoop {
     }
     for (const work of works) {
       // From the sending on: what the answer took to come is already gone from the lease.
-      const run = new Run(this.leases, work, this.claimSentAt + work.waitedMs, this.config.leaseRenewRatio)
+      const run = new Run(this.leases, work, sentAt + work.waitedMs, this.config.leaseRenewRatio)
       this.leases.add(run)
       this.ahead.add(run)
     }
@@ -302,12 +310,38 @@ export class WorkerLoop {
       while (this.state !== 'stopped') {
         const idle = this.running.size + this.calling === 0 && this.ahead.size === 0 && this.settler.size === 0
         if (!idle) idleSince = performance.now()
-        const openForMs = this.isClaiming ? performance.now() - Math.max(this.claimSentAt, idleSince) : 0
-        if (idle && this.state === 'running' && (this.emptySentAt >= idleSince || openForMs >= drainedMs)) return
+        if (idle && this.state === 'running') {
+          if (this.emptySentAt >= idleSince) return
+          if (this.isClaiming && performance.now() - Math.max(this.claimSentAt, idleSince) >= drainedMs) {
+            await (this.asking ??= this.ask().finally(() => (this.asking = undefined)))
+            continue
+          }
+        }
         await this.progress.passWithin(nothingThereMs / 4)
       }
     } finally {
       this.drainers--
+    }
+  }
+
+  /**
+   * Whether the queue has nothing, while a claim is under way that may wait for work or only be answered late. Claims that do not
+   * wait find out. There are two of them, since the first may be answered before the claim that took the last task.
+   */
+  private async ask(): Promise<void> {
+    const { signal } = this.claims
+    try {
+      for (let asked = 0; asked < 2; asked++) {
+        const sentAt = performance.now()
+        const works = await this.config.source.claim({ ...this.request(), max: 1, waitMs: 0 }, signal)
+        if (works.length > 0) return this.accept(works, sentAt)
+        if (asked > 0) this.emptySentAt = sentAt
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      if (codeOf(error) === 'not-found') this.emptySentAt = performance.now()
+      // The claim under way tells what is wrong.
+      else await pause(nothingThereMs, signal)
     }
   }
 
@@ -359,7 +393,7 @@ export class WorkerLoop {
 
   private async endClaims(): Promise<void> {
     const ended = new AbortController()
-    void this.claiming.then(() => ended.abort())
+    void Promise.all([this.claiming, this.asking]).then(() => ended.abort())
     // A claim that was sent just now may be answered at any moment. Were it broken off, the tasks that it has taken would be nobody's.
     if (this.isClaiming) await pause(this.claimSentAt + nothingThereMs - performance.now(), ended.signal)
     this.claims.abort()
