@@ -1,7 +1,7 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-// Which way imports may point: core <- projections <- adapters <- test, bench.
+// The direction of imports: core <- projections <- adapters <- test, bench.
 const fpTs = String.raw`fp-ts/lib/.+\.js$`;
 const ioTs = String.raw`io-ts(?:/lib/.+\.js)?$`;
 const noble = String.raw`@noble/hashes/.+\.js$`;
@@ -67,7 +67,7 @@ export default tseslint.config(
       '@typescript-eslint/no-unused-vars': ['error', {
         argsIgnorePattern: '^_', varsIgnorePattern: '^_', caughtErrorsIgnorePattern: '^_', ignoreRestSiblings: true,
       }],
-      // io-ts and branded types put a value and a type, or a namespace, under one name.
+      // With io-ts and branded types, a value and a type (or namespace) share one name.
       '@typescript-eslint/no-redeclare': 'off',
       'no-redeclare': 'off',
     },

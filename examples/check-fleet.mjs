@@ -1,4 +1,4 @@
-// Holds what a fleet did against the queue's own log. For work-a-fleet.sh:
+// Checks what a fleet did against the queue's own log. Used by work-a-fleet.sh:
 //   node examples/check-fleet.mjs FOLDER-OF-QUEUE-FILES
 // DAYBOOK_URL, DAYBOOK_TOKEN and DAYBOOK_QUEUE name the queue. No dependencies.
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const readLog = async () => {
   return (await answer.text()).split('\n').filter((line) => line !== '').map((line) => JSON.parse(line));
 };
 
-// 1. The log: a second, naive reading of what a priority queue with dependencies has to do.
+// 1. The log, checked against a naive model of a priority queue with dependencies.
 const tasks = new Map();
 const log = await readLog();
 let claims = 0;
@@ -52,7 +52,7 @@ const done = [...tasks.values()].filter((task) => task.state === 'completed');
 check(done.length === tasks.size, `${tasks.size - done.length} of ${tasks.size} tasks were not completed`);
 check(claims === tasks.size, `${claims} claims for ${tasks.size} tasks: some were claimed twice, or never`);
 
-// 2. The views, and 3. the files: the same tasks in the same places.
+// 2. The views and the files: they must show the same tasks with the same status.
 const files = {
   'pending.json': 'pending,scheduled,blocked',
   'in-progress.json': 'in-progress,incomplete',
@@ -74,9 +74,9 @@ for (const [name, status] of Object.entries(files)) {
   check(file.total === view.tasks.length, `${name} counts ${file.total} tasks, the view has ${view.tasks.length}`);
 }
 for (const task of read('completed.json').tasks) {
-  check(task.result?.decisionReport !== undefined, `${task.id} stands in completed.json without its decision report`);
+  check(task.result?.decisionReport !== undefined, `${task.id} is in completed.json without its decision report`);
 }
 
 for (const problem of problems) console.error(`- ${problem}`);
-console.log(`${tasks.size} tasks, ${claims} claims, ${log.length} events: ${problems.length === 0 ? 'all as it should be' : `${problems.length} disagreements`}`);
+console.log(`${tasks.size} tasks, ${claims} claims, ${log.length} events: ${problems.length === 0 ? 'no disagreement' : `${problems.length} disagreements`}`);
 process.exitCode = problems.length === 0 ? 0 : 1;

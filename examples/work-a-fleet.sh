@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# A fleet at work: starts a server, imports a queue folder (twice: the
-# second time must change nothing), lets two workers with two agents each work
-# it off, and checks what they did against the queue's own log: every claim
-# took the most urgent task whose dependencies were completed, and the queue
-# files say the same as the views. Exits non-zero on any disagreement.
+# A fleet at work. Starts a server, imports a queue folder twice (the second
+# import must change nothing), and runs two workers with two agents each until
+# the queue is empty. Then it checks them against the queue's own log: every
+# claim took the most urgent task whose dependencies were completed, and the
+# queue files agree with the views. Exits non-zero on any disagreement.
 #
 #   bash examples/work-a-fleet.sh [FOLDER WITH QUEUE FILES]
 set -euo pipefail
@@ -52,7 +52,7 @@ echo "ready at $DAYBOOK_URL"
 say "import $folder"
 daybook import "$folder"
 
-say 'import it again: nothing may change'
+say 'import it again: nothing must change'
 again=$(daybook import "$folder")
 echo "$again" | head -3
 echo "$again" | grep -q '^nothing has changed$' || fail 'a second import changed something'

@@ -29,7 +29,7 @@ const sha256 = (texts) => {
 
 // ---------------------------------------------------------------- processes
 
-/** Runs a program to its end, all of its output on stderr unless told otherwise. */
+/** Runs a program to its end. Its output goes to stderr unless `stdout` says otherwise. */
 const run = (program, args, { stdout = 2, env = {}, cwd = root, shell = false } = {}) => {
   const done = spawnSync(program, args, {
     cwd, shell, env: { ...process.env, ...env }, stdio: ['inherit', stdout, 2],
@@ -59,7 +59,7 @@ const npmConfig = (key) => {
 
 // --------------------------------------------------------------------- lock
 
-/** Installing and building, one process of this checkout at a time. */
+/** Only one process at a time may install or build in this checkout. */
 const lockDirectory = at('.tools', 'lock');
 const alive = (pid) => {
   try {
@@ -128,7 +128,7 @@ const ensurePnpm = () => {
   }
 };
 
-/** Where Node's headers are, so that a native module compiles without a download. */
+/** The folder of Node's headers, so that a native module compiles without downloading them. */
 const nodedir = () => {
   const set = process.env.npm_config_nodedir || npmConfig('nodedir');
   if (set) return set;
@@ -221,7 +221,7 @@ const targets = {
   mutants: { project: mutants, folders: [mutants] },
   all: { project: '.', folders: [...packages, 'bench', 'test'] },
 };
-/** Built only for whoever runs them. */
+/** Not part of the build of everything: built only when they are run. */
 const standalone = ['eventstoredb', 'mutants'];
 const buildStamp = (name) => at('.tools', `build-${name}`);
 const buildState = (name) => sha256([
@@ -254,8 +254,8 @@ const clean = (args) => {
 // ----------------------------------------------------------------- commands
 
 /**
- * Becomes another program: same process, so signals, standard streams and the
- * exit code are that program's own, with nothing in between.
+ * Runs another program in this process, so that signals, standard streams and
+ * the exit code are that program's own.
  */
 const become = async (script, args) => {
   process.argv.splice(1, process.argv.length - 1, script, ...args);

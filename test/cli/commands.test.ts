@@ -16,7 +16,7 @@ afterAll(async () => {
 interface Task { readonly id: string; readonly status: string; readonly type: string; readonly priority: number }
 interface Claims { readonly claims: ReadonlyArray<{ readonly task: Task; readonly lease: { readonly token: number } }> }
 
-/** A queue for each test, so that none sees another's tasks. */
+/** A new queue for each test, so that tests do not see each other's tasks. */
 let last = 0
 const queue = (): string => `q${++last}`
 const enqueue = (q: string, ...args: ReadonlyArray<string>) => server.json<Task & { readonly duplicate: boolean }>('enqueue', '--queue', q, ...args)
@@ -51,7 +51,7 @@ describe('a task from the command line', () => {
     expect(events.map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', 'LeaseExtended', 'MarkedIncomplete', 'Completed'])
   })
 
-  test('a duplicate is said on stderr: which task stands in the way, until when, and what to do', async () => {
+  test('a duplicate is reported on stderr: the first task, until when it blocks, and what to do', async () => {
     const q = queue()
     await in_(q, 'settings', 'set', 'decisionReport=optional')
     await enqueue(q, 'ops-backup', '--id', 'first')
@@ -73,7 +73,7 @@ describe('a task from the command line', () => {
     expect((await in_(q, 'enqueue', 'ops-backup', '--deduplicate', 'never')).code).toBe(2)
   })
 
-  test('says which attempt of how many it is, in lists, alone, and among the dead letters', async () => {
+  test('shows the attempt and the number of attempts, in lists, alone, and among the dead letters', async () => {
     const q = queue()
     await enqueue(q, 'x', '--id', 'once', '--max-retries', '1')
     const [first] = await claim(q)
@@ -96,7 +96,7 @@ describe('a task from the command line', () => {
     expect((await in_(q, 'show', 'brought')).out).toMatch(/^attempt +none here, 3 failed before the import$/m)
   })
 
-  test('many from standard input, in any order; cancelled with what depends on them', async () => {
+  test('many from standard input, in any order; cancelled together with their dependents', async () => {
     const q = queue()
     const tasks = [{ id: 'b', type: 'x', payload: 1, dependencies: ['a'] }, { id: 'a', type: 'x', payload: 2 }]
     const { code } = await server.daybook(['enqueue', '--file', '-', '--queue', q], JSON.stringify({ tasks }))
@@ -142,7 +142,7 @@ describe('exit code 1: refused by the queue, the problem on stderr', () => {
     expect(JSON.parse(json.err)).toHaveProperty('error.code')
   })
 
-  test('a wrong token says where to find the right one, and is not repeated', async () => {
+  test('a wrong token: the message says where to find the right one, and does not repeat the wrong one', async () => {
     const { code, err } = await server.daybook(['list', '--token', 'wrong-token'])
     expect(code).toBe(1)
     expect(err).toContain('DAYBOOK_TOKEN')
@@ -174,7 +174,7 @@ describe('operating a queue', () => {
     expect((await in_(q, 'dlq')).out).toBe('no dead letters\n')
   })
 
-  test('LK-11: what `dlq patterns` shows of a signature is enough for the other commands, and says only one', async () => {
+  test('LK-11: the signature that `dlq patterns` shows is long enough for the other commands, and unique', async () => {
     const q = queue()
     for (const type of ['ops', 'eng', 'doc']) {
       await enqueue(q, type, '--id', type)
@@ -182,7 +182,7 @@ describe('operating a queue', () => {
       await in_(q, 'fail', type, '--lease', held?.lease ?? '', '--error', `${type} failed`, '--permanent')
     }
     const { patterns } = await server.json<{ readonly patterns: ReadonlyArray<{ readonly type: string; readonly signature: string }> }>('dlq', 'patterns', '--queue', q)
-    // At the narrowest, too, since that is what people copy.
+    // Also at the narrowest width, because people copy it from there.
     for (const COLUMNS of ['', '40']) {
       const { out } = await server.daybook(['dlq', 'patterns', '--queue', q], '', { env: { ...server.env, COLUMNS } })
       for (const { signature } of patterns) {
@@ -199,7 +199,7 @@ describe('operating a queue', () => {
     expect((await in_(q, 'dlq', 'discard', '--signature', other, '--reason', 'r')).out).toContain('1 dead letter thrown away')
   })
 
-  test('LK-11: a review that fits no dead letter exits with 1, and says so', async () => {
+  test('LK-11: a review that matches no dead letter exits with 1, and says so', async () => {
     const q = queue()
     await deadLetter(q, ['a'])
     for (const verb of ['retry', 'discard']) {
@@ -214,7 +214,7 @@ describe('operating a queue', () => {
     }
   })
 
-  test('a queue that nobody has used yet is empty, and is said to be unused', async () => {
+  test('a queue that was never used is empty, and reported as unused', async () => {
     const q = queue()
     expect(await in_(q, 'depth')).toEqual({ code: 0, out: 'no tasks\n', err: `queue ${q} has not been used yet: it comes into being with its first task\n` })
     expect(await in_(q, 'list')).toMatchObject({ code: 0, out: 'no such tasks\n' })
@@ -231,7 +231,7 @@ describe('operating a queue', () => {
     expect(await claim(q)).toHaveLength(1)
   })
 
-  test('agents: who holds what, and an end to it', async () => {
+  test('agents: listed with their tasks, and terminated', async () => {
     const q = queue()
     await enqueue(q, 'x', '--id', 'a')
     await claim(q, '--agent', 'worker-3')
@@ -241,7 +241,7 @@ describe('operating a queue', () => {
     expect((await in_(q, 'show', 'a')).out).toMatch(/^attempt +none yet$/m)
   })
 
-  test('LK-14: settings: get, set, and a circuit-breakers.yaml as it is', async () => {
+  test('LK-14: settings: get, set, and a circuit-breakers.yaml unchanged', async () => {
     const q = queue()
     await in_(q, 'settings', 'set', 'decisionReport=optional', 'breakers.overrides.a.b.failureThreshold=2')
     expect(await server.json('settings', 'get', 'decisionReport', '--queue', q)).toBe('optional')
@@ -266,7 +266,7 @@ describe('operating a queue', () => {
     expect(await claim(q)).toHaveLength(1)
   })
 
-  test('output that is no terminal has no colours, and nothing a terminal would obey', async () => {
+  test('output that is not a terminal has no colours and no control characters', async () => {
     const q = queue()
     await enqueue(q, 'x', '--id', 'a', '-d', 'red\u001b[31m\u0007 alert\nsecond line')
     const { out } = await in_(q, 'list')
@@ -281,7 +281,7 @@ describe('operating a queue', () => {
 })
 
 describe('EV-09: import and export of folders in the shape of real ones', () => {
-  test.each([['sentinel', 31], ['bhengu', 5], ['ralph2', 12]] as const)('%s: %i tasks taken; a second import changes nothing and says so; exported and imported elsewhere, the same', async (name, count) => {
+  test.each([['sentinel', 31], ['bhengu', 5], ['ralph2', 12]] as const)('%s: %i tasks taken; a second import changes nothing and says so; the same after export and import elsewhere', async (name, count) => {
     const q = queue()
     const first = await server.json<{ readonly took: number; readonly refused: ReadonlyArray<unknown> }>('import', folder(name), '--queue', q)
     expect(first).toMatchObject({ took: count, refused: [] })
@@ -299,7 +299,7 @@ describe('EV-09: import and export of folders in the shape of real ones', () => 
     expect(shape(await list(other, '--all'))).toEqual(shape(await list(q, '--all')))
   })
 
-  test('what is refused is named, the rest is taken, and the exit code says so', async () => {
+  test('refused tasks are named, the others are taken, and the exit code is 1', async () => {
     const q = queue()
     const dir = join(server.dir, 'broken')
     mkdirSync(dir)
@@ -322,7 +322,7 @@ describe('EV-09: import and export of folders in the shape of real ones', () => 
     expect(JSON.parse(out)).toMatchObject({ tasks: [{ id: 'a', type: 'x', status: 'pending' }] })
   })
 
-  test('a folder that is not there is an error', async () => {
+  test('a missing folder is an error', async () => {
     const { code, err } = await server.daybook(['import', join(server.dir, 'nowhere')])
     expect(code).toBe(2)
     expect(err).toMatch(/nowhere: it is not there/)
@@ -338,7 +338,7 @@ test('a wrong field of a single task is named once, as it was typed', async () =
   expect(err.match(/priority/g)).toHaveLength(1)
 })
 
-test('doctor: a sound server', async () => {
+test('doctor: a healthy server', async () => {
   const q = queue()
   await enqueue(q, 'x')
   const report = await server.json<{ readonly ok: boolean; readonly findings: ReadonlyArray<{ readonly about: string }> }>('doctor')
@@ -346,7 +346,7 @@ test('doctor: a sound server', async () => {
   expect(report.findings.map(({ about }) => about)).toContain(`queue ${q}`)
 })
 
-test('every command that only asks takes --json and prints one document', async () => {
+test('every read-only command takes --json and prints one document', async () => {
   const q = queue()
   await enqueue(q, 'x', '--id', 'a')
   for (const args of ['list', 'show a', 'history a', 'depth', 'dlq', 'dlq list', 'dlq patterns', 'breakers', 'agents', 'settings', 'export', 'doctor', 'claim']) {
@@ -356,13 +356,13 @@ test('every command that only asks takes --json and prints one document', async 
   }
 })
 
-test('the queue comes from the environment too', async () => {
+test('the queue can come from the environment', async () => {
   const q = queue()
   const env = { ...server.env, DAYBOOK_QUEUE: q }
   expect((await run(['enqueue', 'x', '--id', 'here'], env)).code).toBe(0)
   expect((await list(q)).map(({ id }) => id)).toEqual(['here'])
 })
 
-test('the files of this test are where they should be', () => {
+test('the files of this test exist', () => {
   expect(readFileSync(join(server.dir, 'data', 'tokens.json'), 'utf8')).not.toContain(server.env.DAYBOOK_TOKEN)
 })

@@ -1,4 +1,4 @@
-/** `enqueue --file`: any number of tasks, in any of the forms that tools write. */
+/** `enqueue --file`: any number of tasks, in any format that tools write. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -24,7 +24,7 @@ const lines = (all: ReadonlyArray<object>): string => all.map((one) => `${JSON.s
 const total = async (q: string): Promise<number> => (await server.json<Depth>('depth', '--queue', q)).total
 const enqueue = (q: string, text: string, ...flags: ReadonlyArray<string>) => server.daybook(['enqueue', '--file', '-', '--queue', q, ...flags], text)
 
-describe('whatever the form, all of it is in the queue, in order', () => {
+describe('in every format, all tasks are enqueued, in order', () => {
   const many = 2_345
   test.each<[string, (all: ReadonlyArray<object>) => string]>([
     ['a list', (all) => JSON.stringify(all)],
@@ -44,7 +44,7 @@ describe('whatever the form, all of it is in the queue, in order', () => {
     expect(again.out).toContain(`0 tasks enqueued, ${many} were there already`)
   })
 
-  test('from a file, and by the program itself from its standard input', async () => {
+  test('from a file, and from the standard input of a real process', async () => {
     const q = queue()
     const file = join(server.dir, 'tasks.ndjson')
     writeFileSync(file, lines(tasks(1_500)))
@@ -55,7 +55,7 @@ describe('whatever the form, all of it is in the queue, in order', () => {
     expect(out).toContain('100 tasks enqueued, 1500 were there already')
   })
 
-  test('tasks that are large together go in pages that the server takes', async () => {
+  test('many large tasks are sent in pages that the server accepts', async () => {
     const q = queue()
     const large = Array.from({ length: 60 }, (_, i) => ({ id: `l${i}`, type: 'x', payload: `${i}${'ä'.repeat(50_000)}` }))
     expect(await enqueue(q, JSON.stringify(large))).toMatchObject({ code: 0, err: '' })
@@ -69,8 +69,8 @@ describe('whatever the form, all of it is in the queue, in order', () => {
   })
 })
 
-describe('what is wrong', () => {
-  test('a page is taken whole or not at all; what was taken before is said, and where the fault stands', async () => {
+describe('invalid input', () => {
+  test('a page is taken as a whole or not at all; the message has the number of tasks taken before and the place of the error', async () => {
     for (const [print, place] of [[lines, 'line 1501'], [(all: ReadonlyArray<object>) => JSON.stringify(all), 'tasks[1500]']] as const) {
       const q = queue()
       const all = [...tasks(2_500)]
@@ -87,7 +87,7 @@ describe('what is wrong', () => {
     }
   })
 
-  test('with --json what was taken is still a document', async () => {
+  test('with --json the tasks taken are still one document', async () => {
     const q = queue()
     const all = [...tasks(1_001), { type: 7 }]
     const { code, out, err } = await enqueue(q, JSON.stringify(all), '--json')
@@ -113,20 +113,20 @@ describe('what is wrong', () => {
     expect((await server.daybook(['depth', '--queue', q, '--json'])).out).not.toContain('"pending":1')
   })
 
-  test('a line that is no JSON behind a page that was taken', async () => {
+  test('a line that is not JSON after a page that was taken', async () => {
     const q = queue()
     const { code, err } = await enqueue(q, `${lines(tasks(1_200))}nonsense\n`)
     expect([code, await total(q)]).toEqual([2, 1_000])
     expect(err).toMatch(/line 1201 of --file is not JSON.*the first 1000 tasks are in the queue/)
   })
 
-  test('a file that is not there', async () => {
+  test('a missing file', async () => {
     const { code, err } = await server.daybook(['enqueue', '--file', join(server.dir, 'nowhere.json')])
     expect([code, err]).toEqual([2, expect.stringContaining('nowhere.json cannot be read')])
   })
 })
 
-test('a terminal is shown how far it is', async () => {
+test('a terminal shows the progress', async () => {
   let told = ''
   await server.daybook(['enqueue', '--file', '-', '--queue', queue()], lines(tasks(2_100)), { errIsTerminal: true, err: (text) => void (told += text) })
   expect(told).toContain('enqueueing: 1000')

@@ -8,7 +8,7 @@ import { run, type Server, startServer } from './program.js'
 
 const node = await eventStoreDbUrl()
 const dir = mkdtempSync(join(tmpdir(), 'daybook-esdb-'))
-/** A real node keeps what it was given. */
+/** A new name for each run, because a real node keeps its streams. */
 const queue = `cli-${randomUUID()}`
 const servers: Array<Server> = []
 const serving = async (): Promise<Server> => {
@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 describe('daybook serve --store esdb://…', () => {
-  test('what was enqueued is there after a restart, and after one that lost its disk', async () => {
+  test('enqueued tasks are there after a restart, also if the data folder was lost', async () => {
     const first = await serving()
     await first.daybook(['enqueue', 'x', '--id', 'a', '--queue', queue])
     servers.pop()
@@ -45,7 +45,7 @@ describe('daybook serve --store esdb://…', () => {
     expect([code, out.includes('nothing is wrong')]).toEqual([0, true])
   })
 
-  test('a node that cannot be reached, and a connection string that cannot be read, are named without passwords', async () => {
+  test('an unreachable node and an invalid connection string are reported without passwords', async () => {
     const away = await run(['serve', '--port', '0', '--data', dir, '--store', 'esdb://user:secret@127.0.0.1:1?tls=false'])
     expect(away.code).not.toBe(0)
     expect(away.err).toContain('esdb://127.0.0.1:1')

@@ -27,7 +27,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-/** Runs the checker of the example against a queue that is made up. */
+/** Runs the example's checker against a fake queue. */
 const check = async (events: ReadonlyArray<Omit<Event, 'revision'>>, inFile: ReadonlyArray<object> = ['low', 'high'].map(record)) => {
   const log = events.map((event, revision) => ({ revision, ...event }))
   for (const name of ['pending', 'in-progress', 'completed', 'dead-letter', 'cancelled']) {
@@ -50,7 +50,7 @@ const check = async (events: ReadonlyArray<Omit<Event, 'revision'>>, inFile: Rea
 }
 
 describe("the example's checker has teeth", () => {
-  test('a fleet that did well passes', async () => {
+  test('a correct fleet passes', async () => {
     expect(await check(good)).toEqual({ code: 0, err: '' })
   })
 

@@ -1,4 +1,4 @@
-/** What another program may have left in a log: nothing that this version of Daybook would write. */
+/** Events that another program may have left in a log, and that this version of Daybook would not write. */
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import * as E from 'fp-ts/lib/Either.js'
 

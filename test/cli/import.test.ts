@@ -1,4 +1,4 @@
-/** EV-09: `daybook import` as fleets meet it. What holds of every folder is in `test/import`. */
+/** EV-09: `daybook import` on the command line. Tests of single folders and rules are in `test/import`. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ afterAll(async () => {
 })
 
 let last = 0
-/** A folder of files, and a queue of its own. */
+/** A folder of files, and a new queue. */
 const fleet = (files: Readonly<Record<string, unknown>>): { readonly dir: string; readonly q: string } => {
   const q = `fleet${++last}`
   const dir = join(server.dir, q)
@@ -27,7 +27,7 @@ const statusesIn = async (q: string): Promise<Readonly<Record<string, string>>> 
   return Object.fromEntries(tasks.map(({ id, status }) => [id, status]))
 }
 
-test('named lists of one file, and every word and name of the wild: all are taken, blocked ones are counted as such', async () => {
+test('named lists in one file, with unusual words and names: all are taken, blocked ones are counted as such', async () => {
   const { dir, q } = fleet({
     'tasks.json': {
       queue: [{ task_id: 'a', task_name: 'first', agent_type: 'eng' }, { id: 'b', title: 'second', depends_on: ['a'] }, { id: 'c', requires: ['b'] }],
@@ -45,7 +45,7 @@ test('named lists of one file, and every word and name of the wild: all are take
   expect(await server.json('show', 'a', '--queue', q)).toMatchObject({ type: 'eng', description: 'first' })
 })
 
-test('whatever is left out is said by file and reason, and makes the exit code 1; the rest is taken', async () => {
+test('tasks left out are reported with file and reason, and make the exit code 1; the others are taken', async () => {
   const { dir, q } = fleet({
     'pending.json': { tasks: [{ id: 'a' }, { id: 'b', status: 'whenever' }], someday: [{ id: 'c' }] },
     'odd.json': { config: true },
@@ -74,7 +74,7 @@ test('--dry-run says what would be done, and writes nothing', async () => {
   expect(again.out).toMatch(/0 tasks would be taken into .*, 2 already there, 1 left out\nnothing would change/)
 })
 
-test('--ranks and --no-ranks decide what numbers are', async () => {
+test('--ranks and --no-ranks decide whether numbers are ranks', async () => {
   const priorities = async (numbers: ReadonlyArray<number>, ...flags: ReadonlyArray<string>): Promise<ReadonlyArray<unknown>> => {
     const { dir, q } = fleet({ 'pending.json': numbers.map((priority, i) => ({ id: `t${i}`, priority })) })
     expect((await server.daybook(['import', dir, '--queue', q, ...flags])).code).toBe(0)
@@ -87,7 +87,7 @@ test('--ranks and --no-ranks decide what numbers are', async () => {
   expect(await priorities([2, 29, 1], '--no-ranks')).toEqual([29, 2, 1])
 })
 
-test('an import that loses its server says how far it came, and how to go on', async () => {
+test('an import that loses its server says how far it got, and how to continue', async () => {
   const { dir, q } = fleet({ 'pending.json': ['one'] })
   const { code, err } = await server.daybook(['import', dir, '--queue', q, '--url', 'http://127.0.0.1:9'])
   expect(code).toBe(3)

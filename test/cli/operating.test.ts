@@ -1,4 +1,4 @@
-/** What an operator sees and does: paused queues, queues, cancelling many, why a task waits. */
+/** Commands for operators: paused queues, queues, cancelling many, why a task waits. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Server, startServer } from './program.js'
 
@@ -27,7 +27,7 @@ const many = async (q: string, count: number): Promise<void> => {
 }
 const statuses = async (q: string) => (await server.json<{ byStatus: Record<string, number> }>('depth', '--queue', q)).byStatus
 
-describe('a paused queue says so wherever one wonders why nothing happens, and why', () => {
+describe('a paused queue is reported with the reason by every command that shows why nothing happens', () => {
   const why = 'the database moves'
   test.each(['list', 'list --all', 'depth', 'show a', 'claim', 'doctor', 'queues'])('daybook %s', async (command) => {
     const q = queue()
@@ -35,7 +35,7 @@ describe('a paused queue says so wherever one wonders why nothing happens, and w
     const args = command.split(' ')
     for (const paused of [false, true, false]) {
       await on(q, paused ? 'pause' : 'resume', '--reason', why)
-      // Doctor and queues speak of all queues: of this one, by its name.
+      // Doctor and queues print all queues: take only the lines about this one.
       const said = async (...flags: ReadonlyArray<string>): Promise<string> => (await on(q, ...args, ...flags)).out.split('\n').filter((line) => !['doctor', 'queues'].includes(command) || line.includes(q)).join('\n')
       const text = await said()
       expect([text.includes('paused'), text.includes(why)]).toEqual([paused, paused])
@@ -47,7 +47,7 @@ describe('a paused queue says so wherever one wonders why nothing happens, and w
 })
 
 describe('daybook queues', () => {
-  test('lists each with its counts; an empty one can be deleted, and begins anew with its next task', async () => {
+  test('lists each with its counts; an empty one can be deleted, and its next task creates it again', async () => {
     const q = queue()
     await enqueue(q, 'a')
     await enqueue(q, 'b')
@@ -61,19 +61,19 @@ describe('daybook queues', () => {
     expect((await on(q, 'list')).out).toBe('no such tasks\n')
     const gone = await on(q, 'show', 'a')
     expect([gone.code, gone.err]).toEqual([1, expect.stringMatching(/was deleted \(mistyped\)/)])
-    // Auditors still read it.
+    // The log can still be read.
     expect((await on(q, 'history', 'a')).out).toMatch(/TaskEnqueued[\s\S]*Cancelled/)
     await enqueue(q, 'a')
     expect(await server.json('show', 'a', '--queue', q)).toMatchObject({ number: 3, status: 'pending' })
     expect(await server.json('settings', 'get', 'decisionReport', '--queue', q)).toBe('required')
   })
 
-  test('a queue that was never there, and a name that is none', async () => {
+  test('an unknown queue, and an invalid name', async () => {
     expect(await server.daybook(['queues', 'delete', 'nowhere'])).toMatchObject({ code: 1, err: expect.stringContaining('no queue nowhere') as string })
     expect(await server.daybook(['queues', 'delete', 'a b'])).toMatchObject({ code: 2 })
   })
 
-  test('a deleted queue stays deleted over a restart', async () => {
+  test('a deleted queue stays deleted after a restart', async () => {
     const own = await startServer()
     try {
       await own.daybook(['enqueue', 'x', '--id', 'a', '--queue', 'slip'])
@@ -94,7 +94,7 @@ describe('daybook queues', () => {
 })
 
 describe('cancel by filter', () => {
-  test('tells how many match, asks, and cancels them with all that depend on them, over as many pages as it takes', async () => {
+  test('shows how many match, asks, and cancels them with all dependents, in as many pages as necessary', async () => {
     const q = queue()
     await many(q, 2_500)
     await enqueue(q, 'child', 'odd', '--depends-on', 't0')
@@ -116,14 +116,14 @@ describe('cancel by filter', () => {
     expect(await statuses(q)).toMatchObject({ pending: 0, cancelled: 2_501 })
   })
 
-  test('without a terminal it wants --yes, and says how many it is about', async () => {
+  test('without a terminal it needs --yes, and says how many tasks match', async () => {
     const q = queue()
     await many(q, 3)
     expect(await on(q, 'cancel', '--all')).toMatchObject({ code: 2, err: expect.stringMatching(/3 tasks would be cancelled.*--yes/) as string })
     expect(await statuses(q)).toMatchObject({ pending: 3 })
   })
 
-  test('each of its options means what it means for list', async () => {
+  test('its options have the same meaning as those of list', async () => {
     const q = queue()
     await enqueue(q, 'a', 'eng-a', '--priority', '9', '--tenant', 'acme')
     await enqueue(q, 'b', 'eng-b', '--ticket', 'T-1', '--phase', 'TESTING')
@@ -153,7 +153,7 @@ describe('cancel by filter', () => {
   })
 })
 
-test('show tells all reasons why a task waits, and what it requires', async () => {
+test('show prints all reasons why a task waits, and what it requires', async () => {
   const q = queue()
   await enqueue(q, 'first', 'eng')
   await enqueue(q, 'second', 'eng', '--depends-on', 'first', '--at', '+1h', '--skills', 'sql,go')
@@ -175,7 +175,7 @@ test('show tells all reasons why a task waits, and what it requires', async () =
   expect((await on(q, 'show', 'first')).out).toMatch(/gave it back, and will not get it again: ann/)
 })
 
-test('history of a task that has left comes from the log; its times are times', async () => {
+test('the history of a task that is no longer in memory comes from the log, with ISO 8601 times', async () => {
   const q = queue()
   await on(q, 'settings', 'set', 'retentionSeconds=0')
   await enqueue(q, 'a', 'x', '--deadline', '2030-01-01T00:00:00Z')

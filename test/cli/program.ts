@@ -1,4 +1,4 @@
-/** The program: as a real process, or in this one, which is ten times as quick; always against a real server. */
+/** Runs the program against a real server: as a process, or in this process, which is ten times as fast. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ export interface Ended {
 
 const variables = ['DAYBOOK_URL', 'DAYBOOK_TOKEN', 'DAYBOOK_QUEUE', 'DAYBOOK_HOST', 'DAYBOOK_PORT', 'DAYBOOK_DATA', 'DAYBOOK_STORE', 'DAYBOOK_AGENT', 'NO_COLOR', 'FORCE_COLOR']
 
-/** Starts `daybook ARGS`, with none of the variables of whoever runs the tests. */
+/** Starts `daybook ARGS` without the DAYBOOK_ variables of the environment. */
 export const start = (args: ReadonlyArray<string>, env: Record<string, string> = {}, cwd = root): Child => {
   const own = Object.fromEntries(Object.entries(process.env).filter(([name]) => !variables.includes(name)))
   return spawn(process.execPath, [bin, ...args], { cwd, env: { ...own, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
@@ -43,7 +43,7 @@ export const run = (args: ReadonlyArray<string>, env: Record<string, string> = {
   return ended(child)
 }
 
-/** The world of a command without a process. Nothing of it is a terminal. */
+/** The environment of a command that runs in this process, without a terminal. */
 export const noTerminal = {
   flushed: () => Promise.resolve(),
   inIsTerminal: false,
@@ -56,7 +56,7 @@ export const noTerminal = {
   onSignal: () => () => undefined,
 } satisfies Partial<Io>
 
-/** The same without a process; `world` says what is a terminal after all. */
+/** Runs a command in this process; `world` overrides parts of its environment, for example with a terminal. */
 export const runHere = async (args: ReadonlyArray<string>, env: Record<string, string> = {}, input = '', world: Partial<Io> = {}): Promise<Ended> => {
   let out = ''
   let err = ''
@@ -78,20 +78,20 @@ export interface Server {
   readonly url: string
   readonly dir: string
   readonly env: Record<string, string>
-  /** What it said on stderr until it was ready. */
+  /** Its output on stderr until it was ready. */
   readonly said: string
-  /** Runs a command against it, in this process. */
+  /** Runs a command against the server, in this process. */
   readonly daybook: (args: ReadonlyArray<string>, input?: string, world?: Partial<Io>) => Promise<Ended>
-  /** The same with --json, its answer parsed; throws when the exit code is not 0. */
+  /** The same with --json and the answer parsed; throws if the exit code is not 0. */
   readonly json: <T>(...args: ReadonlyArray<string>) => Promise<T>
-  /** SIGTERM; resolves to how it ended. */
+  /** Sends SIGTERM, and resolves to exit code and output. */
   readonly stop: () => Promise<Ended>
   readonly remove: () => void
 }
 
 const token = 'a-token-of-the-tests'
 
-/** A server on a free port with a folder of its own; waits for its line on stdout. */
+/** Starts a server on a free port with its own folder, and waits for its line on stdout. */
 export const startServer = async (flags: ReadonlyArray<string> = [], env: Record<string, string> = { DAYBOOK_TOKEN: token }, dir = mkdtempSync(join(tmpdir(), 'daybook-cli-'))): Promise<Server> => {
   const child = start(['serve', '--port', '0', '--data', join(dir, 'data'), ...flags], env)
   const end = ended(child)

@@ -1,4 +1,4 @@
-/** EV-11: of two servers on one queue the newer one writes what the older one cannot read. The older one waits for its update. */
+/** EV-11: two servers work on one queue, and the newer one writes an event that the older one cannot read. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +29,7 @@ const older = async (folder: string, ...flags: ReadonlyArray<string>): Promise<S
   return server
 }
 
-/** A server of the newer build; resolves to what a client needs. */
+/** Starts a server of the newer build; resolves to the variables that a client needs. */
 const newerServer = async (folder: string): Promise<Record<string, string>> => {
   const child: ChildProcess = spawn(process.execPath, [build.bin, 'serve', '--port', '0', '--store', store(), '--data', join(dir, folder)], {
     env: { ...process.env, DAYBOOK_TOKEN: token },
@@ -52,19 +52,19 @@ const readyz = async (url: string): Promise<{ readonly status: string; readonly 
   (await fetch(`${url}/readyz`)).json() as never
 const metrics = async (url: string): Promise<string> => (await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text()
 
-test('the older server stops deciding when the newer one has written what it does not know, shows on, and names the version it takes', async () => {
+test('the older server becomes read-only when the newer one has written an unknown event; it still answers reads, and names the version it needs', async () => {
   const old = await older('old')
   expect((await old.daybook(['enqueue', 'a', '--id', 'a'])).code).toBe(0)
   const env = await newerServer('new')
   const newer = (...args: ReadonlyArray<string>) => runHere(args, env)
 
-  // The newer one is there, and has written nothing new yet: both work.
+  // The newer server runs, but has not written a new event yet: both work.
   expect((await newer('enqueue', 'b', '--id', 'b')).code).toBe(0)
   await until(async () => (await old.daybook(['show', 'b'])).code === 0, 20_000)
   expect((await old.daybook(['enqueue', 'c', '--id', 'c'])).code).toBe(0)
   expect(await metrics(old.url)).toContain('daybook_queue_read_only{queue="default"} 0')
 
-  // Now it pauses the queue, in its own way. The older one would hand out tasks of a queue that is paused.
+  // Now it pauses the queue with the new event. The older one would hand out tasks of a paused queue.
   await until(async () => (await newer('show', 'c')).code === 0, 20_000)
   expect((await newer('pause', '--reason', 'maintenance')).code).toBe(0)
   await until(async () => (await readyz(old.url)).readOnly !== undefined, 20_000)
@@ -81,7 +81,7 @@ test('the older server stops deciding when the newer one has written what it doe
   expect(doctor.out).toContain('Update this server to Daybook 0.2.0 or newer')
   expect((await newer('enqueue', 'd', '--id', 'd')).code).toBe(0)
 
-  // Started again it says so at once; an operator may go past it, at that revision.
+  // After a restart it reports that at once. An operator may skip the event, by its revision.
   const again = await older('again')
   expect(again.said).toMatch(/queue default: read-only: event \d+ \(QueueHeld, version 1\)/)
   const [, revision] = /--past-unreadable default@(\d+)/.exec(again.said) ?? []
@@ -89,14 +89,14 @@ test('the older server stops deciding when the newer one has written what it doe
   expect((await readyz(past.url)).readOnly).toBeUndefined()
   expect((await past.daybook(['enqueue', 'e', '--id', 'e'])).code).toBe(0)
 
-  // Updated it reads all of it, and works on.
+  // After the update it can read everything, and works again.
   const updated = await newerServer('old')
   expect((await runHere(['show', 'e'], updated)).code).toBe(0)
   expect((await runHere(['resume'], updated)).code).toBe(0)
   expect((await runHere(['claim', '--agent', 'w'], updated)).out).toContain('a')
 }, 120_000)
 
-test('an acceptance that says no revision is refused before anything starts', async () => {
+test('--past-unreadable without a revision is refused before anything starts', async () => {
   for (const given of ['default', 'default@', '@7', 'a b@7', 'default@x']) {
     const { code, err } = await ended(start(['serve', '--port', '0', '--store', 'memory:', '--past-unreadable', given]))
     expect([code, err]).toEqual([2, expect.stringContaining('is not QUEUE@REVISION') as string])

@@ -26,8 +26,8 @@ const problems = async (flags: ServeFlags, env: Record<string, string> = {}) => 
   return E.isLeft(read) ? read.left : []
 }
 
-describe('what a server is told', () => {
-  test('by nobody: loopback, 7878, SQLite in ./daybook-data, tokens', async () => {
+describe('options of serve', () => {
+  test('defaults: loopback, 7878, SQLite in ./daybook-data, tokens', async () => {
     expect(await options({})).toEqual({
       host: '127.0.0.1', port: 7878, dataDir: resolve('daybook-data'), auth: 'tokens',
       store: { kind: 'sqlite', file: resolve('daybook-data', 'daybook.sqlite'), sharing: 'exclusive' },
@@ -35,7 +35,7 @@ describe('what a server is told', () => {
     expect((await options({ store: 'sqlite+shared:log' })).store).toEqual({ kind: 'sqlite', file: resolve('log'), sharing: 'shared' })
   })
 
-  test('a flag counts before the environment, that before the file', async () => {
+  test('a flag overrides the environment, which overrides the file', async () => {
     const file = config('host: c\nport: 3\ndata: /c\nstore: "memory:"\nauth: off\nqueueFiles: /q\n')
     const env = { DAYBOOK_HOST: 'b', DAYBOOK_PORT: '2', DAYBOOK_DATA: '', DAYBOOK_TOKEN: 'secret' }
     expect(await options({ host: 'a', config: file }, env)).toEqual({
@@ -43,7 +43,7 @@ describe('what a server is told', () => {
     })
   })
 
-  test('everything that is wrong is named at once', async () => {
+  test('all errors are reported at once', async () => {
     expect(await problems({ port: '99999', auth: 'maybe', store: 'mysql:x' })).toEqual([
       expect.stringContaining('port "99999"') as string, expect.stringContaining('auth "maybe"') as string, expect.stringContaining('store "mysql:x"') as string,
     ])
@@ -80,12 +80,12 @@ overrides:
     expect((await options({ config: config(text) })).defaults).toEqual({ breakers })
   })
 
-  test('beside other settings, and not twice', async () => {
+  test('together with other settings, but not twice', async () => {
     expect((await options({ config: config(`defaults: {decisionReport: optional}\nbreakers:${indented}`) })).defaults).toEqual({ decisionReport: 'optional', breakers })
     expect(await problems({ config: config(`defaults: {breakers: {}}\nbreakers:${indented}`) })).toEqual([expect.stringContaining('stand twice') as string])
   })
 
-  test('for a queue that exists, the same file is a patch of its settings', () => {
+  test('for an existing queue, the same file is a patch of its settings', () => {
     expect(readSettingsFile(source, 'f')).toEqual(E.right({ breakers }))
     expect(readSettingsFile('policy: priority', 'f')).toEqual(E.right({ policy: 'priority' }))
     expect(readSettingsFile('defaults: {failureThreshold: -1}', 'f')).toEqual(E.left([expect.stringContaining('breakers.defaults.failureThreshold') as string]))

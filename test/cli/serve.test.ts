@@ -29,7 +29,7 @@ describe('daybook serve', () => {
     expect(await server.stop()).toMatchObject({ code: 0, out: `daybook: ready at ${server.url}\n` })
   })
 
-  test('the first start shows an admin token once; it opens the caller, and later starts do not show it', async () => {
+  test('the first start shows an admin token once; the token works, and later starts do not show it', async () => {
     const first = await serving([], {})
     const [, token] = /shown this once: (\S+)/.exec(first.said) ?? []
     expect(token).toMatch(/^dbk_/)
@@ -42,7 +42,7 @@ describe('daybook serve', () => {
     expect((await runHere(['list'], { DAYBOOK_URL: second.url, DAYBOOK_TOKEN: token ?? '' })).code).toBe(0)
   })
 
-  test('what was enqueued is there after a restart', async () => {
+  test('enqueued tasks are there after a restart', async () => {
     const first = await serving()
     await first.daybook(['enqueue', 'x', '--id', 'a'])
     servers.pop()
@@ -50,8 +50,8 @@ describe('daybook serve', () => {
     expect(await (await serving()).json('show', 'a')).toMatchObject({ id: 'a', status: 'pending' })
   })
 
-  // Below /proc nothing is refused and nothing is made: Node's recursive mkdir never returns there.
-  test.each(['/dev/null/x', '/proc/x', '/proc/x/y'])('a data folder that cannot be made is named: %s', async (folder) => {
+  // Below /proc nothing can be created, and nothing is refused: Node's recursive mkdir never returns there.
+  test.each(['/dev/null/x', '/proc/x', '/proc/x/y'])('a data folder that cannot be created is reported: %s', async (folder) => {
     const child = start(['serve', '--port', '0', '--data', folder])
     try {
       const { code, err } = await ended(child)
@@ -61,7 +61,7 @@ describe('daybook serve', () => {
     }
   })
 
-  test('a terminal is shown how far the log has been read', async () => {
+  test('a terminal shows the progress of reading the log', async () => {
     const first = await serving()
     await first.daybook(['enqueue', 'x'])
     servers.pop()
@@ -89,7 +89,7 @@ describe('daybook serve', () => {
     expect(told.findIndex((text) => text.startsWith('daybook: ready'))).toBeGreaterThan(read)
   })
 
-  test('two servers on one file: a queue, a task and a claim of one are the other’s as well', async () => {
+  test('two servers on one file: each sees queues, tasks and claims of the other', async () => {
     const store = ['--store', `sqlite+shared:${join(dir, 'shared.sqlite')}`]
     const one = await serving(store, undefined, join(dir, 'one'))
     const two = await serving(store, undefined, join(dir, 'two'))
@@ -104,7 +104,7 @@ describe('daybook serve', () => {
     expect([third.code, third.err]).toEqual([1, expect.stringContaining('Another Daybook server')])
   })
 
-  test('queue files that cannot be written stop neither the server nor its start: /readyz, metrics and the doctor say so, until they can', async () => {
+  test('queue files that cannot be written stop neither the server nor its start: /readyz, metrics and the doctor report it until they can be written', async () => {
     const folder = join(dir, 'files')
     writeFileSync(folder, 'in the way')
     const server = await serving(['--queue-files', folder])
@@ -146,7 +146,7 @@ describe('daybook serve', () => {
     expect([code, err]).toEqual([1, expect.stringContaining('loopback')])
   })
 
-  test('a second server on the same data folder, or the same port, says what is in the way', async () => {
+  test('a second server on the same data folder, or the same port, says what is in use', async () => {
     const server = await serving()
     const data = await run(['serve', '--port', '0', '--data', join(dir, 'data')])
     expect([data.code, data.err]).toEqual([1, expect.stringContaining('Another Daybook server')])
@@ -168,7 +168,7 @@ describe('daybook doctor on files', () => {
     return join(dir, 'data')
   }
 
-  test('a sound one; while a server has it open its events are not read, and it is not called sound', async () => {
+  test('an intact file; while a server has it open its events are not read, and it is not reported as intact', async () => {
     const data = await filled()
     expect(await doctor('--data', data)).toMatchObject({ code: 0, ok: true })
     expect(await doctor('--store', join(data, 'daybook.sqlite'))).toMatchObject({ code: 0, ok: true })
@@ -198,7 +198,7 @@ describe('daybook doctor on files', () => {
     expect((await server.daybook(['show', 'a'])).code).toBe(0)
   })
 
-  test('a damaged file is found out', async () => {
+  test('a damaged file is detected', async () => {
     const data = await filled()
     const db = new Database(join(data, 'daybook.sqlite'))
     db.prepare("UPDATE events SET data = 'not json' WHERE revision = 0").run()
@@ -207,11 +207,11 @@ describe('daybook doctor on files', () => {
     expect([code, ok]).toEqual([1, false])
     const says = findings.map((finding) => finding.says).join('\n')
     expect(says).toMatch(/not JSON texts: \S*default revision 0 \(position 1\)/)
-    // The rest is looked at all the same.
+    // The rest is checked nevertheless.
     expect(says).toMatch(/checksum right/)
   })
 
-  test('snapshots that cannot be used are named; they harm nothing', async () => {
+  test('unusable snapshots are reported; they do no harm', async () => {
     const data = await filled()
     const { readdirSync } = await import('node:fs')
     const [snapshot = ''] = readdirSync(join(data, 'snapshots'))
@@ -226,12 +226,12 @@ describe('daybook doctor on files', () => {
   })
 })
 
-test('a server told to stop while it starts stops', async () => {
+test('a server that is stopped while it starts stops', async () => {
   const child = start(['serve', '--port', '0', '--data', join(dir, 'data')])
   const end = ended(child)
   await new Promise((resolve) => setTimeout(resolve, 700))
   child.kill('SIGTERM')
   const { code } = await end
-  // Before its handlers are there, the signal itself is the end.
+  // Before its handlers are installed, the signal ends the process.
   expect([0, null]).toContain(code)
 })

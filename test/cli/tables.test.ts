@@ -1,4 +1,4 @@
-/** Tables: as wide as there is room for, and as quick for fifty thousand rows as for fifty. */
+/** Tables: they fit the width, and their cost per row does not grow with the number of rows. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { countCalls } from '../support/count-calls.js'
 import { type Server, startServer } from './program.js'
@@ -30,7 +30,7 @@ test('the cost of a list is linear: for twice as many tasks, twice as many funct
       const { code, out } = await server.daybook(['list', '--all', '--queue', queue])
       expect([code, out.split('\n').length > 1_500]).toEqual([0, true])
     })
-  // The first one loads what is loaded once.
+  // The first list loads modules that are loaded once.
   await calls('some')
   const [some, twice] = [await calls('some'), await calls('twice')]
   expect(twice / some).toBeLessThan(2.3)
@@ -40,7 +40,7 @@ describe('a list of many pages', () => {
   const queue = 'pages'
   beforeAll(() => fill(queue, 2_500))
 
-  test('is printed as it comes, and a slow reader is waited for', async () => {
+  test('is printed page by page, with back-pressure from a slow reader', async () => {
     for (const flags of [[], ['--json']]) {
       let printed = ''
       const seen: Array<number> = []
@@ -54,7 +54,7 @@ describe('a list of many pages', () => {
     }
   })
 
-  test('is one JSON document, whole and in order, however many pages; --limit says that there are more', async () => {
+  test('is one complete JSON document in order, however many pages; --limit says that there are more', async () => {
     const ids = Array.from({ length: 2_500 }, (_, i) => `task-${i}`)
     const all = await server.json<Tasks>('list', '--all', '--queue', queue)
     expect([all.tasks.map(({ id }) => id), all.more]).toEqual([ids, false])
@@ -85,12 +85,12 @@ describe('at any width every table fits', () => {
   })
 
   const tables = ['list', 'dlq', 'dlq patterns', 'dlq show dead-1', 'breakers', 'agents', 'depth', 'history dead-1', 'claim --agent bob --types nothing', 'queues']
-  /** What stands in columns; single lines of text are wrapped by the terminal. */
+  /** The lines of the table. The terminal wraps other lines. */
   const ofTable = (out: string): ReadonlyArray<string> => {
     const lines = out.split('\n')
     return lines.slice(lines.findIndex((line) => /^(#|[A-Z][A-Z ]+)(\s|$)/.test(line)))
   }
-  /** Places on a terminal, of the few letters that stand here. */
+  /** The width on a terminal, for the characters used here. */
   const widthOf = (text: string): number => [...new Intl.Segmenter().segment(text)].reduce((sum, { segment }) => sum + (/[漢字]|\p{Extended_Pictographic}/u.test(segment) ? 2 : 1), 0)
 
   test.each(tables)('daybook %s', async (command) => {
@@ -107,13 +107,13 @@ describe('at any width every table fits', () => {
 
   const runWith = (env: Record<string, string>, args: ReadonlyArray<string>) => server.daybook(args, '', { env: { ...server.env, ...env } })
 
-  test('the columns by which a task is known and what has become of it stay; what has no room is named', async () => {
+  test('the columns that identify a task and show its status stay; omitted columns are named', async () => {
     const { out } = await runWith({ COLUMNS: '40' }, ['list', '--queue', queue])
     expect(out).toMatch(/^#\s+ID\s+STATUS/)
     expect(out).toMatch(/no room for .*PRI/)
   })
 
-  test('behind a pipe nothing is cut: ids are whole', async () => {
+  test('in a pipe nothing is cut: ids are complete', async () => {
     const { out } = await runWith({}, ['list', '--queue', queue])
     expect(out).toContain(`id-${long}`)
     expect(out).toContain('01a0b4c8-1f2e-7aaa-8bbb-cccccccccccc')

@@ -18,7 +18,7 @@ describe('--help', () => {
     expect(out).toContain('0 done, 1 refused by the queue, 2 wrong usage, 3 server not reachable')
   })
 
-  test.each(commands)('daybook %s --help teaches with examples, and names the connection', async (command) => {
+  test.each(commands)('daybook %s --help has examples and the connection options', async (command) => {
     const { code, out, err } = await cli(...command.split(' '), '--help')
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain(`Usage: daybook ${command}`)
@@ -27,7 +27,7 @@ describe('--help', () => {
     else expect(out).toContain('--queue-files')
   })
 
-  test('no command of the root is left out here', async () => {
+  test('this test covers every command', async () => {
     const { out } = await cli('--help')
     const listed = [...(out.split('Commands:')[1]?.split('Exit codes')[0] ?? '').matchAll(/^ {2}(\w+)/gm)].map((match) => match[1])
     expect(listed.filter((name) => !commands.includes(name ?? ''))).toEqual([])
@@ -66,7 +66,7 @@ describe('exit code 2: wrong usage', () => {
   })
 })
 
-describe('exit code 3: nobody there', () => {
+describe('exit code 3: the server cannot be reached', () => {
   test('the message says what to do', async () => {
     const { code, out, err } = await run(['list', '--url', 'http://127.0.0.1:1'])
     expect([code, out]).toEqual([3, ''])

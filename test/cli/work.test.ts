@@ -37,11 +37,11 @@ const until = async (holds: () => Promise<boolean>): Promise<void> => {
     if (await holds()) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error('it did not come to that')
+  throw new Error('the condition was not met in time')
 }
 
 describe('daybook work -- COMMAND', () => {
-  test('the task comes as JSON and in the environment; what is printed is the result', async () => {
+  test('the task comes as JSON and in the environment; the output is the result', async () => {
     const q = await queueOf({ id: 'a', type: 'eng-x', payload: { n: 1 } }, { id: 'b', type: 'eng-y', payload: { n: 2 }, dependencies: ['a'] })
     const command = program('echo', `
       const { DAYBOOK_TASK_ID: id, DAYBOOK_TASK_TYPE: type, DAYBOOK_QUEUE: queue, DAYBOOK_ATTEMPT: attempt } = env
@@ -52,7 +52,7 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(q, 'b')).toMatchObject({ status: 'completed' })
   })
 
-  test('text becomes the output; without a report the task is incomplete, which is said, with exit code 1', async () => {
+  test('text becomes the output; without a report the task is incomplete, which is reported with exit code 1', async () => {
     const q = await queueOf({ id: 'a', type: 'x' })
     const command = program('text', "console.log('just text')")
     const { code, err } = await work(q, command)
@@ -65,7 +65,7 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(free, 'a')).toMatchObject({ status: 'completed', result: { output: 'just text' } })
   })
 
-  test('exit codes: 75 is tried again, 65 is not, others are; the end of stderr is the message', async () => {
+  test('exit codes: 65 is not retried, 75 and all others are; the end of stderr is the error message', async () => {
     const q = await queueOf({ id: 'temporary', type: 'x', payload: 75 }, { id: 'permanent', type: 'x', payload: 65 }, { id: 'flaky', type: 'x', payload: 1, maxRetries: 2 })
     const command = program('codes', `
       if (task.payload !== 65 && env.DAYBOOK_ATTEMPT === '2') console.log('{"decisionReport":"second time"}')
@@ -78,11 +78,11 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(q, 'permanent')).toMatchObject({ status: 'dead-letter', lastError: 'the reason for 65', deadLetter: { reason: 'not-retryable' } })
   })
 
-  test('lease lost: the program, with its children, is ended', async () => {
+  test('lease lost: the program and its children are ended', async () => {
     const q = await queueOf({ id: 'a', type: 'x', timeout: 3 })
     const mark = join(server.dir, 'ended')
     const script = join(server.dir, 'stubborn.sh')
-    // Heeds SIGTERM itself; its child does not know of it.
+    // The shell handles SIGTERM itself; its child does not get it.
     writeFileSync(script, `trap 'echo term > ${mark}; exit 1' TERM\nsleep 60 & wait\n`)
     const child = start(['work', '--queue', q, '--', 'bash', script], server.env)
     const end = ended(child)
@@ -96,7 +96,7 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(q, 'a')).toMatchObject({ status: 'cancelled' })
   })
 
-  test('SIGTERM: what runs may finish, nothing new is begun, exit code 0', async () => {
+  test('SIGTERM: running programs may finish, nothing new is started, exit code 0', async () => {
     const q = await queueOf({ id: 'a', type: 'x', priority: 9 }, { id: 'b', type: 'x', payload: 2 })
     const child = start(['work', '--queue', q, '--', ...program('slow', "setTimeout(() => console.log('{\"decisionReport\":\"slow\"}'), 1000)")], server.env)
     const end = ended(child)
@@ -106,7 +106,7 @@ describe('daybook work -- COMMAND', () => {
     expect([(await show(q, 'a')).status, (await show(q, 'b')).status]).toEqual(['completed', 'pending'])
   })
 
-  test('a program that cannot be started is wrong usage, found out before any task is claimed', async () => {
+  test('a program that cannot be started is wrong usage, reported before any task is claimed', async () => {
     const q = await queueOf({ id: 'a', type: 'x' })
     const plain = join(server.dir, 'plain.txt')
     writeFileSync(plain, 'no program')
@@ -118,7 +118,7 @@ describe('daybook work -- COMMAND', () => {
     expect(events.map(({ type }) => type)).not.toContain('Claimed')
   })
 
-  test('killed, its task is back when its lease ends, however long the task’s timeout is', async () => {
+  test('if the worker is killed, its task is available again when the lease ends, however long the task’s timeout is', async () => {
     const q = await queueOf({ id: 'a', type: 'x', timeout: 3_600 })
     const child = start(['work', '--queue', q, '--lease', '2', '--', 'sleep', '600'], server.env)
     const end = ended(child)
@@ -131,7 +131,7 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(q, 'a')).toMatchObject({ lastError: 'lease expired without a heartbeat' })
   })
 
-  test('a lease lasts a minute unless told otherwise', async () => {
+  test('a lease lasts a minute by default', async () => {
     const q = await queueOf({ id: 'a', type: 'x', timeout: 3_600 })
     await work(q, program('quick', 'console.log(\'{"decisionReport":"done"}\')'))
     const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string; readonly at: string; readonly data: { readonly expiresAt: string } }> }>('history', 'a', '--queue', q)
@@ -149,7 +149,7 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(q, 'b')).toMatchObject({ status: 'completed' })
   })
 
-  test('GB-04: under one name, stopped while it works: the task goes back, is no attempt, and comes to that name again', async () => {
+  test('GB-04: a worker with a fixed name is stopped while it works: the task goes back without an attempt, and that name can claim it again', async () => {
     const q = await queueOf({ id: 'a', type: 'x' })
     const child = start(['work', '--queue', q, '--agent', 'mailer-1', '--grace', '0.1', '--', 'sleep', '600'], server.env)
     const end = ended(child)
@@ -163,9 +163,9 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(q, 'a')).toMatchObject({ status: 'completed', claimedBy: 'mailer-1' })
   })
 
-  test('says of each task that it is done once the queue has accepted that, and not before', async () => {
+  test('a task is reported as done only after the queue has accepted the completion', async () => {
     const q = await queueOf({ id: 'good', type: 'x', payload: 1 }, { id: 'bad', type: 'x', payload: 2, maxRetries: 1 }, { id: 'taken', type: 'x', payload: 3 })
-    // Its own program cancels the task, so that the completion is refused.
+    // The program cancels its own task, so that the completion is refused.
     const bin = join(root, 'packages/adapters/bin/daybook.js')
     const command = program('each', `
       if (task.id === 'bad') { console.error('no such page'); process.exit(65) }
@@ -179,7 +179,7 @@ describe('daybook work -- COMMAND', () => {
     expect(lines.filter(({ task }) => task === 'taken').map(({ event }) => event)).toEqual(['refused'])
   })
 
-  test('--lease and --max-run that are no durations are wrong usage, found out before any task is claimed', async () => {
+  test('--lease and --max-run that are not durations are wrong usage, reported before any task is claimed', async () => {
     for (const flags of [['--lease', '0'], ['--lease', 'soon'], ['--max-run', '-1']]) {
       const { code, err } = await work('any', ['true'], ...flags)
       expect([code, err]).toEqual([2, expect.stringContaining(flags[0]!)])
@@ -197,7 +197,7 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(q, 'a')).toMatchObject({ status: 'pending', attempts: 0, claimants: [] })
   })
 
-  test('a server that answers unavailable is told of once, and once more when it is back; with --quiet too', async () => {
+  test('an unavailable server is reported once, and once more when it is back; with --quiet too', async () => {
     let claims = 0
     let outcomes = 0
     const unavailable = (response: ServerResponse): void => {
@@ -228,7 +228,7 @@ describe('daybook work -- COMMAND', () => {
       const command = program('plain', 'console.log(\'{"decisionReport":"done"}\')')
       const { err } = await run(['work', '--quiet', '--queue', q, '--until-empty', '--', ...command], { ...server.env, DAYBOOK_URL: `http://127.0.0.1:${port}` })
       expect([claims > 4, outcomes > 3]).toEqual([true, true])
-      // One outage of the claims, one of the outcomes.
+      // One outage of claims and one of outcomes.
       expect(err.split('\n').map((line) => line.split(' ')[0]).filter((word) => word === 'waiting' || word === 'back')).toEqual(['waiting', 'back', 'waiting', 'back'])
       expect(err).toContain('the log cannot be written')
       expect((await show(q, 'a')).status).toBe('completed')
@@ -238,7 +238,7 @@ describe('daybook work -- COMMAND', () => {
     }
   })
 
-  test('--until-empty on a queue that is not there yet ends at once; --json is one JSON a line', async () => {
+  test('--until-empty on a queue that does not exist yet ends at once; --json prints one JSON document per line', async () => {
     const { code, out } = await work('never-seen', ['true'], '--json')
     expect(code).toBe(0)
     expect(out.trim().split('\n').map((line) => (JSON.parse(line) as { event: string }).event)).toEqual(['end'])

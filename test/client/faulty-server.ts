@@ -135,7 +135,7 @@ export const latch = (): { readonly opened: Promise<void>; readonly open: () => 
 /** Waits until it is so; fails after thirty seconds. */
 export const until = async (isSo: () => boolean, what: string): Promise<void> => {
   for (const end = Date.now() + 30_000; !isSo(); ) {
-    if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
+    if (Date.now() > end) throw new Error(`not in time: ${what}`)
     await new Promise((resolve) => setTimeout(resolve, 2))
   }
 }

@@ -42,7 +42,7 @@ export const follow = (store: EventStore, stream: string, from: number): Subscri
           settle()
         }
         const look = (): void => (isSo(log) ? end(resolve) : undefined)
-        const failure = new assert.AssertionError({ message: `waited in vain for: ${what}` })
+        const failure = new assert.AssertionError({ message: `not delivered in time: ${what}` })
         const timer = setTimeout(() => end(() => reject(failure)), waitMsMax)
         waiting.add(look)
         look()

@@ -1,10 +1,10 @@
-/** How many attempts a task can have, and which one it is in, as people are told. */
+/** The number of attempts a task can have, and the current one, as shown to people. */
 import { attemptOf, statuses, taskOf } from '@daybook/core'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
 
-/** Fails every attempt, and tells what was shown in each. */
+/** Fails every attempt and collects what is shown in each. */
 const shownUntilDead = (q: Queue, id: string): ReadonlyArray<string> => {
   const shown: Array<string> = []
   while (q.status(id) !== 'dead-letter') {
@@ -29,7 +29,7 @@ test.each([
   expect(q.task('a')).toMatchObject({ attempt: shown.length, attemptsMax: shown.length })
 })
 
-test('GB-02: the queue\'s maxAttempts bounds them, and a release adds one', () => {
+test('GB-02: the queue\'s maxAttempts limits them, and a release counts as one', () => {
   const q = new Queue().configure({ maxAttempts: 4 }).enqueue(task('a', { maxRetries: 3, backoffSeconds: 0 }))
   q.giveBack('a', q.claim('bob').token, 'bob')
   expect(shownUntilDead(q, 'a')).toEqual(['2 of 4', '3 of 4', '4 of 4'])
@@ -43,7 +43,7 @@ test('a task completed at the first try was in its first attempt', () => {
   expect(q.task('a')).toMatchObject({ status: 'completed', attempts: 0, attempt: 1, attemptsMax: 1 })
 })
 
-test('a requeue begins anew, and what is given up stays in the attempt it was in', () => {
+test('a requeue begins with attempt 1; a finished task keeps the attempt it was in', () => {
   const q = new Queue().enqueue(task('a', { maxRetries: 3 }), task('b'))
   q.kill('a')
   expect(q.task('a')).toMatchObject({ attempt: 1, attemptsMax: 3 })
@@ -54,7 +54,7 @@ test('a requeue begins anew, and what is given up stays in the attempt it was in
   expect(taskOf(q.state, 'a')).toMatchObject({ status: 'cancelled', attempt: 0 })
 })
 
-test('no attempt is ever beyond the last', () => {
+test('the attempt is never greater than attemptsMax', () => {
   const count = fc.nat({ max: 30 })
   fc.assert(
     fc.property(count, count, count, fc.constantFrom(...statuses), fc.integer({ min: 1, max: 30 }), (maxRetries, retries, attempts, status, maxAttempts) => {

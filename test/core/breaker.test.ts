@@ -6,7 +6,7 @@ const breaker = (q: Queue, type = 'work') => breakersOf(q.state)[type]
 const open = (q: Queue, type = 'work') => q.do({ type: 'OpenBreaker', taskType: type, reason: 'by hand' })
 const close = (q: Queue, type = 'work') => q.do({ type: 'CloseBreaker', taskType: type, reason: 'by hand' })
 
-/** Opens at the second dead letter, tests after a minute. `a` and `b` are dead, `c` to `f` pending. */
+/** A breaker that opens at the second dead letter and is half-open after a minute. `a` and `b` are dead letters, `c` to `f` are pending. */
 const tripped = (): Queue => {
   const q = new Queue()
     .configure({ breakers: { defaults: { failureThreshold: 2, halfOpenAfter: 60 } } })
@@ -22,7 +22,7 @@ const halfOpen = (): Queue => {
   return q
 }
 
-test('LK-13: a breaker shows its state, failures, and its times', () => {
+test('LK-13: a breaker shows its state, failures and times', () => {
   const q = tripped()
   expect(breaker(q)).toEqual({ state: 'open', failures: 2, lastFailure: start, openedAt: start, halfOpenAt: start + 60_000, reason: 'threshold' })
   expect(nextDue(q.state)).toBe(start + 60_000)
@@ -34,7 +34,7 @@ test('LK-15: an open breaker blocks its type, and no other', () => {
   expect(isClaimable(q.state, { agent: 'bob', types: ['work'] })).toBe(false)
 })
 
-test('LK-15: after its time it is half-open, and admits exactly one test task, however many are asked for', () => {
+test('LK-15: after its time it is half-open and admits exactly one probe, however many tasks are asked for', () => {
   const q = tripped()
   expect(q.wait(59)).toEqual([])
   expect(q.wait(1)).toEqual(['BreakerHalfOpened'])
@@ -43,12 +43,12 @@ test('LK-15: after its time it is half-open, and admits exactly one test task, h
   expect(q.claim('bob', { max: 9 }).ids).toEqual([])
 })
 
-test('LK-15: one probe over all groups of its type', () => {
+test('LK-15: there is one probe for all groups of its type', () => {
   const q = halfOpen().enqueue(task('x', { tenant: 'acme', priority: 9 }), task('y', { phase: 'TESTING', priority: 8 }))
   expect(q.claim('ann', { max: 9 }).ids).toEqual(['x'])
 })
 
-/** Every legal edge, what leads over it, and the state after it. */
+/** Every legal transition, its cause, and the state after it. */
 const edges: ReadonlyArray<readonly [string, () => Queue, (q: Queue) => unknown, ReadonlyArray<string>, string]> = [
   ['closed → open by threshold', tripped, () => undefined, [], 'open'],
   ['closed → open by hand', () => new Queue(), open, ['BreakerOpened'], 'open'],
@@ -95,7 +95,7 @@ test('LK-15: after a released or cancelled probe another one can be claimed', ()
   expect(q.claim('bob').ids).toEqual(['d'])
 })
 
-test('LK-15: a probe that is released with its last attempt is a dead letter, and still just frees its place', () => {
+test('LK-15: a probe that is released in its last attempt is a dead letter, but only makes room for another probe', () => {
   const q = halfOpen().configure({ maxAttempts: 1 })
   expect(q.giveBack('c', q.claim('ann').token)).toEqual(['Released', 'DeadLettered'])
   expect(breaker(q)).toMatchObject({ state: 'half-open' })
@@ -110,7 +110,7 @@ test('LK-15: half-open with nothing to claim waits for the next task of its type
   expect(q.claim().ids).toEqual(['g'])
 })
 
-describe('LK-15: results of claims from before the opening neither close nor reopen', () => {
+describe('LK-15: results of claims from before the breaker opened neither close nor reopen it', () => {
   /** `c` and `d` were claimed before the breaker opened. */
   const stale = (): Queue => {
     const q = new Queue()
@@ -142,7 +142,7 @@ describe('LK-15: results of claims from before the opening neither close nor reo
     q.fail('d', 3, false)
     expect(breaker(q)).toMatchObject({ state: 'closed', failures: 0 })
   })
-  test('nor does the result of a probe, once an operator has opened it anew', () => {
+  test('nor does the result of a probe after an operator has opened the breaker again', () => {
     const q = halfOpen()
     const { token } = q.claim()
     open(q)
@@ -172,7 +172,7 @@ test('LK-14: any success while closed resets the count', () => {
   expect(breaker(q)).toMatchObject({ state: 'closed', failures: 1 })
 })
 
-test('LK-14, LK-10: dead letters count by default, every attempt where it is set', () => {
+test('LK-14, LK-10: dead letters count by default, every failed attempt if so configured', () => {
   const retried = (countOn: 'dead-letter' | 'attempt'): unknown => {
     const q = new Queue().configure({ breakers: { defaults: { failureThreshold: 2, countOn } } }).enqueue(task('a', { backoffSeconds: 0, maxRetries: 9, timeout: 5 }))
     q.fail('a', q.claim().token)
@@ -183,7 +183,7 @@ test('LK-14, LK-10: dead letters count by default, every attempt where it is set
   expect([retried('dead-letter'), retried('attempt')]).toEqual([undefined, 'open'])
 })
 
-test('LK-14: where attempts count, a dead letter is not counted on top of its last one, nor a release', () => {
+test('LK-14: if attempts count, a dead letter is not counted in addition to its last attempt, and a release is not counted', () => {
   const q = new Queue()
     .configure({ maxAttempts: 1, breakers: { defaults: { failureThreshold: 2, countOn: 'attempt' } } })
     .enqueue(task('a'), task('b'), task('c'))
@@ -193,14 +193,14 @@ test('LK-14: where attempts count, a dead letter is not counted on top of its la
   expect(breaker(q)).toMatchObject({ state: 'closed', failures: 1 })
 })
 
-test('LK-14: what was a probe counts as any other once an operator has closed the breaker', () => {
+test('LK-14: a former probe counts like any other task after an operator has closed the breaker', () => {
   const q = halfOpen().configure({ maxAttempts: 1, breakers: { defaults: { failureThreshold: 1 } } })
   const { token } = q.claim()
   close(q)
   expect(q.giveBack('c', token)).toEqual(['Released', 'DeadLettered', 'BreakerOpened'])
 })
 
-test('LK-14: a type may have its own rules', () => {
+test('LK-14: a type can have its own settings', () => {
   const q = new Queue()
     .configure({ breakers: { defaults: { failureThreshold: 9 }, overrides: { work: { failureThreshold: 1, halfOpenAfter: 5 } } } })
     .enqueue(task('a'), task('x', { type: 'other' }))
@@ -233,7 +233,7 @@ const illegal: ReadonlyArray<readonly [string, () => Queue, QueueEvent]> = [
   ['half-open → half-open', halfOpen, move('BreakerHalfOpened')],
   ['half-open → open by threshold', halfOpen, move('BreakerOpened', 'threshold')],
 ]
-test.each(illegal)('LK-15: %s is no edge: the fold counts it and moves nothing', (_, from, event) => {
+test.each(illegal)('LK-15: %s is not a transition: the fold counts it as a misfit and changes nothing', (_, from, event) => {
   const q = from()
   const before = breakersOf(q.state)
   const { misfits } = headOf(q.state)
@@ -242,7 +242,7 @@ test.each(illegal)('LK-15: %s is no edge: the fold counts it and moves nothing',
   expect(headOf(q.state).misfits).toBe(misfits + 1)
 })
 
-test('LK-13: a breaker of a type called anything at all', () => {
+test('LK-13: a type of any name can have a breaker', () => {
   let state = initial('q')
   for (const taskType of ['__proto__', 'constructor']) {
     state = evolve(state, { type: 'BreakerOpened', at: start, data: { taskType, cause: 'manual' } })

@@ -1,4 +1,4 @@
-/** Cancelling by a filter, and deleting a queue that has nothing unfinished. */
+/** Cancelling by a filter, and deleting a queue without unfinished tasks. */
 import { breakersOf, cancelMax, depthOf, headOf, listTasks, mark, rollback, type TaskFilter } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
@@ -10,7 +10,7 @@ import { names, Queue, start, task } from './queue.js'
 
 const reason = 'not wanted'
 
-test('page by page as the replies say, a filter cancels all that match and nothing else but what depends on them; no page is over its bound', () => {
+test('page by page, a filter cancels exactly the tasks that match and those that depend on them; no page exceeds its limit', () => {
   const filters: ReadonlyArray<TaskFilter> = [{}, { type: 'eng-*' }, { statuses: ['pending', 'scheduled'] }, { text: 'T-1' }, { ticketId: 'T-1' }, { priorityMax: 4 }, { agent: 'ann' }]
   fc.assert(
     fc.property(scenarios(60), fc.constantFrom(...filters), fc.integer({ min: 1, max: 4 }), (scenario, filter, max) => {
@@ -41,7 +41,7 @@ test('page by page as the replies say, a filter cancels all that match and nothi
   )
 })
 
-test('a command cancels so many at most, whole cascades aside', () => {
+test('a command cancels a limited number of tasks, apart from complete cascades', () => {
   const q = new Queue()
   const ids = Array.from({ length: cancelMax + 5 }, (_, i) => `t${i}`)
   q.enqueue(...ids.map((id) => task(id)))
@@ -52,7 +52,7 @@ test('a command cancels so many at most, whole cascades aside', () => {
   expect(q.ask({ type: 'CancelAll', filter: {}, reason })).toEqual({ cancelled: [], next: undefined })
 })
 
-test.each(['completed', 'cancelled', 'discarded', 'dead-letter'] as const)('tasks that are %s cannot be meant', (status) => {
+test.each(['completed', 'cancelled', 'discarded', 'dead-letter'] as const)('the filter does not accept the status %s', (status) => {
   const q = new Queue().enqueue(task('a'))
   expect(q.refuse({ type: 'CancelAll', filter: { statuses: ['pending', status] }, reason })).toMatchObject({ code: 'invalid', detail: expect.stringContaining(`tasks that are ${status} cannot be cancelled`) as string })
 })
@@ -74,7 +74,7 @@ describe('deleting a queue', () => {
     expect(refusal).toMatchObject({ code: 'wrong-state', detail: expect.stringMatching(/1 blocked, 1 pending, 1 dead-letter/) as string })
   })
 
-  test('it knows nothing of before, as if it had never been; numbers and tokens go on', () => {
+  test('nothing of its tasks remains; numbers and tokens go on', () => {
     const q = finished()
     expect(names(q.do({ type: 'DeleteQueue', reason }))).toEqual(['QueueDeleted'])
     expect(headOf(q.state)).toMatchObject({ deleted: reason, paused: null, lastNumber: 2, settings: headOf(new Queue().state).settings })

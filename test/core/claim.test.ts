@@ -54,7 +54,7 @@ test('LK-06: nothing is claimed while the queue is paused', () => {
   expect(q.claim().ids).toEqual(['a'])
 })
 
-test('LK-07: two agents never hold one task, and each claim has a token of its own', () => {
+test('LK-07: two agents never hold one task, and each claim has its own token', () => {
   const q = new Queue().enqueue(task('a'), task('b'))
   const first = q.claim('ann')
   const second = q.claim('bob')
@@ -77,7 +77,7 @@ test.each(reports)('LK-07: %s with an old token, or by another agent, is refused
   expect(q.do(of('bob', token)).length).toBeGreaterThan(0)
 })
 
-test('GB-02, GB-04: who gives a task back is barred from it, until it is requeued', () => {
+test('GB-02, GB-04: an agent that gives a task back is barred from it until it is requeued', () => {
   const q = new Queue().enqueue(task('a', { maxRetries: 3 }))
   expect(q.giveBack('a', q.claim('ann').token)).toEqual(['Released'])
   expect(q.task('a')).toMatchObject({ status: 'pending', claimants: ['ann'], attempts: 1, retries: 0 })
@@ -88,7 +88,7 @@ test('GB-02, GB-04: who gives a task back is barred from it, until it is requeue
   expect(q.claim('ann').ids).toEqual(['a'])
 })
 
-test('GB-04: a claim of which the agent never heard is no attempt, and bars nobody', () => {
+test('GB-04: an undelivered claim does not count as an attempt, and bars nobody', () => {
   const q = new Queue().configure({ maxAttempts: 1 }).enqueue(task('a'))
   const lost = (token: number) => q.do({ type: 'Release', task: 'a', agent: 'ann', token, reason: 'r', undelivered: true }).map(({ type }) => type)
   expect(lost(q.claim('ann').token)).toEqual(['Released'])
@@ -96,7 +96,7 @@ test('GB-04: a claim of which the agent never heard is no attempt, and bars nobo
   expect(q.claim('ann').ids).toEqual(['a'])
 })
 
-test('GB-04: an agent that stops neither refuses the task nor fails it: no attempt, no retry, no bar, however often', () => {
+test('GB-04: an agent that stops neither refuses the task nor fails it: no attempt, no retry, no bar, however often it happens', () => {
   const q = new Queue().configure({ maxAttempts: 1 }).enqueue(task('a', { maxRetries: 0 }))
   for (let times = 0; times < 3; times++) {
     const { ids, token } = q.claim('ann')
@@ -106,7 +106,7 @@ test('GB-04: an agent that stops neither refuses the task nor fails it: no attem
   }
 })
 
-test('GB-04: a bar from an earlier refusal stays, whoever stops afterwards', () => {
+test('GB-04: a bar from an earlier release stays when an agent stops later', () => {
   const q = new Queue().enqueue(task('a'))
   q.giveBack('a', q.claim('ann').token)
   q.do({ type: 'Release', task: 'a', agent: 'bob', token: q.claim('bob').token, reason: 'r', stopping: true })
@@ -114,7 +114,7 @@ test('GB-04: a bar from an earlier refusal stays, whoever stops afterwards', () 
   expect([q.claim('ann').ids, q.claim('bob').ids]).toEqual([[], ['a']])
 })
 
-test('GB-02: a barred agent gets the next best task, past as many as it may pass over', () => {
+test('GB-02: a barred agent gets the next best task, up to the limit of tasks passed over', () => {
   const q = new Queue().configure({ assignment: { maxQueueScanBatch: 2 } }).enqueue(task('a'), task('b'), task('c'))
   q.giveBack('a', q.claim('ann').token)
   const b = q.claim('ann')
@@ -126,7 +126,7 @@ test('GB-02: a barred agent gets the next best task, past as many as it may pass
   expect(q.claim('ann').ids).toEqual(['c'])
 })
 
-test('GB-03: a bot that lost its lock is told so, and why', () => {
+test('GB-03: an agent that lost its lease is refused with the reason', () => {
   const q = new Queue().enqueue(task('a', { timeout: 10 }), task('b'), task('c'), task('d'))
   const claimed = q.claim('ann', { max: 4 })
   const why = (id: string, token: number): string => q.refuse({ type: 'Heartbeat', task: id, agent: 'ann', token }).detail
@@ -141,7 +141,7 @@ test('GB-03: a bot that lost its lock is told so, and why', () => {
   expect(q.refuse({ type: 'Heartbeat', task: 'nowhere', agent: 'ann', token: 1 }).code).toBe('not-found')
 })
 
-test('GB-05: a completed task leaves the queue, and completing it again is no second completion', () => {
+test('GB-05: a completed task leaves the queue, and completing it again appends nothing', () => {
   const q = new Queue().enqueue(task('a'))
   const { token } = q.claim()
   expect(q.complete('a', token)).toEqual(['Completed'])
@@ -149,7 +149,7 @@ test('GB-05: a completed task leaves the queue, and completing it again is no se
   expect(q.task('a')).toMatchObject({ status: 'completed', claimedBy: 'ann' })
 })
 
-test('GB-06: when the attempts are used up the task is dead-lettered, though no failure was told', () => {
+test('GB-06: a task whose attempts are used up becomes a dead letter, even if no failure was reported', () => {
   const q = new Queue().configure({ maxAttempts: 2 }).enqueue(task('a'))
   expect(q.giveBack('a', q.claim('ann').token)).toEqual(['Released'])
   expect(q.giveBack('a', q.claim('bob').token, 'bob')).toEqual(['Released', 'DeadLettered'])

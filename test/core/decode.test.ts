@@ -14,7 +14,7 @@ test('EV-01: replaying the events from zero gives the same state, byte for byte'
   expect(snapshotPages(replayed)).toEqual(snapshotPages(q.state))
 })
 
-test('EV-11: an event of today decodes as it is', () => {
+test('EV-11: an event of the current version decodes unchanged', () => {
   expect(decodeEvent('QueuePaused', 1, start, paused)).toEqual({ type: 'QueuePaused', at: start, data: paused })
 })
 
@@ -28,7 +28,7 @@ test.each([
   [1, { why: 'lunch' }, 'lunch!'],
   [2, { because: 'lunch' }, 'lunch!'],
   [3, { reason: 'lunch' }, 'lunch'],
-])('EV-11: version %i is lifted to the newest, step by step', (version, data, reason) => {
+])('EV-11: version %i is upcast to the newest, step by step', (version, data, reason) => {
   expect(versionOf('QueuePaused', table)).toBe(3)
   expect(decodeEvent('QueuePaused', version, start, data, table)).toEqual({ type: 'QueuePaused', at: start, data: { reason } })
 })
@@ -52,7 +52,7 @@ test.each([
   expect(decodeEvent(type, version, start, data, upcasters)).toEqual({ _tag: 'Unreadable', why })
 })
 
-test('EV-11: what cannot be read is counted, takes its place in the log, and changes nothing else', () => {
+test('EV-11: an unreadable event is counted, keeps its revision, and changes nothing else', () => {
   const q = new Queue().enqueue(task('a'))
   const before = snapshotPages(q.state).slice(1)
   const { revision } = headOf(q.state)
@@ -66,7 +66,7 @@ test('EV-11: what cannot be read is counted, takes its place in the log, and cha
   expect(q.task('b').enqueuedRevision).toBe(revision + 4)
 })
 
-test('EV-11: fields that are new in a later minor do not make an event unreadable', () => {
+test('EV-11: unknown fields of a later minor version do not make an event unreadable', () => {
   expect(decodeEvent('QueuePaused', 1, start, { ...paused, since: 7 })).toMatchObject({ type: 'QueuePaused' })
 })
 
@@ -74,7 +74,7 @@ test('every type of event has a version', () => {
   expect(eventTypes.every((type: EventType) => isEventType(type) && versionOf(type) >= 1)).toBe(true)
 })
 
-test('the fold counts events that do not fit, and goes on', () => {
+test('the fold counts misfits and goes on', () => {
   let state = initial('q')
   const misfits: ReadonlyArray<Parameters<typeof evolve>[1]> = [
     { type: 'Completed', at: start, data: { task: 'x', agent: 'a', token: 1 } },
@@ -85,7 +85,7 @@ test('the fold counts events that do not fit, and goes on', () => {
   expect(headOf(state)).toMatchObject({ revision: 2, misfits: 3, at: start })
 })
 
-test('INV-17: a log that says otherwise does not bring back what is final', () => {
+test('INV-17: a faulty log cannot change a task in a final status', () => {
   const q = new Queue().enqueue(task('a'), task('b'))
   q.complete('a', q.claim().token)
   q.do({ type: 'Cancel', task: 'b', reason: 'r' })

@@ -1,10 +1,10 @@
-/** What makes a task the duplicate of another, and what is said of it (LK-05, INV-7). */
+/** When a task is a duplicate of another, and the reply about it (LK-05, INV-7). */
 import { type Deduplicate, duplicateOf, type PreparedTask } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { Queue, start, task } from './queue.js'
 
 const hash = 'a1'.repeat(32)
-/** A task without a key of its own; `made` without an id of its own, too. */
+/** A task without its own key; with `made` also without its own id. */
 const plain = (id: string, more: Partial<PreparedTask> = {}): PreparedTask => task(id, { idempotencyKey: hash, isContentKey: true, ...more })
 const made = (id: string, more: Partial<PreparedTask> = {}): PreparedTask => plain(id, { isMadeId: true, ...more })
 const keyed = (id: string, more: Partial<PreparedTask> = {}): PreparedTask => task(id, { idempotencyKey: 'k', ...more })
@@ -32,7 +32,7 @@ const rules: ReadonlyArray<readonly [Deduplicate, string, PreparedTask, Prepared
 ]
 const cases = rules.flatMap(([mode, what, first, second, answer]) => ways.map((way) => ({ mode, way, what, first, second, answer })))
 
-/** What is said to the second task: in a request of its own, or in the same one. */
+/** The reply about the second task, which is in its own request or in the same one. */
 const answerTo = (q: Queue, requests: ReadonlyArray<ReadonlyArray<PreparedTask>>): Answer => {
   for (const tasks of requests.slice(0, -1)) q.enqueue(...tasks)
   const command = { type: 'Enqueue' as const, tasks: requests[requests.length - 1] ?? [] }
@@ -58,19 +58,19 @@ test.each(cases)('LK-05: deduplicate: $mode, said $way: $what → $answer', ({ m
   }
 })
 
-test('LK-05: the setting is content unless it is changed', () => {
+test('LK-05: the default of the setting is `content`', () => {
   expect(answerTo(new Queue(), [[made('a')], [made('b')]])).toBe('duplicate')
   expect(answerTo(new Queue().configure({ deduplicate: 'off' }), [[made('a')], [made('b', { deduplicate: 'content' })], [made('c', { deduplicate: 'content' })]])).toBe('duplicate')
 })
 
-test('LK-05: a task that came with its own key by a setting is known by its id under another setting, too', () => {
+test('LK-05: a task that got a key of its own by the setting is still found by its id after the setting is changed', () => {
   const q = new Queue().enqueue(plain('a')).configure({ deduplicate: 'off' })
   expect(q.ask({ type: 'Enqueue', tasks: [plain('a')] })).toMatchObject([{ id: 'a', duplicate: true }])
   q.enqueue(plain('b')).configure({ deduplicate: 'content' })
   expect(q.ask({ type: 'Enqueue', tasks: [plain('b')] })).toMatchObject([{ id: 'b', duplicate: true }])
 })
 
-test('LK-05: a duplicate is told which task stands in its way, by what, and until when', () => {
+test('LK-05: the reply about a duplicate has the first task, what they have in common, and until when it blocks', () => {
   const q = new Queue().configure({ retentionSeconds: 100, decisionReport: 'optional' }).enqueue(made('a'), keyed('b'))
   const ask = () => q.ask({ type: 'Enqueue', tasks: [made('x'), keyed('y'), keyed('b')] })
   const by = { duplicate: true, status: 'pending' }
@@ -86,7 +86,7 @@ test('LK-05: a duplicate is told which task stands in its way, by what, and unti
   expect(ask()[1]).not.toHaveProperty('until')
 })
 
-test('LK-05: equal content under another id is refused with what to do, naming the other', () => {
+test('LK-05: equal content under another id is refused with advice and the other task', () => {
   const q = new Queue().enqueue(made('a'))
   expect(q.refuse({ type: 'Enqueue', tasks: [plain('b')] })).toEqual({
     code: 'conflict',
@@ -95,7 +95,7 @@ test('LK-05: equal content under another id is refused with what to do, naming t
   expect(q.refuse({ type: 'Enqueue', tasks: [plain('c', { idempotencyKey: 'c3'.repeat(32) }), plain('d', { idempotencyKey: 'c3'.repeat(32) })] }).detail).toContain('as c in this request')
 })
 
-test('LK-05: a key of its own has room beside any number, and ends with a whole character', () => {
+test('LK-05: a generated key has room for any number, and is not cut within a character', () => {
   const q = new Queue().configure({ deduplicate: 'off' })
   const long = `${'k'.repeat(110)}😀${'k'.repeat(16)}`
   q.enqueue(keyed('a', { idempotencyKey: long }), keyed('b', { idempotencyKey: long }))
@@ -103,7 +103,7 @@ test('LK-05: a key of its own has room beside any number, and ends with a whole 
   expect(q.ask({ type: 'Enqueue', tasks: [keyed('a', { idempotencyKey: long })] })).toMatchObject([{ id: 'a', duplicate: true }])
 })
 
-test('INV-7: a key of its own that somebody has given to another task is refused', () => {
+test('INV-7: a generated key that is already used by another task is refused', () => {
   for (const together of [true, false]) {
     const q = new Queue()
     const [first, second] = [keyed('a', { idempotencyKey: `${hash}#2` }), made('b', { deduplicate: 'off' })]
@@ -112,7 +112,7 @@ test('INV-7: a key of its own that somebody has given to another task is refused
   }
 })
 
-test('EV-09: an import takes different ids with equal content, whatever the setting, and each of them once', () => {
+test('EV-09: an import accepts different ids with equal content, whatever the setting, and each of them once', () => {
   for (const deduplicate of ['content', 'key', 'off'] as const) {
     const q = new Queue().configure({ deduplicate })
     const tasks = ['a', 'b', 'c'].map((id) => ({ ...plain(id), status: 'pending' as const }))

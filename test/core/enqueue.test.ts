@@ -2,7 +2,7 @@ import { decodeEvent, duplicateOf, headOf, isUnreadable, NewTask, validate } fro
 import { expect, test } from 'vitest'
 import { Queue, start, task } from './queue.js'
 
-test('LK-01: a task gets the settings\' defaults, and keeps what it came with', () => {
+test('LK-01: a task gets the settings\' defaults for what it does not specify', () => {
   const q = new Queue().enqueue(task('plain'), task('own', { priority: 9, timeout: 30, maxRetries: 0, backoffSeconds: 1, ticketId: 'T-1', phase: 'TESTING' }))
   expect(q.task('plain')).toEqual({
     id: 'plain', number: 1, type: 'work', priority: 5, status: 'pending', idempotencyKey: 'key of plain', dependencies: [],
@@ -31,7 +31,7 @@ test('GB-01: tasks are numbered 1, 2, 3, and found by number', () => {
   expect(q.status('#4')).toBeUndefined()
 })
 
-test('LK-05: a duplicate of a pending, running or completed task makes no event and returns its id', () => {
+test('LK-05: a duplicate of a pending, running or completed task appends nothing and returns its id', () => {
   const q = new Queue().enqueue(task('a', { idempotencyKey: 'k' }))
   const again = { type: 'Enqueue' as const, tasks: [task('b', { idempotencyKey: 'k' })] }
   const told = { id: 'a', number: 1, duplicate: true, duplicateBy: 'key' }
@@ -54,7 +54,7 @@ test('LK-05: dead-lettered, cancelled and discarded tasks do not block a new one
   expect(duplicateOf(q.state, 'k')?.id).toBe('c')
 })
 
-test('LK-05: a completed task blocks its duplicates for the retention, then no more', () => {
+test('LK-05: a completed task blocks its duplicates until its retention is over', () => {
   const q = new Queue().configure({ retentionSeconds: 100 }).enqueue(task('a', { idempotencyKey: 'k' }))
   q.complete('a', q.claim().token)
   q.at += 99_999
@@ -63,7 +63,7 @@ test('LK-05: a completed task blocks its duplicates for the retention, then no m
   expect(q.ask({ type: 'Enqueue', tasks: [task('b', { idempotencyKey: 'k' })] })[0]).toMatchObject({ id: 'b', duplicate: false })
 })
 
-test('LK-05: a task that was cancelled or discarded does not take the key of its successor with it when it leaves', () => {
+test('LK-05: a cancelled or discarded task that leaves the state does not remove the key of its successor', () => {
   const key = { idempotencyKey: 'k' }
   const q = new Queue().configure({ retentionSeconds: 60 }).enqueue(task('a', key))
   q.do({ type: 'Cancel', task: 'a', reason: 'r' })
@@ -76,7 +76,7 @@ test('LK-05: a task that was cancelled or discarded does not take the key of its
   expect([q.status('a'), q.status('b')]).toEqual([undefined, 'pending'])
 })
 
-test('LK-05: within one request the first of a key counts', () => {
+test('LK-05: within one request, the first task with a key wins', () => {
   const q = new Queue()
   expect(q.ask({ type: 'Enqueue', tasks: [task('a', { idempotencyKey: 'k' }), task('b', { idempotencyKey: 'k' }), task('a', { idempotencyKey: 'k' })] })).toEqual([
     { id: 'a', number: 1, status: 'pending', duplicate: false },
@@ -85,7 +85,7 @@ test('LK-05: within one request the first of a key counts', () => {
   ])
 })
 
-test('LK-05: an id that is taken by other content is a conflict, and the message says what to do', () => {
+test('LK-05: an id that is in use for other content is a conflict, and the message says what to do', () => {
   const q = new Queue().enqueue(task('a'))
   expect(q.refuse({ type: 'Enqueue', tasks: [task('a', { idempotencyKey: 'other' })] })).toMatchObject({ code: 'conflict', detail: expect.stringContaining('use another id') })
   expect(q.refuse({ type: 'Enqueue', tasks: [task('b'), task('b', { idempotencyKey: 'other' })] }).code).toBe('conflict')
@@ -93,7 +93,7 @@ test('LK-05: an id that is taken by other content is a conflict, and the message
   expect(q.refuse({ type: 'Enqueue', tasks: [task('a')] }).detail).toContain('its id stays taken')
 })
 
-test.each(['in the request', 'in the queue'])('LK-05: a dependency on a duplicate of a task %s is told so', (where) => {
+test.each(['in the request', 'in the queue'])('LK-05: a dependency on a duplicate of a task %s is refused with the reason', (where) => {
   const detail = 'x depends on c2, but c2 has the same idempotencyKey as c1 and is taken for its duplicate: give it another, or depend on c1'
   const c1 = task('c1', { idempotencyKey: 'k' })
   const q = new Queue()
@@ -102,7 +102,7 @@ test.each(['in the request', 'in the queue'])('LK-05: a dependency on a duplicat
   expect(q.refuse({ type: 'Enqueue', tasks })).toMatchObject({ code: 'unknown-dependency', detail })
 })
 
-test('LK-01: a task for later is scheduled, and due when its time has come', () => {
+test('LK-01: a task with availableAt is scheduled until then', () => {
   const q = new Queue().enqueue(task('a', { availableAt: start + 60_000 }), task('past', { availableAt: start }))
   expect([q.status('a'), q.status('past')]).toEqual(['scheduled', 'pending'])
   expect(q.wait(59)).toEqual([])
@@ -110,7 +110,7 @@ test('LK-01: a task for later is scheduled, and due when its time has come', () 
   expect(q.status('a')).toBe('pending')
 })
 
-test('TQM-ASSIGN-002: what depends on others waits for all of them, and is not scanned for', () => {
+test('TQM-ASSIGN-002: a task waits for all its dependencies, and no scan is needed to find it', () => {
   const q = new Queue().enqueue(task('a'), task('b'), task('c', { dependencies: ['a', 'b', 'a'] }))
   expect(q.status('c')).toBe('blocked')
   const { token } = q.claim('ann', { max: 9 })
@@ -120,14 +120,14 @@ test('TQM-ASSIGN-002: what depends on others waits for all of them, and is not s
   expect(q.status('c')).toBe('pending')
 })
 
-test('TQM-ASSIGN-002: a dependency that is completed already, or long gone, does not block', () => {
+test('TQM-ASSIGN-002: a dependency that is already completed does not block', () => {
   const q = new Queue().configure({ retentionSeconds: 0 }).enqueue(task('a'), task('b', { dependencies: ['a'] }))
   q.complete('a', q.claim().token)
   q.enqueue(task('c', { dependencies: ['b'] }))
   expect([q.status('a'), q.status('b'), q.status('c')]).toEqual([undefined, 'pending', 'blocked'])
 })
 
-test('TQM-ASSIGN-002: a blocked task for later waits for both', () => {
+test('TQM-ASSIGN-002: a task with dependencies and availableAt waits for both', () => {
   const q = new Queue().enqueue(task('a'), task('b', { dependencies: ['a'], availableAt: start + 5_000 }))
   expect(q.status('b')).toBe('blocked')
   q.complete('a', q.claim().token)
@@ -154,7 +154,7 @@ test('TQM-ASSIGN-002: within one request the order of tasks does not matter, and
   expect(headOf(q.state).lastNumber).toBe(10_000)
 })
 
-test('EV-09: tasks come in as they stood, and known ones are passed over', () => {
+test('EV-09: tasks are imported with their status, and known ones are skipped', () => {
   const q = new Queue().enqueue(task('known'))
   const told = q.ask({
     type: 'Import',
@@ -174,7 +174,7 @@ test('EV-09: tasks come in as they stood, and known ones are passed over', () =>
   expect(q.task('dead')).toMatchObject({ retries: 3, lastError: 'x', deadLetterReason: 'imported' })
 })
 
-test('EV-09: a cancelled import does not stand in the way of a pending one with the same key', () => {
+test('EV-09: an imported cancelled task does not block a pending one with the same key', () => {
   const q = new Queue()
   q.do({ type: 'Import', tasks: [{ ...task('old', { idempotencyKey: 'k' }), status: 'cancelled' }, { ...task('new', { idempotencyKey: 'k' }), status: 'pending' }] })
   expect([q.status('old'), q.status('new')]).toEqual(['cancelled', 'pending'])
@@ -185,13 +185,13 @@ test('EV-09: an import that would wait for ever is refused as a whole', () => {
   expect(new Queue().refuse({ type: 'Import', tasks })).toMatchObject({ code: 'unknown-dependency', detail: expect.stringContaining('gone') })
 })
 
-test('EV-09: with no retention at all the reply still says what was taken in', () => {
+test('EV-09: with a retention of 0 the reply still has the imported tasks', () => {
   const q = new Queue().configure({ retentionSeconds: 0 })
   const told = q.ask({ type: 'Import', tasks: [{ ...task('a'), status: 'completed' }, { ...task('b'), status: 'cancelled' }] })
   expect(told.map(({ id, number, status }) => [id, number, status])).toEqual([['a', 1, 'completed'], ['b', 2, 'cancelled']])
 })
 
-test('LK-01: a task type named like another\'s list of requirements is a type of its own', () => {
+test('LK-01: a task type whose name equals another type with its requirements is a different type', () => {
   const type = JSON.stringify(['work', null, [], 'acme'])
   const q = new Queue().enqueue(task('a', { tenant: 'acme' }), task('b', { type }))
   expect([q.task('a').type, q.task('b').type, q.task('b').tenant]).toEqual(['work', type, undefined])

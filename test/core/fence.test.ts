@@ -1,4 +1,4 @@
-/** INV-2: a task is settled by exactly what its claim was given: its own id, the agent's name and the newest token, together. */
+/** INV-2: only the task's id, the claiming agent's name and the newest token together settle a task. */
 import { type Command, type CommandType, decide, evolve, fork, initial, type QueueState, taskOf } from '@daybook/core'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ const reports: ReadonlyArray<(of: ReturnType<typeof claim>) => Command> = [
   (of) => ({ type: 'Release', ...of, reason: 'not mine' }),
 ]
 
-/** Some agents hold some of the tasks, some for the second time; one task is pending, one ended. */
+/** Some agents hold some of the tasks, some for the second time; one task is pending, one is finished. */
 const held = fc.array(fc.tuple(fc.constantFrom(...agents), fc.integer({ min: 1, max: 2 }), fc.boolean()), { minLength: 1, maxLength: 6 }).map((claims) => {
   const q = new Queue().enqueue(...ids.map((id) => task(id, { backoffSeconds: 0, maxRetries: 9 })))
   for (const [agent, max, fails] of claims) {
@@ -30,7 +30,7 @@ const held = fc.array(fc.tuple(fc.constantFrom(...agents), fc.integer({ min: 1, 
 const accepted = (command: Command, state: QueueState): boolean => decide(command, { at: start, random: 0 })(state)._tag === 'Right'
 
 describe('INV-2', () => {
-  test('whatever is paired, only a task with its own newest token, by the agent that holds it, is settled or kept', () => {
+  test('of all combinations, only a task with its own newest token and the agent that holds it is settled or extended', () => {
     fc.assert(
       fc.property(held, (q) => {
         const leases = new Map(
@@ -58,7 +58,7 @@ describe('INV-2', () => {
     )
   })
 
-  test('in the fold as well: an event with another task\'s token, or an older one, changes nothing but the count of misfits', () => {
+  test('in the fold, too: an event with another task\'s token, or an older one, only counts as a misfit', () => {
     fc.assert(
       fc.property(held, (q) => {
         const leases = q.log.flatMap((event) => (event.type === 'Claimed' ? [event.data] : []))
@@ -76,7 +76,7 @@ describe('INV-2', () => {
     )
   })
 
-  test('a task that was never there is not found, whatever the token', () => {
+  test('an unknown task is not found, whatever the token', () => {
     const type: CommandType = 'Complete'
     expect(decide({ type, ...claim('a', 'ann', 1), content: '{}', hasReport: true }, { at: start, random: 0 })(initial('q'))).toMatchObject({ left: { code: 'not-found' } })
   })

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { names, Queue, start, task } from './queue.js'
 
-test('LK-08: a lease lasts for the timeout, and each heartbeat begins it anew', () => {
+test('LK-08: a lease lasts for the timeout, and each heartbeat restarts it', () => {
   const q = new Queue().enqueue(task('a', { timeout: 60 }))
   const { token } = q.claim()
   q.at += 40_000
@@ -14,7 +14,7 @@ test('LK-08: a lease lasts for the timeout, and each heartbeat begins it anew', 
 })
 
 const seconds = fc.integer({ min: 1, max: 600_000 }).map((ms) => ms / 1_000)
-test('LK-08: a lease lasts as long as its claim asks for, at most as long as the task allows, from each heartbeat anew', () => {
+test('LK-08: a lease lasts as long as its claim asks for, but no longer than the task allows, and each heartbeat restarts it', () => {
   fc.assert(
     fc.property(seconds, fc.option(seconds, { nil: undefined }), fc.array(fc.double({ min: 0, max: 0.99, noNaN: true })), (timeout, leaseSeconds, waits) => {
       const q = new Queue().enqueue(task('a', { timeout }))
@@ -24,7 +24,7 @@ test('LK-08: a lease lasts as long as its claim asks for, at most as long as the
       expect({ expiresAt, leaseMs }).toEqual({ expiresAt: start + lasts, leaseMs: lasts })
       for (const share of waits) {
         q.at += Math.floor(lasts * share)
-        // What a snapshot keeps is enough to go on.
+        // A snapshot keeps everything that is needed to go on.
         q.state = fork(q.state)
         expect(q.ask({ type: 'Heartbeat', task: 'a', agent: 'ann', token })).toEqual({ token, expiresAt: q.at + lasts })
       }
@@ -34,7 +34,7 @@ test('LK-08: a lease lasts as long as its claim asks for, at most as long as the
   )
 })
 
-test('LK-08: the next claim of a task that had a short lease lasts as long as that one asks for', () => {
+test('LK-08: a short lease does not shorten the next claim of the task', () => {
   const q = new Queue().enqueue(task('a', { timeout: 60 }))
   q.claim('ann', { leaseSeconds: 5 })
   q.wait(5)
@@ -66,7 +66,7 @@ test('GB-07: an expiry happens by itself, and at the last retry it is a dead let
   expect(q.wait(60)).toEqual(['ClaimExpired', 'DeadLettered'])
 })
 
-test('GB-07: an agent that is ended loses all it holds at once', () => {
+test('GB-07: a terminated agent loses all its leases at once', () => {
   const q = new Queue().enqueue(task('a'), task('b'), task('c'))
   q.claim('ann', { max: 2 })
   q.claim('bob')
@@ -78,7 +78,7 @@ test('GB-07: an agent that is ended loses all it holds at once', () => {
   expect(q.refuse({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' }).code).toBe('not-found')
 })
 
-test(`GB-07: one tick settles ${tickMax} at most, and the rest is due at once`, () => {
+test(`GB-07: one tick handles ${tickMax} tasks at most, and the rest is due at once`, () => {
   const q = new Queue().enqueue(...Array.from({ length: tickMax + 5 }, (_, i) => task(`t${i}`, { availableAt: start + 1_000 })))
   expect(q.wait(1).length).toBe(tickMax)
   expect(nextDue(q.state)).toBe(start + 1_000)
@@ -103,12 +103,12 @@ test('LK-02: a report that does not come in time is a failed attempt', () => {
   expect(q.task('a')).toMatchObject({ status: 'pending', retries: 1, lastError: 'decision report missing' })
 })
 
-test('LK-02: where the report is optional, a completion without one completes', () => {
+test('LK-02: if the report is optional, a completion without one completes', () => {
   const q = new Queue().configure({ decisionReport: 'optional' }).enqueue(task('a'))
   expect(q.complete('a', q.claim().token, false)).toEqual(['Completed'])
 })
 
-test('LK-03: a task goes through the states that there are', () => {
+test('LK-03: a task goes through all its statuses', () => {
   const q = new Queue().enqueue(task('first'), task('a', { dependencies: ['first'], maxRetries: 2, availableAt: start + 1_000 }))
   const seen = [q.status('a')]
   const look = (): void => void seen.push(q.status('a'))
@@ -131,7 +131,7 @@ test('LK-03: a task goes through the states that there are', () => {
   expect(statuses).toEqual(['scheduled', 'blocked', 'pending', 'queued', 'in-progress', 'incomplete', 'completed', 'dead-letter', 'cancelled', 'discarded'])
 })
 
-test('LK-09: a failed task waits 60, 120, 240 seconds, then is dead-lettered', () => {
+test('LK-09: a failed task waits 60, 120, 240 seconds, then becomes a dead letter', () => {
   const q = new Queue().configure({ defaults: { jitter: 0 } }).enqueue(task('a', { maxRetries: 4 }))
   for (const delay of [60, 120, 240]) {
     expect(q.fail('a', q.claim().token)).toEqual(['Failed', 'RetryScheduled'])
@@ -151,7 +151,7 @@ test('LK-09: not retryable is a dead letter at once; without backoff a retry is 
   expect(q.task('a').deadLetterReason).toBe('not-retryable')
 })
 
-test('LK-09: the reply to a failure says when the task comes back', () => {
+test('LK-09: the reply to a failure says when the task is available again', () => {
   const q = new Queue().configure({ defaults: { jitter: 0 } }).enqueue(task('a'))
   const { token } = q.claim()
   expect(q.ask({ type: 'Fail', task: 'a', agent: 'ann', token, error: { message: 'm' }, retryable: true })).toEqual({
@@ -160,7 +160,7 @@ test('LK-09: the reply to a failure says when the task comes back', () => {
   })
 })
 
-test('LK-16: the checkpoint goes with the task to whoever claims it next', () => {
+test('LK-16: the next claim of a task gets its checkpoint', () => {
   const q = new Queue().enqueue(task('a', { backoffSeconds: 0 }))
   const { token } = q.claim()
   q.do({ type: 'Heartbeat', task: 'a', agent: 'ann', token, checkpoint: { page: 3 } })
@@ -170,14 +170,14 @@ test('LK-16: the checkpoint goes with the task to whoever claims it next', () =>
   expect(q.log[claimed?.enqueuedRevision ?? -1]).toMatchObject({ type: 'TaskEnqueued', content: '{"payload":1}' })
 })
 
-test('INV-14: a clock that goes backward does not take the queue with it', () => {
+test('INV-14: a clock that goes backward does not move the queue\'s time back', () => {
   const q = new Queue().enqueue(task('a', { timeout: 60 }))
   q.at -= 3_600_000
   expect(q.do({ type: 'Claim', agent: 'ann', max: 1 })[0]).toMatchObject({ at: start, data: { expiresAt: start + 60_000 } })
   expect(names(q.log)).toEqual(['TaskEnqueued', 'Claimed'])
 })
 
-test('GB-07: to end an agent uses up no retry and no attempt of its tasks, and is no failure to their breaker', () => {
+test('GB-07: terminating an agent uses up no retry and no attempt of its tasks, and does not count for the breaker', () => {
   const q = new Queue()
     .configure({ maxAttempts: 1, breakers: { defaults: { failureThreshold: 1, countOn: 'attempt' } } })
     .enqueue(task('a', { maxRetries: 1 }))
@@ -193,7 +193,7 @@ test('GB-07: to end an agent uses up no retry and no attempt of its tasks, and i
   expect(breakersOf(q.state)).toEqual({})
 })
 
-test('EV-11: what was recorded of an ended agent before stays an attempt and a retry', () => {
+test('EV-11: older events of a terminated agent still count as an attempt and a retry', () => {
   const q = new Queue().enqueue(task('a', { maxRetries: 3 }))
   const { token } = q.claim()
   q.fold({ type: 'AgentTerminated', at: q.at, data: { agent: 'ann', reason: 'r' } })

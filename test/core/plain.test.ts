@@ -45,7 +45,7 @@ describe('LK-05: canonical JSON (RFC 8785)', () => {
   ])('refuses %s, and says where', (_, value, path) => {
     expect(() => canonicalJson(value)).toThrow(expect.objectContaining({ name: 'NotJson', path }) as Error)
   })
-  test('refuses cycles and what is nested too deep', () => {
+  test('refuses cycles and values that are nested too deep', () => {
     const cycle: Record<string, unknown> = {}
     cycle['self'] = cycle
     expect(() => canonicalJson(cycle)).toThrow(NotJson)
@@ -54,13 +54,13 @@ describe('LK-05: canonical JSON (RFC 8785)', () => {
     expect(canonicalJson(nested)).toContain('1')
     expect(() => canonicalJson([nested])).toThrow('deeper')
   })
-  test('what stood at the same place in documents before leaves no trace', () => {
+  test('earlier documents leave no trace in the text', () => {
     for (const text of ['a', 'a', 'b', 'b', 'a', '"', '"', 'x'.repeat(100), 'x'.repeat(100), '"']) {
       expect(canonicalJson({ n: 1, kind: text, z: { kind: text } })).toBe(`{"kind":${JSON.stringify(text)},"n":1,"z":{"kind":${JSON.stringify(text)}}}`)
     }
   })
 
-  /** All of its numbers are. */
+  /** Whether all its numbers are exact. */
   const isTaken = (value: unknown): boolean =>
     typeof value === 'number' ? isExactNumber(value) : typeof value !== 'object' || value === null || Object.values(value).every(isTaken)
 
@@ -83,7 +83,7 @@ describe('LK-05: canonical JSON (RFC 8785)', () => {
     )
   })
 
-  test('says of documents that are much alike what each one holds', () => {
+  test('prints each of many similar documents correctly', () => {
     const printed = (value: unknown): string =>
       typeof value !== 'object' || value === null
         ? JSON.stringify(value)
@@ -119,7 +119,7 @@ describe('LK-09: backoff', () => {
   ])('%i s, retry %i, drawn %d: %i ms', (base, retry, random, delay) => {
     expect(retryDelayMs(base, retry, rules, random)).toBe(delay)
   })
-  test('is between the delay and the delay with full jitter, whole, and never shrinks with the retries', () => {
+  test('is a whole number between the delay and the delay with full jitter, and does not shrink with more retries', () => {
     const unit = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100_000 }), fc.integer({ min: 1, max: 2_000 }), unit, unit, (base, retry, jitter, random) => {
@@ -153,7 +153,7 @@ describe('LK-11: failure patterns', () => {
   ])('%j becomes %j', (text, pattern) => {
     expect(failurePattern(text)).toBe(pattern)
   })
-  test('one signature for failures that are alike, others by type and phase', () => {
+  test('similar failures have one signature; other types and phases have others', () => {
     const [a, b, c, d] = [
       failureSignature('work', undefined, 'timeout after 5 s'),
       failureSignature('work', undefined, 'Timeout after 17 s'),
@@ -164,12 +164,12 @@ describe('LK-11: failure patterns', () => {
     expect(b).toBe(a)
     expect(new Set([a, c, d]).size).toBe(3)
   })
-  test('takes its time on no text, however long or odd', () => {
+  test('is fast for every text, however long or odd', () => {
     for (const text of ['/a'.repeat(50_000), 'a'.repeat(100_000), '\\'.repeat(100_000), '0.'.repeat(50_000), 'a+'.repeat(50_000)]) {
       expect(failurePattern(text).length).toBeLessThanOrEqual(4_000)
     }
   })
-  test('is settled: the pattern of a pattern is the same', () => {
+  test('is idempotent: the pattern of a pattern is the same', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[ a-z0-9/.:()-]{0,60}$/), (text) => {
         const digits = failurePattern(text.replace(/\d/g, '7'))
@@ -180,7 +180,7 @@ describe('LK-11: failure patterns', () => {
   })
 })
 
-describe('TQM-CFG: a patch changes what it says and nothing else', () => {
+describe('TQM-CFG: a patch changes what it names and nothing else', () => {
   test.each<readonly [string, SettingsPatch, (settings: Settings) => unknown, unknown]>([
     ['one value', { maxAttempts: 3 }, (s) => s.maxAttempts, 3],
     ['a nested value', { defaults: { jitter: 0 } }, (s) => s.defaults, { ...settingsDefault.defaults, jitter: 0 }],
@@ -190,7 +190,7 @@ describe('TQM-CFG: a patch changes what it says and nothing else', () => {
   ])('%s', (_, patch, read, want) => {
     expect(read(patchSettings(settingsDefault, patch))).toEqual(want)
   })
-  test('an override of null is taken away; one more is laid over the one before', () => {
+  test('an override of null is removed; another is merged into the one before', () => {
     const one = patchSettings(settingsDefault, { breakers: { overrides: { work: { failureThreshold: 1 }, x: { failureThreshold: 2 } } } })
     const two = patchSettings(one, { breakers: { overrides: { work: { cooldownSeconds: 9 }, x: null } } })
     expect(two.breakers.overrides).toEqual({ work: { failureThreshold: 1, cooldownSeconds: 9 } })

@@ -1,4 +1,4 @@
-/** A queue in a test's hands: commands go in, event names come out, and time is what the test says. */
+/** A queue for tests: it takes commands, returns event names, and its time is set by the test. */
 import {
   type Command,
   type CommandOf,
@@ -57,7 +57,7 @@ export class Queue {
     return decision.left
   }
 
-  /** Time passes, and the engine's timer goes off. */
+  /** Advances the time and issues a tick. */
   wait(seconds: number): ReadonlyArray<string> {
     this.at += seconds * 1_000
     return names(this.do({ type: 'Tick' }))
@@ -73,7 +73,7 @@ export class Queue {
     return this
   }
 
-  /** Ids in the order given, and the newest token. */
+  /** Claims tasks. Returns their ids in order and the newest token. */
   claim(agent = 'ann', more: Partial<CommandOf<'Claim'>> = {}): { readonly ids: ReadonlyArray<string>; readonly token: number } {
     const claimed = this.ask({ type: 'Claim', agent, max: 1, ...more })
     return { ids: claimed.map((each) => each.task), token: claimed[claimed.length - 1]?.token ?? 0 }
@@ -91,7 +91,7 @@ export class Queue {
     return names(this.do({ type: 'Release', task: id, agent, token, reason: 'not mine' }))
   }
 
-  /** Claimed and failed for good: a dead letter. */
+  /** Makes the task a dead letter: claims it and fails it as not retryable. */
   kill(id: string, type = 'work'): ReadonlyArray<string> {
     const { ids, token } = this.claim('ann', { types: [type] })
     if (ids[0] !== id) throw new Error(`claimed ${ids[0]} instead of ${id}`)

@@ -1,4 +1,4 @@
-/** Why a task waits: what is said must be what a claim goes by. */
+/** The reasons why a task waits: they must agree with what claims do. */
 import { type ReasonCode, reasonsOf, taskOf } from '@daybook/core'
 import { Shadow } from '@daybook/core/testing'
 import * as fc from 'fast-check'
@@ -9,10 +9,10 @@ import { type Checker, World } from '../properties/world.js'
 import { Queue, start, task } from './queue.js'
 
 const codes = (q: Queue, id: string): ReadonlyArray<ReasonCode> | undefined => reasonsOf(q.state, id, q.at)?.map(({ code }) => code)
-/** These narrow down who may take a task, and do not keep it from being taken. */
+/** Reasons that restrict which agents may claim a task, but do not prevent a claim. */
 const aboutAgents: ReadonlyArray<ReasonCode> = ['skills-required', 'agents-barred']
 
-/** A fresh agent that can do anything, and asks for nothing but this type, is given a task exactly if nothing is said to stand in its way. */
+/** A new agent with all skills that claims only this type gets the task if and only if no reason prevents it. */
 const toldIsSo = (seen: Map<string, number>): Checker => ({
   step: ({ state, shadow, clock }) => {
     const at = Math.max(clock, shadow.at)
@@ -34,7 +34,7 @@ const toldIsSo = (seen: Map<string, number>): Checker => ({
   },
 })
 
-test('what is said to stand in a task’s way is what keeps claims from it, and all of it', () => {
+test('the reasons of a task are exactly what keeps claims from it', () => {
   const seen = new Map<string, number>()
   fc.assert(
     fc.property(scenarios(120), (scenario) => {
@@ -42,12 +42,12 @@ test('what is said to stand in a task’s way is what keeps claims from it, and 
     }),
     runs(60),
   )
-  // A half-open breaker is seldom; the example below has one.
+  // A half-open breaker is rare; the example below has one.
   const all: ReadonlyArray<ReasonCode> = ['ready', 'scheduled', 'blocked', 'queue-paused', 'breaker-open', 'skills-required', 'agents-barred', 'dead-letter']
   expect(all.filter((code) => !seen.has(code))).toEqual([])
 })
 
-test('the property has teeth: a queue that hands out what it should not is told apart from one that says so', () => {
+test('teeth: the property distinguishes a queue that hands out a task from one that gives a reason', () => {
   const shadow = new Shadow()
   expect(shadow.pick({ agent: 'a' }, 1)).toEqual([])
   const q = new Queue().enqueue(task('a'))
@@ -56,7 +56,7 @@ test('the property has teeth: a queue that hands out what it should not is told 
 })
 
 describe('all reasons, not only the first', () => {
-  test('blocked, delayed, paused, and its breaker open; each with what it takes', () => {
+  test('blocked, delayed, paused, and breaker open, each with details', () => {
     const q = new Queue().enqueue(task('a'), task('b', { dependencies: ['a'], availableAt: start + 60_000, skills: ['sql'] }))
     q.do({ type: 'OpenBreaker', taskType: 'work', reason: 'the API is down' })
     q.do({ type: 'Pause', reason: 'lunch' })
@@ -70,7 +70,7 @@ describe('all reasons, not only the first', () => {
     expect(reasonsOf(q.state, '#2', q.at + 60_000)?.map(({ code }) => code)).not.toContain('scheduled')
   })
 
-  test('half-open: one task tests the breaker, and the others are told which', () => {
+  test('half-open: one task is the probe, and the reasons of the others name it', () => {
     const q = new Queue().configure({ breakers: { defaults: { failureThreshold: 1, halfOpenAfter: 60 } } }).enqueue(task('a'), task('b'), task('c'))
     q.kill('a')
     expect(reasonsOf(q.state, 'b', q.at)).toMatchObject([{ code: 'breaker-open', until: q.at + 60_000 }])

@@ -17,7 +17,7 @@ import { sizesOf, textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
 
-/** A thousand tasks a round, all completed, with no retention. */
+/** Enqueues and completes a thousand tasks per round. The retention is 0. */
 const work = (q: Queue, rounds: number, of: (id: string) => ReturnType<typeof task>): void => {
   for (let round = 0; round < rounds; round++) {
     const last = headOf(q.state).lastNumber
@@ -28,7 +28,7 @@ const work = (q: Queue, rounds: number, of: (id: string) => ReturnType<typeof ta
   }
 }
 
-test('INV-22: a dead letter that nobody looks at does not keep what came after it', () => {
+test('INV-22: an old dead letter does not keep later tasks in memory', () => {
   const q = new Queue().configure({ retentionSeconds: 0 }).enqueue(task('old'))
   q.kill('old')
   work(q, 5, (id) => task(id))
@@ -38,14 +38,14 @@ test('INV-22: a dead letter that nobody looks at does not keep what came after i
   expect([q.task('#1').id, q.status('#2')]).toEqual(['old', undefined])
 })
 
-test('INV-22: types and tenants that come and go leave nothing behind', () => {
+test('INV-22: types and tenants without tasks leave nothing in memory', () => {
   const q = new Queue().configure({ retentionSeconds: 0 })
   work(q, 3, (id) => task(id, { type: `run-${id}`, tenant: id }))
   q.do({ type: 'Pause', reason: 'one more event' })
   expect(sizesOf(q.state)).toMatchObject({ live: 0, retained: 0, groups: 0, emptyGroups: 0 })
 })
 
-test('INV-22: a task that waits long does not keep those that waited with it', () => {
+test('INV-22: a task that waits long does not keep others in memory', () => {
   const q = new Queue().configure({ retentionSeconds: 0 }).enqueue(task('long'))
   for (let i = 0; i < 300; i++) {
     q.enqueue(task(`c${i}`, { dependencies: ['long'] }))
@@ -55,14 +55,14 @@ test('INV-22: a task that waits long does not keep those that waited with it', (
   expect(sizesOf(q.state)).toMatchObject({ live: 1, retained: 0, ghosts: 0 })
 })
 
-/** Finished tasks with nothing after them: the log does not grow while time passes. */
+/** A queue with finished tasks and no events after them. */
 const quiet = (many: number, retentionSeconds = 100): Queue => {
   const q = new Queue().configure({ retentionSeconds })
   q.do({ type: 'Import', tasks: Array.from({ length: many }, (_, i) => ({ ...task(`t${i}`), status: 'completed' as const })) })
   return q
 }
 
-test('INV-25: when the retention is over nothing is a duplicate any more, however many there are and however quiet it was', () => {
+test('INV-25: after the retention nothing is a duplicate any more, however many tasks there are and however long nothing happened', () => {
   const q = quiet(1_000)
   const again = Array.from({ length: 1_000 }, (_, i) => task(`t${i}`))
   q.at += 99_999
@@ -73,14 +73,14 @@ test('INV-25: when the retention is over nothing is a duplicate any more, howeve
   expect(depthOf(q.state)).toMatchObject({ total: 1_000, byStatus: { pending: 1_000, completed: 0 } })
 })
 
-test('INV-25: an id may be taken again, with other content, and its former task is not what is then reported on', () => {
+test('INV-25: an id can be used again with other content, and reports are then about the new task', () => {
   const q = quiet(1)
   q.at += 100_000
   expect(q.ask({ type: 'Enqueue', tasks: [task('t0', { idempotencyKey: 'other' })] })).toEqual([{ id: 't0', number: 2, status: 'pending', duplicate: false }])
   expect([q.complete('t0', q.claim().token), q.task('#2').status, taskOf(q.state, '#1')]).toEqual([['Completed'], 'completed', undefined])
 })
 
-test('INV-15: a snapshot has those that leave while it is taken: they were there when it began', () => {
+test('INV-15: a snapshot contains tasks that leave while it is taken, as of its revision', () => {
   const q = quiet(100)
   const text = textOf(q.state)
   const work = beginSnapshot(q.state)
@@ -93,7 +93,7 @@ test('INV-15: a snapshot has those that leave while it is taken: they were there
   expect(textOf(reader.finish())).toBe(text)
 })
 
-test('INV-25: to wait for a task that is known no longer is refused, as for one that never was', () => {
+test('INV-25: a dependency on a task whose retention is over is refused, like one on an unknown task', () => {
   const q = quiet(1)
   const waits = { type: 'Enqueue' as const, tasks: [task('next', { dependencies: ['t0'] })] }
   q.at += 100_000
@@ -102,7 +102,7 @@ test('INV-25: to wait for a task that is known no longer is refused, as for one 
   expect(q.do(waits)).toHaveLength(1)
 })
 
-test('INV-25: views show what is known at the instant that is asked for', () => {
+test('INV-25: views show what is retained at the time of the question', () => {
   const q = quiet(20)
   const over = q.at + 100_000
   const shown = (at: number) => [
@@ -114,7 +114,7 @@ test('INV-25: views show what is known at the instant that is asked for', () => 
   expect([taskOf(q.state, 't0', over), duplicateOf(q.state, 'key of t0', over)]).toEqual([undefined, undefined])
 })
 
-test('INV-25: what is over stays over when the retention becomes longer', () => {
+test('INV-25: a task whose retention is over stays gone if the retention is then made longer', () => {
   const q = quiet(40)
   q.at += 100_000
   q.configure({ retentionSeconds: 1_000_000 })
@@ -122,7 +122,7 @@ test('INV-25: what is over stays over when the retention becomes longer', () => 
   expect(q.ask({ type: 'Enqueue', tasks: [task('t39')] })[0]).toMatchObject({ duplicate: false })
 })
 
-test('INV-22: what is over leaves the state without an event, some at a time', () => {
+test('INV-22: tasks leave the state without an event, a few at a time', () => {
   const q = quiet(100)
   let state = fork(q.state)
   for (const [at, left] of [[q.at + 99_999, 100], [q.at + 100_000, 60], [q.at + 100_000, 20], [q.at + 100_000, 0]] as const) {
@@ -131,7 +131,7 @@ test('INV-22: what is over leaves the state without an event, some at a time', (
   }
 })
 
-test('INV-15: a key or id that was taken over is given back when that is taken back', () => {
+test('INV-15: a rollback gives a key or id back to the task that had it before', () => {
   const q = quiet(3)
   q.at += 100_000
   const before = textOf(q.state)
@@ -143,7 +143,7 @@ test('INV-15: a key or id that was taken over is given back when that is taken b
   expect(['key of t0', 'key of t1', 'key of t2'].map((key) => duplicateOf(q.state, key)?.id)).toEqual(['t0', 't1', 't2'])
 })
 
-test('INV-15: who waited for a task that is completed and forgotten does not wait for the next one of that id', () => {
+test('INV-15: a task that waited for a completed task does not wait for the next one of the same id', () => {
   const q = new Queue().configure({ retentionSeconds: 0 }).enqueue(task('a'), task('b', { dependencies: ['a'] }))
   q.complete('a', q.claim().token)
   q.enqueue(task('a'))
@@ -155,7 +155,7 @@ test('INV-15: who waited for a task that is completed and forgotten does not wai
   }
 })
 
-test('INV-22: after a long silence each event takes out sixteen at most, and none is forgotten', () => {
+test('INV-22: after a long pause each event removes sixteen tasks at most, and none is missed', () => {
   const q = new Queue().configure({ retentionSeconds: 100 })
   q.do({ type: 'Import', tasks: Array.from({ length: 40 }, (_, i) => ({ ...task(`t${i}`), status: 'completed' as const })) })
   q.at += 100_000
@@ -166,7 +166,7 @@ test('INV-22: after a long silence each event takes out sixteen at most, and non
   expect(left).toEqual([24, 8, 0])
 })
 
-test('INV-22: a snapshot whose numbers lie far apart is read in the room of its tasks', () => {
+test('INV-22: a snapshot with widely spaced numbers takes memory only for its tasks', () => {
   const q = new Queue().enqueue(task('old'), task('new'))
   const far = 113_000_000
   const reader = snapshotReader()

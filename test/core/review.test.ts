@@ -5,7 +5,7 @@ import { Queue, task } from './queue.js'
 
 const review = { reviewer: 'rev', reason: 'looked at it' }
 
-test('LK-12: cancelling a task cancels what waits for it, recursively, with the reason of each', () => {
+test('LK-12: cancelling a task cancels the tasks that depend on it, recursively, each with its reason', () => {
   const q = new Queue().enqueue(
     task('a'),
     task('b', { dependencies: ['a'] }),
@@ -22,14 +22,14 @@ test('LK-12: cancelling a task cancels what waits for it, recursively, with the 
   expect(['a', 'b', 'c', 'd', 'e'].map((id) => q.status(id))).toEqual(['cancelled', 'cancelled', 'cancelled', 'cancelled', 'pending'])
 })
 
-test('LK-12: a running task can be cancelled, and its agent hears of it', () => {
+test('LK-12: a running task can be cancelled, and its agent is refused then', () => {
   const q = new Queue().enqueue(task('a'))
   const { token } = q.claim()
   expect(q.ask({ type: 'Cancel', task: '#1', reason: 'r' })).toEqual({ cancelled: ['a'] })
   expect(q.refuse({ type: 'Complete', task: 'a', agent: 'ann', token, content: '{}', hasReport: true })).toMatchObject({ code: 'lease-lost', detail: expect.stringContaining('cancelled') })
 })
 
-test('LK-12: a dead letter that waits for a cancelled task goes with it', () => {
+test('LK-12: a dead letter that depends on a cancelled task is cancelled, too', () => {
   const q = new Queue().enqueue(task('a', { backoffSeconds: 0 }), task('b', { dependencies: ['a'] }))
   q.do({ type: 'Import', tasks: [{ ...task('c', { dependencies: ['b'] }), status: 'dead-letter' }] })
   expect(q.ask({ type: 'Cancel', task: 'a', reason: 'r' }).cancelled).toEqual(['a', 'b', 'c'])
@@ -43,14 +43,14 @@ test.each(['completed', 'dead-letter', 'discarded'])('LK-12, INV-17: a task that
   expect(q.refuse({ type: 'Cancel', task: 'a', reason: 'r' }).code).toBe('wrong-state')
 })
 
-test('LK-12: cancelling twice is no second event', () => {
+test('LK-12: cancelling twice appends nothing the second time', () => {
   const q = new Queue().enqueue(task('a'))
   q.do({ type: 'Cancel', task: 'a', reason: 'r' })
   expect(q.do({ type: 'Cancel', task: 'a', reason: 'r' })).toEqual([])
   expect(q.refuse({ type: 'Cancel', task: 'nowhere', reason: 'r' }).code).toBe('not-found')
 })
 
-test('LK-11: a reviewer sends a dead letter back, its retries and attempts reset', () => {
+test('LK-11: a reviewer sends a dead letter back, and its retries and attempts are reset', () => {
   const q = new Queue().enqueue(task('a'))
   q.kill('a')
   expect(q.ask({ type: 'Retry', task: 'a', ...review })).toEqual({ retried: ['a'] })
@@ -59,7 +59,7 @@ test('LK-11: a reviewer sends a dead letter back, its retries and attempts reset
   expect(q.refuse({ type: 'Retry', task: 'a', ...review })).toMatchObject({ code: 'wrong-state' })
 })
 
-test('LK-11: a discarded dead letter takes those with it that wait for it', () => {
+test('LK-11: discarding a dead letter cancels the tasks that depend on it', () => {
   const q = new Queue().enqueue(task('a'), task('b', { dependencies: ['a'] }))
   q.kill('a')
   expect(q.status('b')).toBe('blocked')
@@ -67,7 +67,7 @@ test('LK-11: a discarded dead letter takes those with it that wait for it', () =
   expect(q.log[q.log.length - 1]).toMatchObject({ data: { reason: 'Parent a discarded' } })
 })
 
-test('LK-11: dead letters that depend on each other are discarded in one go, each once', () => {
+test('LK-11: dead letters that depend on each other are discarded together, each once', () => {
   const q = new Queue()
   q.do({
     type: 'Import',
@@ -80,7 +80,7 @@ test('LK-11: dead letters that depend on each other are discarded in one go, eac
   expect(q.ask({ type: 'Discard', filter: {}, ...review })).toEqual({ discarded: ['a', 'b'], cancelled: ['c'] })
 })
 
-test('LK-11: a dead letter whose key was taken since is a conflict; in bulk it is left out', () => {
+test('LK-11: retrying a dead letter whose key is in use again is a conflict; a bulk retry skips it', () => {
   const q = new Queue().enqueue(task('a', { idempotencyKey: 'k' }))
   q.kill('a')
   q.enqueue(task('b', { idempotencyKey: 'k' }))
@@ -88,7 +88,7 @@ test('LK-11: a dead letter whose key was taken since is a conflict; in bulk it i
   expect(q.do({ type: 'Retry', filter: {}, ...review })).toEqual([])
 })
 
-test('LK-11, INV-7: of dead letters with one key a bulk retry brings back the first alone; the others stay', () => {
+test('LK-11, INV-7: of several dead letters with one key, a bulk retry sends back only the first', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 1, maxLength: 12 }), (keys) => {
       const q = new Queue()
@@ -96,7 +96,7 @@ test('LK-11, INV-7: of dead letters with one key a bulk retry brings back the fi
       q.do({ type: 'Import', tasks: dead })
       const firsts = dead.filter(({ idempotencyKey }, i) => dead.findIndex((other) => other.idempotencyKey === idempotencyKey) === i)
       expect(q.ask({ type: 'Retry', filter: {}, ...review }).retried).toEqual(firsts.map(({ id }) => id))
-      // Each of the others has a rival now.
+      // The key of the others is in use now.
       for (const { id } of dead.filter((each) => !firsts.includes(each))) {
         expect(q.refuse({ type: 'Retry', task: id, ...review }).code).toBe('conflict')
       }
@@ -160,7 +160,7 @@ test('LK-11: failure patterns of one type, one signature or one error', () => {
   expect(listTasks(q.state, { statuses: ['dead-letter'], signature: disk, phase: 'TESTING' }, 9).tasks).toEqual([])
 })
 
-test(`LK-11: one review moves ${reviewMax} at most`, () => {
+test(`LK-11: one review covers ${reviewMax} tasks at most`, () => {
   const q = new Queue()
   q.do({ type: 'Import', tasks: Array.from({ length: reviewMax + 1 }, (_, i) => ({ ...task(`t${i}`), status: 'dead-letter' as const })) })
   expect(q.ask({ type: 'Retry', filter: {}, ...review }).retried.length).toBe(reviewMax)

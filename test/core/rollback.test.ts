@@ -1,4 +1,4 @@
-/** INV-15: after a rollback the queue is what it was, and goes on as if nothing had happened; here for tasks that wait for others. */
+/** INV-15: after a rollback the queue is as before and goes on as if nothing had happened; here for tasks that depend on others. */
 import { mark, rollback } from '@daybook/core'
 import { differenceOf, textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
@@ -8,7 +8,7 @@ import { Queue, task } from './queue.js'
 type Step = 'one more waits' | 'one is cancelled' | 'time passes' | 'something happens'
 const steps = fc.array(fc.constantFrom<Step>('one more waits', 'one is cancelled', 'time passes', 'something happens'), { maxLength: 12 })
 
-/** A task that others wait for, some of them cancelled, which leave when their retention is over. */
+/** A task on which others depend. Some of them are cancelled and leave when their retention is over. */
 class Waiting extends Queue {
   private count = 0
   constructor() {
@@ -30,7 +30,7 @@ class Waiting extends Queue {
     }
   }
 
-  /** Whom a cancel of the task would take with it, in order. */
+  /** The tasks that would be cancelled with the task, in order. */
   cascade(): ReadonlyArray<string> {
     const before = mark(this.state)
     const { cancelled } = this.ask({ type: 'Cancel', task: 'root', reason: 'not needed' })
@@ -39,7 +39,7 @@ class Waiting extends Queue {
   }
 }
 
-test('INV-15: whoever waits for a task waits again after a rollback, in the same order, and nobody else', () => {
+test('INV-15: after a rollback, exactly the same tasks depend on the task, in the same order', () => {
   fc.assert(
     fc.property(steps, steps, (before, undone) => {
       const q = new Waiting()

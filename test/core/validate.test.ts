@@ -49,7 +49,7 @@ test.each<readonly [string, unknown, unknown]>([
   expect(paths(SettingsPatch, input)).toEqual(want)
 })
 
-test('what is wrong is said with what was given, and with what is known', () => {
+test('an error message has the given value and the accepted ones', () => {
   const [priority] = leftOf(validate(tasks)({ tasks: [{ type: 'work', timeout: -1 }] }))
   expect(priority?.message).toBe('must be a number from 0.001 to 315360000, not -1')
   const [unknown] = leftOf(validate(tasks)({ tasks: [{ type: 'work', prio: 1 }] }))
@@ -70,7 +70,7 @@ test.each<readonly [unknown, string]>([
   [{ type: 't', requires: { skills: 'a' } }, 'requires.skills must be a list, not "a"'],
   [{ type: 't', ticketId: '' }, 'ticketId must be 1–128 printable characters, not ""'],
   [{ type: 't', metadata: [1] }, 'metadata must be a JSON object, not a list of 1'],
-])('LK-01: %j: what is wrong reads as a sentence', (input, sentence) => {
+])('LK-01: %j: the error message reads as a sentence', (input, sentence) => {
   expect(leftOf(validate(NewTask)(input)).map(({ path, message }) => `${path} ${message}`)).toEqual([sentence])
 })
 
@@ -80,7 +80,7 @@ test.each<readonly [t.Mixed, unknown, string]>([
   [SettingsPatch, { policy: 'random' }, 'policy must be "priority", not "random"'],
   [commandCodecs.Heartbeat, { type: 'Heartbeat', task: 't', agent: '', token: 1 }, 'agent must be an agent id (1–128 printable characters), not ""'],
   [commandCodecs.Fail, { type: 'Fail', task: 't', agent: 'a', token: 1, error: { message: 'm' }, retryable: 1 }, 'retryable must be true or false, not 1'],
-])('TQM-CFG: a setting or an outcome that is wrong: %#', (codec, input, sentence) => {
+])('TQM-CFG: an invalid setting or outcome: %#', (codec, input, sentence) => {
   expect(leftOf(validate(codec)(input)).map(({ path, message }) => `${path} ${message}`)).toEqual([sentence])
 })
 

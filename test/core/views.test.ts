@@ -3,7 +3,7 @@ import { depthInShadow, listInShadow, Shadow } from '@daybook/core/testing'
 import { beforeAll, expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
 
-/** Sixty tasks of all kinds, in most of the states. */
+/** Sixty tasks of all kinds, in most of the statuses. */
 const q = new Queue().configure({ defaults: { jitter: 0 } })
 beforeAll(() => {
   for (let i = 0; i < 60; i++) {
@@ -54,7 +54,7 @@ const filters: ReadonlyArray<TaskFilter> = [
 ]
 test.each(filters.map((filter) => [filter]))('TQM-DM-003: %j finds what a scan finds, in pages of any size', (filter) => {
   const want = listInShadow(Shadow.of(q.log), filter)
-  // Only a task can say where the next page begins: a page of none would end the list.
+  // A limit of 0 must still give a task: the next page begins after the last task, so an empty page would end the list.
   for (const limit of [0, 1, 7, 1_000]) {
     const got = []
     for (let after: string | undefined, more = true; more; more = after !== undefined) {
@@ -68,13 +68,13 @@ test.each(filters.map((filter) => [filter]))('TQM-DM-003: %j finds what a scan f
   }
 })
 
-test('TQM-DM-003: pending tasks stand in the order in which they are claimed', () => {
+test('TQM-DM-003: pending tasks are listed in the order in which they are claimed', () => {
   const listed = listTasks(q.state, { statuses: ['pending'] }, 99).tasks.map(({ id }) => id)
   const [claimed] = [Shadow.of(q.log).pick({ agent: 'cy', skills: [] }, 99)]
   expect(claimed.map(({ task: { facts } }) => facts.task)).toEqual(listed)
 })
 
-test('TQM-DM-003: depth by status, band, type, phase and tenant is what a scan counts', () => {
+test('TQM-DM-003: depth by status, band, type, phase and tenant equals the result of a scan', () => {
   expect(depthOf(q.state)).toEqual(depthInShadow(Shadow.of(q.log)))
 })
 

@@ -1,7 +1,7 @@
 /**
  * The process that is killed: a queue on a SQLite file, under load. Plain JavaScript, so that it starts fast.
- * What was acknowledged is printed as it is told, a line of JSON each; standard output is a pipe, which takes a
- * line before `write` returns, so what was told survives the kill.
+ * What was acknowledged is printed at once, one line of JSON each; standard output is a pipe, which takes a
+ * line before `write` returns, so what was printed survives the kill.
  *
  *     node child.mjs <store> <folder> <run> <seed> [early]
  *     then, on standard input, one line: {"queue": "q", "retry": […], "carry": […]}
@@ -39,7 +39,7 @@ const hasty = (store) => ({
 })
 
 /** Says when a snapshot begins, so that the kill can come in the middle of it. */
-const told = (snapshots) => ({
+const reporting = (snapshots) => ({
   ...snapshots,
   create: async (header) => {
     say({ snapshot: header.revision })
@@ -58,7 +58,7 @@ const send = async (engine, command) => {
   if (command.type === 'Enqueue') say({ asked: command.tasks })
   if (command.token !== undefined) say({ about: command.token })
   const outcome = await engine.submit(command, { actor: 'load', correlationId: id })
-  say({ told: { id, command, outcome } })
+  say({ exchange: { id, command, outcome } })
   return outcome
 }
 
@@ -107,7 +107,7 @@ const caller = async (engine, index) => {
         const command = { type: 'Claim', agent, max: 1 + below(4), types: ['work', 'toil'] }
         const outcome = await engine.claim(command, { actor: agent, correlationId: id }, { waitMs: 5 })
         const claims = outcome._tag === 'Right' ? outcome.right.value : []
-        say({ told: { id, command, outcome } })
+        say({ exchange: { id, command, outcome } })
         for (const held of claims) {
           const { task, token } = held
           const choice = below(10)
@@ -130,7 +130,7 @@ const main = async () => {
   const opened = await openStore()
   const daybook = createDaybook({
     store: defect === 'early' ? hasty(opened) : opened,
-    snapshots: told(await openSnapshotFolder(join(folder, choice === 'sqlite' ? 'snapshots' : `snapshots of ${run}`))),
+    snapshots: reporting(await openSnapshotFolder(join(folder, choice === 'sqlite' ? 'snapshots' : `snapshots of ${run}`))),
     snapshotEvery: 150,
     warn: (message) => say({ warning: message }),
   })

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { ClaimedTask, PreparedTask } from '@daybook/core'
-import { holds, type LogEntry, type Told } from '../support/audit.js'
+import { holds, type LogEntry, type Exchange } from '../support/audit.js'
 import { sleep } from '../support/queue.js'
 
 export interface Line {
@@ -13,7 +13,7 @@ export interface Line {
   readonly asked?: ReadonlyArray<PreparedTask>
   /** Something is about to be said of the claim with this token. */
   readonly about?: number
-  readonly told?: Told
+  readonly exchange?: Exchange
   readonly carried?: true
   readonly warning?: string
   readonly failed?: string
@@ -38,7 +38,7 @@ export class Child {
     this.process.stdin?.on('error', () => undefined)
     const output = createInterface({ input: this.process.stdout! })
     output.on('line', (line) => {
-      // The last one may be cut short by the kill: then it was not told.
+      // The last one may be cut short by the kill: then it does not count.
       try {
         this.lines.push(JSON.parse(line) as Line)
       } catch {
@@ -73,9 +73,9 @@ export class Child {
 }
 
 /** Claims that were told and never spoken of since: nobody else touches these tasks, so they must go on being held. */
-export const heldAfter = (told: ReadonlyArray<Told>, lines: ReadonlyArray<Line>): ReadonlyArray<Held> => {
+export const heldAfter = (exchanges: ReadonlyArray<Exchange>, lines: ReadonlyArray<Line>): ReadonlyArray<Held> => {
   const spokenOf = new Set(lines.flatMap((line) => line.about ?? []))
-  return told.flatMap(({ command, outcome }) =>
+  return exchanges.flatMap(({ command, outcome }) =>
     command.type === 'Claim' && outcome._tag === 'Right'
       ? (outcome.right.value as ReadonlyArray<ClaimedTask>)
           .filter(({ token, timeout }) => timeout > 60 && !spokenOf.has(token))

@@ -20,7 +20,7 @@ test(`INV-9, INV-15, INV-19: ${underLoad} kills under load: what was acknowledge
   expect(queue.kills).toBe(underLoad)
   expect(queue.starts).toBe(underLoad)
   // That all of it was really put to the test:
-  expect(queue.told.length).toBeGreaterThan(5 * underLoad)
+  expect(queue.exchanges.length).toBeGreaterThan(5 * underLoad)
   expect(queue.fromSnapshot).toBeGreaterThan(10)
   expect(queue.carried).toBeGreaterThan(10)
   expect(queue.retried).toBeGreaterThan(1)

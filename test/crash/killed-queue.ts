@@ -6,12 +6,12 @@ import { openSnapshotFolder } from '@daybook/adapters/files'
 import { replay } from '@daybook/adapters/engine'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { PreparedTask } from '@daybook/core'
-import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type LogEntry, type Told } from '../support/audit.js'
+import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type LogEntry, type Exchange } from '../support/audit.js'
 import { Child, enqueuesAreWhole, type Held, heldAfter, type Line } from './child.js'
 import { foldAll, logOf, sleep, textOf } from '../support/queue.js'
 import { below, randomOf } from '../support/random.js'
 
-/** When the kill comes: so long after it was told to open the file, was ready, or began a snapshot. */
+/** When the kill comes: so long after the order to open the file, was ready, or began a snapshot. */
 export interface Moment {
   readonly after: 'go' | 'ready' | 'snapshot'
   readonly msMax: number
@@ -19,7 +19,7 @@ export interface Moment {
 }
 
 export class KilledQueue {
-  readonly told: Array<Told> = []
+  readonly exchanges: Array<Exchange> = []
   kills = 0
   /** Starts that came as far as being ready, and those of them that began with a snapshot. */
   starts = 0
@@ -66,9 +66,9 @@ export class KilledQueue {
   }
 
   private note(lines: ReadonlyArray<Line>): void {
-    const told = lines.flatMap((line) => line.told ?? [])
+    const exchanges = lines.flatMap((line) => line.exchange ?? [])
     const carried = new Set(this.held.map(({ task }) => task))
-    for (const { command, outcome } of told) {
+    for (const { command, outcome } of exchanges) {
       if (command.type !== 'Complete' || !carried.has(command.task)) continue
       this.carried++
       holds(outcome._tag === 'Right', () => `INV-19: a lease was lost over the kill: ${JSON.stringify([command, outcome])}`)
@@ -80,12 +80,12 @@ export class KilledQueue {
       this.starts++
       if (line.ready.snapshotRevision >= 0) this.fromSnapshot++
     }
-    this.told.push(...told)
-    const answered = new Set(told.flatMap(({ command }) => (command.type === 'Enqueue' ? command.tasks.map(({ id }) => id) : [])))
+    this.exchanges.push(...exchanges)
+    const answered = new Set(exchanges.flatMap(({ command }) => (command.type === 'Enqueue' ? command.tasks.map(({ id }) => id) : [])))
     const open = [...this.unanswered, ...lines.flatMap((line) => (line.asked === undefined ? [] : [line.asked]))]
     const once = new Map(open.map((tasks) => [tasks[0]!.id, tasks]))
     this.unanswered = [...once.values()].filter((tasks) => !answered.has(tasks[0]!.id))
-    this.held = heldAfter(told, lines)
+    this.held = heldAfter(exchanges, lines)
   }
 
   /** What was acknowledged is in the log, once; the log folds; a snapshot and the rest of the log are the whole. */
@@ -94,7 +94,7 @@ export class KilledQueue {
     try {
       const recorded = await logOf(store)
       const log = readLog(recorded)
-      answersMatchLog(this.told, log)
+      answersMatchLog(this.exchanges, log)
       leasesAreUnique(log)
       nothingIsLost(log)
       enqueuesAreWhole(log)

@@ -6,18 +6,18 @@ import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventStore } from '@daybook/adapters/store'
 import { expect, test } from 'vitest'
-import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type Told } from '../support/audit.js'
+import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type Exchange } from '../support/audit.js'
 import { eventStoreDbUrl } from '../support/eventstoredb/node.js'
 import { sleep } from '../support/queue.js'
 import { Child, enqueuesAreWhole, type Held, heldAfter } from './child.js'
 
 const killsDefault = 6
 
-/** What was told by a process and is success. */
-const successes = ({ lines }: Child): number => lines.filter(({ told }) => told?.outcome._tag === 'Right').length
+/** Number of commands that a process reports as successful. */
+const successes = ({ lines }: Child): number => lines.filter(({ exchange }) => exchange?.outcome._tag === 'Right').length
 
 class SharedQueue {
-  readonly told: Array<Told> = []
+  readonly exchanges: Array<Exchange> = []
   /** Leases that a killed process's agents held, and another process honoured. */
   carried = 0
   readonly warnings: Array<string> = []
@@ -41,14 +41,14 @@ class SharedQueue {
 
   async kill(child: Child): Promise<void> {
     await child.kill()
-    const told = child.lines.flatMap((line) => line.told ?? [])
-    this.told.push(...told)
-    this.held = heldAfter(told, child.lines)
+    const exchanges = child.lines.flatMap((line) => line.exchange ?? [])
+    this.exchanges.push(...exchanges)
+    this.held = heldAfter(exchanges, child.lines)
     for (const { failed, warning } of child.lines) {
       if (failed !== undefined) throw new Error(`a process failed: ${failed}`)
       if (warning !== undefined) this.warnings.push(warning)
     }
-    this.carried += told.filter(({ id, command }) => command.type === 'Complete' && !command.agent.includes(id.split('-').slice(0, -1).join('-'))).length
+    this.carried += exchanges.filter(({ id, command }) => command.type === 'Complete' && !command.agent.includes(id.split('-').slice(0, -1).join('-'))).length
   }
 }
 
@@ -57,7 +57,7 @@ const openFile = (folder: string): Promise<EventStore> => openSqliteStore({ file
 /** What both have acknowledged is in the log by then, and some of it comes as long as they are alive. */
 const waitFor = async (isSo: () => boolean, pair: ReadonlyArray<Child>, head: () => Promise<number>): Promise<void> => {
   for (const end = Date.now() + patienceMs; !isSo(); await sleep(20)) {
-    const revisions = pair.flatMap(({ lines }) => lines.map(({ told }) => (told?.outcome._tag === 'Right' ? told.outcome.right.revision : -1)))
+    const revisions = pair.flatMap(({ lines }) => lines.map(({ exchange }) => (exchange?.outcome._tag === 'Right' ? exchange.outcome.right.revision : -1)))
     const last = revisions.reduce((a, b) => Math.max(a, b), -1)
     const logEnd = await head()
     holds(last <= logEnd, () => `INV-19: revision ${last} was acknowledged, and the log ends at ${logEnd}`)
@@ -92,11 +92,11 @@ const twoProcesses = async (
     const recorded = []
     for await (const page of store.read(`taskqueue-${shared.queue}`)) recorded.push(...page)
     const log = readLog(recorded)
-    answersMatchLog(shared.told, log)
+    answersMatchLog(shared.exchanges, log)
     leasesAreUnique(log)
     nothingIsLost(log)
     enqueuesAreWhole(log)
-    expect(shared.told.length).toBeGreaterThan(kills * 40)
+    expect(shared.exchanges.length).toBeGreaterThan(kills * 40)
     expect(shared.carried).toBeGreaterThan(0)
     const runs = new Set(log.map(({ command }) => command.split('-').slice(0, -1).join('-')))
     expect(runs.size).toBeGreaterThan(kills)

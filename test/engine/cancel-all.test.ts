@@ -1,13 +1,13 @@
-/** A filter may match more than one append holds: it is cancelled in parts, and no part leaves behind what depends on it. */
+/** A filter may match more tasks than one append can cancel. They are cancelled in parts, and each part includes its dependents. */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { depthOf, headOf, listTasks } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { caller, configure, enqueue, ok, openQueue, task } from '../support/queue.js'
 
-test.each([10, 25, 64])('where an append holds %i events', async (appendEventsMax) => {
+test.each([10, 25, 64])('with at most %i events per append', async (appendEventsMax) => {
   const inner = openMemoryStore()
   const { engine } = await openQueue({ store: { ...inner, limits: { ...inner.limits, appendEventsMax } } })
-  // Roots with three tasks behind each, which depend on one another.
+  // Roots, each with a chain of three tasks that depend on it.
   for (let i = 0; i < 60; i++) {
     ok(await engine.submit(enqueue(task(`${i}`, { type: 'root' }), task(`${i}-a`, { dependencies: [`${i}`] }), task(`${i}-b`, { dependencies: [`${i}-a`] }), task(`${i}-c`, { dependencies: [`${i}-b`] })), caller))
   }
@@ -25,7 +25,7 @@ test.each([10, 25, 64])('where an append holds %i events', async (appendEventsMa
   expect(ok(await engine.read(depthOf)).byStatus).toMatchObject({ cancelled: 240, pending: 0, blocked: 0 })
 })
 
-test('a deleted queue begins anew with the settings that new queues begin with here; whoever looks at its status knows that it is deleted', async () => {
+test('a deleted queue begins again with the settings for new queues; its status shows that it is deleted', async () => {
   const { engine } = await openQueue({ defaults: { maxAttempts: 3 } })
   ok(await engine.submit(configure({ maxAttempts: 9 }), caller))
   expect(engine.status().deleted).toBeNull()

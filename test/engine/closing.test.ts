@@ -1,4 +1,4 @@
-/** The end: everybody is answered, nothing is left behind but a log and a snapshot, and it does not take for ever. */
+/** Closing an engine: every caller gets an answer, only a log and a snapshot remain, and it takes a bounded time. */
 import { createDaybook, openEngine, streamOf } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { revisionOf } from '@daybook/core'
@@ -10,7 +10,7 @@ import { useVirtualTime } from '../support/virtual-time.js'
 
 useVirtualTime()
 
-test('what was submitted is answered, and a snapshot of all of it is left', async () => {
+test('everything submitted is answered, and a snapshot of all of it is left', async () => {
   const snapshots = memorySnapshots()
   const { engine, store } = await openQueue({ snapshots, batchEventsMax: 5 })
   const release = store.hold()
@@ -36,7 +36,7 @@ test('what was submitted is answered, and a snapshot of all of it is left', asyn
   expect(await stateText(again)).toBe(textOf(foldAll(await logOf(store))))
 })
 
-test('an append under way is waited for, also when nothing else is left to do: its caller is answered before the end', async () => {
+test('close waits for an append in flight, also if nothing else is left to do: its caller gets its answer', async () => {
   const snapshots = memorySnapshots()
   const { engine, store } = await openQueue({ snapshots })
   await engine.submit(enqueue('a'), caller)
@@ -52,7 +52,7 @@ test('an append under way is waited for, also when nothing else is left to do: i
   expect(snapshots.kept.map(({ header }) => header.revision)).toEqual([1])
 })
 
-test('commands, claims and reads that come later are refused, and write nothing', async () => {
+test('commands, claims and reads after close are refused and write nothing', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)
   await engine.close()
@@ -67,7 +67,7 @@ test('commands, claims and reads that come later are refused, and write nothing'
   expect(store.appends).toEqual([1])
 })
 
-test('waiting claims are answered empty at once: those in line, in the mailbox, and in an append that fails', async () => {
+test('waiting claims are answered with no tasks at once: those waiting, in the mailbox, and in an append that fails', async () => {
   for (const fault of ['none', 'unavailable'] as const) {
     const { engine, store } = await openQueue()
     const wait = (agent: string) => engine.claim(claim(agent), caller, { waitMs: 60_000 })
@@ -88,7 +88,7 @@ test('waiting claims are answered empty at once: those in line, in the mailbox, 
   }
 })
 
-test('while the store cannot write: everybody is refused, and the end comes', async () => {
+test('while the store cannot write: every caller is refused, and close ends', async () => {
   const snapshots = memorySnapshots()
   const { engine, store } = await openQueue({ snapshots })
   await engine.submit(enqueue('a'), caller)
@@ -101,7 +101,7 @@ test('while the store cannot write: everybody is refused, and the end comes', as
   expect(snapshots.kept.map(({ header }) => header.revision)).toEqual([0])
 })
 
-test('while an outcome stays unknown: within bounds, everybody is told, and the snapshot holds only what is in the log', async () => {
+test('while an outcome stays unknown: every caller is answered within bounds, and the snapshot contains only what is in the log', async () => {
   const snapshots = memorySnapshots()
   const inner = openMemoryStore()
   const { engine, store } = await openQueue({ store: inner, snapshots })
@@ -111,18 +111,18 @@ test('while an outcome stays unknown: within bounds, everybody is told, and the 
   await settle()
   const behind = [engine.submit(enqueue('c'), caller), engine.claim(claim(), caller, { waitMs: 60_000 })]
   await engine.close()
-  // What was sent may be in the log. What came after it is not.
+  // The append that was sent may be in the log. The ones after it are not.
   expect([codeOf(await unsettled), ...(await Promise.all(behind)).map(codeOf)]).toEqual(['outcome-unknown', 'unavailable', 'unavailable'])
   expect(await unsettled).toMatchObject({ left: { detail: expect.stringContaining('in the log or it is not') } })
   expect(snapshots.kept.map(({ header }) => header.revision)).toEqual([0])
-  // Others write where it would have been: the snapshot must not bring it back.
+  // Another writer appends at that place: the snapshot must not contain the lost append.
   const { engine: next } = await openQueue({ store: inner })
   await next.submit(enqueue('d', 'e', 'f'), caller)
   const { engine: again } = await openQueue({ store: inner, snapshots })
   expect(await stateText(again)).toBe(textOf(foldAll(await logOf(inner))))
 }, 20_000)
 
-test('while the outcome becomes known: it is acknowledged', async () => {
+test('an outcome that becomes known while closing is acknowledged', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)
   store.script.push({ kind: 'unknown, written late', ms: 150 }, { kind: 'unavailable' }, { kind: 'unavailable' })
@@ -133,7 +133,7 @@ test('while the outcome becomes known: it is acknowledged', async () => {
   expect(await logOf(store)).toHaveLength(2)
 })
 
-test('a lease that runs out during the end is left to the next start', async () => {
+test('a lease that expires while closing is left to the next start', async () => {
   const store = openMemoryStore()
   const { engine } = await openQueue({ store })
   await engine.submit(enqueue(task('a', { timeout: 0.02 })), caller)
@@ -147,7 +147,7 @@ test('a lease that runs out during the end is left to the next start', async () 
 
 // ------------------------------------------------------------------ all queues of a store
 
-test('a store of several queues: all replayed, then ready; closed together with the store', async () => {
+test('a store with several queues: all are replayed, then ready; they are closed together with the store', async () => {
   const store = openMemoryStore()
   const first = createDaybook({ store })
   await first.ready
@@ -170,14 +170,14 @@ test('a store of several queues: all replayed, then ready; closed together with 
   await expect(store.head(streamOf('one'))).rejects.toThrow('closed')
 })
 
-test('opened twice at once, a queue has one engine', async () => {
+test('a queue that is opened twice at once has one engine', async () => {
   const daybook = createDaybook({ store: openMemoryStore() })
   const [a, b] = await Promise.all([daybook.open('q'), daybook.open('q')])
   expect(a).toBe(b)
   await daybook.close()
 })
 
-test('a store that cannot be read: ready rejects, and close comes to an end', async () => {
+test('a store that cannot be read: ready rejects, and close ends', async () => {
   const store = faultyStore(openMemoryStore())
   const before = await openEngine(store, 'q', undefined, { skipped: () => undefined, progress: () => undefined })
   await before.submit(enqueue('a'), caller)

@@ -1,4 +1,4 @@
-/** Two writers on one queue: correct, only slower. What another has appended is folded, then the commands are decided again. */
+/** Two writers on one queue are correct, only slower: the events of the other are folded, and the commands are decided again. */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { headOf, taskOf } from '@daybook/core'
@@ -9,7 +9,7 @@ import { useVirtualTime } from '../support/virtual-time.js'
 
 useVirtualTime()
 
-/** Ours, with these tasks in it, and another that has read them. */
+/** Our engine with these tasks, and another engine that has read them. */
 const openTwo = async (...ids: ReadonlyArray<string>) => {
   const inner = openMemoryStore({ isShared: true })
   const ours = await openQueue({ store: inner })
@@ -31,7 +31,7 @@ test('foreign events are folded, and the commands decided again, once (INV-16)',
   expect(ok(await engine.read((state) => taskOf(state, 'foreign')?.number))).toBe(2)
 })
 
-test('the decision made again is the one that is told: what was free has been taken', async () => {
+test('the answer is that of the second decision: the task has been claimed by another', async () => {
   const { engine, other, between, inner } = await openTwo('a', 'b')
   between(() => other.claim(claim('foreign', 1), caller))
   const [taken] = ok(await engine.claim(claim('ann', 1), caller))
@@ -43,7 +43,7 @@ test('the decision made again is the one that is told: what was free has been ta
   expect(await typesIn(inner)).toEqual(['TaskEnqueued', 'TaskEnqueued', 'Claimed', 'Claimed', 'TaskEnqueued', 'Cancelled'])
 })
 
-test('what waited behind a conflict stays behind: commands are decided in the order in which they came', async () => {
+test('commands behind a conflict stay behind: commands are decided in the order of submission', async () => {
   const { engine, store, other, between, inner } = await openTwo('a')
   between(() => other.submit(enqueue('foreign'), caller))
   const release = store.hold()
@@ -56,7 +56,7 @@ test('what waited behind a conflict stays behind: commands are decided in the or
   expect((await logOf(inner)).map(({ data }) => (JSON.parse(data) as { task: string }).task)).toEqual(['a', 'foreign', 'first', 'second', 'third'])
 })
 
-test('a task is handed out with its own content, also where one that did not come to be had its place in the log', async () => {
+test('a task is claimed with its own content, also if a task that was rolled back had its revision', async () => {
   const { engine, other, between } = await openTwo()
   between(() => other.submit(enqueue('foreign'), caller))
   await engine.submit(enqueue('mine'), caller)
@@ -67,13 +67,13 @@ test('a task is handed out with its own content, also where one that did not com
   ])
 })
 
-test('a queue that both begin', async () => {
+test('a queue that both engines create', async () => {
   const { engine, other, between } = await openTwo()
   between(() => other.submit(enqueue('first'), caller))
   expect(ok(await engine.submit(enqueue('second'), caller))).toMatchObject([{ number: 2 }])
 })
 
-test('conflict after conflict', async () => {
+test('one conflict after another', async () => {
   const { engine, other, between, inner } = await openTwo()
   for (let i = 0; i < 5; i++) between(() => other.submit(enqueue(`f${i}`), caller))
   const outcomes = await engine.submitAll([enqueue('a'), enqueue('b'), complete({ task: 'x', token: 1 })], caller)
@@ -84,7 +84,7 @@ test('conflict after conflict', async () => {
   expect(await stateText(engine)).toBe(textOf(foldAll(log)))
 })
 
-test('when the log cannot be read, the engine tries until it can, and loses nothing', async () => {
+test('if the log cannot be read, the engine retries until it can, and loses nothing', async () => {
   const { engine, store, other, between, inner, warnings } = await openTwo()
   between(() => other.submit(enqueue('foreign'), caller))
   store.failReads = 2
@@ -95,7 +95,7 @@ test('when the log cannot be read, the engine tries until it can, and loses noth
   expect(engine.status().unavailable).toBeUndefined()
 })
 
-test('waiting claims keep their places through a conflict', async () => {
+test('waiting claims keep their places in a conflict', async () => {
   const { engine, other, between } = await openTwo('a')
   await engine.claim(claim(), caller)
   const waiting = ['first', 'second', 'third'].map((agent) => engine.claim(claim(agent), caller, { waitMs: 5_000 }))
@@ -105,7 +105,7 @@ test('waiting claims keep their places through a conflict', async () => {
   expect((await Promise.all(waiting)).map((outcome) => ok(outcome)[0]?.task)).toEqual(['b', 'c', 'd'])
 })
 
-test('work that only a conflict brought to light goes to those who wait', async () => {
+test('tasks found in a conflict go to the waiting claims', async () => {
   let now = 1_000_000
   const inner = openMemoryStore({ isShared: true })
   const { engine, store } = await openQueue({ store: inner, clock: () => now })
@@ -116,12 +116,12 @@ test('work that only a conflict brought to light goes to those who wait', async 
   await settle()
   store.script.push({ kind: 'after', run: () => other.submit(enqueue('foreign'), caller) })
   now += 1_000
-  // Wakes the engine: the tick is all that this append holds, and the dead letter it makes is nobody's work.
+  // Wakes the engine. This append contains only the tick, whose dead letter nobody can claim.
   void engine.read(() => 0)
   expect(ok(await waiting)[0]?.task).toBe('foreign')
 })
 
-test('two appends in flight and a foreign one of the same length: nothing twice, and nobody is told of success', async () => {
+test('two appends in flight and a foreign one of the same length: nothing is appended twice, and no caller gets a success', async () => {
   const inner = openMemoryStore()
   const { engine, store, warnings } = await openQueue({ store: inner })
   const { engine: other } = await openQueue({ store: inner })
@@ -142,7 +142,7 @@ test('two appends in flight and a foreign one of the same length: nothing twice,
   expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
 })
 
-test('both write all the time: every command has its one place in the log, and both states are its fold', async () => {
+test('both write continuously: every command is in the log once, and both states are its fold', async () => {
   const inner = openMemoryStore({ isShared: true })
   const pair = await Promise.all([0, 1].map(() => openQueue({ store: inner })))
   const ids = Array.from({ length: 200 }, (_, i) => `t${i}`)
@@ -161,13 +161,13 @@ test('both write all the time: every command has its one place in the log, and b
   expect([...told].sort()).toEqual([...ids].sort())
   expect(headOf(foldAll(log)).misfits).toBe(0)
   for (const { engine } of pair) {
-    // A command of its own brings each up to the end.
+    // A command of its own brings each engine up to the end of the log.
     ok(await engine.submit({ type: 'OpenBreaker', taskType: 'x', reason: 'by hand' }, caller))
     expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
   }
 })
 
-test('a store that refuses an append before it shows what came first is read until it does', async () => {
+test('if the store reports a conflict before it shows the other events, the engine reads until it does', async () => {
   const inner = openMemoryStore({ isShared: true })
   let hidden = Number.POSITIVE_INFINITY
   const lagging: EventStore = {
@@ -189,7 +189,7 @@ test('a store that refuses an append before it shows what came first is read unt
   expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(inner))))
 })
 
-test('a log that is shorter than what was read of it: said so, and tried at leisure', async () => {
+test('a log that is shorter than what was read: reported, and retried slowly', async () => {
   const first = openMemoryStore()
   const second = openMemoryStore()
   let current = first

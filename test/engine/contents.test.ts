@@ -1,4 +1,4 @@
-/** The cache of contents holds those of tasks that may still be handed out from here, and no others. */
+/** The cache of contents has only tasks that may still be claimed from this engine. */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { expect, test } from 'vitest'
 import { caller, claim, complete, enqueue, ok, openQueue, task, until } from '../support/queue.js'
@@ -18,7 +18,7 @@ test('INV-22: a cancelled task, and those cancelled with it, leave the cache of 
   expect(engine.status().cachedContent).toBe(0)
 })
 
-test('INV-22: a task that another process claims leaves the cache of contents, also where it is forgotten at once', async () => {
+test('INV-22: a task that another process claims leaves the cache of contents, also if its retention is 0', async () => {
   const store = openMemoryStore({ isShared: true })
   const here = await openQueue({ store, defaults: { retentionSeconds: 0 } })
   const there = await openQueue({ store })

@@ -1,4 +1,4 @@
-/** Acknowledged means durable (EV-03): nothing is told before the append that it rests on has succeeded. */
+/** Acknowledged means durable (EV-03): nothing is answered before the append that it depends on has succeeded. */
 import type { Outcome } from '@daybook/adapters/engine'
 import type { EventStore } from '@daybook/adapters/store'
 import { openMemoryStore } from '@daybook/adapters/memory'
@@ -6,7 +6,7 @@ import { depthOf, isUnreadable, pendingCount } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, caller, enqueue, isSettled, ok, openQueue, settle, stream, type Opened } from '../support/queue.js'
 
-/** Throws when anything is answered while the append that it rests on is held. */
+/** Throws if anything is answered while the append that it depends on is held back. */
 const nothingBeforeDurable = async ({ engine, store }: Opened): Promise<void> => {
   await engine.submit(enqueue('old'), caller)
   const release = store.hold()
@@ -21,7 +21,7 @@ const nothingBeforeDurable = async ({ engine, store }: Opened): Promise<void> =>
   const subscription = engine.committed.subscribe(({ from }) => events.push(from))
   const reached = engine.reached(1, 60)
   await settle()
-  // In a turn of its own: nothing to append, but what it sees is not durable yet.
+  // A read in its own turn appends nothing, but what it sees is not durable yet.
   asked.later = engine.read(pendingCount)
   for (const [what, answer] of Object.entries(asked)) {
     if (await isSettled(answer)) throw new Error(`answered before it was durable: ${what}`)
@@ -36,7 +36,7 @@ const nothingBeforeDurable = async ({ engine, store }: Opened): Promise<void> =>
   subscription.unsubscribe()
 }
 
-test('nothing is answered, shown or told before the append it rests on is durable', async () => {
+test('nothing is answered, shown or emitted before the append that it depends on is durable', async () => {
   await nothingBeforeDurable(await openQueue())
 })
 
@@ -63,9 +63,9 @@ test('teeth: an engine that acknowledges early is caught', async () => {
   await expect(nothingBeforeDurable({ ...opened, engine: engine as typeof opened.engine })).rejects.toThrow('enqueue')
 })
 
-test('answers come in order, whatever the order in which the store tells', async () => {
+test('answers come in order, whatever the order in which the store acknowledges', async () => {
   const { engine, store } = await openQueue()
-  store.script.push({ kind: 'told late', ms: 30 }, { kind: 'none' })
+  store.script.push({ kind: 'acknowledged late', ms: 30 }, { kind: 'none' })
   const told: Array<string> = []
   const first = engine.submit(enqueue('a'), caller).then((outcome) => told.push(`a ${codeOf(outcome)}`))
   await settle()
@@ -77,7 +77,7 @@ test('answers come in order, whatever the order in which the store tells', async
   expect(store.appends).toEqual([1, 1])
 })
 
-test('a read sees all that was submitted before it, and says which revision it shows', async () => {
+test('a read sees everything submitted before it, and has the revision that it shows', async () => {
   const { engine } = await openQueue()
   const submitted = [engine.submit(enqueue('a'), caller), engine.submit(enqueue('b'), caller)]
   const seen = engine.read((state) => depthOf(state).total)
@@ -87,7 +87,7 @@ test('a read sees all that was submitted before it, and says which revision it s
   expect(ok(await engine.read((state) => depthOf(state).total))).toBe(3)
 })
 
-test('a read over a batch that fails is answered anew, and never shows what did not come to be', async () => {
+test('a read of a batch that fails is answered again, and never shows what was rolled back', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)
   store.script.push({ kind: 'unavailable' })
@@ -97,7 +97,7 @@ test('a read over a batch that fails is answered anew, and never shows what did 
   expect(await seen).toEqual({ _tag: 'Right', right: { value: 1, revision: 0 } })
 })
 
-test('a read whose query throws rejects, and harms nobody else', async () => {
+test('a read whose query throws rejects without affecting others', async () => {
   const { engine } = await openQueue()
   const enqueued = engine.submit(enqueue('a'), caller)
   const asked = engine.read(() => {
@@ -108,7 +108,7 @@ test('a read whose query throws rejects, and harms nobody else', async () => {
   expect(ok(await engine.read(pendingCount))).toBe(1)
 })
 
-test('reached: at once, when it comes, or not in time', async () => {
+test('reached: at once, later, or not in time', async () => {
   const { engine } = await openQueue()
   await engine.submit(enqueue('a'), caller)
   expect(await engine.reached(0, 0)).toBe(true)
@@ -118,7 +118,7 @@ test('reached: at once, when it comes, or not in time', async () => {
   expect(await soon).toBe(true)
 })
 
-test('committed tells every event once, in order, with its revision', async () => {
+test('committed emits every event once, in order, with its revision', async () => {
   const { engine, store } = await openQueue({ batchEventsMax: 3 })
   const told: Array<string> = []
   engine.committed.subscribe(({ from, events }) => events.forEach((event, i) => told.push(`${from + i} ${isUnreadable(event) ? 'unreadable' : event.type}`)))
@@ -129,7 +129,7 @@ test('committed tells every event once, in order, with its revision', async () =
   expect(await store.head(stream)).toBe(13)
 })
 
-test('many reads over a held append are all answered when it fails', async () => {
+test('many reads that wait for a held append are all answered when it fails', async () => {
   const { engine, store } = await openQueue({ store: openMemoryStore() })
   await engine.submit(enqueue('a'), caller)
   const release = store.hold()

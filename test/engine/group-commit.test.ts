@@ -1,9 +1,9 @@
-/** Commands that arrive together go to the log together. */
+/** Group commit: commands that arrive together share one append. */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, configure, caller, enqueue, isSettled, logOf, ok, openQueue, settle, task, typesIn } from '../support/queue.js'
 
-test('commands of one turn share one append, in the order in which they came', async () => {
+test('commands of one turn share one append, in the order of submission', async () => {
   const { engine, store } = await openQueue()
   const outcomes = await Promise.all(['a', 'b', 'c'].map((id) => engine.submit(enqueue(id), caller)))
   expect(store.appends).toEqual([3])
@@ -19,7 +19,7 @@ test('submitAll gives each command its own outcome, in order, in one append', as
   expect(await engine.submitAll([], caller)).toEqual([])
 })
 
-test('at most two appends are under way; what comes meanwhile goes in the next', async () => {
+test('at most two appends are in flight; commands that arrive meanwhile share the next', async () => {
   const { engine, store } = await openQueue()
   const release = store.hold()
   const answers = []
@@ -35,7 +35,7 @@ test('at most two appends are under way; what comes meanwhile goes in the next',
   expect(store.open().most).toBe(2)
 })
 
-test('one where other processes append to the queue, too', async () => {
+test('only one append is in flight if other processes append to the queue, too', async () => {
   const { engine, store } = await openQueue({ store: openMemoryStore({ isShared: true }) })
   const release = store.hold()
   const answers = []
@@ -72,11 +72,11 @@ test("an append stays below the store's limits; a command that cannot is refused
   const before = store.appends.length
   await engine.submitAll(many, caller)
   expect(await logOf(store)).toHaveLength(32)
-  // Each has some 1,500 bytes: two fit, and what is refused is what was measured, not what was guessed.
+  // Each has about 1,500 bytes, so two fit. The measured size decides, not the estimate.
   expect(store.appends.slice(before)).toEqual(Array(15).fill(2))
 })
 
-test('a claim of more tasks than one append holds takes as many as it does', async () => {
+test('a claim of more tasks than one append can hold takes as many as fit', async () => {
   const { engine, store } = await openQueue({ store: tight({ appendEventsMax: 8 }) })
   await engine.submitAll(Array.from({ length: 20 }, (_, i) => enqueue(`t${i}`)), caller)
   const first = ok(await engine.claim(claim('ann', 20), caller))
@@ -85,7 +85,7 @@ test('a claim of more tasks than one append holds takes as many as it does', asy
   expect(Math.max(...store.appends)).toBeLessThanOrEqual(8)
 })
 
-test('more timers at once than one append holds: the tick goes in parts', async () => {
+test('more expired timers than one append can hold: the tick is split', async () => {
   let now = 1_000_000
   const { engine, store } = await openQueue({ store: tight({ appendEventsMax: 8 }), clock: () => now })
   await engine.submit(configure({ breakers: { defaults: { failureThreshold: 3 } } }), caller)
@@ -101,7 +101,7 @@ test('more timers at once than one append holds: the tick goes in parts', async 
   expect(types.indexOf('BreakerOpened')).toBe(types.flatMap((type, i) => (type === 'DeadLettered' ? [i] : []))[2]! + 1)
 })
 
-test('beyond mailboxMax commands are refused as overloaded, and those before are not harmed', async () => {
+test('beyond mailboxMax commands are refused as overloaded, and earlier ones are not affected', async () => {
   const { engine, store } = await openQueue({ mailboxMax: 5 })
   const release = store.hold()
   const under = []
@@ -123,14 +123,14 @@ test('beyond mailboxMax commands are refused as overloaded, and those before are
   expect(codeOf(await engine.submit(enqueue('x'), caller))).toBe('success')
 })
 
-test('GB-07: the end of an agent that holds more leases than one append has room for comes in parts', async () => {
+test('GB-07: terminating an agent with more leases than one append can end is done in parts', async () => {
   const { engine, store } = await openQueue({ store: tight({ appendEventsMax: 8 }) })
   await engine.submitAll(Array.from({ length: 20 }, (_, i) => enqueue(`t${i}`)), caller)
   for (let i = 0; i < 3; i++) await engine.claim(claim('ann', 7), caller)
   const end = async () => ok(await engine.submit({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' }, caller))
   const parts = []
   for (let remaining = 20; remaining > 0; parts.push(remaining)) ({ remaining } = await end())
-  // What does not fit is halved, so each part has its first event and some ends.
+  // A part that does not fit is halved, so each part has its first event and some ended claims.
   expect(parts).toEqual([15, 8, 4, 0])
   expect((await typesIn(store)).filter((type) => type === 'ClaimRevoked')).toHaveLength(20)
 })

@@ -1,11 +1,11 @@
-/** A task's history is read back along its chain, many events at a time where they lie close together. */
+/** A task's history is read by following the links of its events, many events per read if they are close together. */
 import { historyOf } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { expect, test } from 'vitest'
 import { caller, claim, complete, enqueue, ok, openQueue } from '../support/queue.js'
 
-/** Counts questions to the log. */
+/** Counts reads of the log. */
 const counted = (inner: EventStore) => {
   const asked = { reads: 0 }
   const store: EventStore = {

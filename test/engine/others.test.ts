@@ -1,4 +1,4 @@
-/** Other processes on the same queue: what they append is heard of, and nobody is shut out. */
+/** Other processes on the same queue: their events are followed, and neither process starves. */
 import { createDaybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { type Delivered, type EventStore, StoreError } from '@daybook/adapters/store'
@@ -10,7 +10,7 @@ import { useVirtualTime } from '../support/virtual-time.js'
 
 useVirtualTime()
 
-/** Two engines on a store; the second with a store of its own make over it, if need be. */
+/** Two engines on one store. `change` may wrap the store of the second. */
 const openTwo = async (change: (store: EventStore) => EventStore = (store) => store) => {
   const inner = openMemoryStore({ isShared: true })
   const here = await openQueue({ store: change(inner) })
@@ -33,7 +33,7 @@ const watched = (store: EventStore) => {
   return { store: { ...store, subscribe }, now: () => open.size, opened: () => opened, fail: (error: Error) => [...open].forEach((each) => each(error)) }
 }
 
-test('an engine that has nothing to do hears of a task that another took in, and hands it to whoever waits', async () => {
+test('an idle engine hears of a task that another engine enqueued, and gives it to a waiting claim', async () => {
   const { here, there } = await openTwo()
   const waiting = here.engine.claim(claim('ann'), caller, { waitMs: 5_000 })
   await sleep(50)
@@ -42,7 +42,7 @@ test('an engine that has nothing to do hears of a task that another took in, and
   expect(here.engine.status().conflicts).toBe(0)
 })
 
-test('timers of what another appended are kept here as well', async () => {
+test('timers of tasks that another engine appended also run here', async () => {
   const { inner, here, there } = await openTwo()
   await sleep(50)
   await there.engine.submit(enqueue({ ...enqueue('a').tasks[0]!, timeout: 0.1 }), caller)
@@ -52,7 +52,7 @@ test('timers of what another appended are kept here as well', async () => {
   await until(async () => (await logOf(inner)).some(({ type }) => type === 'ClaimExpired'))
 })
 
-test('`reached` and `committed` tell of what others appended, what cannot be read in its place', async () => {
+test('`reached` and `committed` include the events of others, also unreadable ones', async () => {
   const { inner, here, there } = await openTwo()
   const told: Array<string> = []
   here.engine.committed.subscribe(({ from, events, isOwn }) =>
@@ -66,7 +66,7 @@ test('`reached` and `committed` tell of what others appended, what cannot be rea
   expect(await stateText(here.engine)).toBe(textOf(foldAll(await logOf(inner))))
 })
 
-test('it does not listen to itself for long, and listens again when it has nothing to do', async () => {
+test('it does not listen to itself for long, and listens again when it is idle', async () => {
   const memory = watched(openMemoryStore({ isShared: true }))
   const { engine, warnings } = await openQueue({ store: memory.store })
   await until(() => memory.now() === 1)
@@ -79,13 +79,13 @@ test('it does not listen to itself for long, and listens again when it has nothi
   expect(listenedTo).toBeLessThan(5)
   await until(() => memory.now() === 1)
   expect(memory.opened()).toBe(2)
-  // What it hears of its own is no news, and no trouble.
+  // Its own events are not news, and do no harm.
   expect([warnings, engine.status().unavailable]).toEqual([[], undefined])
   await engine.close()
   expect(memory.now()).toBe(0)
 })
 
-test('a subscription that fails is said so and taken up again', async () => {
+test('a subscription that fails is reported and taken up again', async () => {
   const memory = watched(openMemoryStore({ isShared: true }))
   const here = await openQueue({ store: memory.store })
   const there = await openQueue({ store: memory.store })
@@ -97,7 +97,7 @@ test('a subscription that fails is said so and taken up again', async () => {
   expect(ok(await here.engine.read((state) => taskOf(state, 'a')?.number))).toBe(1)
 })
 
-test('an engine that has its store for itself does not listen', async () => {
+test('an engine with an exclusive store does not listen', async () => {
   const memory = watched(openMemoryStore())
   const { engine } = await openQueue({ store: memory.store })
   await engine.submit(enqueue('a'), caller)
@@ -105,7 +105,7 @@ test('an engine that has its store for itself does not listen', async () => {
   expect(memory.opened()).toBe(0)
 })
 
-test('a log of which the middle is missing is not folded on: at the start refused, later unavailable', async () => {
+test('a log of which the middle is missing is not folded: the start is refused, later the queue is unavailable', async () => {
   const inner = openMemoryStore({ isShared: true })
   const { engine } = await openQueue({ store: inner })
   await engine.submit(enqueue('a', 'b', 'c', 'd'), caller)
@@ -122,7 +122,7 @@ test('a log of which the middle is missing is not folded on: at the start refuse
   } }
   await expect(openQueue({ store: holed })).rejects.toThrow('goes on at revision')
   let isCut = false
-  // It hears of nobody, so that a conflict brings it to light.
+  // This engine follows nobody, so only a conflict reveals the gap.
   const later: EventStore = { ...inner, subscribe: () => NEVER, read: (...args) => (isCut ? cut(6) : inner).read(...args) }
   const { engine: here, warnings } = await openQueue({ store: later })
   const { engine: there } = await openQueue({ store: inner })
@@ -136,7 +136,7 @@ test('a log of which the middle is missing is not folded on: at the start refuse
   expect(await stateText(here)).toBe(textOf(foldAll(await logOf(inner))))
 })
 
-test('two engines with a task each for one worker: done once, told once', async () => {
+test('two engines, each with a task for one worker: both are done once and reported once', async () => {
   const { here, there, inner } = await openTwo()
   await Promise.all([here.engine.submit(enqueue('a'), caller), there.engine.submit(enqueue('b'), caller)])
   for (const engine of [here.engine, there.engine]) {
@@ -146,7 +146,7 @@ test('two engines with a task each for one worker: done once, told once', async 
   expect(log.filter(({ type }) => type === 'Completed')).toHaveLength(2)
 })
 
-test('a queue that another process began is found, and its timers are kept though nobody asks for it', async () => {
+test('a queue that another process created is found, and its timers run although nobody asks for it', async () => {
   const store = openMemoryStore({ isShared: true })
   const here = createDaybook({ store })
   const there = createDaybook({ store: { ...store, close: async () => undefined } })
@@ -165,7 +165,7 @@ test('a queue that another process began is found, and its timers are kept thoug
   await here.close()
 })
 
-test('a store that this process has for itself is not looked at for queues of others', async () => {
+test('an exclusive store is not searched for queues of other processes', async () => {
   let asked = 0
   const inner = openMemoryStore()
   const daybook = createDaybook({ store: { ...inner, head: (name) => (asked++, inner.head(name)) } })
@@ -175,7 +175,7 @@ test('a store that this process has for itself is not looked at for queues of ot
   await daybook.close()
 })
 
-test('a queue whose log was cut by somebody is refused with the reason, and the others are worked on', async () => {
+test('a queue whose log was truncated is refused with the reason, and the others work', async () => {
   const inner = openMemoryStore({ isShared: true })
   const before = createDaybook({ store: { ...inner, close: async () => undefined } })
   for (const name of ['cut', 'sound']) ok(await (await before.open(name)).submit(enqueue('a', 'b'), caller))
@@ -200,7 +200,7 @@ test('a queue whose log was cut by somebody is refused with the reason, and the 
   await daybook.close()
 })
 
-test('a store that cannot be read at all is no queue’s fault: nothing is ready', async () => {
+test('a store that cannot be read at all makes everything unready, and not one queue', async () => {
   const inner = openMemoryStore()
   const before = createDaybook({ store: { ...inner, close: async () => undefined } })
   ok(await (await before.open('q')).submit(enqueue('a'), caller))
@@ -211,13 +211,13 @@ test('a store that cannot be read at all is no queue’s fault: nothing is ready
   await daybook.close()
 })
 
-test('an append that took long is not followed by a long pause, nor is a close', async () => {
+test('an append that took long is not followed by a long pause, and neither is a close', async () => {
   const inner = openMemoryStore({ isShared: true })
   let slowMs = 0
   const slow: EventStore = { ...inner, append: (...args) => async () => sleep(slowMs).then(inner.append(...args)) }
   const here = await openQueue({ store: slow })
   const there = await openQueue({ store: inner })
-  // A conflict: after that, the next append of this one is followed by a pause.
+  // A conflict. After it, the next append of this engine is followed by a pause.
   here.store.script.push({ kind: 'after', run: () => there.engine.submit(enqueue('theirs'), caller) })
   slowMs = 1_500
   ok(await here.engine.submit(enqueue('ours'), caller))
@@ -228,7 +228,7 @@ test('an append that took long is not followed by a long pause, nor is a close',
   await here.engine.close()
 })
 
-test('a queue whose time is ahead of this clock is told of, once in a while', async () => {
+test('a queue whose time is ahead of this clock is reported, at intervals', async () => {
   const inner = openMemoryStore({ isShared: true })
   const fast = await openQueue({ store: inner, clock: () => Date.now() + 600_000 })
   await fast.engine.submit(enqueue('a'), caller)
@@ -240,7 +240,7 @@ test('a queue whose time is ahead of this clock is told of, once in a while', as
   expect(fast.warnings).toEqual([])
 })
 
-test('a shared store that cannot be looked at is a problem of the whole, until it can', async () => {
+test('a shared store that cannot be listed is a problem of the whole server, until it can', async () => {
   const inner = openMemoryStore({ isShared: true })
   let isAway = false
   const streams: EventStore['streams'] = (prefix) => (isAway ? Promise.reject(new StoreError('unavailable', 'no connection')) : inner.streams(prefix))

@@ -1,4 +1,4 @@
-/** Tasks made ready to be decided on: ids, keys and content are settled before the queue sees them. */
+/** Preparing tasks: ids, keys and contents are determined before the queue decides. */
 import { contentKey, prepareImport, prepareResult, prepareTask } from '@daybook/adapters/engine'
 import type { NewTask } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -11,7 +11,7 @@ const prepared = (task: NewTask) => {
   return result.right
 }
 
-test('LK-05: the same type and payload make the same key, in whatever order its members stand', () => {
+test('LK-05: the same type and payload make the same key, whatever the order of the members', () => {
   const one = prepared({ type: 'a', payload: { x: 1, y: { b: [1, 2], a: null } } })
   const other = prepared({ type: 'a', payload: { y: { a: null, b: [1, 2] }, x: 1 }, description: 'again', priority: 'HIGH' })
   expect(other.idempotencyKey).toBe(one.idempotencyKey)
@@ -30,7 +30,7 @@ test('an id is the producer’s own, or a new one that sorts by time', () => {
   for (const id of ids) expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
 
-test('content is one JSON text with what was given, and is held to its size', () => {
+test('content is one JSON text of what was given, and its size is limited', () => {
   expect(prepared({ type: 'a' }).content).toBe('{"payload":null}')
   const whole = prepared({ type: 'a', payload: [1], description: 'say "so"', metadata: { m: 1 } })
   expect(JSON.parse(whole.content)).toEqual({ payload: [1], description: 'say "so"', metadata: { m: 1 } })
@@ -38,7 +38,7 @@ test('content is one JSON text with what was given, and is held to its size', ()
   expect(E.isRight(prepareTask({ type: 'a', payload: 'u'.repeat(200) }, 300))).toBe(true)
 })
 
-test('what is no JSON is refused, with the place where it stands', () => {
+test('a value that is not JSON is refused with its path', () => {
   const odd = (value: unknown) => prepareTask({ type: 'a', payload: { deep: [0, value] } } as NewTask)
   for (const value of [Number.NaN, Number.POSITIVE_INFINITY, () => 1, Symbol('s'), 1n]) {
     expect(odd(value)).toMatchObject({ left: { code: 'invalid', errors: [{ path: 'payload.deep[1]' }] } })
@@ -46,7 +46,7 @@ test('what is no JSON is refused, with the place where it stands', () => {
   expect(prepareResult({ output: Number.NaN } as never)).toMatchObject({ left: { code: 'invalid' } })
 })
 
-test('EV-09: imported tasks keep where they stood, and a second import changes nothing', async () => {
+test('EV-09: imported tasks keep their status, and a second import changes nothing', async () => {
   const { engine, store } = await openQueue()
   const history = [
     prepareImport({ type: 'a', id: 'done' }, { status: 'completed', createdAt: 1_000, finishedAt: 2_000, result: { output: 'it is done' } }),

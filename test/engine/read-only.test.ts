@@ -1,4 +1,4 @@
-/** EV-11: nothing is decided past an event that this version cannot read. What is known is still shown. */
+/** EV-11: nothing is decided after an event that this version cannot read. The state can still be read. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ const foreign = (type: string, data = '{}', metadata: object = {}): EventToAppen
   id: `00000000-0000-4000-8000-${String(++made).padStart(12, '0')}`,
   type,
   data,
-  // As it is written, what it needs stands first.
+  // `needs` comes first, as in written events.
   metadata: JSON.stringify({ ...metadata, schemaVersion: 1, at: '2026-01-05T09:00:00.000Z', ...metadata }),
 })
 const append = async (store: EventStore, event: EventToAppend): Promise<number> => {
@@ -55,7 +55,7 @@ const commands: ReadonlyArray<Command> = [
   { type: 'Tick' },
 ]
 
-/** Throws unless every command is refused with what to do, nothing is appended, and questions are answered. */
+/** Throws unless every command is refused with advice, nothing is appended, and reads are answered. */
 const isReadOnly = async (engine: QueueEngine, store: EventStore, ...said: ReadonlyArray<string>): Promise<void> => {
   const before = await store.head(stream)
   const outcomes = [
@@ -74,9 +74,19 @@ const isReadOnly = async (engine: QueueEngine, store: EventStore, ...said: Reado
   expect(await store.head(stream)).toBe(before)
 }
 
-test('the commands tried here are all that there are', () => {
+test('every type of command is tried here', () => {
   expect(commands.map(({ type }) => type).sort()).toEqual(Object.keys(commandCodecs).sort())
 })
+
+/** Runs a test with a temporary folder. */
+const withFolder = (run: (dir: string) => Promise<void>) => async (): Promise<void> => {
+  const dir = mkdtempSync(join(tmpdir(), 'daybook-read-only-'))
+  try {
+    await run(dir)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}
 
 describe('at the start', () => {
   test.each([
@@ -86,7 +96,7 @@ describe('at the start', () => {
     ['of a stranger', foreign('Painted'), ['unknown type', 'A newer Daybook, or another program, wrote it']],
     ['that is damaged', foreign('Completed', '{"task":'), ['malformed data', 'It is damaged']],
     ['that says less than its type must', foreign('Completed', '{"task":"a"}'), ['malformed data']],
-  ])('an event %s makes the queue read-only, and is named', async (_, event, said) => {
+  ])('an event %s makes the queue read-only, and the reason names it', async (_, event, said) => {
     const store = openMemoryStore()
     const { engine: before } = await openQueue({ store })
     await before.submit(enqueue('a', 'b'), caller)
@@ -117,51 +127,41 @@ describe('at the start', () => {
     await engine.close()
   })
 
-  test('an event that was passed over before the snapshot counts, too', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'daybook-read-only-'))
-    try {
-      const store = openMemoryStore()
-      const snapshots = await openSnapshotFolder(dir)
-      const { engine: before } = await openQueue({ store })
-      await before.submit(enqueue('a'), caller)
-      await before.close()
-      const revision = await append(store, newer())
-      // Somebody said to go on, and a snapshot was left.
-      const { engine: past } = await openQueue({ store, snapshots, pastUnreadable: { q: revision } })
-      expect(codeOf(await past.submit(enqueue('b'), caller))).toBe('success')
-      await past.close()
-      expect((await snapshots.list(stream, 4, 9)).usable).toHaveLength(1)
-      const { engine } = await openQueue({ store, snapshots })
-      expect(engine.status().snapshotRevision).toBe(2)
-      await isReadOnly(engine, store, 'event 1 (TaskPainted', '0.7.1')
-      await engine.close()
-    } finally {
-      rmSync(dir, { recursive: true, force: true })
-    }
-  })
+  test('an event that was skipped before the snapshot counts, too', withFolder(async (dir) => {
+    const store = openMemoryStore()
+    const snapshots = await openSnapshotFolder(dir)
+    const { engine: before } = await openQueue({ store })
+    await before.submit(enqueue('a'), caller)
+    await before.close()
+    const revision = await append(store, newer())
+    // An operator said to go on, and a snapshot was taken.
+    const { engine: past } = await openQueue({ store, snapshots, pastUnreadable: { q: revision } })
+    expect(codeOf(await past.submit(enqueue('b'), caller))).toBe('success')
+    await past.close()
+    expect((await snapshots.list(stream, 4, 9)).usable).toHaveLength(1)
+    const { engine } = await openQueue({ store, snapshots })
+    expect(engine.status().snapshotRevision).toBe(2)
+    await isReadOnly(engine, store, 'event 1 (TaskPainted', '0.7.1')
+    await engine.close()
+  }))
 
-  test('a state that lacks something is not left as a snapshot: a newer version would start from it', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'daybook-read-only-'))
-    try {
-      const store = openMemoryStore()
-      const snapshots = await openSnapshotFolder(dir)
-      const { engine: before } = await openQueue({ store })
-      await before.submit(enqueue('a'), caller)
-      await before.close()
-      await append(store, newer())
-      const { engine } = await openQueue({ store, snapshots, snapshotEvery: 1 })
-      await engine.read(headOf)
-      await settle()
-      await engine.close()
-      expect((await snapshots.list(stream, 4, 9)).usable).toEqual([])
-    } finally {
-      rmSync(dir, { recursive: true, force: true })
-    }
-  })
+  test('an incomplete state is not saved as a snapshot, because a newer version would start from it', withFolder(async (dir) => {
+    const store = openMemoryStore()
+    const snapshots = await openSnapshotFolder(dir)
+    const { engine: before } = await openQueue({ store })
+    await before.submit(enqueue('a'), caller)
+    await before.close()
+    await append(store, newer())
+    const { engine } = await openQueue({ store, snapshots, snapshotEvery: 1 })
+    await engine.read(headOf)
+    await settle()
+    await engine.close()
+    expect((await snapshots.list(stream, 4, 9)).usable).toEqual([])
+  }))
 })
 
 describe('while it runs', () => {
-  test('what another server appends is followed: from then on the queue is read-only, and waiting claims are told', async () => {
+  test('an unreadable event of another server makes the queue read-only, and waiting claims are refused', async () => {
     const store = openMemoryStore({ isShared: true })
     const { engine, warnings } = await openQueue({ store })
     await engine.submit(enqueue('a'), caller)
@@ -171,19 +171,19 @@ describe('while it runs', () => {
     expect(codeOf(await waiting)).toBe('read-only')
     await isReadOnly(engine, store, 'event 2 (TaskPainted', '0.7.1')
     expect(warnings.filter((warning) => warning.includes('read-only'))).toHaveLength(1)
-    // What comes after it is shown.
+    // Events after it are still folded and shown.
     await append(store, foreign('QueuePaused', '{"reason":"from there"}'))
     await until(() => engine.status().revision === 3)
     expect(ok(await engine.read(headOf)).paused).toBe('from there')
     await engine.close()
   })
 
-  test('one that is met as a conflict: what was decided without it is not appended', async () => {
+  test('an unreadable event found in a conflict: what was decided without it is not appended', async () => {
     const store = openMemoryStore({ isShared: true })
     const { engine } = await openQueue({ store })
     await engine.submit(enqueue('a'), caller)
     await append(store, newer())
-    // Nothing was heard of it yet, so this is decided, and refused by the store.
+    // The engine does not know of it yet, so this is decided, and the store refuses it.
     const outcomes = await Promise.all([engine.submit(enqueue('b'), caller), engine.claim(claim(), caller), engine.claim(claim('bob'), caller, { waitMs: 60_000 })])
     expect(outcomes.map(codeOf)).toEqual(['read-only', 'read-only', 'read-only'])
     await isReadOnly(engine, store, 'TaskPainted')
@@ -191,7 +191,7 @@ describe('while it runs', () => {
     await engine.close()
   })
 
-  test('the version that is named reads all of them, whichever came last', async () => {
+  test('the version in the reason can read all of the events, not only the last', async () => {
     const store = openMemoryStore({ isShared: true })
     const { engine } = await openQueue({ store })
     await engine.submit(enqueue('a'), caller)
@@ -203,7 +203,7 @@ describe('while it runs', () => {
 })
 
 describe('--past-unreadable', () => {
-  test('goes on past the events up to that revision, and no further; only this queue', async () => {
+  test('skips unreadable events up to that revision, only in this queue', async () => {
     const store = openMemoryStore({ isShared: true })
     const { engine: before } = await openQueue({ store })
     await before.submit(enqueue('a', 'b'), caller)
@@ -227,7 +227,7 @@ describe('--past-unreadable', () => {
 })
 
 describe('needs', () => {
-  test('what this version writes it also reads, and it says so itself', () => {
+  test('this version can read what it writes, and the needs of its events say so', () => {
     const manifest = JSON.parse(readFileSync(new URL('../../packages/core/package.json', import.meta.url), 'utf8')) as { readonly version: string }
     expect(daybookVersion).toBe(manifest.version)
     for (const type of eventTypes) expect(isNewer(needsOf[type] ?? '0.1.0', daybookVersion), type).toBe(false)
@@ -253,7 +253,7 @@ describe('needs', () => {
   })
 })
 
-test('teeth: an engine that decides all the same is found', async () => {
+test('teeth: an engine that decides nevertheless is caught', async () => {
   const store = openMemoryStore()
   const { engine } = await openQueue({ store })
   await engine.submit(enqueue('a'), caller)

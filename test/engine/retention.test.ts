@@ -1,4 +1,4 @@
-/** Retention in a queue where nothing happens: what is over is over at its instant, and the timer gives the memory back. */
+/** Retention in an idle queue: it ends at its time, and a timer frees the memory. */
 import { depthOf, headOf, listTasks, type QueueState, taskOf } from '@daybook/core'
 import { sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
@@ -24,7 +24,7 @@ test('INV-25: the same thousand tasks every day, retained for an hour, are a tho
   }
 })
 
-test('INV-25: a question in a quiet queue is answered by its own instant', async () => {
+test('INV-25: a question to an idle queue is answered as of its own time', async () => {
   const time = { now: Date.UTC(2026, 0, 5) }
   const { engine, store } = await openQueue({ clock: () => time.now })
   await engine.submit(configure({ retentionSeconds: 3_600 }), caller)
@@ -40,13 +40,13 @@ test('INV-25: a question in a quiet queue is answered by its own instant', async
   expect((await logOf(store)).slice(length).map(({ type }) => type)).toEqual(['TaskEnqueued'])
 })
 
-test('INV-22: what is over leaves the memory though nothing happens and nobody asks, without an event', async () => {
+test('INV-22: tasks leave memory after their retention, without any event or question', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(configure({ retentionSeconds: 3 }), caller)
   await engine.submit(finished(2_500), caller)
   let seen!: QueueState
   expect(ok(await engine.read((state) => sizesOf((seen = state)).retained))).toBeGreaterThan(0)
-  // In debug mode a state that was left behind can be asked nothing: somebody has gone on from it.
+  // In debug mode a state that another one was made from can no longer be read.
   const isLeftBehind = (): boolean => {
     try {
       return headOf(seen) === undefined

@@ -1,4 +1,4 @@
-/** The engine in a storm of faults: another one in each run, by the seeds of `support/seed.ts`. */
+/** The engine under random faults of the store: other ones in each run, by the seeds of `support/seed.ts`. */
 import type { EventStore } from '@daybook/adapters/store'
 import type { QueueEngine } from '@daybook/adapters/engine'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { randomOf } from '../support/random.js'
 import { isReplay, runSeed, seeds } from '../support/seed.js'
 import { simulate, type SimulationOptions, type SimulationReport } from '../support/simulation.js'
 
-/** Some at a time: most of a run is waiting. */
+/** Runs some seeds concurrently, because most of a run is waiting. */
 const runSeeds = async (count: number, options: SimulationOptions): Promise<ReadonlyArray<SimulationReport>> => {
   const reports: Array<SimulationReport> = []
   const left = [...seeds(count)]
@@ -27,10 +27,10 @@ const runSeeds = async (count: number, options: SimulationOptions): Promise<Read
   return reports
 }
 
-test('INV-1, INV-2, INV-9, INV-14, INV-15, INV-16, INV-19 and liveness: one engine, a store in a storm', async () => {
+test('INV-1, INV-2, INV-9, INV-14, INV-15, INV-16, INV-19 and liveness: one engine on a faulty store', async () => {
   const reports = await runSeeds(24, { engines: 1 })
   if (isReplay) return
-  const codes = new Set(reports.flatMap(({ told }) => told.map(({ outcome }) => (outcome._tag === 'Left' ? outcome.left.code : 'success'))))
+  const codes = new Set(reports.flatMap(({ exchanges }) => exchanges.map(({ outcome }) => (outcome._tag === 'Left' ? outcome.left.code : 'success'))))
   for (const code of ['success', 'unavailable', 'lease-lost', 'not-found']) expect(codes).toContain(code)
   expect(reports.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(8_000)
 }, 900_000)
@@ -41,7 +41,7 @@ test('INV-1, INV-2, INV-9, INV-14, INV-15, INV-16, INV-19 and liveness: two engi
 
 // ------------------------------------------------------------------ teeth
 
-/** The first of some seeds at which the planted defect shows. */
+/** The failure at the first seed that reveals the planted defect. */
 const firstFailure = async (options: SimulationOptions): Promise<string> => {
   for (let seed = runSeed; seed < runSeed + 20; seed++) {
     try {
@@ -54,7 +54,7 @@ const firstFailure = async (options: SimulationOptions): Promise<string> => {
 }
 
 const now = (inner: EventStore, change: (append: EventStore['append']) => EventStore['append']): EventStore => ({ ...inner, append: change(inner.append) })
-/** Happens now and then. */
+/** True for a random share of the calls. */
 const sometimes = (share = 0.02) => {
   const random = randomOf(5)
   return (): boolean => random() < share
@@ -116,7 +116,7 @@ test('teeth: a store that writes half of an append', async () => {
   expect(found).toMatch(/^INV-1[69]: /)
 }, 600_000)
 
-/** The same engine, one of its methods another. */
+/** The engine with some methods replaced. */
 const but = (engine: QueueEngine, change: Partial<QueueEngine>): QueueEngine =>
   new Proxy(engine, {
     get: (target, key) => {
@@ -125,7 +125,7 @@ const but = (engine: QueueEngine, change: Partial<QueueEngine>): QueueEngine =>
     },
   })
 
-test('teeth: an engine that says yes when it was no', async () => {
+test('teeth: an engine that acknowledges what was refused', async () => {
   const found = await firstFailure({
     engines: 1,
     breakEngine: (engine) => but(engine, {
@@ -140,7 +140,7 @@ test('teeth: an engine that says yes when it was no', async () => {
   expect(found).toMatch(/^INV-19: /)
 }, 600_000)
 
-test('teeth: an engine that says yes to half of its completions and forgets them', async () => {
+test('teeth: an engine that acknowledges half of its completions and drops them', async () => {
   const forgets = sometimes(0.5)
   const found = await firstFailure({
     engines: 1,
@@ -168,7 +168,7 @@ test('teeth: an engine that sends a command twice', async () => {
   expect(found).toMatch(/^INV-1[69]: /)
 }, 600_000)
 
-test('teeth: an engine that hands out the work of some groups never', async () => {
+test('teeth: an engine that never hands out the tasks of some groups', async () => {
   const found = await firstFailure({
     engines: 1,
     breakEngine: (engine) => but(engine, {
@@ -178,7 +178,7 @@ test('teeth: an engine that hands out the work of some groups never', async () =
   expect(found).toMatch(/^liveness: a task can be claimed/)
 }, 600_000)
 
-test('teeth: a log with a lease for two, a token that does not grow, time that goes back, a task that is lost', async () => {
+test('teeth: a log with two leases of one task, a token that does not grow, time that goes back, or a lost task', async () => {
   const { engine, store } = await openQueue({ store: openMemoryStore() })
   await engine.submit(enqueue('a', 'b'), caller)
   const [held] = ok(await engine.claim(claim(), caller))

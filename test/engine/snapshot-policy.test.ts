@@ -1,4 +1,4 @@
-/** When a snapshot is due: how long a start may take, against how much of the work it may cost. */
+/** When a snapshot is due: the time of a start against the cost of the snapshot. */
 import { isSnapshotDue } from '@daybook/adapters/engine'
 import { expect, test } from 'vitest'
 
@@ -17,7 +17,7 @@ test.each<[what: string, tasks: number | ((events: number) => number), events: n
   ['a queue that fills up: loading spares little', (events) => events, 920_000],
 ])('%s', (_, tasks, events) => expect(dueAfter(tasks)).toBe(events))
 
-test('a start takes five and a half seconds at most, or half as long again as loading all tasks does', () => {
+test('a start takes at most five and a half seconds, or 1.5 times as long as loading all tasks', () => {
   for (let tasks = 0; tasks < 6e6; tasks += 50_000) {
     const seconds = 2.5e-6 * tasks + 3.5e-6 * dueAfter(tasks)
     expect(seconds).toBeLessThanOrEqual(Math.max(5.5, 3.75e-6 * tasks) + 0.1)

@@ -1,4 +1,4 @@
-/** Snapshots: caches of the fold, taken while the queue goes on, and never the truth (EV-01, INV-15). */
+/** Snapshots are caches of the fold, taken while the queue works. The log is the truth (EV-01, INV-15). */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { memorySnapshots } from '../support/memory-snapshots.js'
 import { below, randomOf } from '../support/random.js'
 import { claim, codeOf, complete, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, settle, stateText, task, textOf, until } from '../support/queue.js'
 
-/** Work of all kinds, so that most tasks change while a snapshot is under way. */
+/** Work of all kinds, so that most tasks change while a snapshot is being taken. */
 const work = async (engine: Awaited<ReturnType<typeof openQueue>>['engine'], seed: number, rounds = 100): Promise<void> => {
   const random = randomOf(seed)
   for (let round = 0; round < rounds; round++) {
@@ -32,7 +32,7 @@ const startsAsFromZero = async (store: EventStore, snapshots: SnapshotStore): Pr
   if (text !== zero) throw new Error(`INV-15: the start from a snapshot differs from the fold from zero:\n${differenceOf(text, zero)}`)
 }
 
-test('taken at intervals, under load, and not more often', async () => {
+test('snapshots are taken at intervals under load, and not more often', async () => {
   const snapshots = memorySnapshots()
   const { engine, store, warnings } = await openQueue({ snapshots, snapshotEvery: 100 })
   await work(engine, 1, 200)
@@ -44,7 +44,7 @@ test('taken at intervals, under load, and not more often', async () => {
   await startsAsFromZero(store, snapshots)
 })
 
-test('without an interval: once it pays', async () => {
+test('without an interval, a snapshot is taken when it pays', async () => {
   const snapshots = memorySnapshots()
   const { engine } = await openQueue({ snapshots })
   await engine.submit(enqueue('a'), caller)
@@ -58,7 +58,7 @@ test('without an interval: once it pays', async () => {
   await until(() => snapshots.kept.length === 1)
 }, 60_000)
 
-test('EV-01, INV-15: each snapshot plus the rest of the log is the fold from zero, though it took its time', async () => {
+test('EV-01, INV-15: each snapshot plus the rest of the log equals the fold from zero, although it was taken slowly', async () => {
   for (const seed of [1, 2, 3]) {
     const snapshots = memorySnapshots()
     snapshots.pageMs = 3
@@ -84,7 +84,7 @@ const openCopy = (log: Awaited<ReturnType<typeof logOf>>): EventStore => {
   return store
 }
 
-test('INV-15: through refused, conflicting and unknown appends no snapshot holds what is not in the log', async () => {
+test('INV-15: with refused, conflicting and unknown appends, no snapshot contains what is not in the log', async () => {
   for (const seed of [1, 2, 3, 4]) {
     const random = randomOf(seed)
     const inner = openMemoryStore({ isShared: true })
@@ -109,13 +109,13 @@ test('INV-15: through refused, conflicting and unknown appends no snapshot holds
   }
 })
 
-test('INV-15: a snapshot that is due while an append is under way waits for it: it ends with an event of the log, though the append fails', async () => {
+test('INV-15: a snapshot that is due while an append is in flight waits for it, and ends with an event of the log even if the append fails', async () => {
   const inner = openMemoryStore()
   const snapshots = memorySnapshots()
   const { engine, store } = await openQueue({ store: inner, snapshots, snapshotEvery: 3 })
   const { engine: other } = await openQueue({ store: inner })
   const comesBetween = async (): Promise<void> => {
-    // Until the first append is in the log, and the snapshot due.
+    // Wait until the first append is in the log and the snapshot is due.
     await engine.reached(2, 20_000)
     await settle()
     await other.submit(enqueue('foreign'), caller)
@@ -136,7 +136,7 @@ test('INV-15: a snapshot that is due while an append is under way waits for it: 
   await startsAsFromZero(inner, snapshots)
 })
 
-test('teeth: a snapshot that holds what is not in the log, or not what is, is caught', async () => {
+test('teeth: a snapshot that contains more or less than the log is caught', async () => {
   const snapshots = memorySnapshots()
   const { engine, store } = await openQueue({ snapshots, snapshotEvery: 50 })
   await work(engine, 1, 60)
@@ -147,7 +147,7 @@ test('teeth: a snapshot that holds what is not in the log, or not what is, is ca
   await expect(startsAsFromZero(store, snapshots)).rejects.toThrow('INV-15')
 })
 
-test('a snapshot that cannot be written costs a warning; the next one is tried when it is due', async () => {
+test('a snapshot that cannot be written causes a warning; the next one is tried when it is due', async () => {
   for (const failing of ['create', 'page', 'commit'] as const) {
     const snapshots = memorySnapshots()
     snapshots.failing = failing
@@ -165,7 +165,7 @@ test('a snapshot that cannot be written costs a warning; the next one is tried w
   }
 })
 
-test('one of another version, from the future, of another log, or that does not read as a snapshot is left aside, with a warning', async () => {
+test('a snapshot of another version, from the future, of another log, or that cannot be parsed is skipped with a warning', async () => {
   const snapshots = memorySnapshots()
   const inner = openMemoryStore()
   const { engine, store } = await openQueue({ store: inner, snapshots })
@@ -198,7 +198,7 @@ test('one of another version, from the future, of another log, or that does not 
   }
 })
 
-test('with files: damaged and unfinished ones are left aside, the older one serves', async () => {
+test('with files: damaged and incomplete snapshots are skipped, and the older one is used', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'daybook-snapshots-'))
   const store = openMemoryStore()
   const { engine } = await openQueue({ store, snapshots: await openSnapshotFolder(dir), snapshotEvery: 50 })
@@ -218,7 +218,7 @@ test('with files: damaged and unfinished ones are left aside, the older one serv
   await rm(dir, { recursive: true })
 })
 
-test('commands are answered while a slow snapshot is under way', async () => {
+test('commands are answered while a slow snapshot is being taken', async () => {
   const snapshots = memorySnapshots()
   const { engine } = await openQueue({ snapshots, snapshotEvery: 500 })
   snapshots.pageMs = 20

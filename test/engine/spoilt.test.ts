@@ -1,4 +1,4 @@
-/** A log of which a page is damaged: what of it is still to be worked on, and what readiness says of a store that failed. */
+/** A log with a damaged page: the readable tasks are still worked on. And: readiness after a failed write. */
 import { createDaybook, type Caller, prepareTask } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { type EventStore, StoreError } from '@daybook/adapters/store'
@@ -12,7 +12,7 @@ const right = <A>(outcome: { readonly _tag: string; readonly right?: A; readonly
   return outcome.right as A
 }
 
-/** Revisions that cannot be read, once told. */
+/** A store on which the revisions in `damaged` cannot be read. */
 const damagedAt = (store: EventStore, code: StoreError['code'] = 'damaged'): { readonly store: EventStore; readonly damaged: Set<number> } => {
   const damaged = new Set<number>()
   return {
@@ -34,7 +34,7 @@ const enqueue = async (daybook: ReturnType<typeof createDaybook>, count: number)
   return queue
 }
 
-test('EV-03: a claim hands out the tasks that can be read, and the one that cannot is a dead letter', async () => {
+test('EV-03: a claim gets the tasks that can be read, and the one that cannot becomes a dead letter', async () => {
   const { store, damaged } = damagedAt(openMemoryStore())
   const daybook = createDaybook({ store, contentCacheMax: 0 })
   const queue = await enqueue(daybook, 5)
@@ -46,7 +46,7 @@ test('EV-03: a claim hands out the tasks that can be read, and the one that cann
   await daybook.close()
 })
 
-test('a store that can read nothing is the store’s failure, not the tasks’', async () => {
+test('if the store can read nothing, the claim is refused, and no task becomes a dead letter', async () => {
   const { store, damaged } = damagedAt(openMemoryStore())
   const daybook = createDaybook({ store, contentCacheMax: 0 })
   const queue = await enqueue(daybook, 2)
@@ -57,7 +57,7 @@ test('a store that can read nothing is the store’s failure, not the tasks’',
   await daybook.close()
 })
 
-test('a read that fails for a moment buries nobody: the claim is refused, and its tasks are given back', async () => {
+test('a read that fails once makes no dead letter: the claim is refused, and its tasks are given back', async () => {
   const { store, damaged } = damagedAt(openMemoryStore(), 'unavailable')
   const daybook = createDaybook({ store, contentCacheMax: 0 })
   const queue = await enqueue(daybook, 3)
@@ -66,13 +66,13 @@ test('a read that fails for a moment buries nobody: the claim is refused, and it
   expect(outcome).toMatchObject({ _tag: 'Left', left: { code: 'unavailable', detail: expect.stringContaining('cannot be read') } })
   expect(right(await queue.read((state) => deadLetters(state, {}, 10))).value).toEqual([])
   damaged.clear()
-  // Its agent never heard of it: no attempt, and no bar.
+  // The agent never received the claim, so it is neither an attempt nor a bar.
   const again = right(await queue.claim({ type: 'Claim', agent: 'a', max: 3 }, caller)).value
   expect(again.map(({ task, attempts }) => [task, attempts])).toEqual([['t0', 0], ['t1', 0], ['t2', 0]])
   await daybook.close()
 })
 
-test('a refused write speaks against the store for five seconds, so that whoever watches readiness comes back', async () => {
+test('a refused write makes the queue unavailable for five seconds only, so that a load balancer comes back', async () => {
   let now = 1e12
   let isFull = false
   const memory = openMemoryStore()

@@ -1,11 +1,11 @@
-/** What happens because time passes: by the engine's own timer, whatever the clock does. */
+/** Events caused by time, through the engine's timer, whatever the clock does. */
 import { nextDue, taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, configure, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, settle, sleep, stateText, task, textOf, typesIn, until } from '../support/queue.js'
 
 const short = (id: string, timeout = 0.04) => task(id, { timeout, maxRetries: 5, backoffSeconds: 0 })
 
-test('GB-07: a lease that runs out is ended without anyone asking, in the name of the system', async () => {
+test('GB-07: an expired lease is ended without any command, with the system as actor', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue(short('a')), caller)
   const [held] = ok(await engine.claim(claim(), caller))
@@ -29,7 +29,7 @@ test('LK-08: an expired claim can be claimed again at once, one retry and one at
   expect(codeOf(await engine.submit(complete(second!, 'bob'), caller))).toBe('success')
 })
 
-test('LK-08: a heartbeat puts the end off', async () => {
+test('LK-08: a heartbeat postpones the end', async () => {
   const { engine } = await openQueue()
   await engine.submit(enqueue(short('a', 0.15)), caller)
   const [held] = ok(await engine.claim(claim(), caller))
@@ -53,7 +53,7 @@ test('delays, retries and half-open breakers end by themselves', async () => {
   expect(ok(await engine.read(nextDue))).toBeUndefined()
 })
 
-test('what is due sooner than the timer that is set already comes first', async () => {
+test('a new earlier deadline replaces the timer that is already set', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue(task('long', { timeout: 3_000 })), caller)
   await engine.claim(claim(), caller)
@@ -82,13 +82,13 @@ test('hundreds of leases end on time while commands go on', async () => {
   expect(late.length).toBe(300)
 })
 
-/** A clock that the test sets. */
+/** An engine whose clock the test sets. */
 const openAt = async (start = 1_700_000_000_000, ...[options]: Parameters<typeof openQueue>) => {
   const time = { now: start }
   return { time, ...(await openQueue({ ...options, clock: () => time.now })) }
 }
 
-test('a clock that is set forward ends what has run out, with the next command at the latest', async () => {
+test('after the clock is set forward, everything due happens with the next command at the latest', async () => {
   const { time, engine, store } = await openAt()
   await engine.submit(enqueue(task('a', { timeout: 3_600 })), caller)
   await engine.claim(claim(), caller)
@@ -97,7 +97,7 @@ test('a clock that is set forward ends what has run out, with the next command a
   expect(await typesIn(store)).toEqual(['TaskEnqueued', 'Claimed', 'ClaimExpired', 'TaskEnqueued'])
 })
 
-test('a read after the time is up shows the tasks as they are by then', async () => {
+test('a read after a deadline shows the tasks as of then', async () => {
   const { time, engine } = await openAt()
   await engine.submit(enqueue(task('a', { timeout: 10, maxRetries: 5 })), caller)
   await engine.claim(claim(), caller)
@@ -107,7 +107,7 @@ test('a read after the time is up shows the tasks as they are by then', async ()
   expect(ok(await engine.read((state) => taskOf(state, 'a')?.status))).toBe('pending')
 })
 
-test('INV-14: `at` never decreases, though the clock goes back, and leases still end', async () => {
+test('INV-14: `at` never decreases, even if the clock goes back, and leases still end', async () => {
   const { time, engine, store } = await openAt()
   for (let i = 0; i < 40; i++) {
     time.now += i % 4 === 3 ? -86_400_000 : 90_000
@@ -124,7 +124,7 @@ test('INV-14: `at` never decreases, though the clock goes back, and leases still
   expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(store))))
 })
 
-test('a clock that was wrongly ahead while the store refused does not put the timers off', async () => {
+test('a clock that was wrongly ahead while the store refused does not delay the timers', async () => {
   const { time, engine, store } = await openAt()
   const right = time.now
   await engine.submit(enqueue(task('a', { timeout: 30 })), caller)
@@ -137,7 +137,7 @@ test('a clock that was wrongly ahead while the store refused does not put the ti
   expect(await typesIn(store)).toEqual(['TaskEnqueued', 'Claimed', 'ClaimExpired'])
 })
 
-test('no timer keeps running for a queue that has nothing to wait for', async () => {
+test('a queue with nothing to wait for has no timer', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)
   const [held] = ok(await engine.claim(claim(), caller))

@@ -1,4 +1,4 @@
-/** A store that cannot write: commands are refused and leave no trace, reads go on, and all is well afterwards. */
+/** A store that cannot write: commands are refused without a trace, reads still work, and everything works again afterwards. */
 import { depthOf, taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, caller, enqueue, fail, foldAll, logOf, ok, openQueue, settle, stateText, task, textOf, typesIn } from '../support/queue.js'
@@ -6,7 +6,7 @@ import { useVirtualTime } from '../support/virtual-time.js'
 
 useVirtualTime()
 
-test('refused with a reason and a time to come back; nothing is in the log (INV-16), and the state is as before', async () => {
+test('commands are refused with a reason and a retry time; nothing is in the log (INV-16), and the state is as before', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a', 'b'), caller)
   const [held] = ok(await engine.claim(claim(), caller))
@@ -25,7 +25,7 @@ test('refused with a reason and a time to come back; nothing is in the log (INV-
   expect(await logOf(store)).toEqual(log)
 })
 
-test('reads go on, and the next command is tried at once', async () => {
+test('reads still work, and the next command is tried at once', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)
   store.script.push({ kind: 'unavailable' }, { kind: 'unavailable' })
@@ -39,7 +39,7 @@ test('reads go on, and the next command is tried at once', async () => {
   expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(store))))
 })
 
-test('both batches in flight are refused, what came after them is tried anew', async () => {
+test('both batches in flight are refused, and later commands are decided again', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)
   const release = store.hold()
@@ -54,7 +54,7 @@ test('both batches in flight are refused, what came after them is tried anew', a
   expect((await logOf(store)).map(({ revision }) => revision)).toEqual([0, 1])
 })
 
-test('contents are those of the tasks that came to be, not of those that were rolled back', async () => {
+test('contents are those of the appended tasks, not of those that were rolled back', async () => {
   const { engine, store } = await openQueue({ batchEventsMax: 2, contentCacheMax: 400 })
   const lost = Array.from({ length: 6 }, (_, i) => task(`lost${i}`))
   store.script.push({ kind: 'unavailable' })
@@ -64,17 +64,17 @@ test('contents are those of the tasks that came to be, not of those that were ro
   expect(claimed.map(({ content }) => content)).toEqual(Array.from({ length: 30 }, (_, i) => `{"payload":"of t${i}"}`))
 })
 
-test('a claim whose contents cannot be read is told so, and its task is given back', async () => {
+test('a claim whose contents cannot be read is refused, and its task is given back', async () => {
   const { engine, store } = await openQueue({ contentCacheMax: 0 })
   await engine.submit(enqueue('a', 'b'), caller)
-  // Together, and then each for itself.
+  // First together, then each on its own.
   store.failReads = 2
   expect(await engine.claim(claim(), caller)).toMatchObject({ left: { code: 'unavailable', detail: expect.stringContaining('cannot be read') } })
   expect(ok(await engine.read((state) => taskOf(state, 'a')))).toMatchObject({ status: 'pending', attempts: 0 })
   expect(ok(await engine.claim(claim(), caller))).toMatchObject([{ task: 'a', content: '{"payload":"of a"}' }])
 })
 
-test('a lease that ends while the store cannot write ends once it can, without anyone asking', async () => {
+test('a lease that ends while the store cannot write ends as soon as it can, without any command', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue(task('a', { timeout: 0.05 })), caller)
   const [held] = ok(await engine.claim(claim(), caller))

@@ -1,4 +1,4 @@
-/** An append whose outcome is not known is settled, never doubled (EV-03, INV-19). */
+/** An append with an unknown outcome is resolved and never written twice (EV-03, INV-19). */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
@@ -16,7 +16,7 @@ const faults: ReadonlyArray<Fault> = [
 ]
 const name = (fault: Fault): string => ('ms' in fault ? `${fault.kind} (${fault.ms} ms)` : fault.kind)
 
-/** Each event once: ids differ, and the tasks enqueued are these. */
+/** Throws unless each event is there once, and exactly these tasks are enqueued. */
 const holdsOnce = (log: Awaited<ReturnType<typeof logOf>>, tasks: ReadonlyArray<string>): void => {
   const ids = log.map(({ id }) => id)
   if (new Set(ids).size !== ids.length) throw new Error('INV-19: an event is in the log twice')
@@ -46,7 +46,7 @@ for (const fault of faults) {
     holdsOnce(await logOf(store), ['a'])
   })
 
-  test(`INV-19: ${name(fault)}: with another append behind it`, async () => {
+  test(`INV-19: ${name(fault)}: with another append after it`, async () => {
     for (const behind of [...faults, { kind: 'none' }, { kind: 'unavailable' }] as const) {
       const { engine, store } = await openQueue()
       await engine.submit(enqueue('a'), caller)
@@ -60,7 +60,7 @@ for (const fault of faults) {
       expect(codeOf(await first)).toBe('success')
       const told = codeOf(await second)
       await sleep(90)
-      // Behind a lost append the second is refused for its revision and decided anew; or its own fault is told.
+      // After a lost append the second is refused for its revision and decided again; or its own fault is reported.
       expect(told).toBe(behind.kind === 'unavailable' ? 'unavailable' : 'success')
       holdsOnce(await logOf(store), told === 'success' ? ['a', 'b', 'c'] : ['a', 'b'])
       expect(await stateText(engine)).toBe(textOf(foldAll(await logOf(store))))
@@ -82,7 +82,7 @@ for (const fault of faults) {
   })
 }
 
-test('INV-19: lost, and another writer took its place: decided anew, once', async () => {
+test('INV-19: lost, and another writer appended at its revision: decided again, once', async () => {
   const { engine, store } = await openQueue({ store: openMemoryStore({ isShared: true }) })
   const { engine: other } = await openQueue({ store })
   await engine.submit(enqueue('a'), caller)
@@ -97,13 +97,13 @@ test('INV-19: lost, and another writer took its place: decided anew, once', asyn
   expect((await typesIn(store)).filter((type) => type === 'Claimed')).toHaveLength(1)
 })
 
-test("INV-19: lost, and another writer's event stands in its place: that is not taken for it", async () => {
+test("INV-19: lost, and another writer's event at its revision is not mistaken for it", async () => {
   const inner = openMemoryStore({ isShared: true })
   const { engine, store } = await openQueue({ store: inner })
   const { engine: other } = await openQueue({ store: inner })
   await engine.submit(enqueue('a'), caller)
   store.script.push({ kind: 'unknown, lost' })
-  // It cannot look at once, and meanwhile the other comes.
+  // The engine cannot read at once, and the other writer appends meanwhile.
   store.failReads = 1
   const mine = engine.submit(enqueue('mine'), caller)
   await settle()
@@ -127,7 +127,7 @@ test('nothing is answered while the outcome is unknown, and nothing new is decid
   holdsOnce(await logOf(store), ['a', 'b', 'c'])
 })
 
-test('teeth: one who appends again blindly is caught', async () => {
+test('teeth: an engine that appends again without looking is caught', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)
   const [event] = await logOf(store)
@@ -137,7 +137,7 @@ test('teeth: one who appends again blindly is caught', async () => {
   expect(() => holdsOnce(log.slice(0, 1), ['a', 'b'])).toThrow('instead of')
 })
 
-test('a completion that is unknown and written completes once', async () => {
+test('a completion whose unknown append was written completes once', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)
   const [held] = ok(await engine.claim(claim(), caller))

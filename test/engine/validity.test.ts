@@ -1,6 +1,6 @@
 /**
- * What comes in as a command, through any door, comes back out of the log as it was decided; or it never gets in.
- * Commands here are right at first, and then spoilt somewhere.
+ * INV-24: every command, submitted in any way, is either refused or read back from the log as it was decided.
+ * The commands here are valid first, and then one part of each is made invalid.
  */
 import { type Committed, decodeRecorded, encodeData, openEngine, prepareTask, type QueueEngine } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
@@ -15,14 +15,14 @@ import { caller, claim, codeOf, complete, configure, enqueue, fail, foldAll, hea
 
 // ------------------------------------------------------------------ the oracle
 
-/** Throws unless the log gives back what was decided, and gives it to whoever reads JSON. */
+/** Throws unless the recorded event equals the decided one, also for any other JSON parser. */
 const readsBack = (recorded: RecordedEvent, decided: QueueEvent): void => {
   const { revision, type, data, metadata } = recorded
   const fault = (what: string): Error => new Error(`INV-24: ${revision} ${type}: ${what}: ${data.slice(0, 200)} ${metadata.slice(0, 200)}`)
   const read = decodeRecorded(recorded)
   if (isUnreadable(read)) throw fault(read.why)
   const { content, ...event } = decided
-  // JSON knows one zero, and members that are undefined are none.
+  // JSON has only one zero, and no undefined members.
   if (!isSame(read, event)) throw fault(`is read as ${JSON.stringify(read).slice(0, 200)}`)
   for (const text of [data, metadata]) {
     if (!isJson(text)) throw fault('is no JSON')
@@ -40,7 +40,7 @@ const isSame = (one: unknown, other: unknown): boolean => {
   return [...keys].every((key) => isSame((one as Record<string, unknown>)[key], (other as Record<string, unknown>)[key]))
 }
 
-/** Without the finished tasks whose retention is over: when they leave is no event, and may differ. */
+/** The state as text without finished tasks whose retention is over: when they leave is not an event, so it may differ. */
 const keptText = (state: QueueState, at: number): string => textOf(forget(fork(state), at, Number.POSITIVE_INFINITY))
 
 const isUnicode = (value: unknown): boolean =>
@@ -56,9 +56,9 @@ const isJson = (text: string): boolean => {
   }
 }
 
-// ------------------------------------------------------------------ commands, right and spoilt
+// ------------------------------------------------------------------ commands, valid and invalid
 
-/** A command of each kind, for a queue with these tasks in it. */
+/** A valid command of each type, for a queue with these tasks. */
 const commandOf = (type: CommandType, pick: number, held: ReadonlyArray<{ readonly task: string; readonly token: number }>): Command => {
   const holder = held[pick % Math.max(1, held.length)] ?? { task: 't0', token: 1 }
   const id = `t${pick % 30}`
@@ -126,13 +126,13 @@ const odds: ReadonlyArray<unknown> = [
 ]
 
 interface Spoiling {
-  /** Which place, by number, modulo those there are. */
+  /** The number of the place to change, modulo the number of places. */
   readonly place: number
   readonly odd: number
   readonly how: 'replace' | 'add' | 'remove'
 }
 
-/** A copy of the value, spoilt in one place; the type of the command itself mostly stays. */
+/** A copy of the value with one place made invalid; the command's type is mostly kept. */
 const spoil = (value: unknown, { place, odd, how }: Spoiling): unknown => {
   const places: Array<{ readonly holder: Record<string, unknown>; readonly key: string }> = []
   const walk = (given: unknown): unknown => {
@@ -170,7 +170,7 @@ const step = fc.record({
 
 // ------------------------------------------------------------------ the rule
 
-test('INV-24: whatever is submitted is refused, or is read back from the log as it was decided', async () => {
+test('INV-24: every submitted command is refused, or is read back from the log as it was decided', async () => {
   const seen = { refused: new Set<string>(), taken: new Set<string>(), spoiltAndTaken: 0, callers: 0 }
   const isCovered = (): boolean =>
     types.every((type) => seen.taken.has(type) && seen.refused.has(`${type} invalid`)) && seen.spoiltAndTaken > 50 && seen.callers > 20
@@ -186,7 +186,7 @@ test('INV-24: whatever is submitted is refused, or is read back from the log as 
         const right = commandOf(type, pick, held)
         const command = (how === null ? right : spoil(right, how)) as Command
         const by = callerOdd === undefined ? caller : pick % 2 === 0 ? { actor: callerOdd as string } : { actor: 'ann', correlationId: callerOdd as string }
-        // What is due by now has happened then.
+        // A read first issues the tick for everything that is due.
         await engine.read(() => undefined)
         const before = engine.status().revision
         const outcome =
@@ -214,7 +214,7 @@ test('INV-24: whatever is submitted is refused, or is read back from the log as 
       await engine.close()
     })
   await fc.assert(rule, runs(150))
-  // A rare case may be missing by chance: then more histories are drawn.
+  // A rare case may be missing by chance. Then more histories are drawn.
   for (let round = 0; round < 10 && !isCovered(); round++) await fc.assert(rule, { numRuns: 150, seed: runSeed + round + 1 })
   for (const type of types) {
     expect([...seen.taken], `${type} is taken`).toContain(type)
@@ -224,7 +224,7 @@ test('INV-24: whatever is submitted is refused, or is read back from the log as 
   expect(seen.callers).toBeGreaterThan(20)
 }, 600_000)
 
-test('INV-24: what stands in metadata is 1 to 128 printable characters, or nothing is appended', async () => {
+test('INV-24: texts in metadata have 1 to 128 printable characters, or nothing is appended', async () => {
   const { engine, store } = await openQueue()
   for (const odd of odds) {
     const isName = typeof odd === 'string' && odd !== '' && odd.length <= 128 && /^[\P{C}]+$/u.test(odd) && !/[\u2028\u2029]/.test(odd)
@@ -237,7 +237,7 @@ test('INV-24: what stands in metadata is 1 to 128 printable characters, or nothi
   for (const { metadata } of await logOf(store)) expect(() => JSON.parse(metadata) as unknown).not.toThrow()
 })
 
-test('ADR 9: the quick check of a command lets through what its codec does, and nothing else', () => {
+test('ADR 9: the quick check of a command accepts exactly what its codec accepts', () => {
   let quick = 0
   fc.assert(
     fc.property(fc.constantFrom(...types), fc.nat({ max: 99 }), fc.option(spoiling, { freq: 4 }), (type, pick, how) => {
@@ -256,7 +256,7 @@ test('ADR 9: the quick check of a command lets through what its codec does, and 
   expect(quick).toBeGreaterThan(30)
 })
 
-test('INV-24: teeth: what is decided on without the check is found', async () => {
+test('INV-24: teeth: a decision without the check is caught', async () => {
   const store = openMemoryStore()
   const metadata = '{"schemaVersion":1,"at":"2026-01-05T09:00:00.000Z"}'
   const at = Date.parse('2026-01-05T09:00:00.000Z')
@@ -302,9 +302,9 @@ test('INV-24: teeth: what is decided on without the check is found', async () =>
   await store.close()
 })
 
-// ------------------------------------------------------------------ what is composed, and what was recorded before
+// ------------------------------------------------------------------ computed values, and older events
 
-test('INV-24: times that are put together end with the year 9999, whatever clock and settings say', async () => {
+test('INV-24: computed times end with the year 9999, whatever the clock and the settings', async () => {
   for (const now of [253_402_300_799_999, 8.64e15, 1e300, 1_700_000_000_000.5, -5, Number.NaN]) {
     let state = initial('q')
     const perform = (command: Command): void => {
@@ -326,7 +326,7 @@ test('INV-24: times that are put together end with the year 9999, whatever clock
   }
 })
 
-test('EV-11: texts that were recorded when more was let in are still read', async () => {
+test('EV-11: texts that were recorded under weaker rules are still read', async () => {
   const metadata = '{"schemaVersion":1,"at":"2026-01-05T09:00:00.000Z"}'
   const long = 'x'.repeat(5_000)
   for (const [type, data] of [
@@ -340,7 +340,7 @@ test('EV-11: texts that were recorded when more was let in are still read', asyn
   }
 })
 
-test('INV-24: a reason of 4,001 characters is refused by its path, one of 4,000 outlives a restart', async () => {
+test('INV-24: a reason of 4,001 characters is refused with its path, one of 4,000 survives a restart', async () => {
   const store = openMemoryStore()
   const { engine } = await openQueue({ store })
   await engine.submit(enqueue('a', 'b'), caller)
@@ -353,7 +353,7 @@ test('INV-24: a reason of 4,001 characters is refused by its path, one of 4,000 
   expect([...status].sort()).toEqual(['a pending', 'b cancelled'])
 })
 
-test('INV-24: what the engine itself says of a task fits, however long the reason', async () => {
+test('INV-24: the engine\'s own texts about a task fit, however long the reason', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), caller)
   const claims = ok(await engine.claim(claim(), caller))
@@ -362,13 +362,13 @@ test('INV-24: what the engine itself says of a task fits, however long the reaso
   expect((await logOf(store)).map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', 'Released'])
 })
 
-test('INV-24: settings that no queue can have are refused before a queue begins with them', async () => {
+test('INV-24: invalid settings are refused before a queue is created with them', async () => {
   const report = { skipped: () => undefined, progress: () => undefined }
   const opening: Promise<QueueEngine> = openEngine(openMemoryStore(), 'q', undefined, report, { defaults: { maxAttempts: Number.NaN } })
   await expect(opening).rejects.toThrow('defaults.maxAttempts must be a whole number')
 })
 
-test('LK-01: a prepared task names what is wrong with it, as HTTP does', () => {
+test('LK-01: an invalid prepared task is refused with its path, as over HTTP', () => {
   const paths = (input: object): unknown => {
     const prepared: E.Either<{ readonly errors?: ReadonlyArray<{ readonly path: string }> }, PreparedTask> = prepareTask({ type: 't', ...input })
     return E.isLeft(prepared) ? prepared.left.errors?.map(({ path }) => path) : 'fine'

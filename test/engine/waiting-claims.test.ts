@@ -1,4 +1,4 @@
-/** Long polling: a claim that finds nothing waits, and is served in the very append that brings the task. */
+/** Long polling: a claim that finds no task waits, and is served in the same append that brings the task. */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ const openIdle = async (...args: Parameters<typeof openQueue>) => {
   return { ...opened, wait }
 }
 
-test('served in the append that brings the task: one append for both', async () => {
+test('a waiting claim is served in the append that brings the task: one append for both', async () => {
   const { engine, store, wait } = await openIdle()
   const waiting = wait('ann')
   await settle()
@@ -26,7 +26,7 @@ test('served in the append that brings the task: one append for both', async () 
   expect(engine.status().waitingClaims).toBe(0)
 })
 
-test('first come, first served, also against claims that come later with the work', async () => {
+test('first come, first served, also against claims that arrive together with the task', async () => {
   const { engine, store, wait } = await openIdle()
   const waiting = ['first', 'second', 'third'].map((agent) => wait(agent))
   await settle()
@@ -40,7 +40,7 @@ test('first come, first served, also against claims that come later with the wor
   expect(store.appends).toEqual([4, 2])
 })
 
-test('a claim says how long it had waited when its tasks were granted, not when that was written', async () => {
+test('a claim has the time it had waited when its tasks were granted, not when they were written', async () => {
   const { engine, store, wait } = await openIdle()
   const askedAt = performance.now()
   const waiting = wait('ann')
@@ -57,19 +57,19 @@ test('a claim says how long it had waited when its tasks were granted, not when 
   await enqueued
 })
 
-test('a newcomer does not overtake those that wait, also where the append has room for it and none for them', async () => {
+test('a new claim does not overtake waiting ones, even if the append has room for it and not for them', async () => {
   const inner = openMemoryStore()
   const { engine, wait } = await openIdle({ store: { ...inner, limits: { ...inner.limits, appendEventsMax: 10 } } })
   const first = wait('first', 10_000, 8)
   await settle()
-  // Eight events, and eight more do not fit behind them; one would.
+  // Eight events, and eight more do not fit after them; one would.
   const ids = Array.from({ length: 8 }, (_, i) => `t${i}`)
   const [, late] = await Promise.all([engine.submit(enqueue(...ids), caller), engine.claim(claim('late'), caller)])
   expect(ok(late)).toEqual([])
   expect(ok(await first).map(({ task: id }) => id)).toEqual(ids)
 })
 
-test('a claim that may take only other work stands in nobody’s way', async () => {
+test('a claim that may take only other tasks does not block the others', async () => {
   const { engine, wait } = await openIdle()
   const picky = engine.claim({ ...claim('picky'), types: ['special'] }, caller, { waitMs: 10_000 })
   const ann = wait('ann')
@@ -79,7 +79,7 @@ test('a claim that may take only other work stands in nobody’s way', async () 
   expect(ok(await picky)[0]?.task).toBe('s')
 })
 
-test('out of patience: answered empty, not before time, and nothing is taken', async () => {
+test('when the wait is over, not earlier, the claim is answered with no tasks, and nothing is claimed', async () => {
   const { engine, store, wait } = await openIdle()
   const started = performance.now()
   expect(await wait('ann', 40)).toEqual({ _tag: 'Right', right: { value: [], revision: -1 } })
@@ -90,7 +90,7 @@ test('out of patience: answered empty, not before time, and nothing is taken', a
   expect(await typesIn(store)).toEqual(['TaskEnqueued'])
 })
 
-test('given up by its signal: answered empty, and takes nothing', async () => {
+test('when its signal aborts, the claim is answered with no tasks, and nothing is claimed', async () => {
   const { engine, store, wait } = await openIdle()
   const leaving = new AbortController()
   const [gone, stays] = [wait('ann', 10_000, 1, leaving.signal), wait('bob')]
@@ -105,7 +105,7 @@ test('given up by its signal: answered empty, and takes nothing', async () => {
 })
 
 for (const how of ['out of patience', 'given up'] as const) {
-  test(`${how} just after work was found: answered with the work, so that no lease runs for nobody`, async () => {
+  test(`${how} just after a task was found: answered with the task, so that no lease runs for nobody`, async () => {
     const { engine, store, wait } = await openIdle()
     const leaving = new AbortController()
     const waiting = wait('ann', how === 'given up' ? 10_000 : 60, 1, leaving.signal)
@@ -121,7 +121,7 @@ for (const how of ['out of patience', 'given up'] as const) {
     await enqueued
   })
 
-  test(`${how} just after work was found that did not come to be: answered empty, takes nothing`, async () => {
+  test(`${how} just after a task was found that is then rolled back: answered with no tasks, and nothing is claimed`, async () => {
     const { engine, store, wait } = await openIdle()
     const leaving = new AbortController()
     const waiting = wait('ann', how === 'given up' ? 10_000 : 60, 1, leaving.signal)
@@ -152,7 +152,7 @@ test('a waiting claim survives an append that the store refuses, and keeps its p
   expect(store.appends).toEqual([2, 4])
 })
 
-test('a claim that found work which the store then refused to write is served without anyone asking', async () => {
+test('a claim whose append the store refused is served later without any command', async () => {
   const { engine, store, wait } = await openIdle()
   await engine.submit(enqueue('a'), caller)
   store.script.push({ kind: 'unavailable' })
@@ -160,7 +160,7 @@ test('a claim that found work which the store then refused to write is served wi
   expect(store.appends).toEqual([1, 1, 1])
 })
 
-test('work beyond one append is handed out all the same', async () => {
+test('more tasks than one append can hold are handed out in several', async () => {
   const { engine, store, wait } = await openIdle({ batchEventsMax: 10 })
   const waiting = Array.from({ length: 30 }, (_, i) => wait(`agent ${i}`))
   await settle()
@@ -170,7 +170,7 @@ test('work beyond one append is handed out all the same', async () => {
   expect(store.appends).toEqual([30, 10, 10, 10])
 })
 
-test('where an append has no room for the first in line, nobody behind is served before: the next append is theirs', async () => {
+test('if an append has no room for the first waiting claim, no later one is served before it: it is in the next append', async () => {
   const memory = openMemoryStore()
   const { engine, store, wait } = await openIdle({ store: { ...memory, limits: { ...memory.limits, appendEventsMax: 5 } } })
   const waiting = [wait('first', 10_000, 3), wait('second', 10_000, 1)]
@@ -181,7 +181,7 @@ test('where an append has no room for the first in line, nobody behind is served
   expect(store.appends).toEqual([4, 4])
 })
 
-test('served by whatever frees work: a failure, a release, an expiry, a delay that ends, a resumed queue', async () => {
+test('served by everything that frees tasks: a failure, a release, an expiry, the end of a delay, a resumed queue', async () => {
   const { engine, wait } = await openIdle()
   await engine.submit(configure({ retentionSeconds: 3_600 }), caller)
   await engine.submit(enqueue(task('a', { backoffSeconds: 0, maxRetries: 9 })), caller)
@@ -213,7 +213,7 @@ test('served by whatever frees work: a failure, a release, an expiry, a delay th
   expect(['p', 'short']).toContain(ok(await last)[0]?.task)
 })
 
-test('dependents of a completed task go to those who wait, in the same append', async () => {
+test('dependents of a completed task go to waiting claims in the same append', async () => {
   const { engine, store, wait } = await openIdle()
   await engine.submit(enqueue('a', task('b', { dependencies: ['a'] })), caller)
   const [held] = ok(await engine.claim(claim(), caller))
@@ -237,7 +237,7 @@ test('each gets up to max tasks, with their contents, from memory or from the lo
   }
 })
 
-test('contents stay right when a task is claimed anew while they are being read', async () => {
+test('contents stay right if a task is claimed again while they are being read', async () => {
   const { engine } = await openIdle({ contentCacheMax: 20 })
   await engine.submit(enqueue('a', 'b'), caller)
   const both = engine.claim(claim('ann', 2), caller)
@@ -247,7 +247,7 @@ test('contents stay right when a task is claimed anew while they are being read'
   expect(ok(await again).map(({ content }) => content)).toEqual(['{"payload":"of a"}'])
 })
 
-test('a checkpoint that a former holder left comes with the task', async () => {
+test('the checkpoint of a former holder comes with the task', async () => {
   const { engine } = await openIdle()
   await engine.submit(enqueue(task('a', { backoffSeconds: 0 })), caller)
   const [held] = ok(await engine.claim(claim(), caller))
@@ -256,7 +256,7 @@ test('a checkpoint that a former holder left comes with the task', async () => {
   expect(ok(await engine.claim(claim('bob'), caller))).toMatchObject([{ task: 'a', checkpoint: '{"step":3,"content":"x"}' }])
 })
 
-test('many waiters, many tasks, some leave: each task to one agent, each agent what it was told', async () => {
+test('many waiting claims, many tasks, some claims aborted: each task goes to one agent, and each agent gets exactly its tasks', async () => {
   const { engine, wait } = await openIdle()
   const got: Array<string> = []
   const agents = Array.from({ length: 200 }, async (_, i) => {

@@ -1,4 +1,4 @@
-/** Events as they are in the log: whole, linked, and readable for ever. */
+/** Events as they are in the log: complete, linked, and readable by later versions. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { decodeRecorded, historyOf, parseObject, showEvent, taskOfEvent } from '@daybook/adapters/engine'
@@ -12,7 +12,7 @@ import { claim, codeOf, complete, configure, caller, enqueue, fail, foldAll, hea
 const isoTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** A queue with all kinds of events in it, at random. */
+/** A queue with random events of all kinds. */
 const lively = async (seed: number, store: EventStore = openMemoryStore()) => {
   const random = randomOf(seed)
   const opened = await openQueue({ store, random })
@@ -55,7 +55,7 @@ const lively = async (seed: number, store: EventStore = openMemoryStore()) => {
   return { ...opened, log: await logOf(store) }
 }
 
-test('each event says when, who, why and in which version; ids are unique; a command is one causation', async () => {
+test('each event has time, actor, correlation and version; ids are unique; all events of a command have one causation', async () => {
   const { log } = await lively(1)
   expect(new Set(log.map(({ id }) => id)).size).toBe(log.length)
   for (const { id, metadata } of log) {
@@ -70,7 +70,7 @@ test('each event says when, who, why and in which version; ids are unique; a com
   }
 })
 
-test('the correlation is the caller’s, or else the command itself; commands keep theirs apart in one append', async () => {
+test('the correlation is the caller’s, or the command itself; commands in one append keep their own', async () => {
   const { engine, store } = await openQueue()
   await Promise.all([
     engine.submit(enqueue('a', 'b'), { actor: 'ann "the" ann', correlationId: 'request "7"' }),
@@ -84,7 +84,7 @@ test('the correlation is the caller’s, or else the command itself; commands ke
   expect(c!.$causationId).not.toBe(a!.$causationId)
 })
 
-/** Throws unless each event of a task names the event of that task before it. */
+/** Throws unless each event of a task names the previous event of that task. */
 const isChained = (log: ReadonlyArray<RecordedEvent>): number => {
   const last = new Map<string, number>()
   for (const event of log) {
@@ -97,7 +97,7 @@ const isChained = (log: ReadonlyArray<RecordedEvent>): number => {
   return last.size
 }
 
-test('history: each event of a task names the one before; the way back is what a filter over the log finds', async () => {
+test('history: each event of a task names the previous one; following the links finds the same as filtering the log', async () => {
   for (const seed of [1, 2, 3]) {
     const { engine, store, log } = await lively(seed)
     expect(isChained(log)).toBeGreaterThan(20)
@@ -110,7 +110,7 @@ test('history: each event of a task names the one before; the way back is what a
   }
 })
 
-test('history: teeth: a link left out or wrong is found', async () => {
+test('history: teeth: a missing or wrong link is caught', async () => {
   const { log } = await lively(1)
   const at = log.findIndex(({ type }) => type === 'Completed')
   const without = log.map((event, i) => (i === at ? { ...event, metadata: event.metadata.replace(/,"prev":\d+/, '') } : event))
@@ -119,7 +119,7 @@ test('history: teeth: a link left out or wrong is found', async () => {
   expect(() => isChained(wrong)).toThrow('Completed')
 })
 
-test('EV-01: what is folded from the log is what was folded as it was decided', async () => {
+test('EV-01: folding the log gives the same state as folding the decided events', async () => {
   for (const seed of [4, 5, 6]) {
     const { engine, log } = await lively(seed)
     expect(await stateText(engine)).toBe(textOf(foldAll(log)))
@@ -127,7 +127,7 @@ test('EV-01: what is folded from the log is what was folded as it was decided', 
   }
 })
 
-test('EV-01: members named content, of a checkpoint, a progress or a setting, are read back as they were', async () => {
+test('EV-01: members named `content` in a checkpoint, progress or setting are read back unchanged', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(configure({ breakers: { overrides: { a: { failureThreshold: 2 }, content: { failureThreshold: 3 } } } }), caller)
   await engine.submit(enqueue(task('a', { backoffSeconds: 0 })), caller)
@@ -149,7 +149,7 @@ const foreign = (id: number, type: string, data: string, metadata = '{}'): Event
   metadata,
 })
 
-test('EV-11: what cannot be read is kept and counted; the start goes on, and decisions where an operator says so', async () => {
+test('EV-11: unreadable events are kept and counted; the start goes on, and decisions too if an operator says so', async () => {
   const store = openMemoryStore()
   const { engine: before } = await openQueue({ store })
   await before.submit(enqueue('a'), caller)
@@ -205,7 +205,7 @@ test('EV-11: any text in the log is either an event or unreadable, never a crash
   }
 })
 
-test('EV-11: tasks, claims and completions that are read off their texts are what parser and codec make of them', () => {
+test('EV-11: the fast reader of tasks, claims and completions gives the same as parser and codec', () => {
   const random = randomOf(11)
   const long = 'x'.repeat(128)
   const names = ['"a"', '"01a1fc3b-7336-7368-8d7e-f3d6789d0ed0"', '"#a"', '"a#"', '"a*"', '""', `"${long}"`, `"${long}x"`, '"é ☃"', '"😀"', '"\ud800"', '"\\u0061"', '"a\\"b"', '"a\u007f"', '"a\u2028"', '"a\nb"', 'null', '7']
@@ -224,7 +224,7 @@ test('EV-11: tasks, claims and completions that are read off their texts are wha
   for (let i = 0; i < 40_000; i++) {
     const type = oneOf(random, Object.keys(members))
     const parts = members[type]!
-    // Mostly what is quite in order, and one thing that may not be: a value, the end, or the order.
+    // A valid text in which at most one thing is changed: a value, the end, or the order.
     const odd = below(random, parts.length + 2)
     const texts = parts.map(([name, values], place) => `"${name}":${place === odd ? oneOf(random, values) : (values[0] as string)}`)
     if (odd === parts.length + 1) texts.unshift(...texts.splice(below(random, texts.length), 1))
@@ -232,7 +232,7 @@ test('EV-11: tasks, claims and completions that are read off their texts are wha
     const end = odd === parts.length ? oneOf(random, ends) : type === 'Claimed' ? '}' : ',"content":null}'
     const recorded = { type, metadata, created: 'never' }
     const plain = decodeRecorded({ ...recorded, data: `{${facts}${end}` })
-    // With a blank in front it is no text of ours.
+    // With a leading blank the fast reader does not recognise it, so the parser reads it.
     expect(plain, facts + end).toEqual(decodeRecorded({ ...recorded, data: `{ ${facts}${end}` }))
     read.add(`${type} ${isUnreadable(plain) ? plain.why : 'read'}`)
   }
@@ -240,7 +240,7 @@ test('EV-11: tasks, claims and completions that are read off their texts are wha
   expect([...read].sort()).toEqual(found.sort())
 })
 
-test('INV-22: what is kept of a task does not keep the page that it was read from', () => {
+test('INV-22: a task in memory does not keep the page that it was read from', () => {
   setFlagsFromString('--expose-gc')
   const heapBytes = (): number => {
     ;(runInNewContext('gc') as () => void)()
@@ -259,7 +259,7 @@ test('INV-22: what is kept of a task does not keep the page that it was read fro
   expect(tasks.some(isUnreadable)).toBe(false)
 })
 
-test('showEvent says it in words for people; what is no JSON is shown as text', async () => {
+test('showEvent describes events for people; text that is not JSON is shown as text', async () => {
   const { engine, store } = await openQueue()
   await engine.submit(enqueue('a'), { actor: 'ann', correlationId: 'r1' })
   const [event] = await logOf(store)
@@ -270,7 +270,7 @@ test('showEvent says it in words for people; what is no JSON is shown as text', 
   expect(showEvent({ ...event!, data: 'no json', metadata: '' })).toMatchObject({ data: 'no json', actor: undefined, at: event!.created })
 })
 
-test('a task’s event says what the task says, whatever the one before it said', async () => {
+test('a task’s event is encoded independently of the event before it', async () => {
   const { engine, store } = await openQueue()
   const random = randomOf(7)
   const tasks = Array.from({ length: 200 }, (_, i) =>

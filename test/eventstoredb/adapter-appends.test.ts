@@ -1,4 +1,4 @@
-/** What an append may be told, and what is in the log then, for each way in which a server and a connection fail. */
+/** The result of an append and the log after it, for each fault of server and connection. */
 import type { AppendError } from '@daybook/adapters/store'
 import { describe, expect, test, vi } from 'vitest'
 import { append, assertHolds, events, readAll } from '../contract/check.js'
@@ -8,7 +8,7 @@ import type { Fault } from '../support/eventstoredb/faults.js'
 import { ended, open, persist, started } from './adapter.js'
 import { sleep, startServer } from './client.js'
 
-/** What it is told, and whether it may have been written all the same. */
+/** The result of the append, and whether it is in the log. */
 const table: ReadonlyArray<readonly [fault: Fault, told: AppendError['_tag'] | 'written', inLog: boolean]> = [
   [{ kind: 'drop', commit: false }, 'OutcomeUnknown', false],
   [{ kind: 'drop', commit: true }, 'OutcomeUnknown', true],
@@ -24,7 +24,7 @@ const table: ReadonlyArray<readonly [fault: Fault, told: AppendError['_tag'] | '
   [{ kind: 'internal', commit: true }, 'OutcomeUnknown', true],
   [{ kind: 'internal-answer' }, 'OutcomeUnknown', false],
   [{ kind: 'internal-answer', commit: true }, 'OutcomeUnknown', true],
-  // No leader to name: handed back.
+  // Without a leader's address the append is refused.
   [{ kind: 'not-leader' }, 'Unavailable', false],
   [{ kind: 'not-ready' }, 'Unavailable', false],
   [{ kind: 'too-busy' }, 'Unavailable', false],
@@ -35,7 +35,7 @@ const table: ReadonlyArray<readonly [fault: Fault, told: AppendError['_tag'] | '
 ]
 
 describe('EV-03 an append', () => {
-  test.each(table)('%j: is told %s; in the log: %s; sent again it is there once', async (fault, told, inLog) => {
+  test.each(table)('%j: the result is %s; in the log: %s; sent again it is there once', async (fault, told, inLog) => {
     const { server, store } = await started()
     const before = await readAll(store, 's')
     const batch = events(4, 10)
@@ -45,15 +45,15 @@ describe('EV-03 an append', () => {
     await sleep(30)
     expect(server.faults.fired).toHaveLength(1)
     expect(await store.head('s')).toBe(inLog ? 6 : 2)
-    // The engine's way with what is unknown: the same append again.
+    // Like the engine after an unknown outcome: sends the same append again.
     if (told !== 'written') await persist(task)
     await assertHolds(store, 's', [...before, ...batch])
-    // And nothing comes of an answer that is late.
+    // A late answer has no effect.
     await sleep(fault.afterMs ?? 0)
     expect(await append(store, 's', events(1, 20), 6)).toBe(7)
   })
 
-  test('that timed out and is written later, after it was sent again: there once', async () => {
+  test('that timed out and is written later, after it was sent again, is there once', async () => {
     const { server, store } = await started()
     server.faults.script({ on: 'append', stream: 's', fault: { kind: 'timeout', commit: true, afterMs: 120 } })
     const batch = events(2, 10)
@@ -64,7 +64,7 @@ describe('EV-03 an append', () => {
     expect((await readAll(store, 's')).map(({ id }) => id).slice(3)).toEqual(batch.map(({ id }) => id))
   })
 
-  test('without a connection: nothing was sent, it says so, and goes on when the server is there again', async () => {
+  test('without a connection: the result says that nothing was sent; appends work again when the server is back', async () => {
     const { server, store } = await started()
     await server.stop()
     await sleep(20)
@@ -74,7 +74,7 @@ describe('EV-03 an append', () => {
     expect(await store.head('s')).toBe(3)
   })
 
-  test('over a half-open connection: unknown within its time-out, and a new connection takes its place', async () => {
+  test('over a half-open connection: unknown within its time-out, and a new connection replaces the old', async () => {
     const { server, store } = await started()
     server.halfOpen(true)
     await sleep(20)
@@ -85,7 +85,7 @@ describe('EV-03 an append', () => {
     expect(await store.head('s')).toBe(3)
   })
 
-  test('whose connection falls silent while it is open: the next goes over another', async () => {
+  test('whose open connection goes silent: the next append uses another', async () => {
     const { server, store } = await started()
     server.faults.script({ on: 'append', stream: 's', fault: { kind: 'no-reply' } })
     expect(await ended(store.append('s', events(1), 2))).toBe('OutcomeUnknown')
@@ -94,7 +94,7 @@ describe('EV-03 an append', () => {
     expect(server.calls.get('batchAppend')).toBe(before + 1)
   })
 
-  test('that comes while the first connects goes out on the same call', async () => {
+  test('that comes while the first is connecting is sent in the same call', async () => {
     const { server } = await started()
     const before = server.calls.get('batchAppend') ?? 0
     const store = open(server.url)
@@ -103,7 +103,7 @@ describe('EV-03 an append', () => {
     expect(server.calls.get('batchAppend')).toBe(before + 1)
   })
 
-  test('hears its own answer, in whatever order answers come', async () => {
+  test('gets its own answer, whatever the order of answers', async () => {
     const { server, store } = await started()
     const lateMs = [160, 40, 120, 0, 80]
     for (const [i] of lateMs.entries()) await append(store, `s${i}`, events(1 + i), 'no_stream')
@@ -112,7 +112,7 @@ describe('EV-03 an append', () => {
     expect(outcomes).toEqual(lateMs.map((_, i) => ({ _tag: 'Right', right: { revision: i + 1 } })))
   })
 
-  test('that gets no answer takes none with it that waits for its own', async () => {
+  test('without an answer does not affect others that wait for theirs', async () => {
     const { server, store } = await started()
     await append(store, 'other', events(1), 'no_stream')
     server.faults.script({ on: 'append', stream: 's', fault: { kind: 'no-reply' } })
@@ -123,7 +123,7 @@ describe('EV-03 an append', () => {
     expect(await Promise.all([silent, late])).toEqual(['OutcomeUnknown', 'written'])
   })
 
-  // The call fails as a whole, so also for an append that the node wrote while it was the leader still.
+  // The call fails as a whole, also for an append that the node wrote while it was still the leader.
   test.each(['not-leader', 'unavailable', 'internal', 'drop'] as const)(
     'whose call fails because of another (%s) is unknown: it may have been written, and sent again both are there once',
     async (kind) => {
@@ -143,7 +143,7 @@ describe('EV-03 an append', () => {
     },
   )
 
-  test('of one store is not touched when the connection of another breaks', async () => {
+  test('of one store is not affected when the connection of another breaks', async () => {
     const [one, two] = [await started(), await started()]
     one.server.faults.script({ on: 'append', stream: 's', fault: { kind: 'late-reply', afterMs: 150 } })
     two.server.faults.script({ on: 'append', stream: 's', fault: { kind: 'late-reply', afterMs: 150 } })
@@ -153,7 +153,7 @@ describe('EV-03 an append', () => {
     expect(await Promise.all(outcomes)).toEqual(['written', 'OutcomeUnknown'])
   })
 
-  test('late and repeated answers end in no unhandled rejection', async () => {
+  test('late and repeated answers cause no unhandled rejection', async () => {
     const unhandled = vi.fn()
     process.on('unhandledRejection', unhandled)
     try {
@@ -183,7 +183,7 @@ describe('EV-03 an append', () => {
     expect(second.calls.get('read')).toBeGreaterThan(0)
   })
 
-  test('to a stream that was tombstoned is refused, and says why', async () => {
+  test('to a tombstoned stream is refused with the reason', async () => {
     const { server, store } = await started()
     await tombstoneStream(server, 's')
     const outcome = await store.append('s', events(1), 2)()
@@ -198,7 +198,7 @@ describe('EV-03 an append', () => {
     expect(await store.head('s')).toBe(2)
   })
 
-  test('carries who caused it: metadata comes back with $correlationId and $causationId', async () => {
+  test('has its cause: metadata comes back with $correlationId and $causationId', async () => {
     const { store } = await started()
     const metadata = '{"$correlationId":"c","$causationId":"d","actor":"ann"}'
     await append(store, 's', [{ ...events(1)[0]!, metadata }], 2)

@@ -1,9 +1,9 @@
-/** An engine on EventStoreDB, in trouble; the books are checked after. */
+/** An engine on EventStoreDB under faults; the log is audited afterwards. */
 import { createDaybook, type EngineOptions, openEngine, type QueueEngine, streamOf } from '@daybook/adapters/engine'
 import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
 import type { EventStore } from '@daybook/adapters/store'
 import { describe, expect, test } from 'vitest'
-import { answersMatchLog, leasesAreUnique, nothingIsLost, readLog, type Told } from '../support/audit.js'
+import { answersMatchLog, leasesAreUnique, nothingIsLost, readLog, type Exchange } from '../support/audit.js'
 import { append } from '../contract/check.js'
 import { deleteStream, tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
 import type { RandomFaults } from '../support/eventstoredb/faults.js'
@@ -37,11 +37,11 @@ const report = { skipped: () => undefined, progress: () => undefined }
 const engineOn = (store: EventStore, snapshots?: ReturnType<typeof memorySnapshots>, options: EngineOptions = {}): Promise<QueueEngine> =>
   openEngine(store, 'q', snapshots, report, { random: () => 0.5, ...options })
 
-/** Tasks enqueued, claimed and completed, one after the other; what was told is kept. */
-const works = async (engine: QueueEngine, name: string, count: number, told: Array<Told>): Promise<void> => {
+/** Enqueues, claims and completes tasks one after the other, and records the answers. */
+const works = async (engine: QueueEngine, name: string, count: number, exchanges: Array<Exchange>): Promise<void> => {
   const send = async (command: Parameters<QueueEngine['submit']>[0], id: string) => {
     const outcome = await engine.submit(command, { ...caller, correlationId: id })
-    told.push({ id, command, outcome })
+    exchanges.push({ id, command, outcome })
     return outcome
   }
   for (let i = 0; i < count; i++) {
@@ -53,7 +53,7 @@ const works = async (engine: QueueEngine, name: string, count: number, told: Arr
     const id = `${name}-claim-${i}`
     const command = claim(name)
     const outcome = await engine.claim(command, { ...caller, correlationId: id })
-    told.push({ id, command, outcome })
+    exchanges.push({ id, command, outcome })
     for (const held of outcome._tag === 'Right' ? outcome.right.value : []) {
       for (let attempt = 0; attempt < 100; attempt++) {
         const done = await send(complete(held, name), `${name}-complete-${i}-${attempt}`)
@@ -64,16 +64,16 @@ const works = async (engine: QueueEngine, name: string, count: number, told: Arr
   }
 }
 
-const audited = async (store: EventStore, told: ReadonlyArray<Told>): Promise<number> => {
+const audited = async (store: EventStore, exchanges: ReadonlyArray<Exchange>): Promise<number> => {
   const log = readLog(await logOf(store))
-  answersMatchLog(told, log)
+  answersMatchLog(exchanges, log)
   leasesAreUnique(log)
   nothingIsLost(log)
   return log.length
 }
 
 describe('an engine on EventStoreDB', () => {
-  test('INV-1, INV-2, INV-9, INV-14, INV-15, INV-16, INV-19 and liveness: many callers in a storm of a server\'s faults', async () => {
+  test('INV-1, INV-2, INV-9, INV-14, INV-15, INV-16, INV-19 and liveness: many callers with random faults of the server', async () => {
     let fired = 0
     for (const seed of seeds(4)) {
       const server = await EventStoreServer.start()
@@ -96,51 +96,51 @@ describe('an engine on EventStoreDB', () => {
     const server = await startServer()
     const store = open(server.url)
     const engine = await engineOn(store)
-    const told: Array<Told> = []
+    const exchanges: Array<Exchange> = []
     let restarts = 0
     const load = ['ann', 'bob', 'cat'].map(async (name) => {
-      for (let round = 0; round < 4 || restarts < 4; round++) await works(engine, `${name} ${round}`, 10, told)
+      for (let round = 0; round < 4 || restarts < 4; round++) await works(engine, `${name} ${round}`, 10, exchanges)
     })
     for (; restarts < 4; restarts++) {
       await sleep(60)
       await server.restart()
     }
     await Promise.all(load)
-    expect(await audited(store, told)).toBeGreaterThan(200)
+    expect(await audited(store, exchanges)).toBeGreaterThan(200)
     await engine.close()
   }, 60_000)
 
-  test('a server that is away for a while: callers are told so, and all goes on by itself', async () => {
+  test('a server that is away for a while: callers are refused, and everything works again by itself', async () => {
     const server = await startServer()
     const store = open(server.url)
     const engine = await engineOn(store)
-    const told: Array<Told> = []
-    await works(engine, 'before', 3, told)
+    const exchanges: Array<Exchange> = []
+    await works(engine, 'before', 3, exchanges)
     await server.stop()
-    // The connection must be seen to be cut: what is sent before that is of unknown outcome, and waited for.
+    // The client must notice the cut connection first: what is sent before has an unknown outcome and is waited for.
     await sleep(50)
     const outcome = await engine.submit(enqueue('meanwhile'), { ...caller, correlationId: 'meanwhile' })
-    told.push({ id: 'meanwhile', command: enqueue('meanwhile'), outcome })
+    exchanges.push({ id: 'meanwhile', command: enqueue('meanwhile'), outcome })
     expect(outcome).toMatchObject({ _tag: 'Left', left: { code: 'unavailable' } })
     await server.start()
-    await works(engine, 'after', 3, told)
-    await audited(store, told)
+    await works(engine, 'after', 3, exchanges)
+    await audited(store, exchanges)
     await engine.close()
   })
 
-  test('EV-11: what a stranger appended is kept, and reported; nothing is decided past it unless an operator says so', async () => {
+  test('EV-11: an event of another program is kept and reported; nothing is decided after it unless an operator says so', async () => {
     const server = await startServer()
     const store = open(server.url)
     const engine = await engineOn(store)
-    const told: Array<Told> = []
-    await works(engine, 'before', 2, told)
+    const exchanges: Array<Exchange> = []
+    await works(engine, 'before', 2, exchanges)
     const head = await store.head(streamOf('q'))
     await append(store, streamOf('q'), [{ id: crypto.randomUUID(), type: 'Noise', data: 'no JSON', metadata: '' }], head)
     expect(await engine.submit(enqueue('refused'), caller)).toMatchObject({ _tag: 'Left', left: { code: 'read-only', detail: expect.stringContaining(`${head + 1} (Noise)`) as string } })
     expect(ok(await engine.read(() => true))).toBe(true)
     await engine.close()
     const again = await engineOn(store, undefined, { pastUnreadable: { q: head + 1 } })
-    await works(again, 'after', 2, told)
+    await works(again, 'after', 2, exchanges)
     expect(ok(await again.read(() => true))).toBe(true)
     expect((await logOf(store)).filter(({ type }) => type === 'Noise')).toHaveLength(1)
     expect(again.status().revision).toBe((await logOf(store)).length - 1)
@@ -158,7 +158,7 @@ describe('EV-03 an engine does not begin anew on a stream that', () => {
     return { server, store, snapshots, engine }
   }
 
-  test('was truncated, unless a snapshot covers what is gone', async () => {
+  test('was truncated, unless a snapshot covers the missing events', async () => {
     const { server, store, snapshots, engine } = await filled()
     const { revision } = engine.status()
     await engine.close()
@@ -169,7 +169,7 @@ describe('EV-03 an engine does not begin anew on a stream that', () => {
     await again.close()
   })
 
-  test('was truncated behind its end', async () => {
+  test('was truncated beyond its end', async () => {
     const { server, store, snapshots, engine } = await filled()
     await engine.close()
     await truncateStream(server, streamOf('q'), 10_000)
@@ -179,7 +179,7 @@ describe('EV-03 an engine does not begin anew on a stream that', () => {
   test.each([
     ['cut', truncateStream],
     ['deleted', deleteStream],
-  ] as const)('is %s while a server works on it: that is told, the queue goes on, and mended it is told no more', async (_, harm) => {
+  ] as const)('is %s while a server works on it: it warns, the queue goes on, and after the repair it warns no more', async (_, harm) => {
     const { server, store, engine } = await filled()
     await engine.close()
     const warnings: Array<string> = []
@@ -196,7 +196,7 @@ describe('EV-03 an engine does not begin anew on a stream that', () => {
     await store.close()
   }, 60_000)
 
-  test('was tombstoned: refused with the reason, by those who run and those who start', async () => {
+  test('was tombstoned: refused with the reason, by a running engine and at a start', async () => {
     const { server, store, snapshots, engine } = await filled()
     await tombstoneStream(server, streamOf('q'))
     const outcome = await engine.submit(enqueue('late'), caller)

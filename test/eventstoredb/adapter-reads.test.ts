@@ -1,4 +1,4 @@
-/** Reads and subscriptions of the adapter, in spite of server, connection and administrator. */
+/** Reads and subscriptions of the adapter under faults of server and connection, and after an administrator's changes. */
 import { BACKWARDS, END } from '@eventstore/db-client'
 import { type EventStore, StoreError } from '@daybook/adapters/store'
 import { describe, expect, test } from 'vitest'
@@ -30,11 +30,11 @@ const readFaults: ReadonlyArray<Fault> = [
 ]
 
 describe('EV-02 a read', () => {
-  test.each(readFaults)('that meets %j brings every event all the same, once and in order', async (fault) => {
+  test.each(readFaults)('that meets %j still returns every event once and in order', async (fault) => {
     const { server, store } = await started({}, { pageEvents: 40 })
     const more = events(97)
     await append(store, 's', more, 2)
-    // The head, one page, the next.
+    // The reads are: the head, one page, the next page.
     server.faults.script({ on: 'read', stream: 's', skip: 1, times: 2, fault })
     const found = await readAll(store, 's')
     expect(revisionsOf(found)).toEqual(upTo(100))
@@ -46,14 +46,14 @@ describe('EV-02 a read', () => {
     expect((await store.pick('s', [0, 50, 99, 100])).map((event) => event?.revision)).toEqual([0, 50, 99, undefined])
   })
 
-  test('of a server that stays away fails, in a bounded time, and says what it is about', async () => {
+  test('of a server that stays away fails in a bounded time, and the error names the stream', async () => {
     const { server, store } = await started()
     await server.stop()
     const error: unknown = await store.head('s').catch((reason: unknown) => reason)
     expect(error).toMatchObject({ code: 'unavailable', message: expect.stringMatching(new RegExp(`Cannot reach EventStoreDB: .*esdb://127.0.0.1:${server.port}`)) as string })
   })
 
-  test('that is left early is given back to the server: three hundred times, and the next one works', async () => {
+  test('that is left early is cancelled on the server: after three hundred of them the next one works', async () => {
     const { server, store } = await started({}, { pageEvents: 10 })
     await append(store, 's', events(97), 2)
     for (let i = 0; i < 300; i++) {
@@ -64,11 +64,11 @@ describe('EV-02 a read', () => {
     }
     expect(await readAll(store, 's')).toHaveLength(100)
     await sleep(50)
-    // The one on which appends go.
+    // The call that appends use.
     expect(server.openCalls).toBe(1)
   })
 
-  test('and a subscription that is left are given back as well, also those that never came to an end', async () => {
+  test('and a subscription that are left are cancelled, also those that never came to an end', async () => {
     const { server, store } = await started({}, { silenceMs: 5_000, appendMs: 5_000 })
     for (let i = 0; i < 6; i++) await append(store, 'large', [{ ...events(1)[0]!, data: JSON.stringify('x'.repeat(900_000)) }])
     for await (const page of store.read('large')) {
@@ -84,7 +84,7 @@ describe('EV-02 a read', () => {
     expect(server.openCalls).toBe(1)
   })
 
-  test('of large events: bounded in bytes as well', async () => {
+  test('of large events is bounded in bytes as well', async () => {
     const { store } = await started({}, { silenceMs: 5_000, appendMs: 5_000 })
     for (let i = 0; i < 8; i++) await append(store, 'large', [{ ...events(1)[0]!, data: JSON.stringify('x'.repeat(900_000)) }])
     const pages: Array<number> = []
@@ -94,12 +94,12 @@ describe('EV-02 a read', () => {
 })
 
 describe('EV-02 what an administrator removed is not taken for an empty stream', () => {
-  test.each([[1], [3], [99]])('truncated before %s: refused from there on, readable behind it', async (before) => {
+  test.each([[1], [3], [99]])('truncated before %s: reads that begin before it are refused, later ones work', async (before) => {
     const { server, store } = await started()
     await append(store, 's', events(2), 2)
     await truncateStream(server, 's', before)
     expect(await codeOf(readAll(store, 's'))).toBe('truncated')
-    // What a snapshot covers is not asked for.
+    // Events that a snapshot covers are not read.
     if (before < 5) expect(revisionsOf(await readAll(store, 's', { from: before }))).toEqual(upTo(5).slice(before))
     if (before < 5) expect((await store.pick('s', [0, 4])).map((event) => event?.revision)).toEqual([undefined, 4])
     const log = follow(store, 's', 0)
@@ -113,7 +113,7 @@ describe('EV-02 what an administrator removed is not taken for an empty stream',
     for (const call of [readAll(store, 's'), store.head('s'), store.pick('s', [0])]) expect(await codeOf(call)).toBe('deleted')
   })
 
-  test('tombstoned; it is named all the same, so that who opens it is told', async () => {
+  test('tombstoned: the stream is still listed, so that opening it is refused', async () => {
     const { server, store } = await started()
     await tombstoneStream(server, 's')
     for (const call of [readAll(store, 's'), store.head('s'), store.pick('s', [0])]) expect(await codeOf(call)).toBe('deleted')
@@ -121,8 +121,8 @@ describe('EV-02 what an administrator removed is not taken for an empty stream',
   })
 })
 
-describe('EV-11 events of strangers', () => {
-  test('come as they are: other types, no JSON, no metadata, links', async () => {
+describe('EV-11 events of other programs', () => {
+  test('are read as they are: other types, no JSON, no metadata, links', async () => {
     const { server, store } = await started()
     const client = connect(server.url)
     const stranger = (type: string, contentType: string, data: unknown) => ({ id: crypto.randomUUID(), type, contentType, data }) as never
@@ -140,7 +140,7 @@ describe('EV-11 events of strangers', () => {
     }
   })
 
-  test('and ours are JSON for their tools', async () => {
+  test('can read ours as JSON', async () => {
     const { server, store } = await started()
     await append(store, 's', [{ ...events(1)[0]!, data: '{ "spaced":  1.0 }' }], 2)
     const client = connect(server.url)
@@ -183,14 +183,14 @@ describe('EV-02 a subscription', () => {
     await assertHolds(store, 's', await readAll(store, 's'))
   }
 
-  test.each(subscriptionFaults)('that meets %j goes on behind the last event: no gap, no repeat', async (fault) => {
+  test.each(subscriptionFaults)('that meets %j continues after the last event: no gap, no repeat', async (fault) => {
     const { server, store } = await started()
     server.faults.script({ on: 'subscribe', stream: 's', times: 6, fault })
     await listens(store, 20, () => sleep(10))
     expect(server.faults.fired.length).toBeGreaterThan(1)
   })
 
-  test('outlives restarts, cut connections and a half-open one', async () => {
+  test('survives restarts, closed connections and a half-open one', async () => {
     const { server, store } = await started()
     await listens(store, 40, async (i) => {
       if (i % 10 === 3) await server.restart()
@@ -202,7 +202,7 @@ describe('EV-02 a subscription', () => {
     })
   })
 
-  test('whose connection has died without a word finds out by itself', async () => {
+  test('whose connection has died silently notices that by itself', async () => {
     const { server, store } = await started()
     const log = follow(store, 's', 0)
     await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
@@ -216,11 +216,11 @@ describe('EV-02 a subscription', () => {
     expect(server.faults.fired).toHaveLength(1)
   })
 
-  test('over a connection that dies without a word, with appends and reads beside it: all go on over a new one', async () => {
+  test('over a connection that dies silently, with concurrent appends and reads: all continue over a new one', async () => {
     const { server } = await started()
     const proxy = await startProxy(server.port)
     const store = open(`esdb://127.0.0.1:${proxy.port}?tls=false`)
-    // Another one that keeps its connection: what is dead for one must not be had by the other.
+    // Another store with its own connection: the dead connection of one must not be given to the other.
     await open(`esdb://127.0.0.1:${proxy.port}?tls=false`).head('s')
     const log = follow(store, 's', 0)
     await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
@@ -238,7 +238,7 @@ describe('EV-02 a subscription', () => {
     proxy.close()
   })
 
-  test('that is left while it is being connected again leaves nothing open', async () => {
+  test('that is left while it reconnects leaves nothing open', async () => {
     const { server } = await started()
     const proxy = await startProxy(server.port)
     const store = open(`esdb://127.0.0.1:${proxy.port}?tls=false`, { connectMs: 5_000, silenceMs: 5_000 })
@@ -250,12 +250,12 @@ describe('EV-02 a subscription', () => {
     log.unsubscribe()
     expect(await store.head('s')).toBe(2)
     await sleep(50)
-    // The one on which the first store appends.
+    // The call that the first store appends on.
     expect(server.openCalls).toBe(1)
     proxy.close()
   })
 
-  test('from beyond the end asks the server for what comes behind the last event there is, and delivers from its own revision on', async () => {
+  test('from beyond the end asks the server for the events after the last one, and delivers from its own revision on', async () => {
     const { server, store } = await started()
     const log = follow(store, 's', 7)
     await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
@@ -265,7 +265,7 @@ describe('EV-02 a subscription', () => {
     expect(server.subscriptions.filter(({ stream }) => stream === 's')).toEqual([{ stream: 's', from: 2 }])
   })
 
-  test('to a stream that is not there yet outlives a restart', async () => {
+  test('to a stream that does not exist yet survives a restart', async () => {
     const { server, store } = await started()
     const log = follow(store, 'new', 0)
     await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
@@ -275,7 +275,7 @@ describe('EV-02 a subscription', () => {
     expect(revisionsOf(log.events)).toEqual([0, 1])
   })
 
-  test.each([['tombstoned', tombstoneStream], ['deleted', deleteStream]] as const)('to a stream that is %s ends with an error, and with no event that is none', async (_how, remove) => {
+  test.each([['tombstoned', tombstoneStream], ['deleted', deleteStream]] as const)('to a stream that is %s ends with an error and without a false event', async (_how, remove) => {
     const { server, store } = await started()
     const log = follow(store, 's', 0)
     await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
@@ -297,7 +297,7 @@ test.each([['truncated', (server: EventStoreServer) => truncateStream(server, 's
   },
 )
 
-test('a stream gets no event before its name is in the list: what is not listed is not found by a start', async () => {
+test('a stream gets no event before its name is in the list: a start does not find streams that are not listed', async () => {
   const { server, store } = await started()
   server.faults.script({ on: 'append', stream: 'daybook-streams', fault: { kind: 'not-ready' } })
   expect(await ended(store.append('new', events(1), 'no_stream'))).toBe('Unavailable')
@@ -306,7 +306,7 @@ test('a stream gets no event before its name is in the list: what is not listed 
   expect(await open(server.url).streams('')).toEqual(['s', 'new'])
 })
 
-test('an entry in the list of streams that is none, or of a stranger, is passed over', async () => {
+test('an invalid entry in the list of streams, or one of another program, is skipped', async () => {
   const { store } = await started()
   for (const data of ['no JSON', 'null', '[]', '{"stream":7}']) await append(store, 'daybook-streams', [{ ...events(1)[0]!, data }], await store.head('daybook-streams'))
   await append(store, 'second', events(1), 'no_stream')

@@ -1,4 +1,4 @@
-/** The adapter with short time-outs, and what tests of it ask again and again. */
+/** The adapter with short time-outs, and helpers for its tests. */
 import { openEventStoreDb, type EventStoreDbOptions } from '@daybook/adapters/eventstoredb'
 import type { EventStore } from '@daybook/adapters/store'
 import { afterEach } from 'vitest'
@@ -17,7 +17,7 @@ export const open = (url: string, options: Partial<EventStoreDbOptions> = {}): E
   return store
 }
 
-/** A store that is connected, with three events in the stream `s`. */
+/** A connected store, with three events in the stream `s`. */
 export const started = async (
   options: ServerOptions = {},
   more: Partial<EventStoreDbOptions> = {},
@@ -28,13 +28,13 @@ export const started = async (
   return { server, store }
 }
 
-/** How an append ended: `written`, or the tag of its error. */
+/** The result of an append: `written`, or the tag of its error. */
 export const ended = async (outcome: ReturnType<EventStore['append']>): Promise<string> => {
   const result = await outcome()
   return result._tag === 'Right' ? 'written' : result.left._tag
 }
 
-/** The same append again, until it is known to be there. */
+/** Repeats an append until it is known to be in the log. */
 export const persist = async (outcome: ReturnType<EventStore['append']>): Promise<void> => {
   for (let attempt = 0; attempt < 200; attempt++) {
     if ((await ended(outcome)) === 'written') return

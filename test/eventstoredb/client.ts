@@ -1,4 +1,4 @@
-/** The unmodified client, and what tests ask of it again and again. */
+/** The unmodified client, and helpers for its tests. */
 import { randomUUID } from 'node:crypto'
 import { EventStoreDBClient, jsonEvent, type AppendResult, type JSONEventType, type ResolvedEvent } from '@eventstore/db-client'
 import { afterEach } from 'vitest'
@@ -18,12 +18,12 @@ export const startServer = async (options: ServerOptions = {}): Promise<EventSto
 
 export const connect = (url: string): EventStoreDBClient => {
   const client = EventStoreDBClient.connectionString(url)
-  // After some of the faults a client is never done with disposing.
+  // After some faults `dispose` never ends.
   opened.push(() => after(200, client.dispose()))
   return client
 }
 
-/** A server with a client whose batch call is open already. */
+/** A server, and a client whose batch call is already open. */
 export const served = async (options: ServerOptions = {}): Promise<{ readonly server: EventStoreServer; readonly client: EventStoreDBClient }> => {
   const server = await startServer(options)
   const client = connect(server.url)
@@ -40,7 +40,7 @@ export const event = (label: string) => jsonEvent({ id: idOf(label), type: 'test
 
 export const events = (count: number, prefix = 'e') => Array.from({ length: count }, (_, i) => event(`${prefix}${i}`))
 
-/** With credentials of its own, a call goes by the plain Append, which has a deadline. */
+/** With its own credentials, a call uses the plain Append, which has a deadline. */
 export const plain = { credentials: { username: 'admin', password: 'changeit' } }
 
 export const labels = async (reading: AsyncIterable<ResolvedEvent<JSONEventType>>): Promise<ReadonlyArray<string>> => {
@@ -70,7 +70,7 @@ export const failure = async (call: Promise<unknown>): Promise<Failure> => {
 
 export type Settled = 'pending' | 'succeeded' | 'failed'
 
-/** What has become of a call after so long. */
+/** The state of a call after `ms`. */
 export const after = async (ms: number, call: Promise<unknown>): Promise<Settled> =>
   Promise.race([
     call.then(() => 'succeeded' as const, () => 'failed' as const),
@@ -86,7 +86,7 @@ export const until = async (condition: () => boolean | Promise<boolean>, ms = 5_
   }
 }
 
-/** Sends one append again and again, with the same ids and revision, until it is answered with success. */
+/** Repeats one append with the same ids and revision until it succeeds. */
 export const persist = async (client: EventStoreDBClient, stream: string, label: string, expectedRevision: bigint | 'no_stream'): Promise<AppendResult> => {
   for (;;) {
     try {

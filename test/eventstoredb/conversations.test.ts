@@ -1,6 +1,6 @@
 /**
- * The point of this file: what the unmodified client says and hears, step by step, is the same with
- * this server as it was with a real EventStoreDB 23.10.8 (`conversations/README.md`).
+ * The point of this file: every step of the unmodified client has the same result with this server
+ * as with a real EventStoreDB 23.10.8 (`conversations/README.md`).
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -31,7 +31,7 @@ describe('conversations recorded with a real EventStoreDB', () => {
     rmSync(out, { recursive: true, force: true })
   })
 
-  /** Plays these scenarios, with a server of their own: some look at the whole log. */
+  /** Plays these scenarios with a new server, because some read the whole log. */
   const play = async (chosen: ReadonlyArray<string>, options: ServerOptions = {}): Promise<void> => {
     const server = await EventStoreServer.start(options)
     servers.push(server)
@@ -52,7 +52,7 @@ describe('conversations recorded with a real EventStoreDB', () => {
     expect(steps).toBeGreaterThanOrEqual(268)
   })
 
-  test('teeth: a server with another limit is told apart', async () => {
+  test('teeth: a server with another limit is caught', async () => {
     await play(['append-sizes'], { limits: { appendBytesMax: 2_000_000 } })
     const played = lines(join(out, 'append-sizes.jsonl'))
     expect(played).not.toEqual(lines(join(recordings, 'append-sizes.jsonl')))

@@ -1,13 +1,13 @@
 /**
- * The point of this file: the table by which the server accepts, repeats or refuses a write. Rows for
- * people; a plain model for any history; and broken tables that the model must catch.
+ * The point of this file: the table by which the server accepts, repeats or refuses a write. There are
+ * rows for people, a simple model for any history, and broken tables that the model must catch.
  */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runs } from '../properties/settings.js'
 import { decide, type Decision, type Expected, type StreamFacts } from '../support/eventstoredb/decision.js'
 
-/** A history: what each stream holds, and which stream used an id first. */
+/** A history: the ids in each stream, and which stream used an id first. */
 class Model {
   readonly streams = new Map<string, Array<string>>()
   readonly firstUse = new Map<string, { readonly stream: string; readonly revision: number }>()
@@ -37,7 +37,7 @@ class Model {
     recent: (id) => (this.firstUse.get(id)?.stream === stream ? this.firstUse.get(id)?.revision : undefined),
   })
 
-  /** The rules again, in other words: as statements about the lists of ids. */
+  /** The rules in another form: as statements about the lists of ids. */
   readonly expects = (stream: string, expected: Expected, ids: ReadonlyArray<string>): Decision => {
     const held = this.ids(stream)
     const known = (id: string): boolean => this.firstUse.get(id)?.stream === stream
@@ -128,12 +128,12 @@ describe('the decision table', () => {
     expect(decide(a.facts('a'), expectedRevision, list).kind).toBe(kind)
   })
 
-  test('a repetition of what readers do not see yet gets no answer', () => {
+  test('a repeated write that readers cannot see yet gets no answer', () => {
     expect(decide(a.facts('a', 2), 2, ['e3'])).toEqual({ kind: 'silent' })
     expect(decide(a.facts('a', 2), 1, ['e2'])).toEqual({ kind: 'idempotent', first: 2, last: 2 })
   })
 
-  test('decides as the model does, whatever came before, and reaches every kind of decision', () => {
+  test('decides like the model after any history, and reaches every kind of decision', () => {
     fc.assert(follows(decide), runs(3_000))
     expect([...reached.keys()].sort()).toEqual(['append', 'deleted', 'idempotent', 'silent', 'wrong_revision'])
   })

@@ -1,6 +1,6 @@
 /**
- * The point of this file: with `--data`, what the server has acknowledged is there after a kill, and
- * what was cut short is cut off.
+ * The point of this file: with `--data`, everything that the server has acknowledged is there after a
+ * kill, and an incomplete write is removed.
  */
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -27,19 +27,19 @@ const started = async (child: Child): Promise<Started> => {
   return { child, url: line.split(' ')[0] as string }
 }
 
-/** The server as it is started by hand. */
+/** Starts the server in the same way as by hand. */
 const startByHand = (...args: ReadonlyArray<string>): Promise<Started> =>
   started(runProgram(process.execPath, [runScript, 'eventstoredb', '--port', '0', ...args]))
 
 const startLazy = async (folder: string): Promise<Started> => {
-  // What it imports is built with the server.
+  // Builds the server first.
   await runProgram(process.execPath, [runScript, 'eventstoredb', '--help']).ended
   return started(runProgram(process.execPath, [lazyServer, JSON.stringify({ dir: folder })]))
 }
 
 const labels = Array.from({ length: 2_500 }, (_, i) => `d${i}`)
 
-/** Kills a server under a lone appender; resolves to the number of appends that it acknowledged. */
+/** Kills a server while one client appends. Resolves to the number of acknowledged appends. */
 const killUnderLoad = async ({ child, url }: Started): Promise<number> => {
   const load = runProgram(process.execPath, [appender, JSON.stringify({ url, stream: 's', count: labels.length, ids: labels.map(idOf) })])
   await load.line(/^appended 25$/)
@@ -74,7 +74,7 @@ describe('a server with a data folder', () => {
     const ids = await idsIn(again.url)
     expect(ids.length).toBeGreaterThanOrEqual(acknowledged)
     expect(ids).toEqual(labels.map(idOf).slice(0, ids.length))
-    // The last one, whose outcome its appender may not know, can be told by its id.
+    // The client may not know the outcome of the last append. Its id shows whether it was written.
     const { nextExpectedRevision } = await connect(again.url).appendToStream('s', [event(`d${ids.length - 1}`)], { expectedRevision: BigInt(ids.length - 2), ...plain })
     expect(nextExpectedRevision).toBe(BigInt(ids.length - 1))
     again.child.process.kill('SIGTERM')
@@ -153,7 +153,7 @@ describe('a server with a data folder', () => {
     await used(async (_server, client) => expect(await read(client, stream)).toEqual(['a', 'c']))
   })
 
-  test('shows readers nothing that is not on disk, and drops a repetition until it is', async () => {
+  test('shows readers nothing that is not on disk, and drops repeated writes until then', async () => {
     const { Log } = await import('../support/eventstoredb/log.js')
     const { Writer } = await import('../support/eventstoredb/writer.js')
     const log = new Log()

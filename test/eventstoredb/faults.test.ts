@@ -1,6 +1,6 @@
 /**
- * The point of this file: each fault that the server can be told to have, as it looks to the
- * unmodified client. What is asserted here is what an adapter has to live with.
+ * The point of this file: how each fault of the server looks to the unmodified client. An adapter
+ * has to cope with everything that is asserted here.
  */
 import { END, NO_STREAM, START } from '@eventstore/db-client'
 import { describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import type { Fault } from '../support/eventstoredb/faults.js'
 import type { EventStoreServer } from '../support/eventstoredb/server.js'
 import { after, connect, event, events, failure, persist, plain, read, served, sleep, startServer, until } from './client.js'
 
-/** Clients of one process share a connection; a new one gets the old until it is known to be dead. */
+/** Clients of one process share a connection; a new client gets the old connection until it is known to be dead. */
 const connectionsSeenCut = (): Promise<void> => sleep(50)
 
 const onAppend = (server: EventStoreServer, fault: Fault): void => server.faults.script({ on: 'append', stream: 's', fault })
@@ -35,7 +35,7 @@ describe('the connection', () => {
     expect([name, type]).toEqual(['UnavailableError', 'unavailable'])
     const stored = await read(connect(server.url), 's').catch(() => [])
     expect(stored).toEqual(left)
-    // The same ids and revision again: written once, whatever happened.
+    // Sent again with the same ids and revision, it is written once in either case.
     expect((await persist(client, 's', 'a', NO_STREAM)).nextExpectedRevision).toBe(0n)
     expect(await read(client, 's')).toEqual(['a'])
   })
@@ -108,7 +108,7 @@ describe('an append', () => {
     await until(async () => (await failure(read(client, 's'))).type === 'stream-not-found')
   })
 
-  test('not the leader: the whole batch call fails, and the client turns to the leader it was told of', async () => {
+  test('not the leader: the whole batch call fails, and the client switches to the leader named in the error', async () => {
     const { server, client } = await served()
     const leader = await startServer()
     onAppend(server, { kind: 'not-leader', leader: { host: leader.host, port: leader.port } })
@@ -130,18 +130,18 @@ describe('an append', () => {
     onAppend(server, { kind: 'close-call', commit: true })
     expect(await after(300, client.appendToStream('s', [event('a')], { expectedRevision: NO_STREAM }))).toBe('pending')
     expect(await read(client, 's')).toEqual(['a'])
-    // Nor does the client ever get rid of that call.
+    // The client cannot even end that call.
     expect(await after(300, client.dispose())).toBe('pending')
   })
 
-  test('of an older server without BatchAppend, or without ServerFeatures, goes by the plain call', async () => {
+  test('of an older server without BatchAppend, or without ServerFeatures, uses the plain call', async () => {
     for (const features of ['no-batch', 'unimplemented'] as const) {
       const { server } = await served({ features })
       expect([server.calls.get('append'), server.calls.get('batchAppend')]).toEqual([1, undefined])
     }
   })
 
-  test('after one failed look at the features never works again with that client', async () => {
+  test('after one failed request for the features never works again with that client', async () => {
     const server = await startServer()
     server.faults.script({ on: 'features', fault: { kind: 'internal' } })
     const client = connect(server.url)
@@ -153,7 +153,7 @@ describe('an append', () => {
 })
 
 describe('a read', () => {
-  test('that breaks in the middle: so many events, then UnavailableError', async () => {
+  test('that breaks in the middle: some events, then UnavailableError', async () => {
     const { server, client } = await served()
     await client.appendToStream('s', events(100))
     for (const kind of ['unavailable', 'drop'] as const) {
@@ -163,7 +163,7 @@ describe('a read', () => {
         for await (const _each of connect(server.url).readStream('s')) seen += 1
       })()
       expect((await failure(reading)).type).toBe('unavailable')
-      // A reset connection may take with it what was on its way.
+      // A reset connection may lose messages in transit.
       expect(seen).toBeLessThanOrEqual(40)
       if (kind === 'unavailable') expect(seen).toBe(40)
     }
@@ -206,7 +206,7 @@ describe('a subscription', () => {
     await sleep(50)
     expect(list).toEqual(heard)
     await stop()
-    // Nothing subscribes again by itself; from the last event seen, nothing is lost.
+    // The client does not subscribe again by itself; subscribing after the last event loses nothing.
     const again = listen(connect(server.url), 's', 0n)
     await until(() => again.list.length === 3)
     expect(again.list).toEqual(['e1', 'e2', 'caught up'])
@@ -243,7 +243,7 @@ describe('a subscription', () => {
 })
 
 describe('an administrator', () => {
-  test('truncates a stream: what was before is gone for readers, and revisions go on', async () => {
+  test('truncates a stream: earlier events are gone for readers, and revisions go on', async () => {
     const { server, client } = await served()
     await client.appendToStream('s', events(5))
     await truncateStream(server, 's', 3)
@@ -268,7 +268,7 @@ describe('an administrator', () => {
 })
 
 describe('a restart', () => {
-  test('under load loses and doubles nothing for appenders that repeat themselves', async () => {
+  test('under load loses and duplicates nothing for clients that repeat their appends', async () => {
     const { server } = await served()
     const streams = ['s0', 's1', 's2']
     const wanted = Array.from({ length: 40 }, (_, i) => `r${i}`)

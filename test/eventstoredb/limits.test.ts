@@ -1,6 +1,6 @@
 /**
- * The point of this file: what a real node does where numbers reach the ends of their 64 bits, names
- * cannot be sent back, and streams are deleted that nobody deletes.
+ * The point of this file: what a real node does at the limits of 64-bit numbers, with names that
+ * cannot be sent back, and with unusual deletions.
  */
 import { ANY, BACKWARDS, binaryEvent, END, NO_STREAM, START, STREAM_EXISTS } from '@eventstore/db-client'
 import { describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ const int64Max = 2n ** 63n - 1n
 const uint64Max = 2n ** 64n - 1n
 
 describe('an expected revision', () => {
-  test('is repeated by the error to the last digit', async () => {
+  test('is repeated in the error to the last digit', async () => {
     const { client } = await served()
     for (const expectedRevision of [2n ** 53n + 1n, int64Max]) {
       for (const how of [{}, plain]) {
@@ -45,7 +45,7 @@ describe('a read from a revision', () => {
     expect(await reading.then((list) => list.join(' '), ({ message }: Error) => message)).toContain(outcome)
   })
 
-  test('backwards ends also where so much is truncated that a number counts no longer by ones', async () => {
+  test('backwards ends even if so much is truncated that a number cannot count by ones any more', async () => {
     const { client } = await served()
     await client.appendToStream('s', events(3))
     await client.setStreamMetadata('s', { truncateBefore: 1e18 })
@@ -54,7 +54,7 @@ describe('a read from a revision', () => {
   })
 })
 
-test('a subscription from the last revision there can be has nowhere to begin', async () => {
+test('a subscription from the greatest possible revision has no start', async () => {
   const { client } = await served()
   await client.appendToStream('s', events(1))
   for (const fromRevision of [int64Max, int64Max + 1n]) {
@@ -63,7 +63,7 @@ test('a subscription from the last revision there can be has nowhere to begin', 
   }
 })
 
-test('a position of which only one half is 2^64-1 is nowhere', async () => {
+test('a position with 2^64-1 in only one half does not exist', async () => {
   const { client } = await served()
   for (const direction of ['forwards', 'backwards'] as const) {
     const reading = client.readAll({ direction, fromPosition: { commit: uint64Max, prepare: 0n } })
@@ -71,7 +71,7 @@ test('a position of which only one half is 2^64-1 is nowhere', async () => {
   }
 })
 
-test('a subscription to everything catches up also where the log ends in a write without events', async () => {
+test('a subscription to everything catches up even if the log ends in a write without events', async () => {
   const { client } = await served()
   const { position } = await client.appendToStream('s', events(2))
   await client.appendToStream('s', [])
@@ -80,7 +80,7 @@ test('a subscription to everything catches up also where the log ends in a write
   await subscription.unsubscribe()
 })
 
-test('a link to a revision that is no 64-bit number is no link', async () => {
+test('a link to a revision that is not a 64-bit number is not a link', async () => {
   const { client } = await served()
   await client.appendToStream('s', ['9223372036854775807', '9223372036854775808', '-9223372036854775808', '-9223372036854775809']
     .map((revision) => binaryEvent({ type: '$>', data: Buffer.from(`${revision}@s`) })))
@@ -90,7 +90,7 @@ test('a link to a revision that is no 64-bit number is no link', async () => {
 })
 
 describe('a name that is not ASCII', () => {
-  test('cannot be sent in a trailer: where an error would tell it, the call ends in HTTP 500', async () => {
+  test('cannot be sent in a trailer: if an error would contain it, the call ends in HTTP 500', async () => {
     const { client } = await served()
     await client.appendToStream('ö', [event('a')])
     const unknown = { type: 'unknown', message: '2 UNKNOWN: Received HTTP status code 500' }
@@ -111,7 +111,7 @@ describe('a name that is not ASCII', () => {
     expect(await failed).toMatchObject({ type: 'unknown', message: '13 INTERNAL: Received RST_STREAM with code 2 (Internal server error)' })
   })
 
-  test('and no UTF-8 either: half a pair in a type comes back as three times unreadable', async () => {
+  test('and has no UTF-8: a lone surrogate in a type comes back as three replacement characters', async () => {
     const { client } = await served()
     await client.appendToStream('s', [{ ...event('a'), type: 'x\ud800' }])
     for await (const { event: found } of client.readStream('s')) expect(found?.type).toBe('x\ufffd\ufffd\ufffd')
@@ -119,27 +119,27 @@ describe('a name that is not ASCII', () => {
 })
 
 describe('a metastream', () => {
-  test('can be soft-deleted like any stream, as far as the writer goes; readers see it all the same', async () => {
+  test('can be soft-deleted like any stream as far as the writer is concerned; readers still see it', async () => {
     const { client } = await served()
     await client.setStreamMetadata('s', { maxCount: 1 })
     await client.deleteStream('$$s')
     expect((await client.getStreamMetadata('s')).metadata).toEqual({ maxCount: 1 })
     expect(await failure(client.appendToStream('$$s', [event('a')], { expectedRevision: STREAM_EXISTS }))).toMatchObject({ type: 'stream-deleted' })
     await client.setStreamMetadata('s', { maxCount: 2 })
-    // The write brought it back: $tb was set to its next revision.
+    // The write restored it: $tb was set to its next revision.
     expect((await client.getStreamMetadata('$$s')).metadata).toEqual({ truncateBefore: 1 })
   })
 })
 
-describe('what the writer remembers of a metastream', () => {
-  test('it trusts until it is started again, whatever has become of the stream', async () => {
+describe('the writer\'s copy of a metastream', () => {
+  test('is used until the next start, whatever has happened to the stream', async () => {
     const { client, server } = await served()
     await client.appendToStream('s', events(2))
     await client.setStreamMetadata('s', { maxCount: 1 })
     await client.deleteStream('s')
     await client.tombstoneStream('s')
     expect((await client.setStreamMetadata('s', { maxCount: 2 })).nextExpectedRevision).toBe(2n)
-    // The stream counts as deleted softly as well, so the server raised $tb: past 2^63-1 it runs over.
+    // The stream also counts as soft-deleted, so the server raised $tb, which overflows beyond 2^63-1.
     expect((await client.setStreamMetadata('s', { maxCount: 3 })).nextExpectedRevision).toBe(4n)
     const documents: Array<unknown> = []
     for await (const { event: found } of client.readAll()) if (found?.streamId === '$$s') documents.push(found.data)
@@ -149,7 +149,7 @@ describe('what the writer remembers of a metastream', () => {
     await until(async () => (await failure(client.setStreamMetadata('s', {}, plain))).type === 'stream-deleted')
   })
 
-  test('counts for it whether or not it calls itself JSON, which is what readers go by', async () => {
+  test('is parsed even without the JSON flag, which readers look at', async () => {
     const { client } = await served()
     await client.appendToStream('s', events(2))
     await client.appendToStream('$$s', [binaryEvent({ type: '$metadata', data: Buffer.from(`{"$tb":${int64Max}}`) })])
@@ -158,7 +158,7 @@ describe('what the writer remembers of a metastream', () => {
   })
 })
 
-test('a call whose time is over when it comes in is not begun', async () => {
+test('a call whose deadline has passed when it arrives is not started', async () => {
   const { client, server } = await served()
   await client.appendToStream('s', events(1))
   const late = { deadline: 0 }
@@ -170,7 +170,7 @@ test('a call whose time is over when it comes in is not begun', async () => {
   expect(await read(client, 's')).toEqual(['e0'])
 })
 
-test('an append to no name is refused before its size is looked at', async () => {
+test('an append to an empty name is refused before its size is checked', async () => {
   const { client } = await served()
   const large = binaryEvent({ type: 'large', data: new Uint8Array(2_000_000) })
   expect(await failure(client.appendToStream('', [large], { expectedRevision: NO_STREAM, ...plain }))).toMatchObject({ type: 'unknown' })

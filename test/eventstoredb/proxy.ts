@@ -1,13 +1,13 @@
-/** A network in between that can swallow what is sent: connections that are dead without either side being told. */
+/** A proxy that can drop traffic: connections are dead without either side noticing. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 export interface Proxy {
   readonly port: number
-  /** On the connections that are open now nothing comes through any more; new ones work. */
+  /** Drops everything on the open connections; new ones work. */
   readonly swallow: () => void
-  /** Cuts all connections; new ones come through only after so long. */
+  /** Closes all connections; new ones are forwarded only after the delay. */
   readonly cut: (delayMs: number) => void
-  /** Connections that were made so far. */
+  /** Number of connections so far. */
   readonly connections: () => number
   readonly close: () => void
 }

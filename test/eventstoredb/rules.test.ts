@@ -1,6 +1,6 @@
 /**
- * The point of this file: rules of a real node that the recorded conversations do not reach: links,
- * checkpoints of filters, odd metadata, the cluster, and answers that never come.
+ * The point of this file: rules of a real node that the recorded conversations do not cover: links,
+ * checkpoints of filters, unusual metadata, the cluster, and missing answers.
  */
 import {
   BACKWARDS, binaryEvent, END, eventTypeFilter, NO_STREAM, START, streamNameFilter, type AllStreamSubscription,
@@ -15,7 +15,7 @@ import { metadataOf } from '../support/eventstoredb/metadata.js'
 import { after, connect, event, events, failure, idOf, plain, read, served, sleep, startServer, until } from './client.js'
 
 describe('links', () => {
-  test('are followed if asked for; what they point to may be gone', async () => {
+  test('are resolved if asked for; their target may be gone', async () => {
     const { client } = await served()
     await client.appendToStream('to@a', events(3))
     await client.setStreamMetadata('to@a', { truncateBefore: 1 })
@@ -38,7 +38,7 @@ describe('a filtered subscription', () => {
     await subscription.unsubscribe()
   }
 
-  test('tells how far it has looked, every so many events, before and after it has caught up', async () => {
+  test('sends checkpoints at intervals, before and after it has caught up', async () => {
     const { client } = await served()
     await client.appendToStream('noise', events(70))
     await client.appendToStream('wanted', events(1))
@@ -50,7 +50,7 @@ describe('a filtered subscription', () => {
     const subscription = client.subscribeToAll({ filter })
     const done = collect(subscription, 8, list)
     await until(() => list.includes('caught up'))
-    // 72 events looked at, by tens: after 20, 40 and 60. The rest of 12 counts for what comes live.
+    // 72 events are examined in tens: checkpoints after 20, 40 and 60. The remaining 12 count towards the live ones.
     expect(list).toEqual(['checkpoint', 'checkpoint', 'checkpoint', 'wanted 0', 'caught up'])
     await client.appendToStream('noise', events(7, 'n'))
     await client.appendToStream('wanted', events(2, 'w'))
@@ -58,7 +58,7 @@ describe('a filtered subscription', () => {
     expect(list.slice(5)).toEqual(['wanted 1', 'checkpoint', 'wanted 2'])
   })
 
-  test('by expression, also with flags as .NET writes them; a broken one fails the call', async () => {
+  test('by expression, also with flags in .NET style; an invalid one fails the call', async () => {
     const { client } = await served()
     await client.appendToStream('s', [{ ...event('a'), type: 'Order-Placed' }, { ...event('b'), type: 'other' }])
     const list: Array<string> = []
@@ -93,7 +93,7 @@ describe('positions', () => {
     expect(await new Promise((resolve) => subscription.on('error', resolve))).toMatchObject({ message: '2 UNKNOWN: Exception was thrown by handler.' })
   })
 
-  test('end a subscription from the end: it hears only what comes', async () => {
+  test('a subscription from the end receives only new events', async () => {
     const { client } = await served()
     const list: Array<unknown> = []
     const subscription = client.subscribeToAll({ fromPosition: END })
@@ -110,7 +110,7 @@ describe('metadata', () => {
   test.each([
     ['{"$maxCount":3,"x":{"$tb":9}}', { softDeleted: false, maxCount: 3 }],
     ['{"$tb":9223372036854775807}', { softDeleted: true, truncateBefore: 2 ** 63 }],
-    // One more than that is no 64-bit number: JavaScript's idea of the same. Nothing is deleted.
+    // JavaScript's rounding of that number is one more, which is not a 64-bit number. Nothing is deleted.
     ['{"$tb":9223372036854776000,"$maxCount":3}', { softDeleted: false }],
     ['{"$maxCount":"3"}', { softDeleted: false }],
     ['{"$maxCount":3.0}', { softDeleted: false }],
@@ -182,8 +182,8 @@ describe('answers that never come', () => {
   })
 })
 
-describe('three nodes, in pretence', () => {
-  test('discovery finds the leader; a node that is not sends writes that require it there', async () => {
+describe('a simulated cluster of three nodes', () => {
+  test('discovery finds the leader; another node redirects writes that require the leader', async () => {
     const cluster = new Cluster()
     const first = await startServer({ cluster })
     const others = [await startServer({ cluster, store: first.store }), await startServer({ cluster, store: first.store })] as const
@@ -204,7 +204,7 @@ describe('three nodes, in pretence', () => {
     expect(await read(client, 's')).toEqual(['a', 'b', 'c'])
   })
 
-  test('a new client finds the node that is left', async () => {
+  test('a new client finds the remaining node', async () => {
     const cluster = new Cluster()
     const first = await startServer({ cluster })
     const second = await EventStoreServer.start({ cluster, store: first.store })

@@ -10,7 +10,7 @@ useQueueFiles()
 describe('files that cannot be written stop nothing', () => {
   const until = async (holds: () => boolean): Promise<void> => {
     for (let tries = 0; !holds(); tries++) {
-      if (tries > 3_000) throw new Error(`waited in vain; warned: ${fixture.warnings.join('; ')}`)
+      if (tries > 3_000) throw new Error(`the condition was not met in time; warnings: ${fixture.warnings.join('; ')}`)
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }

@@ -1,4 +1,4 @@
-/** Whatever is wrong is refused by name, and nothing is appended (INV-16). */
+/** Invalid input is refused with the path of each wrong field, and nothing is appended (INV-16). */
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, test } from 'vitest'
 import { adminToken, type Answer, type Body, rawRequest, report, startTestServer, type TestServer } from './support.js'
@@ -21,14 +21,14 @@ afterEach(async () => {
   expect(await server.eventCount('bad'), 'something was appended').toBe(before)
 })
 
-/** Places that are wrong; not those around them, which a union may name as well. */
+/** The paths of the errors, without the enclosing paths that a union also reports. */
 const paths = ({ body }: Answer): ReadonlyArray<string> => {
   const all: ReadonlyArray<string> = body.errors.map(({ path }: Body) => path)
   return all.filter((path) => !all.some((other) => other.startsWith(`${path}.`)))
 }
 const valid = { type: 't', payload: { some: 'thing' } }
 
-test('the count of events, which proves that nothing is appended, does see an append', async () => {
+test('teeth: the event count that proves that nothing is appended does change with an append', async () => {
   const q2 = '/api/queues/counted'
   await server.post(`${q2}/tasks`, valid)
   expect(await server.eventCount('counted')).toBe(1)
@@ -54,7 +54,7 @@ describe('JSON', () => {
     expect(answer.body.detail).toContain(place)
   })
 
-  test('a key __proto__ is refused wherever it stands, in whatever spelling', async () => {
+  test('a key __proto__ is refused at any depth and in any spelling', async () => {
     for (const raw of [
       '{"type":"t","__proto__":{"priority":1}}',
       '{"type":"t","payload":{"deep":[{"__proto__":1}]}}',
@@ -66,19 +66,19 @@ describe('JSON', () => {
     expect(({} as Body).x).toBeUndefined()
   })
 
-  test('bytes that are no UTF-8', async () => {
+  test('bytes that are not UTF-8 are refused', async () => {
     const raw = Buffer.concat([Buffer.from('{"type":"'), Buffer.from([0xc3, 0x28]), Buffer.from('"}')])
     expect(await server.post(`${q}/tasks`, undefined, { raw })).toMatchObject({ status: 400, body: { code: 'invalid', detail: 'the body is not UTF-8' } })
   })
 
-  test('nested deeper than a payload may be, by a hundred thousand', async () => {
+  test('nesting of 100,000 levels is refused', async () => {
     const raw = (field: string) => `{"type":"t","${field}":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
     expect(await server.post(`${q}/tasks`, undefined, { raw: raw('payload') })).toMatchObject({ status: 400, body: { code: 'invalid' } })
     expect(await server.post(`${q}/tasks`, undefined, { raw: raw('priority') })).toMatchObject({ status: 400, body: { code: 'invalid' } })
     expect(await server.post(`${q}/tasks`, undefined, { raw: raw('unknown') })).toMatchObject({ status: 400, body: { code: 'invalid' } })
   })
 
-  test('no JSON at all, or compressed: 415', async () => {
+  test('another content type, or compressed JSON: 415', async () => {
     for (const headers of [{ 'content-type': 'text/plain' }, { 'content-type': 'application/x-www-form-urlencoded' }, { 'content-encoding': 'gzip' }]) {
       expect(await server.post(`${q}/tasks`, undefined, { raw: '{"type":"t"}', headers })).toMatchObject({ status: 415, body: { code: 'unsupported-media-type' } })
     }
@@ -126,13 +126,13 @@ describe('every wrong field is named', () => {
   })
 
   const times = ['120', '2026-02-30T00:00:00Z', '2025-02-29T00:00:00Z', '2026-13-01T00:00:00Z', '2026-01-01T24:00:00Z', '2026-01-01T00:60:00Z', '2026-01-01', '2026-01-01T00:00:00', '2026-01-01 00:00:00Z', '1969-12-31T23:59:59Z', '+10000-01-01T00:00:00Z', 'now', '', 1782900000000, null]
-  test.each(times)('a time that is none: %j', async (availableAt) => {
+  test.each(times)('an invalid time: %j', async (availableAt) => {
     const answer = await server.post(`${q}/tasks`, { ...valid, availableAt })
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid' } })
     expect(paths(answer)).toEqual(['availableAt'])
   })
 
-  test('a number too large for a double is no number, and its place is named', async () => {
+  test('a number too large for a double is refused with its path', async () => {
     for (const [raw, path] of [['{"type":"t","payload":{"a":[1e999]}}', 'payload.a[0]'], ['{"type":"t","priority":1e999}', 'priority'], ['{"tasks":[{"type":"t","metadata":{"m":-1e999}}]}', 'tasks[0].metadata.m']] as const) {
       const answer = await server.post(`${q}/tasks`, undefined, { raw })
       expect(answer).toMatchObject({ status: 400, body: { code: 'invalid' } })
@@ -192,7 +192,7 @@ describe('every wrong field is named', () => {
   })
 })
 
-describe('what contradicts the queue', () => {
+describe('a request that contradicts the state of the queue', () => {
   test.each([
     ['unknown dependency', { ...valid, dependencies: ['nobody'] }, 422, 'unknown-dependency'],
     ['a cycle', { tasks: [{ id: 'x', type: 't', payload: 3, dependencies: ['y'] }, { id: 'y', type: 't', payload: 4, dependencies: ['x'] }] }, 422, 'dependency-cycle'],
@@ -204,7 +204,7 @@ describe('what contradicts the queue', () => {
     expect(await server.post(`${q}/tasks`, body)).toMatchObject({ status, body: { code }, revision: before - 1 })
   })
 
-  test('in a queue that nobody has used yet there is no task to ask for, and nothing to do: 404, with what to do', async () => {
+  test('a task or a command of a queue that was never used: 404, with advice', async () => {
     for (const [method, path, body] of [
       ['GET', '/tasks/x'], ['GET', '/tasks/x/history'], ['POST', '/outcomes', { outcomes: [] }], ['POST', '/pause'], ['DELETE', '/agents/a'],
     ] as const) {
@@ -215,21 +215,21 @@ describe('what contradicts the queue', () => {
     expect((await server.get('/api/queues')).body.queues.map(({ name }: Body) => name)).not.toContain('nowhere')
   })
 
-  test('an enqueue that is refused makes no queue', async () => {
+  test('a refused enqueue creates no queue', async () => {
     await server.post('/api/queues/unborn/tasks', { type: 5 })
     await server.post('/api/queues/unborn/tasks', { ...valid, dependencies: ['nobody'] })
     expect((await server.get('/api/queues/unborn/depth')).revision).toBe(-1)
     expect((await server.get('/api/queues')).body.queues.map(({ name }: Body) => name)).not.toContain('unborn')
   })
 
-  test('a name that is none for a queue', async () => {
+  test('an invalid queue name is refused', async () => {
     for (const name of ['a%2Fb', '-a', 'x'.repeat(65), '%C3%A9', '__proto__']) {
       expect((await server.post(`/api/queues/${name}/tasks`, valid)).status, name).toBe(400)
       expect((await server.get(`/api/queues/${name}/depth`)).status, name).toBe(404)
     }
   })
 
-  test('an unknown task, dead letter or agent: 404; one in another state: 409', async () => {
+  test('an unknown task, dead letter or agent: 404; one in the wrong state: 409', async () => {
     const review = { reviewer: 'r', reason: 'x' }
     for (const [method, path, body, status] of [
       ['GET', '/tasks/nobody', undefined, 404], ['GET', '/tasks/%2399', undefined, 404], ['GET', '/tasks/nobody/history', undefined, 404],
@@ -252,7 +252,7 @@ describe('too large', () => {
     expect(await server.post(`${q}/tasks/held/fail`, { agentId: 'w', token, error: 'x', checkpoint: large })).toMatchObject({ status: 413 })
   })
 
-  test('a body over 4 MiB: 413, whether its length is announced or not', async () => {
+  test('a body over 4 MiB: 413, with and without Content-Length', async () => {
     const raw = JSON.stringify({ ...valid, payload: 'x'.repeat(4 * 2 ** 20) })
     expect(await server.post(`${q}/tasks`, undefined, { raw })).toMatchObject({ status: 413, body: { code: 'too-large' } })
     const head = `POST ${q}/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\n`
@@ -268,11 +268,11 @@ describe('too large', () => {
   })
 })
 
-describe('a body that stops half way', () => {
+describe('an incomplete body', () => {
   const head = (length: number): string =>
     `POST ${q}/tasks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${adminToken}\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
-  test('and waits: 408, and the connection is closed', async () => {
+  test('of a client that stops sending: 408, and the connection is closed', async () => {
     const impatient = await startTestServer({ limits: { requestTimeoutMs: 600 } })
     try {
       const answer = await rawRequest(impatient.http.port, [head(1_000), '{"type":"t","payl'])
@@ -283,13 +283,13 @@ describe('a body that stops half way', () => {
     }
   })
 
-  test('and ends: 400 or silence, never a task', async () => {
-    // What is there would be a whole task.
+  test('of a client that ends the connection: 400 or no answer, never a task', async () => {
+    // What was sent so far is a complete task.
     const answer = await rawRequest(server.http.port, [head(1_000), '{"type":"t"}'], { endAfter: true })
     expect(answer === '' || /^HTTP\/1\.1 400 /.test(answer)).toBe(true)
   })
 
-  test('and is cut off: the server lives on', async () => {
+  test('of a client whose connection is reset: the server goes on', async () => {
     const socket = connect(server.http.port, '127.0.0.1')
     socket.on('error', () => undefined)
     socket.write(`${head(1_000)}{"type":"t"`)
@@ -298,11 +298,11 @@ describe('a body that stops half way', () => {
     expect((await server.get('/healthz')).status).toBe(200)
   })
 
-  test('and what is no HTTP at all: 400', async () => {
+  test('bytes that are not HTTP: 400', async () => {
     expect(await rawRequest(server.http.port, ['HELLO\r\n\r\n'])).toMatch(/^HTTP\/1\.1 400 /)
   })
 })
 
-test('after all of this, what is right is still accepted', async () => {
+test('after all of this, a valid request is still accepted', async () => {
   expect((await server.post('/api/queues/fine/tasks', valid)).status).toBe(201)
 })

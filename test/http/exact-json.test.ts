@@ -1,6 +1,6 @@
 /**
- * JSON that means the same to everybody (RFC 8785, RFC 7493): a number that would be rounded, and half of a surrogate
- * pair, are refused by their place, through each door. What is taken comes back as it was sent.
+ * JSON that every reader reads alike (RFC 8785, RFC 7493): numbers that would be rounded and lone surrogates are refused
+ * with their path, at every entrance. What is accepted comes back as it was sent.
  */
 import { readQueueFile } from '@daybook/adapters/import'
 import { inexactNumbers } from '@daybook/adapters/http'
@@ -18,7 +18,7 @@ const numberText = fc.oneof(
   fc.constantFrom('0', '-0', '0.0', '1e0', '9007199254740991', '9007199254740992', '9007199254740993', '-9007199254740993', '1e400', '-1e400', '1e-400', '0e999', '1180591620717411303424', '5e-324', '0.1000000000000000055'),
   fc.tuple(fc.stringMatching(/^-?(0|[1-9]\d{0,22})$/), fc.stringMatching(/^(\.\d{1,22})?([eE][+-]?\d{1,3})?$/)).map((parts) => parts.join('')),
 )
-/** All significant digits, and the power of ten that they count: exact, and nothing that `Number` has touched. */
+/** All significant digits and the power of ten, exactly: computed from the text without `Number`. */
 const decimal = (text: string): readonly [digits: string, exponent: number] => {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? []
   const all = `${whole}${fraction}`.replace(/^0+/, '')
@@ -27,7 +27,7 @@ const decimal = (text: string): readonly [digits: string, exponent: number] => {
 }
 const isWhole = (text: string): boolean => /^-?\d+$/.test(text)
 
-test('a whole number is taken exactly if it is within ±(2^53 − 1), and then means what its text says', () => {
+test('a whole number is accepted if and only if it is within ±(2^53 − 1), and then it is exact', () => {
   fc.assert(
     fc.property(numberText.filter(isWhole), (text) => {
       const isSafe = BigInt(text) <= BigInt(Number.MAX_SAFE_INTEGER) && BigInt(text) >= -BigInt(Number.MAX_SAFE_INTEGER)
@@ -38,7 +38,7 @@ test('a whole number is taken exactly if it is within ±(2^53 − 1), and then m
   )
 })
 
-test('any other number is taken if it has as many digits as a double tells apart, and is neither too large nor made 0', () => {
+test('any other number is accepted if it has at most 17 digits and is neither too large nor rounded to 0', () => {
   let [taken, refused] = [0, 0]
   fc.assert(
     fc.property(numberText.filter((text) => !isWhole(text)), (text) => {
@@ -48,7 +48,7 @@ test('any other number is taken if it has as many digits as a double tells apart
       expect(inexactNumbers(text).length, text).toBe(isTaken ? 0 : 1)
       if (!isTaken) return void refused++
       taken++
-      // Of up to 15 digits nothing is lost.
+      // Up to 15 digits are exact.
       if (digits.replace('-', '').length <= 15 && Math.abs(value) > 1e-300) expect(decimal(`${value}`), text).toEqual(decimal(text))
     }),
     runs(3_000),
@@ -56,7 +56,7 @@ test('any other number is taken if it has as many digits as a double tells apart
   expect(Math.min(taken, refused)).toBeGreaterThan(200)
 })
 
-test('the place of each number that is refused is its path in the document', () => {
+test('each refused number is reported with its path in the document', () => {
   const leaf = fc.oneof(fc.constantFrom('@9007199254740993', '@1e400', '@0.1234567890123456789'), fc.constantFrom<Json>(1, 'a', '9007199254740993', '"', '\\', '{[:,]}', true, null, 1.5))
   const key = fc.constantFrom('a', 'b', 'c d', '1', '"', '\\', ':', '{', '9007199254740993')
   const json = fc.letrec((tie) => ({
@@ -77,7 +77,7 @@ test('the place of each number that is refused is its path in the document', () 
   )
 })
 
-test('in a value as in a text: an integer that could be another’s double is refused, a measure is taken', () => {
+test('values are checked like texts: an integer that shares its double with another is refused, a fraction is accepted', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
       const isInteger = Number.isInteger(value) && Math.abs(value) < 1e21
@@ -89,7 +89,7 @@ test('in a value as in a text: an integer that could be another’s double is re
   )
 })
 
-// ------------------------------------------------------------------ the doors
+// ------------------------------------------------------------------ the entrances
 
 describe('over HTTP', () => {
   let server: TestServer
@@ -120,7 +120,7 @@ describe('over HTTP', () => {
     ['{"a":["\\udc00x"]}', '.a[0]'],
     ['{"a":{"\\ud83d":1}}', '.a.\ufffd'],
   ]
-  const doors: ReadonlyArray<readonly [door: string, path: string, body: (value: string) => string, place: string]> = [
+  const entrances: ReadonlyArray<readonly [entrance: string, path: string, body: (value: string) => string, place: string]> = [
     ['a task', '/tasks', (value) => `{"type":"t","payload":${value}}`, 'payload'],
     ['tasks', '/tasks', (value) => `{"tasks":[{"type":"t","payload":1},{"type":"t","payload":${value}}]}`, 'tasks[1].payload'],
     ['tasks, with white space', '/tasks', (value) => `{"tasks": [{"type":"t","payload":${value}}]}`, 'tasks[0].payload'],
@@ -132,7 +132,7 @@ describe('over HTTP', () => {
     ['progress', '/tasks/held/heartbeat', (value) => `{"agentId":"w","token":TOKEN,"progress":${value}}`, 'progress'],
     ['a failure', '/tasks/held/fail', (value) => `{"agentId":"w","token":TOKEN,"error":"e","checkpoint":${value}}`, 'checkpoint'],
   ]
-  test.each(doors)('%s', async (_, path, body, place) => {
+  test.each(entrances)('%s', async (_, path, body, place) => {
     for (const [value, within] of values) {
       const answer = await server.post(q + path, undefined, { raw: body(value).replace('TOKEN', String(token)) })
       expect(answer, value).toMatchObject({ status: 400, body: { code: 'invalid' } })
@@ -141,14 +141,14 @@ describe('over HTTP', () => {
     expect(await server.eventCount('exact')).toBe(before)
   })
 
-  test('each for itself, and outcomes likewise: the others are taken', async () => {
+  test('with `atomic: false`, and among outcomes, the others are accepted', async () => {
     const tasks = await server.post(`${q}/tasks`, undefined, { raw: '{"atomic":false,"tasks":[{"type":"t","payload":"\\udc00"},{"type":"t","payload":"fine"},{"type":"t","payload":9007199254740993}]}' })
     expect(tasks.body.results).toMatchObject([{ code: 'invalid', errors: [{ path: 'tasks[0].payload' }] }, { status: 'pending' }, { code: 'invalid', errors: [{ path: 'tasks[2].payload' }] }])
     const outcomes = await server.post(`${q}/outcomes`, { outcomes: [{ kind: 'heartbeat', taskId: 'held', agentId: 'w', token, progress: { a: 2 ** 53 } }, { kind: 'heartbeat', taskId: 'held', agentId: 'w', token }] })
     expect(outcomes.body.results).toMatchObject([{ code: 'invalid', errors: [{ path: 'outcomes[0].progress.a' }] }, { lease: { token } }])
   })
 
-  test('what is taken comes back as the same number, and two that differ are two tasks', async () => {
+  test('an accepted number comes back as the same number, and two different numbers make two tasks', async () => {
     const numbers = ['9007199254740991', '-9007199254740991', '9007199254740990', '0.1', '0.30000000000000004', '1e+21', '6.02214076e+23', '1.7976931348623157e+308', '5e-324', '-1.5']
     const ids = new Set<string>()
     for (const space of ['', ' ']) {
@@ -163,7 +163,7 @@ describe('over HTTP', () => {
   })
 })
 
-test('older logs hold half surrogate pairs: a page of them is read by every parser', async () => {
+test('older logs contain lone surrogates: a page of them can be read by every parser', async () => {
   const store = openMemoryStore()
   const facts = (number: number, task: string): string =>
     `{"task":"${task}","number":${number},"type":"t","priority":5,"idempotencyKey":"${task}","timeout":60,"maxRetries":3,"backoffSeconds":1`
@@ -205,13 +205,13 @@ describe('on the command line', () => {
     [['enqueue', '--file', '-'], '[{"type":"t"},{"type":"t","payload":0.1000000000000000055}]', '[1].payload: 0.1000000000000000055'],
     [['enqueue', '--file', '-'], '{"type":"t"}\n{"type":"t","payload":9007199254740993}\n', 'line 2'],
     [['enqueue', 't', '--payload', '{"a":"\\ud800"}'], '', 'payload.a'],
-  ] as const)('%j is refused, and says where', async (args, input, said) => {
+  ] as const)('%j is refused with the path', async (args, input, said) => {
     const { code, out, err } = await run([...args], env(), input)
     expect(code).not.toBe(0)
     expect(out + err).toContain(said)
   })
 
-  test('`list --json` is JSON for every parser, whatever was sent', async () => {
+  test('`list --json` prints JSON for every parser, whatever was sent', async () => {
     const raws = ['"\\ud800"', '"a\\udc00"', '{"\\ud83d":1}', '"\\ud83d\\ude00"', '"😀"', '9007199254740993', '"\\u0000\\u2028"']
     for (const raw of raws) await server.post('/api/queues/cli/tasks', undefined, { raw: `{"type":"t","payload":${raw}}` })
     const { code, out } = await runHere(['list', '--json', '--all'], env())
@@ -222,7 +222,7 @@ describe('on the command line', () => {
   })
 })
 
-test('EV-09: of an imported file the tasks whose numbers would be rounded are refused one by one', () => {
+test('EV-09: in an imported file, only the tasks whose numbers would be rounded are refused', () => {
   const file = readQueueFile('{"tasks":[{"id":"a","type":"t"},{"id":9007199254740993,"type":"t"},{"id":"c","type":"t","payload":{"n":0.1000000000000000055}},{"id":"d","type":"t","payload":"9007199254740993"}]}', 'pending.json')
   expect(file.found.map(({ task }) => task.id)).toEqual(['a', 'd'])
   expect(file.refused.map(({ task, why }) => `${task} ${why.split(' is ')[0]}`)).toEqual(['#2 id: 9007199254740993', 'c payload.n: 0.1000000000000000055'])

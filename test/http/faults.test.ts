@@ -1,4 +1,4 @@
-/** What goes wrong within the server is told twice: to the caller in short, and to the log in full. */
+/** Errors inside the server: the caller gets a short message, the log the details. */
 import { createDaybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { serve } from '@daybook/adapters/serve'
@@ -31,7 +31,7 @@ test('a 500 is in the log of a served daybook, under its correlation id and with
   }
 })
 
-/** Reads fail with whatever `fault` holds. */
+/** A store whose reads fail with `fault`, if it is set. */
 const breakable = (inner: EventStore): EventStore & { fault: StoreError | undefined } => {
   const store = {
     ...inner,
@@ -50,14 +50,14 @@ test.each([
   ['damaged', 'Events 0 to 0 of taskqueue-q are not all where they should be: run the doctor, or restore a backup.', 'the log is damaged at events 0 to 0 of taskqueue-q: run `daybook doctor --data DIR` where the server runs'],
   ['damaged', 'Cannot use the store /srv/secret.sqlite. It is damaged.', 'the log is damaged: run `daybook doctor --data DIR` where the server runs'],
   ['unavailable', 'Cannot use the store /srv/secret.sqlite. Check the disk.', 'the log cannot be read now; the server\'s own log has more under this correlation id'],
-] as const)('EV-11: a log that cannot be read (%s: %s) is unavailable, with what to do', async (code, message, detail) => {
+] as const)('EV-11: a log that cannot be read (%s: %s) is unavailable, with advice', async (code, message, detail) => {
   const store = breakable(openMemoryStore())
   const before = createDaybook({ store: { ...store, close: () => Promise.resolve() } })
   await before.ready
   const first = await startTestServer({ daybook: before })
   await first.post('/api/queues/q/tasks', { id: 'a', type: 't', payload: 1 })
   await first.stop()
-  // One that has no contents in memory yet.
+  // A new server, which has no contents in memory yet.
   const server = await startTestServer({}, store)
   try {
     await server.daybook.ready

@@ -1,4 +1,4 @@
-/** A task's history over HTTP: also of one that the queue does not know any more, and with times that are times. */
+/** A task's history over HTTP, also of a task that is no longer in memory. Times are ISO 8601. */
 import { randomUUID } from 'node:crypto'
 import { encodeData } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => server?.stop())
 
-/** As a client goes on until it is over; also how many requests that took. */
+/** Follows `next` to the end of the search, as a client does, and counts the requests. */
 const search = async (path: string): Promise<{ readonly events: ReadonlyArray<Body>; readonly status: number; readonly requests: number }> => {
   for (let before: number | null | undefined, requests = 1; ; requests++) {
     const { status, body } = await server.get(`${path}${before === undefined ? '' : `?before=${before}`}`)
@@ -37,7 +37,7 @@ describe('a task whose retention is over', () => {
       await server.post(`${q}/tasks/${id}/heartbeat`, { agentId: 'ann', token: lease.token, progress: { task: 't5' } })
       await server.post(`${q}/tasks/${id}/complete`, { agentId: 'ann', token: lease.token, result: { output: { task: 't6' } } })
     }
-    // Retention is judged when something happens.
+    // Finished tasks leave the state with the next event after their retention.
     await server.post(`${q}/pause`, {})
     await server.post(`${q}/resume`, {})
     const store = server.store.read('taskqueue-left')
@@ -46,7 +46,7 @@ describe('a task whose retention is over', () => {
     all = events.map(({ revision, type, data }) => ({ revision, type, task: JSON.parse(data).task }))
   })
 
-  test('is found in the log, however far back, a bounded part of it at a time; nothing else is taken for it', async () => {
+  test('is found in the log, however far back, in bounded steps; events of other tasks are not mistaken for its own', async () => {
     for (const id of ids) {
       expect((await server.get(`${q}/tasks/${id}`)).status).toBe(404)
       const { events, requests } = await search(`${q}/tasks/${id}/history`)
@@ -56,22 +56,22 @@ describe('a task whose retention is over', () => {
     }
   })
 
-  test('one that never was is not found, when all of the log has been looked at', async () => {
+  test('a task that never existed is not found, after the whole log was searched', async () => {
     expect(await search(`${q}/tasks/nobody/history`)).toMatchObject({ status: 404, requests: Math.ceil(all.length / scanEventsMax) })
     expect((await server.get(`${q}/tasks/%232/history`)).status).toBe(404)
   })
 
-  test('an id that was given anew has the history of the task that is there', async () => {
+  test('an id that is used again shows the history of the present task', async () => {
     await server.post(`${q}/tasks`, { type: 'x', id: 't0', payload: 'again' })
     expect((await search(`${q}/tasks/t0/history`)).events.map(({ type }) => type)).toEqual(['TaskEnqueued'])
   })
 })
 
-/** Every number within facts that can only be a time: what agents and producers said is not looked into. */
+/** Every number in the facts that can only be a time. What producers and agents wrote is left out. */
 const times = (data: Body): Body =>
   Object.fromEntries(Object.entries(data as object).filter(([key, value]) => !['content', 'progress', 'checkpoint'].includes(key) && typeof value === 'number' && value > 1e12))
 
-test('times within the data of a history are ISO 8601, of every type of event; /events shows the log as it is', async () => {
+test('times in a history are ISO 8601 for every type of event; /events shows the data as recorded', async () => {
   const store = openMemoryStore()
   const recorded = everyEvent().map((event) => ({
     id: randomUUID(), type: event.type, data: encodeData(event), metadata: JSON.stringify({ schemaVersion: 1, at: new Date(event.at).toISOString() }),
@@ -85,7 +85,7 @@ test('times within the data of a history are ISO 8601, of every type of event; /
     for (const [revision, raw] of (events as ReadonlyArray<Body>).entries()) {
       expect(raw.data).toEqual(JSON.parse(recorded[revision]!.data))
       if (raw.data.task === undefined) continue
-      // Without the chain of revisions, each event is found by a search that begins at it.
+      // These events are not linked to each other, so each is found by a search that begins at it.
       const { body } = await own.get(`/api/queues/q/tasks/${raw.data.task}/history?before=${revision}`)
       const [shown] = body.events
       const wanted = times(raw.data)

@@ -1,4 +1,4 @@
-/** The contract: sound in itself, complete, and as strict as the server. */
+/** The OpenAPI document is valid, complete, and as strict as the server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { misfits } from './schema.js'
 import { type Body, holdToContract, startTestServer, type TestServer } from './support.js'
@@ -14,7 +14,7 @@ afterAll(() => server.stop())
 const operations = (): ReadonlyArray<readonly [path: string, method: string, operation: Body]> =>
   Object.entries<Body>(contract.paths).flatMap(([path, item]) => Object.entries<Body>(item).map(([method, operation]) => [path, method, operation] as const))
 
-test('every route that is served is in the contract, and nothing else', () => {
+test('the contract has exactly the routes that are served', () => {
   const served = server.http.routes.filter(({ method }) => method !== 'HEAD').map(({ method, path }) => `${method} ${path}`)
   expect(operations().map(([path, method]) => `${method.toUpperCase()} ${path}`).sort()).toEqual([...served].sort())
   expect(served.length).toBeGreaterThan(30)
@@ -28,7 +28,7 @@ describe('it is sound', () => {
     for (const id of ids) expect(id).toMatch(/^[a-z][A-Za-z]+$/)
   })
 
-  test('every parameter of a path is declared, and only those', () => {
+  test('exactly the parameters of each path are declared', () => {
     for (const [path, , { parameters }] of operations()) {
       const declared = parameters.filter((each: Body) => each.in === 'path').map((each: Body) => each.name)
       expect(declared, path).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name))
@@ -36,12 +36,12 @@ describe('it is sound', () => {
     }
   })
 
-  test('every reference leads somewhere, and every component is referred to', () => {
+  test('every reference has a target, and every component is referred to', () => {
     const referred = new Set([...JSON.stringify(contract).matchAll(/"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name))
     expect([...referred].sort()).toEqual(Object.keys(contract.components.schemas).sort())
   })
 
-  test('every operation has a role, a summary, an answer that is good, and problems for the rest', () => {
+  test('every operation has a role, a summary, a successful answer, and problems for the others', () => {
     for (const [path, method, operation] of operations()) {
       const where = `${method} ${path}`
       expect(operation['x-daybook-role'], where).toMatch(/^(anyone|producer|worker|operator|auditor|admin)$/)
@@ -53,7 +53,7 @@ describe('it is sound', () => {
   })
 })
 
-test('an event\'s data is what the log holds, times and all, but in a task\'s history; and the contract says so', async () => {
+test('an event\'s data is shown as recorded, except for the times in a task\'s history, as the contract says', async () => {
   await server.post('/api/queues/shown/tasks', { id: 'a', type: 't', availableAt: '2026-01-05T09:00:00.000Z' })
   const shown = (await server.get('/api/queues/shown/events')).body.events
   expect(shown[0].data.availableAt).toBe(Date.UTC(2026, 0, 5, 9))
@@ -89,7 +89,7 @@ describe('its schemas refuse what the server refuses', () => {
   })
 })
 
-test('an answer that is not as promised is noticed by these tests', () => {
+test('teeth: an answer that breaks the contract is noticed by these tests', () => {
   const headers = new Headers()
   const hold = (status: number, body: Body) => () => holdToContract(contract, 'GET', '/api/queues/q/agents', { status, body, headers })
   expect(hold(200, { agents: [{ agentId: 'a', tasks: [] }] })).not.toThrow()

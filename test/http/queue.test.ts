@@ -26,7 +26,7 @@ const withDeadLetters = async (...letters: ReadonlyArray<readonly [type: string,
   return q
 }
 
-describe('a queue that nobody has used yet', () => {
+describe('a queue that was never used', () => {
   const empty = '/api/queues/unused'
   const nothing = { nextCursor: null, revision: -1 }
 
@@ -37,11 +37,11 @@ describe('a queue that nobody has used yet', () => {
     ['/breakers', { breakers: {} }],
     ['/agents', { agents: [] }],
     ['/events', { events: [], next: null, revision: -1 }],
-  ])('%s: empty, as every other answer about many', async (path, body) => {
+  ])('%s: an empty list', async (path, body) => {
     expect(await server.get(`${empty}${path}`)).toMatchObject({ status: 200, body, revision: -1 })
   })
 
-  test('depth is empty, settings are the defaults, and to ask brings no queue into being', async () => {
+  test('depth is empty, settings are the defaults, and reading creates no queue', async () => {
     const { body } = await server.get(`${empty}/depth`)
     expect(body).toMatchObject({ total: 0, oldestPendingAt: null, oldestWaitSeconds: 0, byType: {} })
     expect(Object.values(body.byStatus).every((count) => count === 0)).toBe(true)
@@ -50,7 +50,7 @@ describe('a queue that nobody has used yet', () => {
     expect((await server.get('/api/queues')).body.queues.map(({ name }: Body) => name)).not.toContain('unused')
   })
 
-  test('every GET about many is empty there, and each other GET names one thing', async () => {
+  test('every GET of a list is empty there; every other GET is about one task', async () => {
     const { paths } = (await server.get('/api/openapi.json')).body as { readonly paths: Readonly<Record<string, object>> }
     for (const [path, methods] of Object.entries(paths)) {
       if (!('get' in methods) || !path.startsWith('/api/queues/{queue}')) continue
@@ -67,13 +67,13 @@ describe('a queue that nobody has used yet', () => {
     expect((await waiting).body.claims[0].task.id).toBe('first')
   })
 
-  test('what it has not come to yet is not waited for', async () => {
+  test('a revision that it has not reached is not waited for', async () => {
     expect(await server.get(`${empty}/depth?atLeast=3`)).toMatchObject({ status: 503, body: { code: 'unavailable' } })
   })
 })
 
 describe('LK-11: dead letters', () => {
-  test('are listed with error and attempts, and grouped by what went wrong', async () => {
+  test('are listed with error and attempts, and grouped by failure signature', async () => {
     const q = await withDeadLetters(['a', 'timeout after 3 s'], ['a', 'timeout after 5 s'], ['b', 'ENOENT'])
     const { body } = await server.get(`${q}/dead-letters`)
     expect(body.tasks).toHaveLength(3)
@@ -87,7 +87,7 @@ describe('LK-11: dead letters', () => {
     expect((await server.get(`${q}/dead-letters?type=b`)).body.tasks).toHaveLength(1)
   })
 
-  test('go back one at a time, or away; the log says who decided', async () => {
+  test('are retried or discarded one at a time; the log says who decided', async () => {
     const q = await withDeadLetters(['a', 'x'], ['a', 'y'])
     expect((await server.post(`${q}/dead-letters/d0/retry`, review)).body).toEqual({ retried: ['d0'] })
     expect((await server.get(`${q}/tasks/d0`)).body).toMatchObject({ status: 'pending', retries: 0, attempts: 0 })
@@ -97,7 +97,7 @@ describe('LK-11: dead letters', () => {
     expect(events[4].data).toEqual({ task: 'd1', ...review })
   })
 
-  test('go back or away by filter', async () => {
+  test('are retried or discarded by filter', async () => {
     const q = await withDeadLetters(['eng-a', 'timeout'], ['eng-b', 'ENOENT'], ['ops', 'timeout'])
     expect((await server.post(`${q}/dead-letters/retry`, { ...review, filter: { type: 'eng-*', error: 'TIMEOUT' } })).body).toEqual({ retried: ['d0'] })
     expect((await server.post(`${q}/dead-letters/discard`, { ...review, filter: {} })).body.discarded.sort()).toEqual(['d1', 'd2'])
@@ -106,7 +106,7 @@ describe('LK-11: dead letters', () => {
 })
 
 describe('LK-13, LK-15: breakers', () => {
-  test('open and close by hand; an open one hands nothing out', async () => {
+  test('open and close by hand; while one is open, no task of its type is claimed', async () => {
     const q = freshQueue()
     await server.post(`${q}/tasks`, { type: 'a/b' })
     expect((await server.get(`${q}/breakers`)).body).toEqual({ breakers: {} })
@@ -120,7 +120,7 @@ describe('LK-13, LK-15: breakers', () => {
 })
 
 describe('TQM-CFG: settings', () => {
-  test('make a queue, are patched in part, and are an event', async () => {
+  test('create a queue, can be patched in part, and are recorded as an event', async () => {
     const q = freshQueue()
     const patched = await server.call('PATCH', `${q}/settings`, { decisionReport: 'optional', breakers: { overrides: { ops: { failureThreshold: 3 } } } })
     expect(patched).toMatchObject({ status: 200, revision: 0, body: { decisionReport: 'optional', maxAttempts: 25, breakers: { overrides: { ops: { failureThreshold: 3 } } } } })
@@ -142,7 +142,7 @@ describe('TQM-CFG: settings', () => {
 })
 
 describe('TQM-CAP-003: agents', () => {
-  test('are listed with their tasks, and ended: their tasks go back', async () => {
+  test('are listed with their tasks, and can be terminated: their tasks go back', async () => {
     const q = freshQueue()
     await server.post(`${q}/tasks`, { id: 'a', type: 't' })
     const { body } = await server.post(`${q}/claims`, { agentId: 'agent 1/x' })
@@ -154,7 +154,7 @@ describe('TQM-CAP-003: agents', () => {
     expect(late).toMatchObject({ status: 409, body: { code: 'lease-lost', detail: expect.stringMatching(/^terminated/) } })
   })
 
-  test('lose all their leases in one request, however few of them an append holds', async () => {
+  test('lose all their leases in one request, even if one append cannot end all of them', async () => {
     const inner = openMemoryStore()
     const tight = await startTestServer({}, { ...inner, limits: { ...inner.limits, appendEventsMax: 8 } })
     try {
@@ -197,7 +197,7 @@ describe('EV-06: the log', () => {
     return text.split('\n').filter((line) => line !== '').map((line) => JSON.parse(line))
   }
 
-  test('history of a task: its events alone, oldest first, with their whole data', async () => {
+  test('history of a task: only its events, oldest first, with all their data', async () => {
     const { events } = (await server.get(`${q}/tasks/t0/history`)).body
     expect(events.map(({ revision, type }: Body) => [revision, type])).toEqual([[0, 'TaskEnqueued'], [all, 'Claimed'], [all + 1, 'Completed']])
     expect(events[0].data).toMatchObject({ task: 't0', content: { payload: { i: 0 } } })
@@ -205,7 +205,7 @@ describe('EV-06: the log', () => {
     expect(events[2]).toMatchObject({ actor: 'admin', at: expect.stringMatching(/Z$/) })
   })
 
-  test('pages of JSON, from a revision on, lead through all of it', async () => {
+  test('pages of JSON from any revision lead to the end of the log', async () => {
     const revisions: Array<number> = []
     for (let next: number | null = 0; next !== null; ) {
       const { body }: Body = await server.get(`${q}/events?from=${next}&limit=1000`)
@@ -217,19 +217,19 @@ describe('EV-06: the log', () => {
     expect((await server.get(`${q}/events?from=${all + 2}`)).body).toMatchObject({ events: [], next: null })
   })
 
-  test('lines: all of it, or as many as wanted', async () => {
+  test('NDJSON: the whole log, or up to a limit', async () => {
     expect((await lines()).map(({ revision }) => revision)).toEqual(Array.from({ length: all + 2 }, (_, i) => i))
     expect((await lines('?from=2499&limit=2')).map(({ revision, type }) => [revision, type])).toEqual([[2_499, 'TaskEnqueued'], [2_500, 'Claimed']])
     expect(await lines(`?from=${all + 50}`)).toEqual([])
   })
 
-  test('by type and by task, whatever a payload says', async () => {
+  test('filtered by type and by task, whatever a payload contains', async () => {
     expect((await server.get(`${q}/events?type=Completed`)).body.events.map(({ revision }: Body) => revision)).toEqual([all + 1])
     expect((await lines('?task=t7')).map(({ revision }) => revision)).toEqual([7])
     expect((await lines('?task=%231')).map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', 'Completed'])
   })
 
-  test('a page looks at so many events only, and says where to go on', async () => {
+  test('a page scans a bounded number of events, and says where to continue', async () => {
     const small = await startTestServer({ limits: { scanEventsMax: 10 } }, server.store)
     try {
       await small.daybook.ready
@@ -240,7 +240,7 @@ describe('EV-06: the log', () => {
     }
   })
 
-  test('a reader that leaves early leaves nothing open', async () => {
+  test('a reader that disconnects early leaves nothing open', async () => {
     const controller = new AbortController()
     const response = await fetch(`${server.http.url}${q}/events`, { headers: { authorization: `Bearer ${adminToken}`, accept: 'application/x-ndjson' }, signal: controller.signal })
     await response.body?.getReader().read()
@@ -248,9 +248,9 @@ describe('EV-06: the log', () => {
     expect((await server.get('/healthz')).status).toBe(200)
   })
 
-  test('HEAD says what GET would, without saying it', async () => {
+  test('HEAD answers like GET, without a body', async () => {
     const { status, text, revision } = await server.call('HEAD', `${q}/events`, undefined, { headers: { accept: 'application/x-ndjson' } }).catch((error: Error) => {
-      // The contract names GET alone; HEAD comes with it.
+      // The contract has only GET; Fastify adds HEAD.
       if (/not in the contract/.test(error.message)) return { status: 200, text: '', revision: all + 1 }
       throw error
     })

@@ -1,4 +1,4 @@
-/** Bodies whose payloads are cut out unparsed: nobody may be able to tell, whatever they hold. */
+/** Bodies whose payloads are cut out without parsing: the result must be the same as with the parser. */
 import { contentKey } from '@daybook/adapters/engine'
 import { inexactNumbers, readTasks } from '@daybook/adapters/http'
 import { canonicalJson, CanonicalText, type Json } from '@daybook/core'
@@ -16,7 +16,7 @@ const isJson = (text: string): boolean => {
     return false
   }
 }
-/** The same by way of the parser and the printer. */
+/** The result of the parser and the canonical printer. */
 const parsed = (text: string): unknown => {
   const body = JSON.parse(text) as { readonly tasks: ReadonlyArray<Record<string, unknown>> }
   const tasks = body.tasks.map((task) => ('payload' in task ? { ...task, payload: new CanonicalText(canonicalJson(task['payload'])) } : task))
@@ -27,11 +27,11 @@ const among = (payload: string): string => `{"tasks":[{"type":"a"},{"payload":${
 const nested = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
 
 test.each([
-  ['every kind of value', '{"a":[1,-2,0,1.5,1e+30,1e-7,true,false,null,"x"],"b":{},"c":[]}'],
+  ['all kinds of values', '{"a":[1,-2,0,1.5,1e+30,1e-7,true,false,null,"x"],"b":{},"c":[]}'],
   ['escapes', String.raw`{"a":"\"\\\b\f\n\r\t/"}`],
   ['text beyond ASCII', '"Grüße, 世界 😀"'],
-  ['a key that begins like the one before', '{"":0,"a":1,"a b":2,"a!":3,"ab":4}'],
-  ['as deep as may be', nested(64)],
+  ['a key with the previous key as its prefix', '{"":0,"a":1,"a b":2,"a!":3,"ab":4}'],
+  ['the deepest nesting allowed', nested(64)],
 ])('reads %s', (_, payload) => {
   expect(canonicalJson(JSON.parse(payload)), 'is canonical').toBe(payload)
   expect(read(among(payload))).toEqual(parsed(among(payload)))
@@ -43,14 +43,14 @@ test.each([
   ['keys out of order', among('{"b":1,"a":2}')],
   ['a key twice', among('{"a":1,"a":2}')],
   ['a longer key before a shorter', among('{"ab":1,"a":2}')],
-  ['a longer key before a shorter, by a sign below the quote', among('{"a b":1,"a":2}')],
-  ['numbers not as they are printed', among('1.0')],
+  ['a longer key before a shorter, by a character below the quote', among('{"a b":1,"a":2}')],
+  ['a number that is not canonical', among('1.0')],
   ['minus zero', among('-0')],
   ['a zero in front', among('01')],
   ['an exponent without its sign', among('1e30')],
-  ['more digits than a number has', among('12345678901234567890')],
-  ['a whole number that is another’s double', among('9007199254740992')],
-  ['one that is printed as it stands, and is not exact', among('100000000000000000000')],
+  ['more digits than a double has', among('12345678901234567890')],
+  ['a whole number that shares its double with another', among('9007199254740992')],
+  ['one whose text is canonical, but not exact', among('100000000000000000000')],
   ['half a surrogate pair', among(String.raw`"\ud800"`)],
   ['half a surrogate pair in a key', among(String.raw`{"\ud800":1}`)],
   ['a letter escaped', among(String.raw`"\u0041"`)],
@@ -64,22 +64,22 @@ test.each([
   ['two payloads', '{"tasks":[{"type":"a","payload":1,"payload":2}]}'],
   ['two lists', '{"tasks":[],"tasks":[{"type":"a"}]}'],
   ['no list', '{"tasks":{"payload":1}}'],
-  ['a list of what is no task', '{"tasks":[1]}'],
+  ['a list whose item is not a task', '{"tasks":[1]}'],
   ['a task alone', '{"type":"a","payload":1}'],
   ['metadata out of order', '{"tasks":[{"type":"a","metadata":{"b":1,"a":2},"payload":1}]}'],
-  ['an end too soon', among('{"a":1').slice(0, -30)],
-  ['words that are none', among('nul')],
+  ['a text that ends too soon', among('{"a":1').slice(0, -30)],
+  ['an unknown word', among('nul')],
   ['nothing', ''],
 ])('leaves %s to the parser', (_, text) => {
   expect(read(text)).toBeUndefined()
 })
 
-test('a payload within something else is not one', () => {
+test('a member `payload` of another member is not a payload', () => {
   const text = '{"tasks":[{"metadata":{"payload":{"a":1}},"payload":[2],"type":"a"}]}'
   expect(read(text)).toEqual({ tasks: [{ metadata: { payload: { a: 1 } }, payload: new CanonicalText('[2]'), type: 'a' }] })
 })
 
-/** Prints as people and programs do; `dice` decides how, canonically for the most part. */
+/** Prints JSON in various styles, mostly canonical; `dice` chooses. */
 const printed = (value: Json, dice: () => number): string => {
   const space = dice() === 0 ? ' ' : ''
   if (Array.isArray(value)) return `[${value.map((item) => printed(item as Json, dice)).join(`,${space}`)}]`
@@ -92,8 +92,8 @@ const printed = (value: Json, dice: () => number): string => {
   return JSON.stringify(value)
 }
 
-describe('whatever comes', () => {
-  /** Stands for itself, without quotes, in the text. */
+describe('random bodies', () => {
+  /** Inserted into the text as it is, without quotes. */
   const raw = fc
     .oneof(
       fc.constantFrom('9007199254740991', '9007199254740992', '9007199254740993', '-9007199254740993', '1e400', '-1e400', '1e-400', '1e20', '1e21', '100000000000000000000', '1180591620717411303424', '0.1', '0.10000000000000001', '0.1000000000000000055', '0.3000000000000000444', '123456789012345678.9', '1E5', '-0', '0.0', '5e-324'),
@@ -113,7 +113,7 @@ describe('whatever comes', () => {
   const body = fc.record({ tasks: fc.array(task, { maxLength: 4 }), atomic: fc.boolean() }, { requiredKeys: ['tasks'] })
   const change = fc.record({ at: fc.nat(), remove: fc.nat(2), insert: fc.constantFrom('', '', '"', '{', ',', ':', '0', '\\', 'e') })
 
-  test('what is read is what would have been parsed', () => {
+  test('the reader gives the same as the parser', () => {
     let [read_, left] = [0, 0]
     fc.assert(
       fc.property(body, fc.infiniteStream(fc.nat(40)), fc.option(change, { freq: 3 }), (given, throws, changed) => {
@@ -123,7 +123,7 @@ describe('whatever comes', () => {
           text = text.slice(0, at) + changed.insert + text.slice(at + changed.remove)
         }
         text = text.replace(/"@([-+.\deE]+)"/g, '$1')
-        // Lone surrogates do not survive the way through UTF-8.
+        // Lone surrogates do not survive UTF-8.
         text = Buffer.from(text).toString()
         const value = read(text)
         if (value === undefined) left++
@@ -149,7 +149,7 @@ describe('over HTTP', () => {
   afterAll(() => server.stop())
   const path = '/api/queues/cut/tasks'
 
-  test('LK-05: a payload is the same task whether it came canonically or not', async () => {
+  test('LK-05: the same payload is a duplicate, whether it is sent canonically or not', async () => {
     const payload = '{"b":{"d":[1,"ü"],"e":null},"c":0.1}'
     const canonical = await server.post(path, undefined, { raw: `{"tasks":[{"type":"a","payload":${payload}}]}` })
     const other = await server.post(path, undefined, { raw: `{"tasks":[{"type":"a","payload":{"c":0.10,"b":{"e":null,"d":[1,"\\u00fc"]}}}]}` })
@@ -159,7 +159,7 @@ describe('over HTTP', () => {
     expect(body).toMatchObject({ payload: JSON.parse(payload), idempotencyKey: contentKey('a', payload) })
   })
 
-  test('what is wrong is said as ever', async () => {
+  test('errors are reported as with the parser', async () => {
     const misspelt = await server.post(path, undefined, { raw: '{"tasks":[{"type":"a","payload":{"a":1}},{"typ":"b","payload":{"a":2}}]}' })
     expect(misspelt.body).toMatchObject({ code: 'invalid', errors: [{ path: 'tasks[1].type' }, { path: 'tasks[1].typ' }] })
     const poisoned = await server.post(path, undefined, { raw: '{"tasks":[{"type":"a","payload":{"__proto__":{"x":1}}}]}' })

@@ -1,4 +1,4 @@
-/** As much of JSON Schema 2020-12 as the contract uses; anything else is an error, not a pass. */
+/** A checker for the part of JSON Schema 2020-12 that the contract uses. Other keywords are an error. */
 type Schema = Readonly<Record<string, unknown>>
 
 const understood = new Set([
@@ -6,7 +6,7 @@ const understood = new Set([
   'minimum', 'maximum', 'minLength', 'maxLength', 'maxItems', 'pattern', 'format', 'description',
 ])
 
-/** What does not fit, as `path: why`; empty when all does. */
+/** The violations, as `path: why`; empty if there are none. */
 export const misfits = (schema: Schema, value: unknown, components: Readonly<Record<string, Schema>>, path = '$'): ReadonlyArray<string> => {
   for (const keyword of Object.keys(schema)) {
     if (!understood.has(keyword)) throw new Error(`${path}: this checker does not know ${keyword}`)
@@ -14,7 +14,7 @@ export const misfits = (schema: Schema, value: unknown, components: Readonly<Rec
   const inner = (part: Schema, member: unknown, at: string): ReadonlyArray<string> => misfits(part, member, components, at)
   if (typeof schema.$ref === 'string') {
     const target = components[schema.$ref.replace('#/components/schemas/', '')]
-    if (target === undefined) throw new Error(`${path}: ${schema.$ref} leads nowhere`)
+    if (target === undefined) throw new Error(`${path}: ${schema.$ref} has no target`)
     return inner(target, value, path)
   }
   if (Array.isArray(schema.anyOf)) {
@@ -36,7 +36,7 @@ export const misfits = (schema: Schema, value: unknown, components: Readonly<Rec
     if (typeof schema.minLength === 'number') must(value.length >= schema.minLength, 'is too short')
     if (typeof schema.maxLength === 'number') must(value.length <= schema.maxLength, 'is too long')
     if (typeof schema.pattern === 'string') must(new RegExp(schema.pattern).test(value), `${value} is not ${schema.pattern}`)
-    if (schema.format === 'date-time') must(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value), `${value} is no time in UTC with milliseconds`)
+    if (schema.format === 'date-time') must(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value), `${value} is not a time in UTC with milliseconds`)
   }
   if (Array.isArray(value)) {
     if (typeof schema.maxItems === 'number') must(value.length <= schema.maxItems, 'is too long')

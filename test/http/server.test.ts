@@ -1,4 +1,4 @@
-/** The server itself: ready or not, measured, and stopped in order. */
+/** The server itself: readiness, metrics, logging and stopping. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import { adminToken, type Body, report, startTestServer, type TestServer } from 
 
 const until = async (holds: () => boolean): Promise<void> => {
   for (let i = 0; !holds(); i++) {
-    if (i > 3_000) throw new Error('waited in vain')
+    if (i > 3_000) throw new Error('the condition was not met in time')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
@@ -24,7 +24,7 @@ const using = async (started: Promise<TestServer>, body: (server: TestServer) =>
   }
 }
 
-test('while the log is being read: alive, not ready with how far, and no guess about what is there', async () => {
+test('while the log is being read: alive, not ready (with the progress), and no answer about any queue', async () => {
   let finish = (): void => undefined
   const ready = new Promise<void>((resolve) => (finish = resolve))
   let loading = [{ queue: 'big', events: 5, of: 10 }]
@@ -61,7 +61,7 @@ test('a queue that cannot append makes the server not ready', () =>
     expect(await server.get('/readyz')).toMatchObject({ status: 503, body: { detail: 'q: the disk is full', queues: [{ queue: 'q', reason: 'the disk is full' }] } })
   }))
 
-test('metrics: gauges of now, counters of what has been, and no ids', () =>
+test('metrics: gauges, counters, and no ids', () =>
   using(startTestServer(), async (server) => {
     const q = '/api/queues/q'
     await server.post(`${q}/tasks`, { tasks: [1, 2, 3].map((payload) => ({ id: `task-${payload}`, type: 'eng', payload, maxRetries: 2, backoffSeconds: 0 })) })
@@ -96,17 +96,17 @@ test('metrics: gauges of now, counters of what has been, and no ids', () =>
       build: value('daybook_build_info{version="0.1.0"}'),
     }).toEqual({ completed: 1, pending: 2, enqueued: 3, claims: 2, done: 1, failed: 1, retries: 1, fenced: 1, denied: 1, position: (await server.eventCount('q')) - 1, waits: 2, runs: 2, claimRequests: 1, build: 1 })
     expect(text).not.toMatch(/task-|agent-7/)
-    // A second scrape counts nothing twice.
+    // A second scrape does not count anything twice.
     expect((await server.get('/metrics')).text).toContain('daybook_enqueued_total{queue="q"} 3\n')
     for (const name of text.matchAll(/^# TYPE (\S+) (\S+)$/gm)) expect(name[1], 'one prefix for all').toMatch(/^daybook_/)
   }))
 
-test('metrics are for whoever has a token, unless they are opened', async () => {
+test('metrics need a token, unless openMetrics is set', async () => {
   await using(startTestServer(), async (server) => expect((await server.get('/metrics', { headers: { authorization: '' } })).status).toBe(401))
   await using(startTestServer({ openMetrics: true }), async (server) => expect((await server.get('/metrics', { headers: { authorization: '' } })).status).toBe(200))
 })
 
-test('requests are logged when that is asked for, and tokens never', async () => {
+test('requests are logged if requestLog is set, and tokens never', async () => {
   const lines: Array<string> = []
   const write = (...given: ReadonlyArray<unknown>): void => void lines.push(JSON.stringify(given, (key, value: unknown) => (key === 'err' ? String(value) : key === 'req' || key === 'res' ? key : value)))
   const logger = { level: 'info', fatal: write, error: write, warn: write, info: write, debug: () => undefined, trace: () => undefined, silent: () => undefined, child: () => logger } as unknown as NonNullable<HttpServerOptions['logger']>
@@ -118,14 +118,14 @@ test('requests are logged when that is asked for, and tokens never', async () =>
   expect(lines.join()).not.toContain(adminToken)
 })
 
-test('stopping: waiting claims are answered empty, requests under way are finished, new ones not accepted', async () => {
+test('stopping: waiting claims are answered with no tasks, running requests are finished, new ones are not accepted', async () => {
   const server = await startTestServer()
   const q = '/api/queues/q'
   await server.post(`${q}/tasks`, { type: 't' })
   await server.post(`${q}/claims`, { agentId: 'w' })
   const waiting = server.post(`${q}/claims`, { agentId: 'w', wait: 60 })
   await until(() => server.daybook.queue('q')?.status().waitingClaims === 1)
-  // A request whose body is still on its way when the server stops. The server has begun with it when it says so.
+  // A request whose body is still arriving when the server stops. The server has begun with it when it says so.
   const body = JSON.stringify({ id: 'late', type: 'late' })
   let received = ''
   const socket = connect(server.http.port, '127.0.0.1')
@@ -143,7 +143,7 @@ test('stopping: waiting claims are answered empty, requests under way are finish
   await server.daybook.close()
 })
 
-test('stopping takes no longer than its grace, whatever a client does', async () => {
+test('stopping takes no longer than graceMs, whatever a client does', async () => {
   const server = await startTestServer()
   const socket = connect(server.http.port, '127.0.0.1')
   socket.on('error', () => undefined)
@@ -155,7 +155,7 @@ test('stopping takes no longer than its grace, whatever a client does', async ()
   await server.daybook.close()
 })
 
-test('many callers at once get each their own answer', () =>
+test('each of many concurrent callers gets its own answer', () =>
   using(startTestServer(), async (server) => {
     const made = await Promise.all(Array.from({ length: 200 }, (_, i) => server.post('/api/queues/q/tasks', { type: 't', payload: i })))
     expect(new Set(made.map(({ body }: Body) => body.number)).size).toBe(200)

@@ -1,4 +1,4 @@
-/** A server on a free port, and a client that holds every answer against the published contract. */
+/** A server on a free port, and a client that checks every answer against the contract. */
 import { connect } from 'node:net'
 import { openTokens } from '@daybook/adapters/auth'
 import { createDaybook, type Daybook } from '@daybook/adapters/engine'
@@ -9,7 +9,7 @@ import { misfits } from './schema.js'
 
 export const adminToken = 'dbk_test-token-of-the-http-tests'
 
-// What an answer holds is what these tests are about; a type would only repeat the assertions.
+// These tests are about the contents of answers. A type would only repeat the assertions.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Body = any
 
@@ -89,13 +89,13 @@ export const startTestServer = async (
   }
 }
 
-/** @throws Error when an answer is not what the contract says. */
+/** @throws Error if an answer breaks the contract. */
 export const holdToContract = (contract: Body, method: string, path: string, { status, body, headers }: Omit<Answer, 'text' | 'revision'>): void => {
   const { schemas } = contract.components
   if (status >= 400) {
-    if (headers.get('content-type') !== 'application/problem+json; charset=utf-8') throw new Error(`${status} is no problem document`)
+    if (headers.get('content-type') !== 'application/problem+json; charset=utf-8') throw new Error(`${status} is not a problem document`)
     if (body === undefined) return
-    // Members of one problem alone (RFC 9457, 3.2) are not in the schema.
+    // Extension members of a problem (RFC 9457, 3.2) are not in the schema.
     const { loading: _, queues: __, ...problem } = body
     fail(misfits({ $ref: '#/components/schemas/Problem' }, problem, schemas), method, path)
     if (problem.status !== status) throw new Error(`${method} ${path}: ${status}, but its document says ${problem.status}`)
@@ -116,7 +116,7 @@ const fail = (found: ReadonlyArray<string>, method: string, path: string): void 
   if (found.length > 0) throw new Error(`${method} ${path} breaks the contract: ${found.join('; ')}`)
 }
 
-/** Sends bytes over a socket as they are, and gives back all that comes until the other side is done. */
+/** Sends bytes over a socket as they are, and returns everything received until the other side ends. */
 export const rawRequest = (port: number, parts: ReadonlyArray<string>, { endAfter = false } = {}): Promise<string> =>
   new Promise((resolve, reject) => {
     let received = ''

@@ -1,4 +1,4 @@
-/** Tasks in and out over real sockets. */
+/** Enqueueing, reading, cancelling and importing tasks over real sockets. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Body, report, startTestServer, type TestServer } from './support.js'
 
@@ -21,7 +21,7 @@ describe('LK-05: enqueue', () => {
     expect(again).toMatchObject({ status: 200, body: { id: first.body.id, number: 1, duplicate: true, revision: 0 } })
   })
 
-  test('many: results in the order given, whatever order their dependencies need', async () => {
+  test('many: results in the order of the request, whatever the order of their dependencies', async () => {
     const q = freshQueue()
     const made = await server.post(`${q}/tasks`, {
       tasks: [{ id: 'b', type: 't', payload: 2, dependencies: ['a'] }, { id: 'a', type: 't', payload: 1 }, { type: 't', payload: 1 }],
@@ -32,7 +32,7 @@ describe('LK-05: enqueue', () => {
     ])
   })
 
-  test('atomic: false: each for itself, a result or a problem in order', async () => {
+  test('atomic: false: each task has its own result or problem, in order', async () => {
     const q = freshQueue()
     const made = await server.post(`${q}/tasks`, {
       atomic: false,
@@ -44,13 +44,13 @@ describe('LK-05: enqueue', () => {
       { status: 400, code: 'invalid', errors: [{ path: 'tasks[1].type' }] },
       { status: 409, code: 'conflict' },
       { id: 'b', status: 'blocked' },
-      // No payload is null as well.
+      // A missing payload is the same as null.
       { id: 'a', duplicate: true },
     ])
     expect(await server.eventCount(q.slice(12))).toBe(2)
   })
 
-  test('a duplicate is told which task stands in its way, by what and until when, alone, among many and in an import', async () => {
+  test('a duplicate is reported with the first task, what it has in common, and until when; for one, for many and in an import', async () => {
     const q = freshQueue()
     await server.call('PATCH', `${q}/settings`, { decisionReport: 'optional', retentionSeconds: 3_600 })
     await server.post(`${q}/tasks`, { id: 'nightly', type: 'ops-backup' })
@@ -68,7 +68,7 @@ describe('LK-05: enqueue', () => {
     expect((await server.post(`${q}/imports`, { tasks: many })).body.results).toEqual(both)
   })
 
-  test('deduplicate: of a task, and of the queue', async () => {
+  test('deduplicate: set for a task, and for the queue', async () => {
     const q = freshQueue()
     const duplicates = async (...tasks: ReadonlyArray<Body>): Promise<ReadonlyArray<boolean>> =>
       (await server.post(`${q}/tasks`, { tasks })).body.results.map(({ duplicate }: Body) => duplicate)
@@ -93,12 +93,12 @@ describe('LK-05: enqueue', () => {
     expect(again.map(({ id, duplicate }: Body) => [id, duplicate])).toEqual(first.map(({ id }: Body) => [id, true]))
     expect((await server.post(`${q}/tasks`, tasks[0], same)).body).toMatchObject({ id: first[0].id, duplicate: true })
     expect((await server.get(`${q}/depth`)).body.total).toBe(3)
-    // Other tasks under the same request are not swallowed.
+    // Another task with the same request id is not dropped silently.
     expect((await server.post(`${q}/tasks`, { type: 'other' }, same)).body.code).toBe('conflict')
     expect(await server.post(`${q}/tasks`, { type: 't' }, { headers: { 'Daybook-Request-Id': 'nightly' } })).toMatchObject({ status: 400, body: { errors: [{ path: 'Daybook-Request-Id' }] } })
   })
 
-  test('a time is given with its zone, and comes back in UTC', async () => {
+  test('a time is sent with its zone, and comes back in UTC', async () => {
     const q = freshQueue()
     await server.post(`${q}/tasks`, { id: 'later', type: 't', availableAt: '2990-07-01T12:00:00+02:00', deadlineAt: '2990-07-02T00:00Z' })
     const { body } = await server.get(`${q}/tasks/later`)
@@ -107,7 +107,7 @@ describe('LK-05: enqueue', () => {
 })
 
 describe('LK-01, GB-01: a task', () => {
-  test('has the fields of both schemas, its content as it was sent, and is found by id and by number', async () => {
+  test('has the fields of both schemas and its content as it was sent; it is found by id and by number', async () => {
     const q = freshQueue()
     const payload = { action: 'build', params: { 'quoted "key"': ['é', '\u2028', '\ud83d\ude00'] }, context: null }
     const sent = { id: 'é/ü 100% #?"\\', type: 'eng-backend', priority: 'HIGH', payload, description: 'why', metadata: { team: 'a' }, ticketId: 'T-1', phase: 'TESTING', tenant: 'acme', requires: { skills: ['ts'] }, timeout: 5, maxRetries: 7, backoffSeconds: 1.5, idempotencyKey: 'k', parentTaskId: 'p' }
@@ -171,7 +171,7 @@ describe('lists', () => {
     expect(await ids(query)).toEqual(expected)
   })
 
-  test('pages follow each other without gaps or repeats, and the last has no cursor', async () => {
+  test('pages have no gaps and no repeats, and the last has no cursor', async () => {
     const seen: Array<string> = []
     let cursor: string | null = ''
     do {
@@ -184,7 +184,7 @@ describe('lists', () => {
     expect(new Set(seen).size).toBe(5)
   })
 
-  test('a page of large tasks ends early, and its cursor goes on', async () => {
+  test('a page of large tasks ends early, and its cursor continues', async () => {
     const small = await startTestServer({ limits: { pageBytesMax: 2_000 } })
     try {
       await small.post('/api/queues/q/tasks', { tasks: [1, 2, 3].map((n) => ({ id: `t${n}`, type: 't', payload: `${n}${'x'.repeat(1_200)}` })) })
@@ -199,7 +199,7 @@ describe('lists', () => {
 })
 
 describe('LK-12: cancel', () => {
-  test('takes the dependents along', async () => {
+  test('also cancels the dependents', async () => {
     const q = freshQueue()
     await server.post(`${q}/tasks`, { tasks: [{ id: 'a', type: 't', payload: 1 }, { id: 'b', type: 't', payload: 2, dependencies: ['a'] }, { id: 'c', type: 't', payload: 3, dependencies: ['b'] }] })
     expect((await server.post(`${q}/tasks/a/cancel`, { reason: 'not needed' })).body).toEqual({ cancelled: ['a', 'b', 'c'] })
@@ -208,7 +208,7 @@ describe('LK-12: cancel', () => {
 })
 
 describe('EV-09: imports', () => {
-  test('tasks come in as they stood elsewhere; those known already are passed over', async () => {
+  test('tasks are imported with their status; those already known are skipped', async () => {
     const q = freshQueue()
     const tasks = [
       { id: 'M1-001', type: 't', payload: 1 },

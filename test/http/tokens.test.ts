@@ -23,13 +23,13 @@ test('is made at the first start, of 256 random bits, and not shown again', () =
   expect(second.tokens.check('')).toBeUndefined()
 })
 
-test('is kept as a hash, in a file for its owner alone', () => {
+test('is kept as a hash, in a file that only its owner can read', () => {
   const { made = '' } = openTokens({ dir })
   expect(readFileSync(file(), 'utf8')).not.toContain(made.slice(4))
   expect(statSync(file()).mode & 0o777).toBe(0o600)
 })
 
-test('can be set, in place of the one before; the one before is no longer valid', () => {
+test('can be replaced; the former one is no longer valid', () => {
   const { made = '' } = openTokens({ dir })
   const set = openTokens({ dir, adminToken: 'my-own-token' })
   expect(set.made).toBeUndefined()
@@ -38,18 +38,18 @@ test('can be set, in place of the one before; the one before is no longer valid'
   expect(openTokens({ dir }).tokens.check('my-own-token')?.name).toBe('admin')
 })
 
-test('cannot be one that no header carries', () => {
+test('must consist of characters that a header can carry', () => {
   for (const adminToken of ['', 'two words', 'ümlaut', 'line\nbreak']) expect(() => openTokens({ dir, adminToken })).toThrow('printable ASCII')
 })
 
-test('a damaged file is an error, not an open caller', () => {
+test('a damaged file is an error and does not admit everybody', () => {
   for (const text of ['', '{', '{"version":1,"tokens":[{"name":"admin","role":"admin","sha256":"","createdAt":""}]}', '{"version":2,"tokens":[]}']) {
     writeFileSync(file(), text)
     expect(() => openTokens({ dir }), text).toThrow('damaged')
   }
 })
 
-test('going without tokens is for loopback addresses', () => {
+test('tokens can be turned off only on loopback addresses', () => {
   for (const host of ['127.0.0.1', '127.8.9.1', 'localhost', '::1', '[::1]', '::ffff:127.0.0.1']) {
     expect(isLoopback(host), host).toBe(true)
     expect(refusalOfAuthOff(host)).toBeUndefined()

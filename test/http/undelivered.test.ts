@@ -1,4 +1,4 @@
-/** Claims whose answer never reached the agent: what they took is to be had by others, and not only when leases end. */
+/** Claims whose answer never reached the agent: their tasks go back at once instead of when the leases end. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import type { EventStore } from '@daybook/adapters/store'
@@ -6,7 +6,7 @@ import { openMemoryStore } from '@daybook/adapters/memory'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { adminToken, type Body, startTestServer, type TestServer } from './support.js'
 
-/** Appends wait while `held`. */
+/** A store whose appends wait while `held` is set. */
 const holding = (inner: EventStore): EventStore & { held: Promise<void> | undefined; appends: number } => {
   const store = {
     ...inner,
@@ -44,21 +44,21 @@ const send = (body: Body, headers = ''): Socket => {
 }
 const until = async (holds: () => boolean | Promise<boolean>): Promise<void> => {
   for (let i = 0; !(await holds()); i++) {
-    if (i > 3_000) throw new Error('waited in vain')
+    if (i > 3_000) throw new Error('the condition was not met in time')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 const taskOf = async (id: string): Promise<Body> => (await server.get(`${q}/tasks/${id}`)).body
 const history = async (id: string): Promise<ReadonlyArray<Body>> => (await server.get(`${q}/tasks/${id}/history`)).body.events
 
-/** A claim that is being written when its caller goes away. */
+/** A claim whose caller disconnects while it is being written. */
 const breakOff = async (headers = ''): Promise<void> => {
   let letGo = (): void => undefined
   store.held = new Promise((resolve) => (letGo = resolve))
   const before = store.appends
   const socket = send({ agentId: 'gone', max: 10 }, headers)
   await until(() => store.appends > before)
-  // It closes once the server has seen its end and closed as well: all before the claim is durable.
+  // The socket closes once the server has seen its end and has closed it, too. All this is before the claim is durable.
   socket.resume().end()
   await once(socket, 'close')
   store.held = undefined
@@ -66,7 +66,7 @@ const breakOff = async (headers = ''): Promise<void> => {
 }
 
 describe('LK-07, GB-04: a claim whose answer did not arrive', () => {
-  test('is taken back when the caller has gone away meanwhile; the agent is not barred', async () => {
+  test('is taken back if the caller has disconnected; the agent may claim the task again', async () => {
     await server.post(`${q}/tasks`, { tasks: [{ id: 'a', type: 't', payload: 1 }, { id: 'b', type: 't', payload: 2 }] })
     await breakOff()
     await until(async () => (await history('a')).length === 3)
@@ -80,12 +80,12 @@ describe('LK-07, GB-04: a claim whose answer did not arrive', () => {
     expect(again.body.claims.map(({ task }: Body) => task.id)).toEqual(['a', 'b'])
   })
 
-  test('is taken back when the caller goes away in the middle of the answer', async () => {
+  test('is taken back if the caller disconnects in the middle of the answer', async () => {
     const payload = 'x'.repeat(250_000)
     const count = 80
     for (let n = 0; n < count; n++) await server.post(`${q}/tasks`, { id: `t${n}`, type: 't', payload: `${n} ${payload}` })
     const socket = send({ agentId: 'gone', max: 100 })
-    // 20 MB, of which nothing is read: what does not fit into the sockets' buffers stays with the server.
+    // 20 MB, and the client reads nothing: what does not fit into the sockets' buffers stays in the server.
     await once(socket, 'readable')
     socket.destroy()
     const byStatus = async (): Promise<Body> => (await server.get(`${q}/depth`)).body.byStatus
@@ -93,7 +93,7 @@ describe('LK-07, GB-04: a claim whose answer did not arrive', () => {
     expect((await history('t0')).map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', 'Released'])
   })
 
-  test.each(['', 'Connection: close\r\n'])('stays when the answer is out: what becomes of it then is the agent’s business (%j)', async (headers) => {
+  test.each(['', 'Connection: close\r\n'])('stays once the answer is sent, whatever the agent does then (%j)', async (headers) => {
     await server.post(`${q}/tasks`, { id: 'a', type: 't' })
     const socket = send({ agentId: 'w' }, headers)
     await once(socket, 'data')
@@ -104,7 +104,7 @@ describe('LK-07, GB-04: a claim whose answer did not arrive', () => {
     expect(await history('a')).toHaveLength(2)
   })
 
-  test('with a key it is answered to whoever asks again by that key', async () => {
+  test('stays if the request has a key, and is answered to a retry with that key', async () => {
     await server.post(`${q}/tasks`, { id: 'a', type: 't' })
     const ask = () => server.post(`${q}/claims`, { agentId: 'w' }, { headers: { 'idempotency-key': 'k' } })
     const first = await ask()

@@ -1,4 +1,4 @@
-/** Claims, and what becomes of them, over real sockets. */
+/** Claims, heartbeats and outcomes over real sockets. */
 import { connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminToken, type Body, report, startTestServer, type TestServer } from './support.js'
@@ -18,7 +18,7 @@ const queueOf = async (...tasks: ReadonlyArray<Body>): Promise<string> => {
 const claimOne = async (q: string, agentId = 'w1'): Promise<Body> => (await server.post(`${q}/claims`, { agentId })).body.claims[0]
 const until = async (holds: () => boolean): Promise<void> => {
   for (let i = 0; !holds(); i++) {
-    if (i > 3_000) throw new Error('waited in vain')
+    if (i > 3_000) throw new Error('the condition was not met in time')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
@@ -41,7 +41,7 @@ describe('LK-06: claims', () => {
     expect(claim).not.toHaveProperty('checkpoint')
   })
 
-  test('LK-08: last as long as asked for, at most as long as the task allows; a heartbeat extends them by as much', async () => {
+  test('LK-08: last as long as asked for, but no longer than the task allows; a heartbeat extends them by as much', async () => {
     for (const [leaseSeconds, timeout, seconds] of [[15, 60, 15], [12.25, 60, 12.25], [90, 60, 60], [undefined, 60, 60]] as const) {
       const q = await queueOf({ id: 'a', timeout })
       const { lease } = (await server.post(`${q}/claims`, { agentId: 'w', ...(leaseSeconds === undefined ? {} : { leaseSeconds }) })).body.claims[0]
@@ -53,7 +53,7 @@ describe('LK-06: claims', () => {
     }
   })
 
-  test('LK-07: say how long the claim had waited when the lease began: from its sending, that never counts too long', async () => {
+  test('LK-07: say how long the claim had waited when the lease began; a lease measured from the sending is never too long', async () => {
     for (const waitMs of [0, 300]) {
       const q = await queueOf({ id: 'first' })
       await claimOne(q)
@@ -67,12 +67,12 @@ describe('LK-06: claims', () => {
       const grantedAt = Date.parse(events.find(({ type }: Body) => type === 'Claimed').at)
       // Times in the log are whole milliseconds, and so is `sentAt`.
       expect(sentAt + waitedSeconds * 1_000).toBeLessThanOrEqual(grantedAt + 1)
-      // A timer may go off a millisecond early.
+      // A timer may fire a millisecond early.
       expect(waitedSeconds * 1_000).toBeGreaterThanOrEqual(waitMs - 2)
     }
   })
 
-  test('go by type, phase, skills and tenant, highest priority first', async () => {
+  test('are filtered by type, phase, skills and tenant, highest priority first', async () => {
     const q = await queueOf(
       { id: 'low', type: 'eng-a', priority: 2 }, { id: 'high', type: 'eng-b', priority: 9 }, { id: 'ops', type: 'ops', priority: 10 },
       { id: 'skilled', type: 'eng-c', priority: 10, requires: { skills: ['ts', 'sql'] } },
@@ -94,7 +94,7 @@ describe('LK-06: claims', () => {
     expect(body.claims[0].task.id).toBe('second')
   })
 
-  test('an empty queue answers at once, or when the wait is over', async () => {
+  test('an empty queue answers at once, or at the end of the wait', async () => {
     const q = await queueOf({ id: 'only' })
     await claimOne(q)
     expect((await server.post(`${q}/claims`, { agentId: 'w' })).body).toEqual({ claims: [] })
@@ -103,7 +103,7 @@ describe('LK-06: claims', () => {
     expect(Date.now() - startedAt).toBeGreaterThanOrEqual(380)
   })
 
-  test('a client that goes away takes nothing with it', async () => {
+  test('a client that disconnects while it waits gets no task', async () => {
     const q = await queueOf({ id: 'only' })
     await claimOne(q)
     const body = JSON.stringify({ agentId: 'gone', wait: 30 })
@@ -118,7 +118,7 @@ describe('LK-06: claims', () => {
 })
 
 describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
-  test('complete: with a report completed, without one incomplete; the same report twice is no error', async () => {
+  test('complete: completed with a report, incomplete without one; the same completion twice is no error', async () => {
     const q = await queueOf({ id: 'a' })
     const { lease: { token } } = await claimOne(q)
     const complete = (result: Body) => server.post(`${q}/tasks/a/complete`, { agentId: 'w1', token, result })
@@ -129,7 +129,7 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     expect((await server.get(`${q}/tasks/a`)).body.result).toEqual(report)
   })
 
-  test('heartbeat extends the lease and keeps a checkpoint for whoever comes next', async () => {
+  test('heartbeat extends the lease and keeps a checkpoint for the next attempt', async () => {
     const q = await queueOf({ id: 'a', timeout: 60, maxRetries: 3, backoffSeconds: 0 })
     const { lease } = await claimOne(q)
     await until(() => Date.now() > Date.parse(lease.expiresAt) - 60_000)
@@ -141,12 +141,12 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     expect(next).toMatchObject({ checkpoint: { step: 3 }, attempt: 2, task: { attempts: 1, retries: 1, attempt: 2, attemptsMax: 3 } })
   })
 
-  test('progress and checkpoint stand in the task, alone and in lists; a new attempt begins without progress', async () => {
+  test('progress and checkpoint are shown with the task, alone and in lists; a new attempt begins without progress', async () => {
     const q = await queueOf({ id: 'a', backoffSeconds: 0 }, { id: 'b' })
     const { lease } = await claimOne(q)
     const beat = (said: Body) => server.post(`${q}/tasks/a/heartbeat`, { agentId: 'w1', token: lease.token, ...said })
     const views = async (): Promise<ReadonlyArray<Body>> => {
-      // Why it waits is said of one that is asked for alone.
+      // Only the answer about a single task has its reasons.
       const { reasons: _, ...alone } = (await server.get(`${q}/tasks/a`)).body
       expect((await server.get(`${q}/tasks?q=a`)).body.tasks.find(({ id }: Body) => id === 'a')).toEqual(alone)
       return [alone.progress, alone.checkpoint]
@@ -187,7 +187,7 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     expect((await claimOne(q, 'w2')).task.id).toBe('a')
   })
 
-  test('GB-04: released by an agent that is stopping: no attempt, and no bar', async () => {
+  test('GB-04: released by an agent that is stopping: no attempt is counted, and the agent may claim it again', async () => {
     const q = await queueOf({ id: 'a' }, { id: 'b' })
     const a = await claimOne(q)
     expect((await server.post(`${q}/tasks/a/release`, { agentId: 'w1', token: a.lease.token, reason: 'bye', stopping: true })).body).toEqual({ status: 'pending' })
@@ -197,13 +197,13 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     const outcome = { kind: 'release', taskId: 'a', agentId: 'w1', token: again.lease.token, reason: 'bye' }
     await server.post(`${q}/outcomes`, { outcomes: [{ ...outcome, stopping: true }] })
     expect((await server.get(`${q}/tasks/a`)).body).toMatchObject({ claimants: [], attempts: 0 })
-    // Said to be untrue, it is what a release without a word is.
+    // `stopping: false` is the same as no `stopping`.
     const third = await claimOne(q)
     await server.post(`${q}/tasks/a/release`, { agentId: 'w1', token: third.lease.token, reason: 'not mine', stopping: false })
     expect((await server.get(`${q}/tasks/a`)).body).toMatchObject({ claimants: ['w1'], attempts: 1 })
   })
 
-  test('GB-03: whoever has lost the lease is told so, and changes nothing', async () => {
+  test('GB-03: an agent that has lost the lease is refused, and changes nothing', async () => {
     const q = await queueOf({ id: 'a' })
     const { lease: { token } } = await claimOne(q)
     const before = await server.eventCount(q.slice(12))
@@ -221,7 +221,7 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
 })
 
 describe('many outcomes at once', () => {
-  test('each has its own result, in order: what is wrong with one does not hold up the others', async () => {
+  test('each has its own result, in order: an invalid one does not block the others', async () => {
     const q = await queueOf({ id: 'a' }, { id: 'b' }, { id: 'c', backoffSeconds: 0 }, { id: 'd' }, { id: 'e' })
     const { body } = await server.post(`${q}/claims`, { agentId: 'w', max: 5 })
     const tokens = Object.fromEntries(body.claims.map(({ task, lease }: Body) => [task.id, lease.token]))
@@ -254,7 +254,7 @@ describe('many outcomes at once', () => {
     expect(revision).toBe((await server.eventCount(q.slice(12))) - 1)
   })
 
-  test('500 tasks there and back', async () => {
+  test('500 tasks are claimed and completed', async () => {
     const q = await queueOf(...Array.from({ length: 500 }, (_, i) => ({ payload: { i, text: 'é"\\' } })))
     const { body } = await server.post(`${q}/claims`, { agentId: 'w', max: 500 })
     expect(body.claims.map(({ task }: Body) => task.payload.i)).toEqual(Array.from({ length: 500 }, (_, i) => i))

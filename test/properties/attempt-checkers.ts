@@ -1,4 +1,4 @@
-/** Checkers of one task's way: its claims, how they end, and the breaker's part in it. Events and views only. */
+/** Checkers about single tasks: claims, how they end, and breakers. They use events and views only. */
 import { agentsOf, type EventType, isClaimable, type QueueEvent, taskOf, type TaskView } from '@daybook/core'
 import { type ShadowTask } from '@daybook/core/testing'
 import { same, taskIn } from './look.js'
@@ -60,7 +60,7 @@ export const newestToken = (): Checker => {
   }
 }
 
-/** A claim ended without success: the agent failed, or refused the task. It did not stop, it had heard of its claim, and no operator had a hand in it. */
+/** Whether a claim ended as an attempt: the agent failed or released the task. It had received the claim and was not stopping, and no operator ended it. */
 const isAttempt = (event: QueueEvent): boolean =>
   event.type === 'Failed' || event.type === 'ClaimExpired' || (event.type === 'Released' && event.data.undelivered !== true)
 
@@ -85,7 +85,7 @@ export const countsOfAttempts = (): Checker => {
   }
 }
 
-/** INV-4: a dead letter exactly when it should be, and when it was said to be; back by a reviewer alone. */
+/** INV-4: a task is a dead letter exactly when it should be, the reason is right, and only a reviewer sends it back. */
 export const deadLetterRule = (): Checker => {
   const reasonAfter = (task: ShadowTask, event: QueueEvent, maxAttempts: number): string | undefined => {
     if (event.type === 'Failed' && !event.data.retryable) return 'not-retryable'
@@ -136,7 +136,7 @@ export const dependenciesFirst = (): Checker => {
     },
     note: (event) => {
       if (event.type === 'TaskEnqueued' || event.type === 'TaskImported') {
-        // An id may be used again once its first task is gone: what depends on it then means the new one.
+        // An id may be used again once its first task is gone. A dependency then means the new task.
         completed.delete(event.data.task)
         wanted.set(event.data.task, (event.data.dependencies ?? []).filter((id) => !completed.has(id)))
       }
@@ -148,7 +148,7 @@ export const dependenciesFirst = (): Checker => {
   }
 }
 
-/** INV-6: breakers admit what they should, move along legal edges, and are never stuck. */
+/** INV-6: breakers admit the right tasks, make only legal transitions, and are never stuck. */
 export const breakerRule = (): Checker => {
   let counted = new Map<string, unknown>()
   return {

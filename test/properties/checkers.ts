@@ -1,4 +1,4 @@
-/** One checker for each invariant, by its id; and all of them over one history. */
+/** One checker per invariant, by its id, and a combination of them. */
 import { breakerRule, countsOfAttempts, deadLetterRule, dependenciesFirst, newestToken, oneLease } from './attempt-checkers.js'
 import {
   allOrNone,
@@ -39,7 +39,7 @@ export const checkers = {
 
 export type Invariant = keyof typeof checkers
 
-/** All of these at once. A complaint begins with the id of the invariant that was broken. */
+/** Combines checkers. An error begins with the id of the broken invariant. */
 export const together = (ids: ReadonlyArray<Invariant>): Checker => {
   const each = ids.map((id) => ({ id, checker: checkers[id]() as Checker }))
   const ask = (doing: (checker: Checker) => void): void => {

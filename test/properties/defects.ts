@@ -1,4 +1,4 @@
-/** Systems with one defect each. The checker of the invariant named must catch every one of them. */
+/** Systems with one defect each. The checker of the named invariant must catch every one of them. */
 import {
   type Command,
   decide,
@@ -22,11 +22,11 @@ type Events = ReadonlyArray<QueueEvent>
 export interface Defect {
   readonly breaks: Invariant
   readonly by: string
-  /** A fresh one for each history. */
+  /** Makes a new system for each history. */
   readonly system: () => System
 }
 
-/** The decider, but for what it makes of its events. */
+/** The decider with changed events. */
 const deciding = (change: (events: Events, state: QueueState, command: Command, envelope: Envelope) => Events): (() => System) => () => ({
   ...daybook,
   decide: (command, envelope) => (state) => {
@@ -34,7 +34,7 @@ const deciding = (change: (events: Events, state: QueueState, command: Command, 
     return decision._tag === 'Left' ? decision : { _tag: 'Right', right: change(decision.right, state, command, envelope) }
   },
 })
-/** The decider, asked something else. */
+/** The decider with a changed command. */
 const asked = (change: (command: Command, state: QueueState) => Command, back: (events: Events, command: Command) => Events): (() => System) => () => ({
   ...daybook,
   decide: (command, envelope) => (state) => {
@@ -42,7 +42,7 @@ const asked = (change: (command: Command, state: QueueState) => Command, back: (
     return decision._tag === 'Left' ? decision : { _tag: 'Right', right: back(decision.right, command) }
   },
 })
-/** The fold, given another event, or none. */
+/** The fold with a changed event, or none. */
 const folding = (change: (event: QueueEvent, state: QueueState) => QueueEvent | undefined): (() => System) => () => ({
   ...daybook,
   evolve: (state, event) => {
@@ -61,7 +61,7 @@ const claimOf = (task: string, token: number, { at }: Envelope): QueueEvent => (
 const lastToken = (events: Events): number =>
   Math.max(...events.flatMap((event) => (event.type === 'Claimed' ? [event.data.token] : [])), 0)
 
-/** Claims one more task than it should: the first in this status. */
+/** Claims one task too many: the first in this status. */
 const claimsToo = (status: 'pending' | 'blocked' | 'in-progress') =>
   deciding((events, state, command, envelope) => {
     const [extra] = tasksIn(state, status)
@@ -362,7 +362,7 @@ export const defects: ReadonlyArray<Defect> = [
   { breaks: 'INV-25', by: 'a retention that is over only when another event comes', system: judgedAtTheLastEvent() },
 ]
 
-/** Decides by the time of the last event, and says that it was now. */
+/** Decides as of the time of the last event, but records the present time. */
 function judgedAtTheLastEvent(): () => System {
   return () => ({
     ...daybook,
@@ -380,7 +380,7 @@ let unique = 0
 const newestTokenOf = (state: QueueState, id: string): { readonly token: number; readonly agent: string } | undefined => {
   const task = taskOf(state, id)
   if (task?.claimedBy === undefined) return undefined
-  // The refusal of a token that cannot be is where the newest one is told.
+  // The refusal of an impossible token names the newest one.
   const refusal = decide({ type: 'Heartbeat', task: id, agent: task.claimedBy, token: Number.MAX_SAFE_INTEGER }, { at: 0, random: 0 })(state)
   const newest = refusal._tag === 'Left' ? /the newest is (\d+)/u.exec(refusal.left.detail)?.[1] : undefined
   return newest === undefined ? undefined : { token: Number(newest), agent: task.claimedBy }

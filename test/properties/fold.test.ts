@@ -1,6 +1,6 @@
 /**
- * The fold's own laws (INV-15): from zero or from a snapshot, in any batching, with any marks on the way, the
- * same events lead to the same state, bit for bit: every field of every record, and every index.
+ * The laws of the fold (INV-15): the same events lead to exactly the same state (every field of every record, every
+ * index), from the beginning or from a snapshot, in any batches, and with any marks and rollbacks.
  */
 import {
   type Command,
@@ -45,7 +45,7 @@ const load = (pages: ReadonlyArray<SnapshotPage>): QueueState => {
   return reader.finish()
 }
 
-test('INV-15, EV-01: folding from zero in any batches gives the state that the queue was in', () => {
+test('INV-15, EV-01: folding from the beginning in any batches gives the state of the queue', () => {
   fc.assert(
     fc.property(histories, fc.array(share, { maxLength: 4 }), (events, cuts) => {
       const whole = textOf(fold(events))
@@ -53,7 +53,7 @@ test('INV-15, EV-01: folding from zero in any batches gives the state that the q
       const bounds = [...cuts.map((cut) => cutAt(events, cut)).sort((a, b) => a - b), events.length]
       let from = 0
       for (const to of bounds) {
-        // As an engine does it: each batch under its own mark.
+        // As in the engine: each batch has its own mark.
         const point = mark(state)
         state = fold(events.slice(from, to), state)
         release(state, point)
@@ -80,7 +80,7 @@ test('INV-15: from a snapshot at any point the rest leads to the same state', ()
   )
 })
 
-test('INV-15: a snapshot taken bit by bit shows the moment of its cut, whatever happens meanwhile', () => {
+test('INV-15: a snapshot taken in steps shows the state at its start, whatever happens meanwhile', () => {
   const meanwhile = fc.array(fc.oneof(fc.constant('mark' as const), fc.constant('rollback' as const), fc.nat({ max: 3 })), { minLength: 5, maxLength: 30 })
   fc.assert(
     fc.property(histories, share, meanwhile, (events, share, doings) => {
@@ -119,7 +119,7 @@ test('INV-15: a snapshot taken bit by bit shows the moment of its cut, whatever 
   )
 })
 
-test('INV-15: walks, snapshots and forks at the same time each show their own moment', () => {
+test('INV-15: concurrent walks, snapshots and forks each show the state at their own start', () => {
   const doing = fc.oneof(fc.constantFrom('walk' as const, 'snapshot' as const, 'fork' as const, 'mark' as const, 'rollback' as const), fc.nat({ max: 3 }))
   fc.assert(
     fc.property(histories, fc.array(doing, { minLength: 10, maxLength: 40 }), (events, doings) => {
@@ -139,7 +139,7 @@ test('INV-15: walks, snapshots and forks at the same time each show their own mo
         else if (doing === 'fork') expect(textOf(fork(state))).toBe(moment)
         else if (doing === 'mark') point ??= { mark: mark(state), next }
         else if (doing !== 'rollback') step(doing)
-        // What was begun under a mark is not valid without it.
+        // A walk or snapshot that was begun under a mark is not valid after its rollback.
         else if (point !== undefined && underWay.length === 0) {
           state = rollback(state, point.mark)
           next = point.next
@@ -154,7 +154,7 @@ test('INV-15: walks, snapshots and forks at the same time each show their own mo
   )
 })
 
-/** All of a state's tasks, bit by bit, to be held against what they were at its beginning. */
+/** Walks over all tasks of a state in steps, to compare them with those at its start. */
 const walkOf = (state: QueueState) => {
   const moment = listTasks(state, {}, 1_000).tasks
   const walk = walkTasks(state)
@@ -184,7 +184,7 @@ const snapshotOf = (state: QueueState) => {
   }
 }
 
-test('INV-15: an abandoned cut costs nothing more, and the next one is whole', () => {
+test('INV-15: an abandoned snapshot costs nothing more, and the next one is complete', () => {
   fc.assert(
     fc.property(histories, share, (events, share) => {
       const at = cutAt(events, share)
@@ -200,7 +200,7 @@ test('INV-15: an abandoned cut costs nothing more, and the next one is whole', (
   )
 })
 
-test('INV-15: nested marks: any can be gone back to, and the oldest given up, in order', () => {
+test('INV-15: nested marks: any can be rolled back to, and the oldest can be released, in order', () => {
   fc.assert(
     fc.property(histories, fc.array(share, { minLength: 2, maxLength: 4 }), fc.nat(), (events, cuts, pick) => {
       const bounds = cuts.map((cut) => cutAt(events, cut)).sort((a, b) => a - b)
@@ -241,7 +241,7 @@ test('INV-15: evolve consumes the state it is given', () => {
   expect(headOf(next).revision).toBe(0)
 })
 
-test('INV-15: a fork goes its own way', () => {
+test('INV-15: a fork is independent of its origin', () => {
   fc.assert(
     fc.property(histories, share, (events, share) => {
       const at = cutAt(events, share)
@@ -254,7 +254,7 @@ test('INV-15: a fork goes its own way', () => {
   )
 })
 
-test('INV-15: a fork may be made at any moment, also while a snapshot is taken bit by bit, and disturbs neither', () => {
+test('INV-15: a fork can be made at any time, also while a snapshot is taken in steps, and disturbs neither', () => {
   fc.assert(
     fc.property(histories, share, fc.array(fc.nat({ max: 3 }), { maxLength: 10 }), (events, share, steps) => {
       let next = cutAt(events, share)
@@ -274,7 +274,7 @@ test('INV-15: a fork may be made at any moment, also while a snapshot is taken b
   )
 })
 
-test('EV-11: every event of a history survives its trip through JSON and the codecs', () => {
+test('EV-11: every event of a history survives encoding to JSON and decoding', () => {
   fc.assert(
     fc.property(histories, (events) => {
       for (const { type, at, data } of events) {
@@ -286,7 +286,7 @@ test('EV-11: every event of a history survives its trip through JSON and the cod
   )
 })
 
-test('the fold is total: events in any order throw nothing, and what does not fit changes nothing but a count', () => {
+test('the fold is total: events in any order never throw, and a misfit changes nothing but a counter', () => {
   fc.assert(
     fc.property(
       histories.chain((events) => fc.tuple(fc.constant(events), fc.shuffledSubarray(events), share)),
@@ -300,7 +300,7 @@ test('the fold is total: events in any order throw nothing, and what does not fi
           const after = headOf(state)
           expect(after.revision).toBe(before.revision + 1)
           expect(after.at).toBeGreaterThanOrEqual(before.at)
-          // A moment later, finished tasks may leave; apart from that a misfit leaves no trace.
+          // Time may let finished tasks leave. Apart from that, a misfit changes nothing.
           if (after.misfits > before.misfits && retained === 0) expect(bodyOf(state)).toBe(text)
         }
         const sizes = sizesOf(state)
@@ -313,5 +313,5 @@ test('the fold is total: events in any order throw nothing, and what does not fi
   )
 })
 
-/** The state but for what every event moves. */
+/** The state without the parts that every event changes. */
 const bodyOf = (state: QueueState): string => textOf(state).replace(/^head: revision=-?\d+ at=\d+ forgottenUntil=-?\d+ (.*) misfits=\d+$/mu, '$1')

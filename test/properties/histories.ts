@@ -1,6 +1,6 @@
 /**
- * Random histories, each made once and folded once, with all checkers looking on. Made in blocks, each from a seed of its own, so that
- * the one that fails can be repeated in a moment.
+ * Random histories. Each is generated and folded once, with all checkers watching. They are made in blocks with their own seeds, so
+ * that a failing block can be repeated quickly.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import * as fc from 'fast-check'
@@ -22,9 +22,9 @@ export interface Complaint {
 
 export interface Findings {
   readonly histories: number
-  /** The first complaint about each invariant. */
+  /** The first violation of each invariant. */
   readonly complaints: ReadonlyArray<Complaint>
-  /** How often what happened. */
+  /** How often each kind of thing happened. */
   readonly seen: ReadonlyMap<string, number>
 }
 
@@ -35,7 +35,7 @@ export const runHistories = (): Findings => {
   const seen = new Map<string, number>()
   const blocks = isReplay ? 1 : Math.ceil(historiesPerRun / blockSize)
   for (let seed = runSeed; seed < runSeed + blocks; seed++) {
-    // Once more for what is left to be held when one was broken.
+    // Repeated with the remaining checkers when an invariant was broken.
     for (let left = remaining(complaints); left.length > 0; left = remaining(complaints)) {
       const found = runBlock(seed, left, complaints.length === 0 ? seen : new Map())
       if (found === undefined) break
@@ -60,20 +60,20 @@ const runBlock = (seed: number, ids: ReadonlyArray<Invariant>, seen: Map<string,
   return { about: aboutOf(message), seed, message: `${message}\n${keep(scenario)}` }
 }
 
-/** Which invariant a complaint is about. */
+/** The invariant that an error message is about. */
 export const aboutOf = (message: string): string => /^INV-\d+(?=:)/u.exec(message)?.[0] ?? 'crash'
 
-// ------------------------------------------------------- what was found once
+// ------------------------------------------------------- regressions
 
 const folder = new URL('./regressions/', import.meta.url)
 
-/** Histories that once broke an invariant, as small as they could be made. */
+/** Histories that once broke an invariant, shrunk as far as possible. */
 export const regressions = (): ReadonlyArray<readonly [name: string, scenario: Scenario]> =>
   readdirSync(folder).filter((name) => name.endsWith('.json')).map((name) => [name, JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Scenario])
 
 export const replay = (scenario: Scenario): World => new World(() => together(allInvariants)).run(scenario)
 
-/** `KEEP=name` beside the seed writes the history down, so that it is run for ever. */
+/** With `KEEP=name` and the seed, the history is saved and run for ever. */
 const keep = (scenario: Scenario | undefined): string => {
   const name = process.env['KEEP']
   if (name === undefined || scenario === undefined) return 'KEEP=some-name beside the seed keeps this history among the regressions'

@@ -1,4 +1,4 @@
-/** Every invariant over random sequences of commands, with a random clock and agents that fall silent. */
+/** Every invariant over random sequences of commands, with a random clock and agents that stop reporting. */
 import { poisonConsumedStates } from '@daybook/core'
 import { beforeAll, expect, test, type TestContext } from 'vitest'
 import type { Invariant } from './checkers.js'
@@ -28,34 +28,34 @@ const holds = (id: Invariant): ((context: TestContext) => void) => {
 
 test('INV-1: at most one live lease per task', holds('INV-1'))
 test('INV-2: tokens grow, and only the newest completes, fails, releases or extends', holds('INV-2'))
-test('INV-3: attempts and retries are what the log says, and shrink by a requeue alone', holds('INV-3'))
+test('INV-3: attempts and retries are what the log says, and only a requeue reduces them', holds('INV-3'))
 test('INV-4: a task is dead-lettered exactly when its retries or attempts are used up or it is not retryable', holds('INV-4'))
 test('INV-5: no task is claimed before all its dependencies are completed', holds('INV-5'))
 test('INV-6: an open breaker admits nothing, a half-open one a single probe, and none is ever stuck', holds('INV-6'))
-test('INV-7: no two live or completed tasks share a key, and a duplicate makes no event', holds('INV-7'))
-test('INV-8: what depends on a cancelled task is cancelled with it', holds('INV-8'))
+test('INV-7: no two live or completed tasks share a key, and a duplicate appends nothing', holds('INV-7'))
+test('INV-8: a task that depends on a cancelled task is cancelled, too', holds('INV-8'))
 test('INV-9: every task is in exactly one status, and all counts add up', holds('INV-9'))
-test('INV-11: a claim gets what a scan over all eligible tasks picks', holds('INV-11'))
-test('INV-14: time never runs backward along the stream', holds('INV-14'))
+test('INV-11: a claim gets the tasks that a scan over all eligible tasks would choose', holds('INV-11'))
+test('INV-14: time never goes back along the stream', holds('INV-14'))
 test('INV-15: decide changes nothing, rollback restores everything, a loaded snapshot is the same state', holds('INV-15'))
-test('INV-16: a request is taken in as a whole or refused as a whole', holds('INV-16'))
+test('INV-16: a request is accepted as a whole or refused as a whole', holds('INV-16'))
 test('INV-17: completed, cancelled and discarded are final', holds('INV-17'))
 test('INV-18: an agent does not get back what it released', holds('INV-18'))
-test('INV-20: every view is what a scan from scratch shows', holds('INV-20'))
-test('INV-22: the state holds live and retained tasks and nothing else', holds('INV-22'))
-test('INV-25: what is decided at an instant depends on that instant, not on what has left the state by then', holds('INV-25'))
+test('INV-20: every view equals the result of a complete scan', holds('INV-20'))
+test('INV-22: the state contains live and retained tasks and nothing else', holds('INV-22'))
+test('INV-25: a decision depends on its time, and not on which tasks have left the state by then', holds('INV-25'))
 
-test('every checker is held against random histories', () => {
+test('every checker runs over random histories', () => {
   expect([...tested].sort()).toEqual([...allInvariants].sort())
 })
 
-test('deciding and folding throw nothing', (context) => nothingAbout((about) => about === 'crash', context))
+test('deciding and folding never throw', (context) => nothingAbout((about) => about === 'crash', context))
 
-// Of one block alone the counts say too little.
-test.skipIf(isReplay)('the histories reach what the invariants are about', () => {
+// The counts of a single block say too little.
+test.skipIf(isReplay)('the histories reach the situations that the invariants are about', () => {
   if (findings.complaints.length === 0) expect(missedOf(findings)).toEqual([])
 })
 
-test.each(regressions())('what broke an invariant once does so no more: %s', (_, scenario) => {
+test.each(regressions())('a history that once broke an invariant no longer does: %s', (_, scenario) => {
   replay(scenario)
 })

@@ -1,4 +1,4 @@
-/** What checkers share: a short way to the views, and to complaints that say what was found and what was wanted. */
+/** Helpers of the checkers: short access to the views, and errors with the found and the expected value. */
 import { isDeepStrictEqual } from 'node:util'
 import type { QueueEvent } from '@daybook/core'
 import { holds } from './world.js'

@@ -1,4 +1,4 @@
-/** Checkers of the queue as a whole: order, keys, cascades, views, size. Events and views only. */
+/** Checkers of the queue as a whole: order, keys, cascades, views, size. They use events and views only. */
 import {
   agentsOf,
   breakersOf,
@@ -38,7 +38,7 @@ const blocks = (task: ShadowTask): boolean => !['dead-letter', 'cancelled', 'dis
 const sharesKey = ({ settings }: Shadow, { deduplicate, isContentKey }: PreparedTask): boolean =>
   ({ content: true, key: isContentKey !== true, off: false })[deduplicate ?? settings.deduplicate]
 
-/** Which of an accepted request's tasks are new at `at`, by the rule alone: each id once, each shared key once, of what is known then (INV-25). */
+/** The tasks of an accepted request that are new at `at`, by the rule: each id once, each shared key once, among the tasks retained then (INV-25). */
 const newOnes = (shadow: Shadow, at: number, tasks: ReadonlyArray<PreparedTask>): ReadonlyArray<PreparedTask> => {
   const known = shadow.knownAt(at)
   const ids = new Set(known.map((task) => task.facts.task))
@@ -53,7 +53,7 @@ const newOnes = (shadow: Shadow, at: number, tasks: ReadonlyArray<PreparedTask>)
   })
 }
 
-/** INV-7: each key once, duplicates silent; and what has an id of its own is not swallowed because its content is not new. */
+/** INV-7: each key once, duplicates append nothing; and a task with its own id is not dropped because its content is not new. */
 export const keysOnce = (): Checker => ({
   command: ({ shadow }, command, decision, { at }) => {
     if (command.type !== 'Enqueue' || decision._tag === 'Left') return
@@ -78,7 +78,7 @@ export const keysOnce = (): Checker => ({
 
 const cancellable = statuses.filter((status) => !isFinal(status) && status !== 'dead-letter')
 
-/** These, and all that wait for them, directly or not. */
+/** These tasks and all that depend on them, directly or indirectly. */
 const doomedWith = (shadow: Shadow, ids: ReadonlyArray<string>): ReadonlySet<string> => {
   const doomed = new Set(ids)
   for (let size = 0; size !== doomed.size; ) {
@@ -91,7 +91,7 @@ const doomedWith = (shadow: Shadow, ids: ReadonlyArray<string>): ReadonlySet<str
   return doomed
 }
 
-/** INV-8: nothing waits for what will never complete. */
+/** INV-8: no task waits for one that will never complete. */
 export const cascades = (): Checker => ({
   command: ({ shadow }, command, decision) => {
     if ((command.type !== 'Cancel' && command.type !== 'CancelAll') || decision._tag === 'Left') return
@@ -101,7 +101,7 @@ export const cascades = (): Checker => ({
       return
     }
     const { filter, max = cancelMax } = command
-    // One after the other as they are listed, until there are enough.
+    // In the order of the list, until there are enough.
     let doomed: ReadonlySet<string> = new Set()
     for (const { id } of listInShadow(shadow, { ...filter, statuses: filter.statuses ?? cancellable })) {
       if (doomed.size < max) doomed = doomedWith(shadow, [...doomed, id])
@@ -115,7 +115,7 @@ export const cascades = (): Checker => ({
       if (isFinal(task.status)) continue
       for (const id of task.dependencies) {
         const other = known.get(id)
-        // An id that was taken again is not what was waited for.
+        // If an id was used again, its new task is not the dependency.
         const fate = other !== undefined && other.number < task.number ? other.status : undefined
         holds(fate !== 'cancelled' && fate !== 'discarded', `${task.id} is ${task.status} and waits for ${id}, which is ${fate}`)
       }
@@ -123,7 +123,7 @@ export const cascades = (): Checker => ({
   },
 })
 
-/** INV-9: every task in exactly one status, and all counts add up. */
+/** INV-9: every task is in exactly one status, and all counts add up. */
 export const conservation = (): Checker => {
   let entered = 0
   return {
@@ -147,7 +147,7 @@ export const conservation = (): Checker => {
   }
 }
 
-/** INV-11: claims are the brute-force choice. */
+/** INV-11: claims equal the brute-force choice. */
 export const bestFirst = (): Checker => ({
   command: ({ shadow }, command, decision) => {
     if (command.type !== 'Claim' || decision._tag === 'Left') return
@@ -157,7 +157,7 @@ export const bestFirst = (): Checker => ({
   },
 })
 
-/** INV-14: time does not run backward. */
+/** INV-14: time does not go back. */
 export const monotoneTime = (): Checker => {
   let last = 0
   return {
@@ -169,7 +169,7 @@ export const monotoneTime = (): Checker => {
   }
 }
 
-/** INV-16: refused is refused as a whole, accepted is accepted as a whole. */
+/** INV-16: a request is refused as a whole or accepted as a whole. */
 export const allOrNone = (): Checker => ({
   command: ({ shadow }, command, decision, envelope) => {
     if (command.type !== 'Enqueue') return
@@ -225,7 +225,7 @@ export const finalIsFinal = (): Checker => {
   }
 }
 
-/** INV-18: who gave a task back does not get it again. */
+/** INV-18: an agent that gave a task back does not get it again. */
 export const barred = (): Checker => {
   const given = new Map<string, Set<string>>()
   return {
@@ -253,7 +253,7 @@ const filters: ReadonlyArray<TaskFilter> = [
   { text: 'T1' },
 ]
 
-/** INV-20, TQM-DM-003: what is shown is what a scan from scratch finds. */
+/** INV-20, TQM-DM-003: the views show what a complete scan finds. */
 export const viewsAreScans = (): Checker => {
   let turn = 0
   return {
@@ -288,11 +288,11 @@ export const viewsAreScans = (): Checker => {
   }
 }
 
-/** INV-22: nothing is kept but what the live and the retained tasks need. */
+/** INV-22: the state contains only what the live and the retained tasks need. */
 export const boundedSize = (): Checker => {
   const typesEver = new Set<string>()
   const entered = { count: 0 }
-  /** When those finished that are known, and how many are in the state that are not. */
+  /** The finish times of the retained tasks, and the number of tasks in the state that are no longer retained. */
   let finished: ReadonlyArray<number> = []
   let left = 0
   return {
@@ -315,7 +315,7 @@ export const boundedSize = (): Checker => {
       same({ emptyGroups: sizes.emptyGroups, ghosts: sizes.ghosts }, { emptyGroups: 0, ghosts: 0 }, 'left over')
       holds(sizes.numberSlots <= 4 * known + 2_048, `${sizes.numberSlots} slots for ${known} numbers`)
       holds(sizes.breakers <= Math.max(taskTypes.length, typesEver.size), 'a breaker of a type never seen')
-      // Each event takes out up to 16 tasks whose retention is over.
+      // Each event removes up to 16 tasks whose retention is over.
       const horizon = headOf(world.state).at - world.shadow.settings.retentionSeconds * 1_000
       const { shadow } = world
       const now = shadow.knownAt(shadow.at).flatMap((task) => (shadow.isEnded(task) ? [task.finishedAt] : []))
@@ -327,19 +327,19 @@ export const boundedSize = (): Checker => {
       }
       finished = now
       left = leftNow
-      // Without an event, the timer takes out the rest.
+      // Without an event, the timer removes the rest.
       if (leftNow > 0) same(sizesOf(forget(fork(world.state), headOf(world.state).at, all)).retained, now.length, 'retained after all is forgotten')
       holds(known <= entered.count, 'more tasks than were enqueued')
     },
   }
 }
 
-/** INV-25: what is decided and shown at an instant does not depend on which finished tasks have left the state by then. */
+/** INV-25: decisions and views at a time do not depend on which finished tasks have left the state by then. */
 export const judgedAtItsInstant = (): Checker => ({
   command: ({ system, state, shadow }, command, decision, envelope) => {
     const at = Math.max(envelope.at, shadow.at)
     const known = shadow.knownAt(at)
-    // Nothing is over, so nothing can differ.
+    // No retention is over, so nothing can differ.
     if (known.length === depthOf(state, Number.NEGATIVE_INFINITY).total) return
     const cleared = forget(fork(state), at, all)
     same(system.decide(command, envelope)(cleared), decision, `decided at ${at} with nothing left that is over`)
@@ -352,7 +352,7 @@ export const judgedAtItsInstant = (): Checker => ({
   },
 })
 
-/** INV-15, its second part: deciding, and being asked, changes nothing; the same question has the same answer. */
+/** INV-15, second part: deciding and reading change nothing; the same question has the same answer. */
 export const decideChangesNothing = (): Checker => {
   let text: string | undefined
   let looks = 0
@@ -362,7 +362,7 @@ export const decideChangesNothing = (): Checker => {
       if (text !== undefined) holds(textOf(world.state) === text, 'decide changed the state')
     },
     step: (world) => {
-      // The dearest look of all: at every third close one.
+      // The most expensive check: only at every third close look.
       text = world.isCloseLook && looks++ % 3 === 0 ? textOf(world.state) : undefined
     },
   }

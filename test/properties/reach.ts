@@ -1,7 +1,7 @@
-/** A property that never meets a dead letter says nothing of dead letters: what the random histories must reach. */
+/** The situations that the random histories must reach: a property that never meets a dead letter says nothing about dead letters. */
 import type { Findings } from './histories.js'
 
-/** At least so often in 300 histories. */
+/** The minimum number of times in 300 histories. */
 const atLeast: Readonly<Record<string, number>> = {
   TaskEnqueued: 2_000,
   TaskImported: 150,

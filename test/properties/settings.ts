@@ -1,9 +1,9 @@
 import type { Parameters } from 'fast-check'
 
-/** `RUNS=20` takes twenty times as many. */
+/** `RUNS=20` runs twenty times as many examples. */
 const factor = Number(process.env['RUNS'] ?? 1)
 
 export const runs = (standard: number): Parameters<unknown> => ({ numRuns: standard * factor })
 
-/** Random histories that all invariants are held against: a moment's worth of them, and in CI as many as a minute allows (`.ci/run`). */
+/** Number of random histories for the invariants. CI takes more (`.ci/run`). */
 export const historiesPerRun = Number(process.env['HISTORIES'] ?? 2_000)

@@ -1,4 +1,4 @@
-/** The sorted list behind every index, against a plain array that is sorted after each step. */
+/** The sorted list that all indexes use, compared with a plain array that is sorted after each step. */
 import { SortedList, sortedByKey } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -21,7 +21,7 @@ const doings = fc.array(
   { maxLength: 60, size: 'max' },
 )
 
-test('a sorted list holds, finds, walks, seeks and counts what a sorted array does', () => {
+test('a sorted list contains, finds, walks, seeks and counts the same as a sorted array', () => {
   fc.assert(
     fc.property(doings, fc.array(fc.nat({ max: 2_500 }), { maxLength: 5 }), (list, places) => {
       const sorted = new SortedList<Item>((item) => item.key, byName)
@@ -67,7 +67,7 @@ test('a sorted list holds, finds, walks, seeks and counts what a sorted array do
   )
 })
 
-test('sorting by key keeps those of equal keys as they were, however far apart the keys are', () => {
+test('sorting by key is stable, however far apart the keys are', () => {
   const keys = fc.oneof(fc.array(fc.integer({ min: -20, max: 20 })), fc.array(fc.maxSafeInteger()), fc.array(fc.nat()))
   fc.assert(
     fc.property(keys, (keys) => {
@@ -78,7 +78,7 @@ test('sorting by key keeps those of equal keys as they were, however far apart t
   )
 })
 
-test('has teeth: a list that drops one item in a thousand is noticed', () => {
+test('teeth: a list that drops one item in a thousand is caught', () => {
   class Leaky<T> extends SortedList<T> {
     private added = 0
     override add(item: T): void {

@@ -1,6 +1,6 @@
 /**
- * What may happen to a queue, as plain data: entities are addressed by index, modulo what there is, so that
- * nearly every step means something and a failing sequence shrinks to a few readable lines.
+ * The steps of a scenario as plain data. Entities are addressed by index, modulo their number, so that nearly every
+ * step has an effect and a failing sequence shrinks to a few readable lines.
  */
 import { type Deduplicate, type Phase, phases, type SettingsPatch } from '@daybook/core'
 import * as fc from 'fast-check'
@@ -13,14 +13,14 @@ export const tenants = ['acme', 'zen'] as const
 export interface TaskSpec {
   readonly type: number
   readonly priority: number
-  /** One of a few keys that collide, or its own. */
+  /** One of a few colliding keys, or null for its own. */
   readonly key: number | null
-  /** The key is the hash of type and payload, and not the producer's. */
+  /** Whether the key is the hash of type and payload instead of the producer's. */
   readonly isContentKey: boolean
-  /** The producer gave no id. */
+  /** Whether the producer gave no id. */
   readonly isMadeId: boolean
   readonly deduplicate: Deduplicate | null
-  /** Takes the id of a task that is there already. */
+  /** Uses the id of an existing task. */
   readonly reuseId: number | null
   readonly dependencies: ReadonlyArray<number>
   readonly delaySeconds: number
@@ -53,27 +53,27 @@ export type Step =
       readonly kind: 'report'
       readonly pick: number
       readonly how: 'complete' | 'bare' | 'fail' | 'fatal' | 'release' | 'heartbeat'
-      /** With the newest token, with an older one, by another agent, or with the token of another task of the same agent. */
+      /** The newest token, an older one, another agent, or the token of another task of the same agent. */
       readonly who: 'holder' | 'stale' | 'other' | 'crossed'
       readonly error: number
     }
   | { readonly kind: 'cancel'; readonly pick: number }
-  /** Of one type or of all, of one status or of all, so many events at a time. */
+  /** Cancels tasks of one type or all, of one status or all, at most `max` events at a time. */
   | { readonly kind: 'cancelAll'; readonly type: number; readonly status: 'pending' | 'blocked' | 'in-progress' | null; readonly max: number }
-  /** Everything that is unfinished goes, then the queue itself. */
+  /** Cancels everything unfinished, then deletes the queue. */
   | { readonly kind: 'delete' }
   | { readonly kind: 'review'; readonly verb: 'Retry' | 'Discard'; readonly pick: number | null; readonly type: number }
   | { readonly kind: 'breaker'; readonly verb: 'OpenBreaker' | 'CloseBreaker'; readonly type: number }
   | { readonly kind: 'terminate'; readonly agent: number }
   | { readonly kind: 'configure'; readonly patch: SettingsPatch }
   | { readonly kind: 'pause' | 'resume' | 'tick' | 'mark' | 'release' | 'reload' }
-  /** Goes back to one of the marks, counted from the newest. */
+  /** Rolls back to one of the marks, counted from the newest. */
   | { readonly kind: 'rollback'; readonly pick: number }
-  /** Forward or back; nobody notices until something else happens. */
+  /** Sets the clock forward or back. It has no effect until the next step. */
   | { readonly kind: 'clock'; readonly seconds: number }
-  /** Until something is due, and a tick. */
+  /** Waits until something is due, and ticks. */
   | { readonly kind: 'wait' }
-  /** A finished task comes once more, by its key or id; if `late`, as soon as the retention of one is over, with nothing in between. */
+  /** Enqueues a finished task again, by its key or id; with `late`, as soon as its retention is over, with nothing in between. */
   | { readonly kind: 'again'; readonly pick: number; readonly by: 'key' | 'id'; readonly late: boolean }
 
 const index = fc.nat({ max: 99 })

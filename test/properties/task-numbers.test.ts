@@ -1,4 +1,4 @@
-/** The index of tasks by number, against a plain map; and what it holds, however far apart the numbers are (INV-22). */
+/** The index of tasks by number, compared with a plain map; and its size, however far apart the numbers are (INV-22). */
 import { TaskNumbers, type TaskRecord } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -6,7 +6,7 @@ import { runs } from './settings.js'
 
 const record = (number: number): TaskRecord => ({ number, enqueuedRevision: number }) as TaskRecord
 
-/** Numbers grow by a gap: mostly by one, sometimes by a little, sometimes by far more than memory could hold. */
+/** The gap between numbers: mostly one, sometimes a little more, sometimes far more than memory could hold. */
 const gap = fc.oneof(
   { weight: 8, arbitrary: fc.constant(1) },
   { weight: 2, arbitrary: fc.integer({ min: 2, max: 3_000 }) },
@@ -21,7 +21,7 @@ const steps = fc.array(
   { maxLength: 40, size: 'max' },
 )
 
-test('INV-22: numbers are found and walked as in a map, and gaps between them take no room', () => {
+test('INV-22: numbers are found and walked as in a map, and gaps between them take no memory', () => {
   fc.assert(
     fc.property(steps, (list) => {
       const numbers = new TaskNumbers()

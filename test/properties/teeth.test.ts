@@ -1,4 +1,4 @@
-/** Each invariant's check is shown able to fail: a system with one defect must not get past it. */
+/** Shows that the check of each invariant can fail: it must catch a system with one defect. */
 import { poisonConsumedStates } from '@daybook/core'
 import * as fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ import { World } from './world.js'
 
 beforeAll(() => poisonConsumedStates(true))
 
-/** Whether the invariant's own checker complains: that the system breaks in another way counts for nothing. */
+/** Whether the invariant's own checker fails. Failures of others do not count. */
 const isCaught = (id: Invariant, run: () => void): boolean => {
   try {
     run()

@@ -1,4 +1,4 @@
-/** The index behind every lookup by id and by key, against a plain map after each step. */
+/** The index for lookups by id and by key, compared with a plain map after each step. */
 import { TextIndex } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -8,7 +8,7 @@ interface Item {
   readonly text: string
 }
 
-/** Those of one family differ where no hash looks: only in front of a long end that they share. */
+/** Texts of one family have the same hash: they differ only before a long common end, where the hash does not look. */
 const familyText = (family: number, member: number): string =>
   `${String(member).padStart(3, '0')}-the same end for all of family ${family}`
 
@@ -24,7 +24,7 @@ const doings = fc.array(
   { maxLength: 60, size: 'max' },
 )
 
-test('an index of texts holds, finds and forgets what a map does, however alike the texts are', () => {
+test('a text index contains, finds and removes the same as a map, however similar the texts are', () => {
   fc.assert(
     fc.property(doings, fc.constantFrom(0, 0, 500), fc.integer(), (list, expected, seed) => {
       const items: Array<Item> = []
@@ -69,7 +69,7 @@ test('an index of texts holds, finds and forgets what a map does, however alike 
   )
 })
 
-test('texts that no hash can tell apart are found nearly as quickly as others', () => {
+test('texts with equal hashes are found nearly as fast as others', () => {
   let looks = 0
   const items: Array<Item> = []
   const index = new TextIndex<Item>((number) => items[number], (item) => (looks++, item.text), 0)
@@ -79,6 +79,6 @@ test('texts that no hash can tell apart are found nearly as quickly as others', 
     index.set(text, i)
   }
   for (const item of items) expect(index.get(item.text)).toBe(item)
-  // Two lookups of each, of which none compares it with more than a few others.
+  // Two lookups of each text, and each compares it with a few others at most.
   expect(looks).toBeLessThan(2 * 500 * 10)
 })

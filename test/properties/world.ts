@@ -1,6 +1,6 @@
 /**
- * Runs a scenario against a system, the real one or one with a defect, beside its {@link Shadow}, and lets
- * checkers look at every command, every event and every state on the way.
+ * Runs a scenario against a system (the real one, or one with a defect) together with its {@link Shadow}. Checkers
+ * see every command, every event and every state on the way.
  */
 import {
   type Command,
@@ -24,7 +24,7 @@ import {
 import { differenceOf, Shadow, type ShadowLease, type ShadowTask, textOf } from '@daybook/core/testing'
 import { agents, type Scenario, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 
-/** What a defect is planted in. */
+/** The functions in which defects are planted. */
 export interface System {
   readonly decide: (command: Command, envelope: Envelope) => (state: QueueState) => Decision
   readonly evolve: (state: QueueState, event: QueueEvent) => QueueState
@@ -33,14 +33,14 @@ export interface System {
 }
 export const daybook: System = { decide, evolve, rollback, fork }
 
-/** Looks on, and throws when what it guards is broken. What it remembers, it learns in `note` alone. */
+/** Watches a run, and throws if its invariant is broken. */
 export interface Checker {
-  /** A command was decided; nothing of it has happened yet. */
+  /** A command was decided; none of its events is folded yet. */
   readonly command?: (world: World, command: Command, decision: Decision, envelope: Envelope) => void
-  /** An event is about to happen; `world.shadow` does not know it yet. */
+  /** An event is about to be folded; `world.shadow` does not know it yet. */
   readonly event?: (world: World, event: QueueEvent, decided: ReadonlyArray<QueueEvent>, index: number) => void
   readonly note?: (event: QueueEvent) => void
-  /** A command and all of its events have happened, or something else has. */
+  /** A command and all its events, or another step, are done. */
   readonly step?: (world: World, command: Command | undefined, decided: ReadonlyArray<QueueEvent>) => void
 }
 
@@ -48,7 +48,7 @@ export const holds = (condition: boolean, what: string | (() => string)): void =
   if (!condition) throw new Error(typeof what === 'string' ? what : what())
 }
 
-/** What led to a complaint; made a text only when there is one. */
+/** The steps before a violation; formatted only if there is one. */
 type TraceEntry = { readonly at: number; readonly command: Command } | { readonly event: QueueEvent } | { readonly note: string }
 const traceText = (entry: TraceEntry): string =>
   'command' in entry ? `${entry.at} ${JSON.stringify(entry.command)}` : 'event' in entry ? `  ${entry.event.type} ${JSON.stringify(entry.event.data)}` : `  ${entry.note}`
@@ -64,11 +64,11 @@ export class World {
   shadow = new Shadow()
   readonly log: Array<QueueEvent> = []
   clock = 1_700_000_000_000
-  /** How often what happened, for the test that all of it does. */
+  /** How often each kind of thing happened, for the test that all of them do. */
   readonly seen = new Map<string, number>()
   /**
-   * Checkers that look at the whole queue do it now: at every fourth step, and at the last. What is wrong with a state mostly stays
-   * wrong for some steps, and four times as many histories find more than every step of one.
+   * Whether checkers of the whole queue run now: at every fourth step, and at the last. A wrong state mostly stays wrong for some
+   * steps, and four times as many histories find more than checking every step.
    */
   isCloseLook = false
   private checker: Checker
@@ -100,7 +100,7 @@ export class World {
     return this
   }
 
-  /** All tasks, as listed: asked once a state. */
+  /** All tasks as listed. The list is cached per state. */
   get tasks(): ReadonlyArray<TaskView> {
     if (this.listed?.state !== this.state) this.listed = { state: this.state, tasks: listTasks(this.state, {}, Number.MAX_SAFE_INTEGER).tasks }
     return this.listed.tasks
@@ -253,7 +253,7 @@ export class World {
         return this.report(step)
       case 'cancel':
         return map(at(shadow.tasks, step.pick), (task) => {
-          // Half of the time the one that this one waits for, so that the cascade goes deep.
+          // In half of the cases a dependency of the task, so that cascades get deep.
           const [first] = step.pick % 2 === 0 ? shadow.missing(task) : []
           return { type: 'Cancel', task: first ?? task.facts.task, reason: 'not needed' }
         })
@@ -301,7 +301,7 @@ export class World {
       const known = reuseId === null ? undefined : at([...this.shadow.gone.slice(-3), ...this.shadow.tasks], reuseId)
       return known?.facts.task ?? `t${++this.lastId}`
     })
-    // In a request a task may also depend on a later one; now and then that makes a cycle.
+    // In a request a task may also depend on a later one, which sometimes makes a cycle.
     const population = [...this.shadow.tasks.slice(-8).map((task) => task.facts.task), ...ids]
     return specs.map((spec, i) => {
       const id = ids[i] as string
@@ -311,7 +311,7 @@ export class World {
         idempotencyKey: spec.key === null ? `own-${id}` : `key-${spec.key}`,
         content: '{}',
         ...(spec.isContentKey ? { isContentKey: true as const } : {}),
-        // What an id names that is there already was given by somebody.
+        // An id that is in use already was given by the producer.
         ...(spec.isMadeId && spec.reuseId === null ? { isMadeId: true as const } : {}),
         ...(spec.deduplicate === null ? {} : { deduplicate: spec.deduplicate }),
         priority: spec.priority,

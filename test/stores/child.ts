@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 export interface Child {
   readonly process: ChildProcess
   readonly lines: ReadonlyArray<string>
-  /** The first line from now or before that matches; rejects when the child ends without one. */
+  /** The first line, past or future, that matches; rejects if the child ends without one. */
   readonly line: (pattern: RegExp) => Promise<string>
   /** Exit code, or the signal's name. */
   readonly ended: Promise<number | string>

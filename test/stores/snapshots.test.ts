@@ -30,13 +30,13 @@ const pageOf = (text: string, ...columns: ReadonlyArray<ReadonlyArray<number>>):
   rows: columns[0]?.length ?? 0,
   numbers: Float64Array.from(columns.flat()),
 })
-/** 0 for -0, of which nothing is made: JSON has none either. */
+/** Replaces -0 by 0: it is not preserved, and JSON has none either. */
 const unsigned = (value: number): number => value + 0
 const numberedPages = (count: number): Array<SnapshotPage> =>
   Array.from({ length: count }, (_, n) => pageOf(JSON.stringify({ n, text: 'é😀' }), [n, n + 1, n + 300], [7, 7, 7], [0, 1e12, -1], [0.5, n, 1]))
 
 describe('snapshots in a folder', () => {
-  test('what was written is read, newest first, as often as wanted', async () => {
+  test('snapshots are read, newest first, as often as wanted', async () => {
     const store = await openSnapshotFolder(newFolder())
     const pages = numberedPages(20_000)
     await write(store, 5, [only('old')])
@@ -52,13 +52,13 @@ describe('snapshots in a folder', () => {
     expect(await pagesOf(usable[1])).toEqual([only('old')])
   })
 
-  test('any texts and numbers come back as they were', async () => {
+  test('any texts and numbers come back unchanged', async () => {
     const store = await openSnapshotFolder(newFolder())
     const number = fc.oneof(fc.nat(300), fc.nat(100_000), fc.maxSafeInteger(), fc.double(), fc.constantFrom(0, 2 ** 32, 1.7e12)).map(unsigned)
     const pages = fc.array(
       fc.tuple(fc.json({ stringUnit: 'grapheme' }), fc.nat(9), fc.nat(4)).chain(([json, rows, columns]) =>
         fc.array(number, { minLength: rows * columns, maxLength: rows * columns }).map((numbers) => ({
-          // As much text as rows, as each task's id and key are.
+          // At least as much text as rows, like the tasks' ids and keys.
           text: json.padEnd(rows),
           rows,
           numbers: Float64Array.from(numbers),
@@ -74,7 +74,7 @@ describe('snapshots in a folder', () => {
     )
   })
 
-  test('a column takes as many bytes as its values differ by', async () => {
+  test('the width of a column is that of the differences between its values', async () => {
     const dir = newFolder()
     const store = await openSnapshotFolder(dir, { keep: 20 })
     const sizeOf = async (revision: number, values: ReadonlyArray<number>): Promise<number> => {
@@ -93,7 +93,7 @@ describe('snapshots in a folder', () => {
     expect(await bytesOf(15, (row) => (row === 0 ? 0.5 : 0))).toBe(8)
   })
 
-  test('pages longer than what is read at once are whole', async () => {
+  test('pages longer than one read are complete', async () => {
     const store = await openSnapshotFolder(newFolder())
     const many = Array.from({ length: 300_000 }, (_, n) => n * n)
     const pages = [only('short'), only('é'.repeat(3_000_000)), only(''), pageOf('x'.repeat(1_100_000), many, many), only('end')]
@@ -114,7 +114,7 @@ describe('snapshots in a folder', () => {
     expect(readdirSync(dir).length).toBe(names.length)
   })
 
-  test('only the newest are kept, of each stream by itself', async () => {
+  test('only the newest are kept, per stream', async () => {
     const dir = newFolder()
     const store = await openSnapshotFolder(dir, { keep: 2 })
     for (const revision of [9, 10, 11, 100]) {
@@ -124,13 +124,13 @@ describe('snapshots in a folder', () => {
     expect(readdirSync(dir).sort()).toEqual(['s.100.snapshot', 's.11.snapshot', 't.100.snapshot', 't.11.snapshot'])
   })
 
-  test('one just written is kept also when there are later ones, of a log that was set back', async () => {
+  test('a snapshot just written is kept even if there are later ones, from before the log was reset', async () => {
     const store = await openSnapshotFolder(newFolder(), { keep: 2 })
     for (const revision of [10, 20, 5]) await write(store, revision, [only('x')])
     expect((await store.list('s', 1, 100)).usable.map(({ header }) => header.revision)).toEqual([20, 5])
   })
 
-  test('an aborted one was never there, nor one that is not committed', async () => {
+  test('an aborted or uncommitted snapshot does not exist', async () => {
     const dir = newFolder()
     const store = await openSnapshotFolder(dir)
     const writer = await store.create({ stream: 's', revision: 1, eventId: 'e', foldVersion: 1 })
@@ -144,7 +144,7 @@ describe('snapshots in a folder', () => {
   test.each([
     [60, 'at a later page', 21],
     [15, 'at the end', 15],
-  ])('one of %i pages that has no room is given up, %s, and nothing is left of it', async (pages, _, then) => {
+  ])('a snapshot of %i pages on a full disk is abandoned, %s, and no file is left of it', async (pages, _, then) => {
     const dir = newFolder()
     // Blocks of 512 or 1,024 bytes: not enough for what is written at once, eleven pages.
     const child = runProgram('sh', ['-c', 'ulimit -f 1000 && exec "$@"', 'sh', process.execPath, scriptPath('snapshot-on-a-full-disk'), JSON.stringify({ dir, pages })])
@@ -152,7 +152,7 @@ describe('snapshots in a folder', () => {
     expect(JSON.parse(child.lines[0]!)).toEqual({ written: then, failed: 'EFBIG', left: [] })
   })
 
-  test('what a crash left unfinished is removed when the folder is opened; what is being written is not', async () => {
+  test('files that a crash left unfinished are removed when the folder is opened; files being written are not', async () => {
     const dir = newFolder()
     const store = await openSnapshotFolder(dir)
     const writer = await store.create({ stream: 's', revision: 7, eventId: 'e', foldVersion: 1 })
@@ -206,7 +206,7 @@ describe('a snapshot that cannot be used is skipped, with a reason', () => {
     ])
   })
 
-  test('one flipped bit, anywhere, is noticed before the last page is believed', async () => {
+  test('one flipped bit, anywhere, is detected before the last page is used', async () => {
     const dir = newFolder()
     const store = await openSnapshotFolder(dir, { keep: 1 })
     await write(store, 1, numberedPages(30))
@@ -219,7 +219,7 @@ describe('a snapshot that cannot be used is skipped, with a reason', () => {
       const { usable, skipped } = await store.list('s', 1, 9)
       if (skipped.length > 0) continue
       const read = pagesOf(usable[0])
-      // Behind the footer's JSON there are only blanks, which nothing depends on.
+      // After the footer's JSON there are only blanks, which do not matter.
       if (at >= bytes.length - 70) await read.catch(() => undefined)
       else await expect(read, `byte ${at}`).rejects.toMatchObject({ code: 'damaged' })
     }

@@ -8,7 +8,7 @@ import { numbered, readEvents, testFolder } from './store-files.js'
 const root = testFolder('check')
 let serial = 0
 
-/** Two streams written in turns. */
+/** Two streams written alternately. */
 const twoStreams = async (): Promise<string> => {
   const file = join(root, `${serial++}.daybook`)
   const store = await openSqliteStore({ file })
@@ -24,7 +24,7 @@ const damage = (file: string, sql: string): void => {
 }
 
 describe('the full check, for the doctor', () => {
-  test('a sound file', async () => {
+  test('an intact file', async () => {
     const file = await twoStreams()
     expect(await checkSqliteFile(file)).toEqual({ file, streams: 2, events: 600, problems: [] })
   })
@@ -36,13 +36,13 @@ describe('the full check, for the doctor', () => {
     ['a segment is gone', "DELETE FROM segments WHERE stream = 'a' AND first_revision = 30", /in no segment/],
     ['an event is not JSON', "UPDATE events SET data = '{' WHERE position = 100", /not JSON texts: [ab] revision \d+ \(position 100\)/],
     ['the last event is gone', 'DELETE FROM events WHERE position = 600', /last event/],
-  ])('EV-03 says so when %s', async (_, sql, words) => {
+  ])('EV-03 reports it when %s', async (_, sql, words) => {
     const file = await twoStreams()
     damage(file, sql)
     expect((await checkSqliteFile(file)).problems.join('\n')).toMatch(words)
   })
 
-  test('EV-03 for a corrupt file it does not advise to run what is running', async () => {
+  test('EV-03 for a corrupt file the doctor does not advise to run the doctor', async () => {
     const file = await twoStreams()
     const bytes = readFileSync(file)
     bytes.fill(0xa5, 8192 * 2, 8192 * 6)
@@ -52,7 +52,7 @@ describe('the full check, for the doctor', () => {
     expect(problems.join()).not.toContain('run the doctor')
   })
 
-  test('EV-03 a read over damage rejects, it does not skip', async () => {
+  test('EV-03 a read of a damaged part rejects and does not skip it', async () => {
     const file = await twoStreams()
     damage(file, 'DELETE FROM events WHERE position = 100')
     const store = await openSqliteStore({ file })
@@ -63,7 +63,7 @@ describe('the full check, for the doctor', () => {
     await store.close()
   })
 
-  test('what is no store is refused, not reported on', async () => {
+  test('a file that is not a store is refused', async () => {
     await expect(checkSqliteFile(join(root, 'nowhere'))).rejects.toMatchObject({ code: 'unavailable' })
   })
 })

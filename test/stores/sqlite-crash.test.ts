@@ -8,7 +8,7 @@ import { numbered, readEvents, storeFile, testFolder } from './store-files.js'
 const root = testFolder('crash')
 
 describe('durability', () => {
-  test('EV-03 what was appended is there after closing and opening again', async () => {
+  test('EV-03 appended events are there after closing and opening again', async () => {
     const file = join(root, 'reopened.daybook')
     for (let round = 0; round < 3; round++) {
       const store = await openSqliteStore({ file })
@@ -23,7 +23,7 @@ describe('durability', () => {
     await store.close()
   })
 
-  test('EV-03 kill -9 at ten moments: nothing acknowledged is lost, no append is there by half', async () => {
+  test('EV-03 kill -9 at ten moments: nothing acknowledged is lost, and no append is there in part', async () => {
     const file = await storeFile(join(root, 'killed.daybook'), 0)
     const batch = 7
     let known = -1
@@ -38,7 +38,7 @@ describe('durability', () => {
       const head = await store.head('s')
       expect(head).toBeGreaterThanOrEqual(Math.max(...acknowledged))
       expect((head - known) % batch).toBe(0)
-      // At most the two appends that were under way, and the one acknowledged as the child died.
+      // At most the two appends in flight, and the one acknowledged while the child died.
       expect(head - Math.max(...acknowledged)).toBeLessThanOrEqual(3 * batch)
       const own = (await readEvents(store, 's')).slice(known + 1).map(({ id }) => id)
       expect(own).toEqual(own.map((_, n) => `round${round}-${n}`))

@@ -14,13 +14,13 @@ interface Outcome {
   readonly outcome: 'written' | 'Unavailable' | 'OutcomeUnknown'
   readonly reason?: string
 }
-/** What reading said right after an append. */
+/** The result of a read right after an append. */
 type Look = { readonly id: string; readonly isThere: boolean } | { readonly id: string; readonly unreadable: string }
 type Line = Outcome | Look
 
 const parse = (lines: ReadonlyArray<string>): ReadonlyArray<Line> => lines.map((line) => JSON.parse(line) as Line)
 
-test.skipIf(goesWithout(mount))('EV-03 a full disk refuses appends without harm, and they go on when there is room', async () => {
+test.skipIf(goesWithout(mount))('EV-03 a full disk refuses appends without harm, and they succeed again when there is room', async () => {
   const folder = join(root, 'full')
   mkdirSync(folder)
   const options = JSON.stringify({ file: join(folder, 'store.daybook'), bytes: 100_000, count: 60 })
@@ -42,13 +42,13 @@ test.skipIf(goesWithout(mount))('EV-03 a full disk refuses appends without harm,
   }
 })
 
-/** The n-th fsync of each writing thread fails; a renewed writer counts from one again. */
+/** The n-th fsync of each writing thread fails. A new writer counts from one again. */
 test.skipIf(goesWithout(strace)).each([
   [1, 'for good: the renewed writer fails as well'],
   [3, 'for good: the renewed writer fails as well'],
   [4, 'again and again'],
   [6, 'now and then'],
-])('EV-03 when a commit fails on the disk (fsync %i, %s) what is read afterwards holds', async (when) => {
+])('EV-03 when a commit fails on the disk (fsync %i, %s), what is read afterwards is durable', async (when) => {
   const file = await storeFile(join(root, `io-${when}.daybook`), 0)
   const options = JSON.stringify({ file, bytes: 100, count: 8 })
   const calls = 'fsync,fdatasync'
@@ -76,10 +76,10 @@ test.skipIf(goesWithout(strace)).each([
   expect((await checkSqliteFile(file)).problems).toEqual([])
 })
 
-test.skipIf(goesWithout(strace))('EV-03 a writer whose commit failed on the disk writes nothing more: what waited behind it is refused, and is not there', async () => {
+test.skipIf(goesWithout(strace))('EV-03 a writer whose commit failed on the disk writes nothing more: the appends after it are refused, and are not there', async () => {
   const file = await storeFile(join(realpathSync(root), 'behind.daybook'), 0)
   const trace = join(root, 'behind.txt')
-  // The third sync of a thread takes its time and fails; meanwhile more is asked for.
+  // The third sync of a thread is slow and fails. Meanwhile more appends are requested.
   const inject = ['-f', '-y', '-o', trace, '-e', `trace=${writes},${syncs}`, '-e', 'inject=fsync,fdatasync:error=EIO:delay_enter=300000:when=3']
   const child = runProgram('strace', [...inject, process.execPath, scriptPath('appends-meanwhile'), JSON.stringify({ file, count: 60, everyMs: 10 })])
   expect(await child.ended).toBe(0)
@@ -93,7 +93,7 @@ test.skipIf(goesWithout(strace))('EV-03 a writer whose commit failed on the disk
     const later = calls.slice(at + 1).filter((call) => call.thread === thread && isWrite(call) && isAbout(call, `${file}-wal`))
     expect(later).toEqual([])
   }
-  // Some came while the sync was failing.
+  // Some arrived while the sync was failing.
   expect(outcomes.map(({ outcome }) => outcome)).toContain('Unavailable')
   const store = await openSqliteStore({ file })
   const ids = await idsIn(store, 's')

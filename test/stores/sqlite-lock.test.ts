@@ -7,8 +7,8 @@ import { idsIn, numbered, storeFile, testFolder } from './store-files.js'
 
 const root = testFolder('lock')
 
-describe('one server a file', () => {
-  test('EV-03 a file that another process has open is refused as locked, also when that one shares', async () => {
+describe('one server per file', () => {
+  test('EV-03 a file that another process has open is refused as locked, also if that process shares it', async () => {
     for (const sharing of ['exclusive', 'shared'] as const) {
       const file = await storeFile(join(root, `held-${sharing}.daybook`), 3)
       const holder = runChild('open', { file, sharing })
@@ -22,7 +22,7 @@ describe('one server a file', () => {
     }
   })
 
-  test('EV-03 nobody joins a server that wants its file for itself', async () => {
+  test('EV-03 no process can share a file that a server has opened exclusively', async () => {
     const file = join(root, 'exclusive.daybook')
     const store = await openSqliteStore({ file })
     expect(await runChild('open', { file, sharing: 'shared' }).line(/./)).toBe('refused locked')
@@ -41,7 +41,7 @@ describe('one server a file', () => {
     await store.close()
   })
 
-  test('a reader such as the sqlite3 shell is not kept out, and does not hold appends up', async () => {
+  test('a reader such as the sqlite3 shell is not locked out, and does not delay appends', async () => {
     const file = join(root, 'shell.daybook')
     const store = await openSqliteStore({ file })
     const shell = new Database(file, { readonly: true })
@@ -54,7 +54,7 @@ describe('one server a file', () => {
     await store.close()
   })
 
-  test('EV-03 an append that waits too long for another writer is refused, and may be tried again', async () => {
+  test('EV-03 an append that waits too long for another writer is refused, and may be retried', async () => {
     const file = join(root, 'busy.daybook')
     const store = await openSqliteStore({ file, busyTimeoutMs: 50 })
     const other = new Database(file)
@@ -68,7 +68,7 @@ describe('one server a file', () => {
   })
 })
 
-describe('two processes on one file, sharing it', () => {
+describe('two processes that share one file', () => {
   test('EV-03 append to one stream: every acknowledged event is there once, in one order', async () => {
     const file = await storeFile(join(root, 'two.daybook'), 0)
     const names = ['one', 'two']

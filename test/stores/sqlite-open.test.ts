@@ -21,7 +21,7 @@ const root = testFolder('open')
 let sound = ''
 let serial = 0
 
-/** A folder of its own with a copy of a sound store in it, changed by `change`. */
+/** A new folder with a copy of an intact store, changed by `change`. */
 const copyOfStore = (change: (file: string) => void = () => undefined): { folder: string; file: string } => {
   const folder = join(root, `case-${serial++}`)
   mkdirSync(folder)
@@ -57,7 +57,7 @@ const withSqlite = (sql: string) => (file: string): void => {
   db.close()
 }
 
-describe('EV-03 a file that cannot be used is refused, and not a byte of it or beside it changes', () => {
+describe('EV-03 a file that cannot be used is refused, and neither it nor the files beside it change', () => {
   const cases: ReadonlyArray<readonly [title: string, code: StoreError['code'], change: (file: string) => void]> = [
     ['text', 'not-a-database', (file) => writeFileSync(file, 'once upon a time '.repeat(1000))],
     ['an empty file', 'not-a-database', (file) => writeFileSync(file, '')],
@@ -92,7 +92,7 @@ describe('EV-03 a file that cannot be used is refused, and not a byte of it or b
   })
 })
 
-describe('EV-03 damage inside is noticed when the store is opened, and the file is left as it was', () => {
+describe('EV-03 damage is detected when the store is opened, and the file is not changed', () => {
   test.each([
     ['the last event is gone', 'DELETE FROM events WHERE position = 60'],
     ['an event near the end is gone', 'DELETE FROM events WHERE position = 50'],
@@ -109,8 +109,8 @@ describe('EV-03 damage inside is noticed when the store is opened, and the file 
 })
 
 describe('EV-03 a header with one bit flipped', () => {
-  // Every bit of the header would take a minute; these are all bytes, each with one of its bits.
-  test('is refused untouched, or does not matter: never are other events read', async () => {
+  // All bits of the header would take a minute. These are all bytes, with one bit of each.
+  test('is refused without a change, or has no effect: wrong events are never read', async () => {
     const ids = numbered(60).map(({ id }) => id)
     let refused = 0
     for (let at = 0; at < 100; at++) {
@@ -131,7 +131,7 @@ describe('EV-03 a header with one bit flipped', () => {
 })
 
 describe('opening', () => {
-  test('makes a missing file, whole from its first moment, and no litter', async () => {
+  test('creates a missing file, complete from the start, and no other files', async () => {
     const folder = join(root, 'new')
     mkdirSync(folder)
     const store = await openSqliteStore({ file: join(folder, 'a b é.daybook') })
@@ -140,12 +140,12 @@ describe('opening', () => {
     expect(readdirSync(folder).sort()).toEqual(['a b é.daybook', 'a b é.daybook.lock'])
   })
 
-  test('a missing folder is said to be missing', async () => {
+  test('a missing folder is reported as missing', async () => {
     const { code, message } = await refusal(join(root, 'nowhere', 'store.daybook'))
     expect([code, /folder does not exist/.test(message)]).toEqual(['unavailable', true])
   })
 
-  test('the file reads well in the sqlite3 shell', async () => {
+  test('the sqlite3 shell can read the file', async () => {
     const { file } = copyOfStore()
     const db = new Database(file, { readonly: true })
     expect(db.prepare('SELECT position, stream, revision, id, type, data, metadata FROM events LIMIT 1').get()).toEqual({
@@ -155,7 +155,7 @@ describe('opening', () => {
     db.close()
   })
 
-  // Permissions do not bind root: there another user has to try.
+  // Permissions do not apply to root, so another user has to try.
   const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {}
   test.each([
     ['file', 0o444, 0o777],

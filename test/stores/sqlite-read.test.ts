@@ -5,7 +5,7 @@ import { idsIn, numbered, readEvents, testFolder } from './store-files.js'
 
 const root = testFolder('read')
 
-test('EV-02 ids and types may hold the character that separates columns on their way between threads', async () => {
+test('EV-02 ids and types may contain the character that separates columns in messages between threads', async () => {
   const store = await openSqliteStore({ file: join(root, 'separator.daybook') })
   const odd = numbered(500).map((event, n) => (n % 50 === 7 ? { ...event, id: `\u001e${n}\u001e`, type: 'a\u001eb' } : event))
   await store.append('s', odd, 'no_stream')()
@@ -14,7 +14,7 @@ test('EV-02 ids and types may hold the character that separates columns on their
   await store.close()
 })
 
-test('a page holds a bounded number of bytes, even where events suddenly grow', async () => {
+test('a page has a bounded number of bytes, even if events suddenly get larger', async () => {
   const store = await openSqliteStore({ file: join(root, 'large.daybook') })
   const large = (n: number) => ({ ...numbered(1, n)[0]!, data: JSON.stringify('x'.repeat(300 * 1024)) })
   await store.append('s', numbered(3000), 'no_stream')()
@@ -32,7 +32,7 @@ test('a page holds a bounded number of bytes, even where events suddenly grow', 
   await store.close()
 })
 
-test('EV-03 appends to many streams at the same moment share commits, and each is there', async () => {
+test('EV-03 concurrent appends to many streams share commits, and each is there', async () => {
   const store = await openSqliteStore({ file: join(root, 'many.daybook') })
   const streams = Array.from({ length: 200 }, (_, n) => `s-${n}`)
   const outcomes = await Promise.all(streams.map((stream, n) => store.append(stream, numbered(1 + (n % 3)), 'no_stream')()))

@@ -1,4 +1,4 @@
-/** EV-03: what an append may be told when the thread that writes it ends, at any moment. */
+/** EV-03: the outcome of an append whose writing thread ends at any moment. */
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
 import Database from 'better-sqlite3'
@@ -9,13 +9,13 @@ import { idsIn, numbered, testFolder } from './store-files.js'
 
 const root = testFolder('writer')
 
-/** Threads of this process, in the order in which they began. */
+/** Threads of this process, in the order of their start. */
 const threads: Array<Worker> = []
 const began = (thread: Worker): void => void threads.push(thread)
 process.on('worker', began)
 afterAll(() => process.off('worker', began))
 
-/** By `pick`, for which no thread is begun: all of them are writers here. */
+/** Uses `pick`, which starts no thread, so that all threads here are writers. */
 const lastIds = async (store: EventStore, count: number): Promise<ReadonlyArray<string>> => {
   const head = await store.head('s')
   const found = await store.pick('s', Array.from({ length: count }, (_, n) => head - n))
@@ -30,14 +30,14 @@ const within = <A>(ms: number, work: Promise<A>): Promise<A> => {
 }
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-test('EV-03 the writing thread dies: what it was about to write is unknown, never "not written", and the next append goes to a new one', async () => {
+test('EV-03 the writing thread dies: its appends have an unknown outcome, never "not written", and the next append goes to a new thread', async () => {
   const file = join(root, 'killed.daybook')
   const store = await openSqliteStore({ file })
   const writer = (): Worker => threads.at(-1) as Worker
   const large = 'x'.repeat(200_000)
   const told: Array<{ readonly id: string; readonly outcome: string }> = []
   const until = Date.now() + 40_000
-  // Until it has met the moment that matters: in the log, and nobody could be told.
+  // Repeated until the critical moment was hit: the append is in the log, but could not be acknowledged.
   for (let round = 0, isMet = false; !isMet && Date.now() < until; round++) {
     const batches = Array.from({ length: 4 }, (_, n) => numbered(3, (round * 4 + n) * 3).map((event) => ({ ...event, data: JSON.stringify(large) })))
     const outcomes = batches.map((batch) => store.append('s', batch, 'any')())
@@ -66,7 +66,7 @@ test('EV-03 the writing thread dies: what it was about to write is unknown, neve
   expect((await checkSqliteFile(file)).problems).toEqual([])
 }, 120_000)
 
-test('EV-03 a thread that ends while nothing is asked of it is replaced unnoticed', async () => {
+test('EV-03 a thread that ends while it is idle is replaced', async () => {
   const store = await openSqliteStore({ file: join(root, 'idle.daybook') })
   for (let round = 0; round < 3; round++) {
     await (threads.at(-1) as Worker).terminate()
@@ -76,12 +76,12 @@ test('EV-03 a thread that ends while nothing is asked of it is replaced unnotice
   await store.close()
 })
 
-test('EV-03 a commit that fails half-way is taken back at once, with all appends that share it: nothing is there, and others can write', async () => {
+test('EV-03 a commit that fails half-way is rolled back at once, with all appends that share it: nothing is there, and others can write', async () => {
   const file = join(root, 'half-way.daybook')
   const store = await openSqliteStore({ file })
   await store.append('s', numbered(1), 'no_stream')()
   const other = new Database(file, { timeout: 0 })
-  // A damaged place, which only an append to this stream meets.
+  // Damage that only affects an append to this stream.
   other.exec(`INSERT INTO segments VALUES ('damaged', 0, 999)`)
   const outcomes = await Promise.all([
     store.append('s', numbered(3, 1), 0)(),
@@ -91,7 +91,7 @@ test('EV-03 a commit that fails half-way is taken back at once, with all appends
   expect(outcomes.map((outcome) => outcome._tag === 'Left' && outcome.left._tag)).toContain('Unavailable')
   const written = outcomes.filter(({ _tag }) => _tag === 'Right').length
   expect(other.prepare('SELECT count(*) FROM events').pluck().get()).toBe(1 + 3 * written)
-  // Throws while another connection is in the middle of a write.
+  // Throws if another connection is in a write transaction.
   other.exec('BEGIN IMMEDIATE; COMMIT')
   other.close()
   expect((await store.append('s', numbered(1, 7), 3 * written)())._tag).toBe('Right')

@@ -6,14 +6,14 @@ import { afterAll } from 'vitest'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventStore, EventToAppend, RecordedEvent } from '@daybook/adapters/store'
 
-/** A folder of the calling test file, removed at its end. */
+/** A folder for the calling test file. It is removed at the end of the file. */
 export const testFolder = (name: string): string => {
   const folder = mkdtempSync(join(tmpdir(), `daybook-${name}-`))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
 
-/** Names and contents of all files: equal before and after means that nothing was touched. */
+/** Names and contents of all files, to check that nothing was changed. */
 export const fingerprint = (folder: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     readdirSync(folder)
@@ -38,7 +38,7 @@ export const readEvents = async (store: EventStore, stream: string): Promise<Arr
 export const idsIn = async (store: EventStore, stream: string): Promise<Array<string>> =>
   (await readEvents(store, stream)).map(({ id }) => id)
 
-/** A closed store with so many events in stream `s`; its path. */
+/** Creates and closes a store with `count` events in stream `s`. Returns its path. */
 export const storeFile = async (file: string, count: number): Promise<string> => {
   const store = await openSqliteStore({ file })
   if (count > 0) await store.append('s', numbered(count), 'no_stream')()

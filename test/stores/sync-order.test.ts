@@ -1,6 +1,6 @@
 /**
- * EV-03: what survives a power cut is what was synced, and a name survives when its folder was. A process that is killed cannot tell:
- * its files are in the kernel's hands. So the system calls are looked at, in their order.
+ * EV-03: after a power cut only synced data is there, and a file's name only if its folder was synced. Killing a process does not test
+ * that, because the kernel still has its data. So these tests check the order of the system calls.
  */
 import { readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,13 +28,13 @@ describe.skipIf(goesWithout(strace))('EV-03', () => {
   const lastWriteBefore = (to: number, path: string): number => calls.findLastIndex((call, at) => at < to && isWrite(call) && isAbout(call, path))
   const isSyncedBetween = (from: number, to: number, path: string): boolean => calls.slice(from + 1, to).some((call) => isSync(call) && isAbout(call, path))
 
-  test("a new store's name is synced, in its folder, before the store is said to be open", () => {
+  test("the folder of a new store is synced before the store is reported open", () => {
     const begun = named(join(dir, 'new.daybook'))
     expect(begun).toBeGreaterThan(0)
     expect(isSyncedBetween(begun, said('opened'), dir)).toBe(true)
   })
 
-  test('what an append writes is synced before it is acknowledged', () => {
+  test('an append is synced before it is acknowledged', () => {
     const wal = join(dir, 'new.daybook-wal')
     const acknowledged = said('appended')
     const written = lastWriteBefore(acknowledged, wal)
@@ -42,7 +42,7 @@ describe.skipIf(goesWithout(strace))('EV-03', () => {
     expect(isSyncedBetween(written, acknowledged, wal)).toBe(true)
   })
 
-  test('all of a snapshot is synced before it gets its name, and the name before it is said to be there', () => {
+  test('a snapshot is synced before it gets its name, and its folder before it is reported', () => {
     const folder = join(dir, 'snapshots')
     const finished = named(join(folder, 's.0.snapshot'))
     const unfinished = /"([^"]*unfinished[^"]*)"/.exec(calls[finished]?.about ?? '')?.[1] ?? ''

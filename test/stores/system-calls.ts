@@ -1,13 +1,13 @@
-/** The system calls of a program, as strace writes them down: `strace -f -y -o FILE`. */
+/** Parses the system calls of a program from the output of `strace -f -y -o FILE`. */
 export interface Call {
   readonly thread: string
   readonly name: string
-  /** What stands between the brackets: paths, also of what a descriptor stands for. */
+  /** The arguments as text. strace adds the path of each descriptor. */
   readonly about: string
   readonly failed: boolean
 }
 
-/** In the order in which they ended. A call that others came between stands in two lines. */
+/** The calls in the order in which they ended. An interrupted call has two lines. */
 export const callsIn = (trace: string): ReadonlyArray<Call> => {
   const begun = new Map<string, string>()
   return trace.split('\n').flatMap((line) => {
@@ -31,7 +31,7 @@ export const names = 'link,linkat,rename,renameat,renameat2'
 const isOf = (list: string, { name }: Call): boolean => list.split(',').includes(name)
 export const isSync = (call: Call): boolean => isOf(syncs, call)
 export const isWrite = (call: Call): boolean => isOf(writes, call)
-/** `write(17</dir/file>, "text")` is about the file. */
+/** Whether the call is about the file, as `write(17</dir/file>, "text")` is. */
 export const isAbout = (call: Call, path: string): boolean => call.about.includes(`<${path}>`)
-/** Gives a file this path. */
+/** Whether the call gives a file this path. */
 export const isNaming = (call: Call, path: string): boolean => isOf(names, call) && call.about.replace(/, 0$/, '').endsWith(`"${path}"`)

@@ -1,34 +1,34 @@
-/** The audit itself: it takes what an honest engine says, and each kind of acknowledgement that has no event behind it is caught. */
+/** Tests of the audit itself: it accepts an honest engine, and catches each kind of acknowledgement without an event. */
 import type { QueueEngine } from '@daybook/adapters/engine'
 import { type ClaimedTask, type Command, type CommandOf, type CommandType, commandCodecs, type Replies } from '@daybook/core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { answersMatchLog, type LogEntry, readLog, type Told } from './audit.js'
+import { answersMatchLog, type LogEntry, readLog, type Exchange } from './audit.js'
 import { claim, complete, configure, enqueue, fail, heartbeat, logOf, ok, openQueue, task } from './queue.js'
 
-/** An engine whose every answer is written down. */
-const scribe = (engine: QueueEngine) => {
-  const told: Array<Told> = []
+/** Sends commands to an engine and records the answers. */
+const recording = (engine: QueueEngine) => {
+  const exchanges: Array<Exchange> = []
   const send = async <C extends Command>(command: C) => {
-    const id = `c${told.length}`
+    const id = `c${exchanges.length}`
     const outcome = await engine.submit(command, { actor: 'tester', correlationId: id })
-    told.push({ id, command, outcome })
+    exchanges.push({ id, command, outcome })
     return outcome
   }
-  return { told, send }
+  return { exchanges, send }
 }
 
 const review = { reviewer: 'rev', reason: 'looked at it' }
 const imported = (id: string): CommandOf<'Import'> => ({ type: 'Import', tasks: [{ ...task(id), status: 'cancelled' }] })
 const tick: Command = { type: 'Tick' }
 
-let honest: ReadonlyArray<Told>
+let honest: ReadonlyArray<Exchange>
 let log: ReadonlyArray<LogEntry>
 let held: ClaimedTask
 
-/** Commands of every type, each that appends something and each that rightly does not. */
+/** Commands of every type: those that append something, and those that correctly append nothing. */
 beforeAll(async () => {
   const { engine, store } = await openQueue()
-  const { told, send } = scribe(engine)
+  const { exchanges, send } = recording(engine)
   await send(configure({ maxAttempts: 6 }))
   for (let i = 0; i < 2; i++) await send({ type: 'DeleteQueue', reason: 'a slip' })
   await send(configure({ maxAttempts: 6, defaults: { jitter: 0 } }))
@@ -68,12 +68,12 @@ beforeAll(async () => {
   await send(tick)
   const [mine] = ok(await send(claim('dot')))
   held = mine!
-  honest = told
+  honest = exchanges
   log = readLog(await logOf(store))
 })
 const held3 = ({ task: id, agent, token }: ClaimedTask) => ({ task: id, agent, token })
 
-test('INV-16, INV-19: an honest engine passes, with every type of command, and with those that rightly append nothing', () => {
+test('INV-16, INV-19: an honest engine passes with every type of command, also with those that correctly append nothing', () => {
   answersMatchLog(honest, log)
   const types = new Set(honest.map(({ command }) => command.type))
   expect([...types].sort()).toEqual(Object.keys(commandCodecs).sort())
@@ -84,7 +84,7 @@ test('INV-16, INV-19: an honest engine passes, with every type of command, and w
 type Fake<T extends CommandType> = () => readonly [command: CommandOf<T>, value: Replies[T]]
 const claimant = () => held3(held)
 
-/** For each type of command, yes said to one that the log knows nothing of. A new type needs one to compile. */
+/** For each type of command, acknowledgements of commands that are not in the log. A new type without one does not compile. */
 const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   Enqueue: [
     () => [enqueue('new'), [{ id: 'new', number: 99, status: 'pending', duplicate: false }]],
@@ -97,7 +97,7 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   Heartbeat: [() => [heartbeat(claimant(), 'dot'), { token: held.token, expiresAt: held.expiresAt + 1_000 }]],
   Complete: [
     () => [complete(claimant(), 'dot'), { status: 'completed' }],
-    // Another's completion of it does not count, nor another by the same agent.
+    // A completion by another agent does not count, nor another completion by the same agent.
     () => [complete({ task: 'a', token: 1 }, 'eve'), { status: 'completed' }],
     () => [complete({ task: 'a', token: 99 }, 'ann'), { status: 'completed' }],
   ],
@@ -120,46 +120,46 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   Tick: [],
 }
 
-describe('INV-19 has teeth: yes said to a command that the log knows nothing of is caught:', () => {
+describe('INV-19 has teeth: an acknowledged command that is not in the log is caught:', () => {
   const cases = Object.entries(fakes).flatMap(([type, list]) => (list as ReadonlyArray<Fake<CommandType>>).map((fake, i) => [`${type} (${i + 1})`, fake] as const))
   test.each(cases)('%s', (_, fake) => {
     const [command, value] = fake()
-    const told: Told = { id: 'fake', command, outcome: { _tag: 'Right', right: { value, revision: log.length - 1 } } }
-    expect(() => answersMatchLog([...honest, told], log)).toThrow(/^INV-19: it was acknowledged.*fake/)
+    const exchange: Exchange = { id: 'fake', command, outcome: { _tag: 'Right', right: { value, revision: log.length - 1 } } }
+    expect(() => answersMatchLog([...honest, exchange], log)).toThrow(/^INV-19: it was acknowledged.*fake/)
   })
 
-  test('Resume of a queue that is paused, Tick when something is due', async () => {
+  test('Resume of a paused queue; Tick when something is due', async () => {
     const { engine, store } = await openQueue({ clock: () => now })
     let now = 1_700_000_000_000
-    const { told, send } = scribe(engine)
+    const { exchanges, send } = recording(engine)
     await send(enqueue(task('a', { timeout: 1 }), 'b'))
     await send(claim())
     await send({ type: 'Pause', reason: 'lunch' })
-    const yes = (command: Command): Told => ({ id: 'fake', command, outcome: { _tag: 'Right', right: { value: null, revision: 3 } } })
+    const yes = (command: Command): Exchange => ({ id: 'fake', command, outcome: { _tag: 'Right', right: { value: null, revision: 3 } } })
     const paused = readLog((await logOf(store)).slice(0, 4))
-    answersMatchLog(told, paused)
-    expect(() => answersMatchLog([...told, yes({ type: 'Resume', reason: 'back' })], paused)).toThrow('INV-19: it was acknowledged')
-    // The queue's own time is beyond the end of the lease, and nobody has said so.
+    answersMatchLog(exchanges, paused)
+    expect(() => answersMatchLog([...exchanges, yes({ type: 'Resume', reason: 'back' })], paused)).toThrow('INV-19: it was acknowledged')
+    // The queue's time is after the end of the lease, but there is no event of it.
     now += 5_000
     const late = paused.map((entry) => (entry.recorded.revision === 3 ? { ...entry, event: { ...entry.event, at: now } } : entry))
-    answersMatchLog(told, late)
-    expect(() => answersMatchLog([...told, yes(tick)], late)).toThrow('INV-19: it was acknowledged')
+    answersMatchLog(exchanges, late)
+    expect(() => answersMatchLog([...exchanges, yes(tick)], late)).toThrow('INV-19: it was acknowledged')
     await engine.close()
   })
 
-  test('every type of command is faked', () => {
+  test('every type of command has a fake', () => {
     const faked = Object.entries(fakes).filter(([, list]) => list.length > 0).map(([type]) => type)
     expect([...faked, 'Resume', 'Tick'].sort()).toEqual(Object.keys(commandCodecs).sort())
   })
 })
 
 describe('what the audit excuses', () => {
-  const refused = (code: string): Told => ({ ...honest.find(({ command }) => command.type === 'Claim')!, outcome: { _tag: 'Left', left: { code: code as never, detail: 'the log cannot be read, look whether it is in the log or it is not', retryAfterSeconds: 1 } } })
+  const refused = (code: string): Exchange => ({ ...honest.find(({ command }) => command.type === 'Claim')!, outcome: { _tag: 'Left', left: { code: code as never, detail: 'the log cannot be read, look whether it is in the log or it is not', retryAfterSeconds: 1 } } })
 
-  test('a command whose outcome is unknown by its code, and none by its words', () => {
+  test('a command with an unknown outcome, by its code and not by its text', () => {
     answersMatchLog([refused('outcome-unknown')], log)
     expect(() => answersMatchLog([refused('overloaded')], log)).toThrow('INV-16: it was refused, and happened')
-    // Its tasks were worked on: it was not taken back.
+    // Its tasks were worked on, so the claim was not taken back.
     expect(() => answersMatchLog([refused('unavailable')], log)).toThrow('INV-16: it was refused, and happened')
     const enqueued = { ...honest.find(({ command }) => command.type === 'Enqueue')!, outcome: refused('unavailable').outcome }
     expect(() => answersMatchLog([enqueued], log)).toThrow('INV-16: it was refused, and happened')

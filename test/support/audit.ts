@@ -1,12 +1,12 @@
-/** What a log and the answers that were given must say of each other. Each check throws with the invariant's id. */
+/** Checks a log against the answers that were given. Each check throws an error with the invariant's id. */
 import { decodeRecorded, type Outcome, parseObject } from '@daybook/adapters/engine'
 import type { RecordedEvent } from '@daybook/adapters/store'
 import { type Command, depthOf, evolve, headOf, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf } from '@daybook/core'
 import { isInTheLog } from './audit-rules.js'
 import { foldAll } from './queue.js'
 
-/** A command that was sent, and what was said to it. Its id is its correlation id in the log. */
-export interface Told {
+/** A command and its answer. `id` is the command's correlation id in the log. */
+export interface Exchange {
   readonly id: string
   readonly command: Command
   readonly outcome: Outcome<unknown>
@@ -23,7 +23,7 @@ export const holds = (condition: boolean, what: string | (() => string)): void =
   if (!condition) throw new Error(typeof what === 'string' ? what : what())
 }
 
-/** Every event readable, in its place, once. */
+/** Decodes the log. Every event must be readable, in its place, and there once. */
 export const readLog = (log: ReadonlyArray<RecordedEvent>): ReadonlyArray<LogEntry> => {
   const ids = new Set<string>()
   return log.map((recorded, index) => {
@@ -40,8 +40,8 @@ export const readLog = (log: ReadonlyArray<RecordedEvent>): ReadonlyArray<LogEnt
 const tasksIn = (entries: ReadonlyArray<LogEntry>, type: string): ReadonlyArray<string> =>
   entries.flatMap(({ event }) => (event.type === type && 'task' in event.data ? [event.data.task] : []))
 
-/** The log, and the queue as it was at any revision of it. */
-class Books {
+/** The log, and the queue's state at any revision. */
+class FoldedLog {
   readonly byCommand = new Map<string, Array<LogEntry>>()
   private folded: QueueState = initial('q')
 
@@ -53,7 +53,7 @@ class Books {
     }
   }
 
-  /** Cheapest when asked in the order of the revisions. */
+  /** Fast if called with growing revisions. */
   stateAt(revision: number): QueueState {
     if (revisionOf(this.folded) > revision) this.folded = initial('q')
     for (let next = revisionOf(this.folded) + 1; next <= revision; next++) this.folded = evolve(this.folded, this.log[next]!.event)
@@ -65,48 +65,48 @@ class Books {
   }
 }
 
-/** INV-16, INV-19: the log holds what was acknowledged, once and whole, and nothing of what was refused. */
-export const answersMatchLog = (told: ReadonlyArray<Told>, log: ReadonlyArray<LogEntry>): void => {
-  const books = new Books(log)
-  const revisionTold = ({ outcome }: Told): number => (outcome._tag === 'Right' ? outcome.right.revision : -1)
-  for (const each of [...told].sort((a, b) => revisionTold(a) - revisionTold(b))) answerMatchesLog(each, books)
+/** INV-16, INV-19: the log has every acknowledged command once and completely, and nothing of a refused one. */
+export const answersMatchLog = (exchanges: ReadonlyArray<Exchange>, log: ReadonlyArray<LogEntry>): void => {
+  const folded = new FoldedLog(log)
+  const revisionAnswered = ({ outcome }: Exchange): number => (outcome._tag === 'Right' ? outcome.right.revision : -1)
+  for (const each of [...exchanges].sort((a, b) => revisionAnswered(a) - revisionAnswered(b))) answerMatchesLog(each, folded)
 }
 
-const answerMatchesLog = ({ id, command, outcome }: Told, books: Books): void => {
-  const entries = books.byCommand.get(id) ?? []
+const answerMatchesLog = ({ id, command, outcome }: Exchange, folded: FoldedLog): void => {
+  const entries = folded.byCommand.get(id) ?? []
   const what = (text: string) => (): string =>
     `${text}: ${id} ${JSON.stringify(command)} was told ${JSON.stringify(outcome)}; the log has ${JSON.stringify(entries.map(({ recorded }) => [recorded.revision, recorded.type, recorded.data]))}`
   holds(new Set(entries.map(({ causation }) => causation)).size <= 1, what('INV-19: it happened twice'))
   holds(entries.every(({ recorded }, i) => recorded.revision === entries[0]!.recorded.revision + i), what('INV-16: it is in pieces'))
   if (outcome._tag === 'Left') {
     if (outcome.left.code === 'outcome-unknown') return
-    holds(entries.length === 0 || isTakenBack(outcome.left.code, entries, books.log), what('INV-16: it was refused, and happened'))
+    holds(entries.length === 0 || isTakenBack(outcome.left.code, entries, folded.log), what('INV-16: it was refused, and happened'))
     return
   }
   const { value, revision } = outcome.right
-  holds(revision < books.log.length, what('INV-19: it was told a revision that is not in the log'))
+  holds(revision < folded.log.length, what('INV-19: it was told a revision that is not in the log'))
   holds(entries.length === 0 || entries.at(-1)!.recorded.revision === revision, what('INV-19: it was told another revision'))
   const acknowledged = {
     command,
     value: value as never,
     events: entries.map(({ event }) => event),
-    past: () => books.past(revision),
-    state: () => books.stateAt(revision),
+    past: () => folded.past(revision),
+    state: () => folded.stateAt(revision),
   }
   holds(isInTheLog(acknowledged), what('INV-19: it was acknowledged, and the log says otherwise'))
 }
 
-/** How a claim begins and ends that its agent never heard of: taken back, expired, or ended with its agent. */
+/** The events of a claim that its agent never received: taken back, expired, or revoked with its agent. */
 const endsUnworked: ReadonlySet<string> = new Set(['Claimed', 'Released', 'ClaimExpired', 'ClaimRevoked'])
 
-/** A claim whose contents could not be read was made, and is given back by the engine: nobody ever works on it. */
+/** A claim may be refused although it was appended: if its contents could not be read, the engine gives it back and nobody works on it. */
 const isTakenBack = (code: string, entries: ReadonlyArray<LogEntry>, log: ReadonlyArray<LogEntry>): boolean => {
   const tokens = new Set(entries.flatMap(({ event }) => (event.type === 'Claimed' ? [event.data.token] : [])))
   const isWork = ({ event }: LogEntry): boolean => 'token' in event.data && tokens.has(event.data.token) && !endsUnworked.has(event.type)
   return code === 'unavailable' && tokens.size === entries.length && !log.some(isWork)
 }
 
-/** INV-1, INV-2: one lease a task at a time, tokens only grow, only the newest counts. INV-14: time does not go back. */
+/** INV-1, INV-2: one lease per task at a time, tokens only grow, only the newest is valid. INV-14: time does not go back. */
 export const leasesAreUnique = (log: ReadonlyArray<LogEntry>): void => {
   const live = new Map<string, number>()
   let lastToken = 0

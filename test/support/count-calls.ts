@@ -1,7 +1,7 @@
-/** How often functions are called while something runs: a cost that is the same on every machine. */
+/** Counts function calls: a measure of cost that is the same on every machine. */
 import { Session } from 'node:inspector/promises'
 
-/** Function calls of this process until `run` has ended, those of libraries included. */
+/** Number of function calls in this process while `run` runs, libraries included. */
 export const countCalls = async (run: () => Promise<void>): Promise<number> => {
   const session = new Session()
   session.connect()

@@ -1,6 +1,6 @@
 /**
- * A store that fails the way stores do: refuses, hangs, forgets to answer, answers late. Wraps any other.
- * What it does to an append comes from a script, one fault an append, or from a swarm drawn by a seed.
+ * Wraps a store and injects faults: it refuses, hangs, does not answer, or answers late. The faults come from a
+ * script, one per append, or from a random swarm.
  */
 import { type AppendError, type EventStore, StoreError } from '@daybook/adapters/store'
 import * as E from 'fp-ts/lib/Either.js'
@@ -12,27 +12,27 @@ export type Fault =
   | { readonly kind: 'unavailable' }
   | { readonly kind: 'unknown, written' }
   | { readonly kind: 'unknown, lost' }
-  /** Nothing there when it is said to be unknown; in the log so much later, if its revision still fits then. */
+  /** Not in the log when the unknown outcome is reported. It is appended `ms` later if its revision still fits then. */
   | { readonly kind: 'unknown, written late'; readonly ms: number }
   | { readonly kind: 'written late'; readonly ms: number }
-  | { readonly kind: 'told late'; readonly ms: number }
-  /** Somebody else comes between. */
+  | { readonly kind: 'acknowledged late'; readonly ms: number }
+  /** Another writer appends first. */
   | { readonly kind: 'after'; readonly run: () => Promise<unknown> }
 
 export type FaultPlan = () => Fault
 
 export interface FaultyStore extends EventStore {
-  /** Faults of the next appends; then `plan` goes on. */
+  /** Faults of the next appends. After them `plan` applies. */
   readonly script: Array<Fault>
-  /** Appends that were asked for: how many events each had, in order. */
+  /** Number of events of each requested append, in order. */
   readonly appends: ReadonlyArray<number>
-  /** Of them, those whose answer is still open, now and at most. */
+  /** Number of appends without an answer so far: now, and the maximum. */
   readonly open: () => { readonly now: number; readonly most: number }
-  /** So many of the next reads fail. */
+  /** Number of the next reads that fail. */
   failReads: number
-  /** No append is written until the returned function is called. */
+  /** Holds all appends back until the returned function is called. */
   readonly hold: () => () => void
-  /** Appends are written, but nobody is told until the returned function is called. */
+  /** Appends are written, but not acknowledged until the returned function is called. */
   readonly holdAnswers: () => () => void
   /** No faults from now on. */
   readonly heal: () => void
@@ -80,14 +80,14 @@ export const faultyStore = (inner: EventStore, plan: FaultPlan = () => ({ kind: 
         return E.left(unknown)
       case 'unknown, written late': {
         const head = await inner.head(stream)
-        // One that could not be written now is refused now: it does not wait for its revision to come up.
+        // Only an append that would succeed now is written later. One whose revision does not fit is refused now.
         if (expected === (head < 0 ? 'no_stream' : head)) void sleep(fault.ms).then(write)
         return E.left(unknown)
       }
       case 'written late':
         await sleep(fault.ms)
         return write()
-      case 'told late': {
+      case 'acknowledged late': {
         const result = await write()
         await sleep(fault.ms)
         return result
@@ -138,9 +138,9 @@ export const faultyStore = (inner: EventStore, plan: FaultPlan = () => ({ kind: 
   return store
 }
 
-const swarmKinds = ['unavailable', 'unknown, written', 'unknown, lost', 'unknown, written late', 'written late', 'told late'] as const
+const swarmKinds = ['unavailable', 'unknown, written', 'unknown, lost', 'unknown, written late', 'written late', 'acknowledged late'] as const
 
-/** Some kinds of faults, at some rate: each seed another storm, so that rare pairs meet. */
+/** Random faults: each seed chooses some kinds and a rate, so that rare combinations happen. */
 export const swarm = (random: Random, msMax = 8): FaultPlan => {
   const kinds = swarmKinds.filter(() => random() < 0.5)
   const rate = oneOf(random, [0.02, 0.1, 0.3])

@@ -1,4 +1,4 @@
-/** Snapshots in memory, to look into, to damage, and to fail. */
+/** A snapshot store in memory whose contents can be inspected and damaged, and which can be made to fail. */
 import type { SnapshotHeader, SnapshotStore } from '@daybook/adapters/store'
 import type { SnapshotPage } from '@daybook/core'
 
@@ -11,7 +11,7 @@ export interface MemorySnapshots extends SnapshotStore {
   /** Newest last. */
   readonly kept: Array<Kept>
   failing: 'create' | 'page' | 'commit' | undefined
-  /** Each page takes so long. */
+  /** Delay of each page. */
   pageMs: number
 }
 

@@ -1,13 +1,13 @@
 /**
- * Some tests need a program of the operating system. Where it is missing they fail and say what to do: skipped in silence, they would
- * let pass what only they can see. Who knows better says so, in `DAYBOOK_TEST_WITHOUT`.
+ * Some tests need a program of the operating system. If it is missing they fail and say what to do: if they were skipped silently,
+ * the defects that only they find would pass. `DAYBOOK_TEST_WITHOUT` skips them.
  */
 import { spawnSync } from 'node:child_process'
 
 export interface Need {
-  /** What `DAYBOOK_TEST_WITHOUT` calls it. */
+  /** Its name in `DAYBOOK_TEST_WITHOUT`. */
   readonly name: 'strace' | 'mount'
-  /** Ends with 0 where the program can do what is needed. */
+  /** A command that ends with 0 if the program can do what is needed. */
   readonly probe: readonly [program: string, ...args: ReadonlyArray<string>]
   readonly advice: string
 }
@@ -23,7 +23,7 @@ export const mount: Need = {
   advice: 'allow user namespaces, or mounts (docker run --cap-add SYS_ADMIN)',
 }
 
-/** Whether to go without these tests. Throws where what they need is neither there nor waived. */
+/** Whether to skip these tests. Throws if what they need is missing and not waived. */
 export const goesWithout = ({ name, probe, advice }: Need, environment: Readonly<Record<string, string | undefined>> = process.env): boolean => {
   const [program, ...args] = probe
   if (spawnSync(program, args).status === 0) return false

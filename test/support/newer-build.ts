@@ -1,6 +1,6 @@
 /**
- * Daybook 0.2.0, as it could be: this build with one more type of event. There, a pause is written as `QueueHeld`, which
- * 0.1.0 does not know.
+ * A simulated Daybook 0.2.0: this build with one more type of event. It writes a pause as `QueueHeld`, which 0.1.0
+ * does not know.
  */
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,13 +34,13 @@ export const newerBuild = (): NewerBuild => {
   for (const [file, before, after] of changes) {
     const path = join(folder, 'packages/core/dist', file)
     const text = readFileSync(path, 'utf8')
-    if (!text.includes(before)) throw new Error(`${file} no longer says ${before}: the newer build is to be made otherwise`)
+    if (!text.includes(before)) throw new Error(`${file} no longer contains ${before}: change how the newer build is made`)
     writeFileSync(path, text.replace(before, after))
   }
   return { bin: join(folder, 'packages/adapters/bin/daybook.js'), remove: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
-/** Our own packages are those of the newer build, all others the same. */
+/** Links our packages to those of the newer build, and all others to the same ones. */
 const linkDependencies = (from: string, to: string, folder: string): void => {
   const link = (name: string, target: string): void => {
     mkdirSync(dirname(join(to, name)), { recursive: true })

@@ -1,4 +1,4 @@
-/** An engine on a store of its own, and what most tests of it need. */
+/** An engine on its own store, and helpers for tests. */
 import { decodeRecorded, openEngine, type EngineOptions, type Outcome, type QueueEngine, streamOf } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, RecordedEvent, SnapshotStore } from '@daybook/adapters/store'
@@ -99,27 +99,27 @@ export const logOf = async (store: EventStore): Promise<ReadonlyArray<RecordedEv
 }
 export const typesIn = async (store: EventStore): Promise<ReadonlyArray<string>> => (await logOf(store)).map(({ type }) => type)
 
-/** The log folded from zero, one event at a time. */
+/** The log folded from the beginning, one event at a time. */
 export const foldAll = (log: ReadonlyArray<RecordedEvent>): QueueState =>
   log.reduce((state, recorded) => {
     const event = decodeRecorded(recorded)
     return isUnreadable(event) ? skip(state, recorded.type, event) : evolve(state, event)
   }, initial('q'))
 
-/** The engine's own state as text, and the revision that it shows. */
+/** The engine's state as text, and its revision. */
 export const stateAt = async (engine: QueueEngine): Promise<{ readonly text: string; readonly revision: number }> =>
   ok(await engine.read((state) => ({ text: textOf(state), revision: revisionOf(state) })))
 export const stateText = async (engine: QueueEngine): Promise<string> => (await stateAt(engine)).text
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Lets all that can happen now happen: some turns of the event loop. */
+/** Lets everything that is ready run: some turns of the event loop. */
 export const settle = (): Promise<void> =>
   whileTimeStands(async () => {
     for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve))
   })
 
-/** Whether a promise is settled by now. */
+/** Whether a promise is settled. */
 export const isSettled = async (promise: Promise<unknown>): Promise<boolean> => {
   const pending = {}
   await settle()

@@ -1,4 +1,4 @@
-/** Numbers that look random and come again with the same seed (mulberry32). */
+/** Pseudo-random numbers (mulberry32): the same seed gives the same numbers. */
 export type Random = () => number
 
 export const randomOf = (seed: number): Random => {

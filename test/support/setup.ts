@@ -1,4 +1,4 @@
-/** Runs before each test file: a failing test says with which seed it failed. It stands in the JSON report as well, as `meta.seed`. */
+/** Runs before each test file: a failing test prints its seed. The JSON report has it as `meta.seed`. */
 import { relative } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach } from 'vitest'
@@ -6,7 +6,7 @@ import { runSeed } from './seed.js'
 
 declare module 'vitest' {
   interface TaskMeta {
-    /** To repeat the test with. Its own where it tries several, else the run's. */
+    /** The seed that repeats the test: its own if it tries several, else the run's. */
     seed?: number
   }
 }

@@ -1,37 +1,37 @@
 /**
- * Many callers, a store in a storm, then calm. Everything is drawn from one seed but the interleaving, which is
- * the event loop's; what is checked holds under any.
+ * Many callers on a store with random faults, followed by a time without faults. Everything is drawn from one seed except
+ * the interleaving, which the event loop determines. The checks hold for any interleaving.
  */
 import { openEngine, type Outcome, type QueueEngine } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { type ClaimedTask, type Command, type CommandOf, depthOf, isClaimable, isFinal, isUnreadable, listTasks } from '@daybook/core'
 import { differenceOf } from '@daybook/core/testing'
-import { answersMatchLog, holds, leasesAreUnique, type LogEntry, nothingIsLost, readLog, type Told } from './audit.js'
+import { answersMatchLog, holds, leasesAreUnique, type LogEntry, nothingIsLost, readLog, type Exchange } from './audit.js'
 import { faultyStore, type FaultyStore, swarm } from './faulty-store.js'
 import { memorySnapshots, type MemorySnapshots } from './memory-snapshots.js'
 import { complete, configure, enqueue, fail, foldAll, heartbeat, logOf, ok, sleep, stateAt, stream, task, textOf } from './queue.js'
 import { below, oneOf, type Random, randomOf } from './random.js'
 
 export interface SimulationOptions {
-  /** Engines on the one queue. */
+  /** Number of engines on the queue. */
   readonly engines: 1 | 2
-  /** What the faulty store is wrapped around, with trouble of its own until it is healed. Default: memory. */
+  /** The store inside the faulty store. It may have faults of its own until it is healed. Default: memory. */
   readonly store?: (seed: number) => Promise<{ readonly inner: EventStore; readonly heal: () => void }>
-  /** Planted defects. */
+  /** Plants a defect. */
   readonly breakStore?: (store: EventStore) => EventStore
   readonly breakEngine?: (engine: QueueEngine) => QueueEngine
 }
 
 export interface SimulationReport {
   readonly events: number
-  readonly told: ReadonlyArray<Told>
+  readonly exchanges: ReadonlyArray<Exchange>
 }
 
 const callers = 14
 const commandsEach = 20
 
-/** Nothing healthy takes so long, on any machine. Who is wrong is found by what is checked on the way, and not by this. */
+/** A generous limit that is reached only on failure. Defects are found by the checks, not by this limit. */
 const msMax = 300_000
 
 export const simulate = async (seed: number, options: SimulationOptions): Promise<SimulationReport> => {
@@ -59,7 +59,7 @@ export const simulate = async (seed: number, options: SimulationOptions): Promis
   try {
     return await runAndCheck({ random, inner, heal, time, snapshots, opened, engines, isMemory: options.store === undefined })
   } finally {
-    // After a failure they may never end: nobody waits for them.
+    // Not awaited: after a failure they may never close.
     for (const engine of engines) void engine.close()
   }
 }
@@ -80,20 +80,19 @@ const runAndCheck = async ({ random, inner, heal, time, snapshots, opened, engin
   engines[0]?.committed.subscribe(({ from, events }) => events.forEach((event, i) => committed.push(`${from + i} ${isUnreadable(event) ? 'unreadable' : event.type}`)))
   const run = new Callers(random, engines, time, isMemory ? inner : undefined)
 
-  // 1. The storm.
-  // Refused, the breakers would stay open for a minute: it is said again until it is heard.
+  // 1. The faults. Without these settings the breakers would stay open for a minute, so they are sent until they are accepted.
   const settings = configure({ maxAttempts: 6, defaults: { jitter: 0 }, breakers: { defaults: { failureThreshold: 4, halfOpenAfter: 0.03 } } })
   while ((await run.send(settings))._tag === 'Left') await sleep(5)
   await within('the storm', Promise.all(Array.from({ length: callers }, (_, i) => run.caller(i, opened))))
 
-  // 2. Calm. The books are looked at before anything else: whoever was lied to in the storm may never come to an end.
+  // 2. No more faults. The log is checked first: after a wrong answer, the following steps might never end.
   for (const { store } of opened) store.heal()
   heal()
-  await booksAreRight(run.told, inner)
+  await logIsRight(run.exchanges, inner)
 
-  // 3. All leases end and every task comes to its end.
+  // 3. All leases end and every task is finished.
   await within('every task ends', run.drain())
-  const log = await booksAreRight(run.told, inner)
+  const log = await logIsRight(run.exchanges, inner)
   nothingIsLost(log)
   for (const engine of engines) await stateIsFold(engine, inner)
   if (engines.length === 1) {
@@ -103,18 +102,18 @@ const runAndCheck = async ({ random, inner, heal, time, snapshots, opened, engin
   await within('the close', Promise.all(engines.map((engine) => engine.close())))
   const again = await openEngine(inner, 'q', snapshots, { skipped: () => undefined, progress: () => undefined })
   await stateIsFold(again, inner)
-  return { events: log.length, told: run.told }
+  return { events: log.length, exchanges: run.exchanges }
 }
 
-const booksAreRight = async (told: ReadonlyArray<Told>, store: EventStore): Promise<ReadonlyArray<LogEntry>> => {
-  const answered = [...told]
+const logIsRight = async (exchanges: ReadonlyArray<Exchange>, store: EventStore): Promise<ReadonlyArray<LogEntry>> => {
+  const answered = [...exchanges]
   const log = readLog(await logOf(store))
   answersMatchLog(answered, log)
   leasesAreUnique(log)
   return log
 }
 
-/** Says who is late when it is. */
+/** Fails with the name of the work if it takes too long. */
 const within = async (what: string, work: Promise<unknown>): Promise<void> => {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -127,7 +126,7 @@ const within = async (what: string, work: Promise<unknown>): Promise<void> => {
   }
 }
 
-/** Timers may go on meanwhile: the log is read after the state, and folded as far as the state goes. */
+/** Timers may append events meanwhile, so the log is read after the state and folded up to the state's revision. */
 const stateIsFold = async (engine: QueueEngine, store: EventStore): Promise<void> => {
   const { text, revision } = await stateAt(engine)
   const fold = textOf(foldAll((await logOf(store)).slice(0, revision + 1)))
@@ -135,21 +134,21 @@ const stateIsFold = async (engine: QueueEngine, store: EventStore): Promise<void
   throw new Error(`INV-15: the engine's state is not the fold of its log:\n${differenceOf(text, fold)}`)
 }
 
-/** The revision at which a claim of this agent would get a task; `undefined` when it would get none. */
+/** The revision at which a claim of this agent would get a task; `undefined` if it would get none. */
 const claimableAt = async (engine: QueueEngine, agent: string): Promise<number | undefined> => {
   const read = await engine.read((state) => isClaimable(state, { agent }))
   return ok(read) && read._tag === 'Right' ? read.right.revision : undefined
 }
 
 class Callers {
-  readonly told: Array<Told> = []
+  readonly exchanges: Array<Exchange> = []
   private lastId = 0
 
   constructor(
     private readonly random: Random,
     private readonly engines: ReadonlyArray<QueueEngine>,
     private readonly time: { offset: number },
-    /** Where what was acknowledged must be at once. */
+    /** The log, in which every acknowledged command must be at once. */
     private readonly log: EventStore | undefined,
   ) {}
 
@@ -164,10 +163,10 @@ class Callers {
     return outcome
   }
 
-  /** What is acknowledged is in the log by then, so that an engine that works on for ever on a wrong state is found out. */
-  private async note(told: Told): Promise<void> {
-    this.told.push(told)
-    const { outcome, id } = told
+  /** Checks at once that the acknowledged revision is in the log. This finds an engine that works on for ever with a wrong state. */
+  private async note(exchange: Exchange): Promise<void> {
+    this.exchanges.push(exchange)
+    const { outcome, id } = exchange
     if (outcome._tag === 'Left' || this.log === undefined) return
     const head = await this.log.head(stream)
     holds(outcome.right.revision <= head, () => `INV-19: ${id} was told revision ${outcome.right.revision}, and the log ends at ${head}`)
@@ -187,7 +186,7 @@ class Callers {
     return outcome.right.value
   }
 
-  /** One caller: whatever comes to its mind, one thing after the other. */
+  /** One caller: sends random commands, one after the other. */
   async caller(index: number, opened: ReadonlyArray<{ store: { failReads: number } }>): Promise<void> {
     const { random, time } = this
     const agent = `agent ${index}`
@@ -257,13 +256,13 @@ class Callers {
     }
   }
 
-  /** Works until nothing is left to do; what cannot be done is thrown away by a reviewer. */
+  /** Works until every task is finished; a reviewer discards what cannot be done. */
   async drain(): Promise<void> {
     this.time.offset = 1_000
     for (let round = 0; ; round++) {
       for (const engine of this.engines) {
         const agent = `fresh ${round}`
-        // An engine learns of what another has appended when it appends itself.
+        // An engine learns what another engine has appended when it appends itself.
         if (this.engines.length > 1) await this.send({ type: 'OpenBreaker', taskType: 'none', reason: 'to catch up' }, engine)
         const id = `c${++this.lastId}`
         const command: CommandOf<'Claim'> = { type: 'Claim', agent, max: 50 }
@@ -271,7 +270,7 @@ class Callers {
         const outcome = await engine.claim(command, { actor: agent, correlationId: id })
         await this.note({ id, command, outcome })
         const claims = ok(outcome)
-        // Had a lease ended or a breaker opened in between, the revision would have moved.
+        // If a lease had ended or a breaker had changed in between, the revision would be another.
         if (claims.length === 0) {
           holds(before === undefined || before !== (await claimableAt(engine, agent)), 'liveness: a task can be claimed, and is not handed out')
           await sleep(5)
@@ -280,7 +279,7 @@ class Callers {
         await this.send({ type: 'Discard', reviewer: 'r', reason: 'give up', filter: {} }, engine)
         const open = ok(await engine.read((state) => listTasks(state, {}, 10_000).tasks.filter(({ status }) => !isFinal(status)).length))
         if (open === 0 && this.engines.length === 1) return
-        // Of two engines, one may not know what the other has done: only the log does.
+        // With two engines, one may not know yet what the other has done. Only the log does.
         if (open === 0 && (await this.allEnded())) return
       }
     }

@@ -41,7 +41,7 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     return worker
   }
 
-  test('LK-06 LK-07 GB-05 two workers share a queue: every task is done once, with what its producer sent', async () => {
+  test('LK-06 LK-07 GB-05 two workers share a queue: every task is done once, with its producer’s payload', async () => {
     await client.enqueueAll(numbers(1_000).map((n) => ({ type: 'sum', payload: { a: n, b: 1 }, description: `sum ${n}`, metadata: { n } })))
     const seen = new Map<string, number>()
     const both = await Promise.all(
@@ -67,7 +67,7 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect(events).toEqual([])
   })
 
-  test('a task carries what its worker needs, typed by what its handler says of the payload, and prints as it came', async () => {
+  test('a task has everything that its worker needs, with the payload’s type chosen by the handler, and prints as it came', async () => {
     await client.enqueue({ id: 'first', type: 'sum' })
     const more = { tenant: 'acme', ticketId: 'T-1', parentTaskId: 'first', phase: 'TESTING' as const, deadlineAt: '2990-01-01T00:00:00.000Z' }
     await client.enqueue({ id: 'second', type: 'sum', payload: { a: 1 }, priority: 9, maxRetries: 2, backoffSeconds: 0, idempotencyKey: 'k', dependencies: ['first'], ...more })
@@ -90,7 +90,7 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect(view).toMatchObject({ attempt: 2, attemptsMax: 2, attempts: 1 })
   })
 
-  test('takes only what it can do, waits for more, and starts it soon', async () => {
+  test('claims only what it can do, waits for more, and starts it soon', async () => {
     const types: Array<string> = []
     const worker = await work({ types: ['mail-*'], handler: (task) => void types.push(task.type) })
     await worker.drained()
@@ -101,7 +101,7 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect((await client.depth()).byStatus.pending).toBe(1)
   })
 
-  test('LK-09 a failure is retried with what was learnt, a permanent one becomes a dead letter', async () => {
+  test('LK-09 a failure is retried with its checkpoint, a permanent one becomes a dead letter', async () => {
     const { id } = await client.enqueue({ type: 'pages', payload: 'a' })
     const { id: hopeless } = await client.enqueue({ type: 'hopeless', payload: 'b' })
     const worker = await work({
@@ -122,7 +122,7 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect(events).toEqual([])
   })
 
-  test('GB-04 a released task goes to another agent, never to the same again', async () => {
+  test('GB-04 a released task goes to another agent, and not to the same one again', async () => {
     const { id } = await client.enqueue({ type: 'odd' })
     const takers: Array<string> = []
     for (const agentId of ['one', 'other']) {
@@ -140,7 +140,7 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect(await client.task(id)).toMatchObject({ status: 'completed', claimants: ['one'], attempts: 1 })
   })
 
-  test('GB-04 a worker under a name of its own that is stopped at work is not barred: its successor gets the task', async () => {
+  test('GB-04 a worker with a fixed name that is stopped at work is not barred: its successor gets the task', async () => {
     const { id } = await client.enqueue({ type: 'slow' })
     const first = await work({ agentId: 'mailer-1', handler: (_, { signal }) => new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve())) })
     await until(() => first.stats().running === 1, 'it is at work')
@@ -151,7 +151,7 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect(await client.task(id)).toMatchObject({ status: 'completed', claimedBy: 'mailer-1' })
   })
 
-  test('LK-08 its leases last for leaseSeconds, however long the task’s timeout is, and are kept by as much', async () => {
+  test('LK-08 its leases last for leaseSeconds, however long the task’s timeout is, and are renewed for as long', async () => {
     const { id } = await client.enqueue({ type: 'slow', timeout: 3_600 })
     let beaten = false
     const worker = await work({ leaseSeconds: 10, leaseRenewRatio: 0.05, handler: () => until(() => beaten, 'the lease was extended') })
@@ -177,7 +177,7 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect((await extended()).length).toBeGreaterThan(0)
   })
 
-  test('GB-03 a cancelled task is learnt of by its handler, and not reported', async () => {
+  test('GB-03 the handler learns of the cancellation of its task, and nothing is reported', async () => {
     const { id } = await client.enqueue({ type: 'long' })
     let told = ''
     const worker = await work({
@@ -198,7 +198,7 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect((await client.task(id)).status).toBe('cancelled')
   })
 
-  test('LK-02 a completion without the report that the queue requires is told as incomplete', async () => {
+  test('LK-02 a completion without the required report is reported as incomplete', async () => {
     await client.settings.patch({ decisionReport: 'required' })
     const { id } = await client.enqueue({ type: 'x', payload: 1 })
     const { id: other } = await client.enqueue({ type: 'x', payload: 2 })
@@ -210,12 +210,12 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     expect((await client.task(other)).status).toBe('completed')
   })
 
-  test('a stop leaves nothing behind that nobody works on', async () => {
+  test('after a stop no task is leased without being worked on', async () => {
     await client.enqueueAll(numbers(300).map((n) => ({ type: 'x', payload: n })))
     const worker = await work({ concurrency: 5, handler: () => sleep(5) })
     await until(() => worker.stats().completed > 20, 'some are done')
     await worker.stop()
-    // The server may still have to find out that the answer to the last claim was not waited for.
+    // The server may not have noticed yet that nobody waits for the answer to the last claim.
     let { byStatus } = await client.depth()
     await until(async () => ({ byStatus } = await client.depth()).byStatus['in-progress'] === 0, 'nothing is held')
     expect(byStatus.completed).toBe(worker.stats().completed)

@@ -3,7 +3,7 @@ import { LeaseLost } from '@daybook/adapters/worker'
 import { failing, sleep, until } from './memory-source.js'
 import { aborted, events, source, work, worker } from './trial.js'
 
-/** The first twelve pauses before something was tried again, in milliseconds. */
+/** The first twelve pauses before a retry, in milliseconds. */
 const pausesOf = async (type: 'settle-failed' | 'claim-failed'): Promise<ReadonlyArray<number>> => {
   const pauses = (): ReadonlyArray<number> => events.flatMap((event) => (event.type === type ? [event.retryInMs] : []))
   await until(() => pauses().length >= 12, 'it was tried often enough')
@@ -48,10 +48,10 @@ describe('leases are kept', () => {
     expect([...source.tasks.values()].every(({ outcomes }) => outcomes.length === 1)).toBe(true)
   })
 
-  test('heartbeats that get no answer are sent again in time', async () => {
+  test('heartbeats without an answer are sent again in time', async () => {
     source.leaseMs = 2_000
     source.add(5)
-    // Of each task every other heartbeat is lost.
+    // Every other heartbeat of each task is lost.
     const lost = new Set<string>()
     source.beforeHeartbeat = () => {
       const ids = (source.heartbeats.at(-1) ?? []).map(({ taskId }) => taskId)
@@ -65,11 +65,11 @@ describe('leases are kept', () => {
   })
 })
 
-describe('a lease is counted from the sending of its claim', () => {
-  test('LK-07 a task whose lease is over when the answer comes is never begun: somebody else may have it', async () => {
+describe('a lease is measured from the sending of its claim', () => {
+  test('LK-07 a task whose lease is over when the answer arrives is never started: another agent may have it', async () => {
     source.leaseMs = 200
     const [id] = source.add(1)
-    // The answer is on its way for so long that the queue has given the task to another agent.
+    // The answer takes so long that the queue has given the task to another agent.
     source.beforeClaimAnswer = async () => {
       await until(() => source.task(id!).leaseEndsAt < Date.now(), 'the lease has ended')
       source.revoke(id!)
@@ -82,20 +82,20 @@ describe('a lease is counted from the sending of its claim', () => {
     expect(source.settles).toEqual([])
   })
 
-  test('LK-08 the first heartbeat is early by as much as the answer is late', async () => {
+  test('LK-08 the first heartbeat is earlier by the delay of the answer', async () => {
     source.leaseMs = 5_000
     source.add(1)
-    // Counted from the answer, the first heartbeat would come 0.2 seconds after the end of the lease.
+    // Measured from the answer, the first heartbeat would come 0.2 seconds after the end of the lease.
     source.beforeClaimAnswer = () => sleep(2_700)
     work({ leaseRenewRatio: 0.5, handler: (_, { signal }) => until(() => source.heartbeats.length > 0 || signal.aborted, 'a heartbeat was sent') })
     await until(() => source.count('completed') + worker.stats().lost === 1, 'it is over')
     expect(events).toEqual([])
   })
 
-  test('LK-07 an extended lease is counted from the sending of its heartbeat', async () => {
+  test('LK-07 an extended lease is measured from the sending of its heartbeat', async () => {
     source.leaseMs = 2_000
     source.add(1)
-    // The first heartbeat extends the lease, and its answer takes more than half of that to come. No other is answered.
+    // The first heartbeat extends the lease, and its answer takes more than half of the lease. No other is answered.
     source.beforeHeartbeat = () => {
       if (source.heartbeats.length > 1) throw failing('unreachable')
     }
@@ -112,7 +112,7 @@ describe('a lease is counted from the sending of its claim', () => {
     source.revoke('t1')
   })
 
-  test('LK-08 what a claim has waited for work is not taken from the lease', async () => {
+  test('LK-08 the time that a claim waited for a task does not shorten the lease', async () => {
     source.leaseMs = 1_000
     work({ handler: () => undefined })
     await until(() => source.waiting === 1, 'the worker waits for work')
@@ -135,7 +135,7 @@ describe('a worker’s leases are short, and renewed', () => {
   })
 })
 
-describe('a lease that is lost ends the work', () => {
+describe('a lost lease ends the work', () => {
   test.each(['expired', 'cancelled', 'terminated'])('GB-03 %s: the signal is aborted, and nothing is reported', async (why) => {
     source.leaseMs = 300
     source.add(1)
@@ -157,7 +157,7 @@ describe('a lease that is lost ends the work', () => {
     expect(worker.stats()).toMatchObject({ lost: 1, running: 0 })
   })
 
-  test('GB-03 GB-07 a lease that could not be extended in time is taken for lost, since somebody else may have the task', async () => {
+  test('GB-03 GB-07 a lease that could not be extended in time counts as lost, because another agent may have the task', async () => {
     source.leaseMs = 400
     source.add(1)
     source.beforeHeartbeat = () => {
@@ -196,7 +196,7 @@ describe('a lease that is lost ends the work', () => {
     expect(late).toBe(true)
   })
 
-  test('a task lost before it began never begins', async () => {
+  test('a task lost before its start is never started', async () => {
     source.leaseMs = 2_000
     source.add(300)
     let hold = false
@@ -225,7 +225,7 @@ describe('a lease that is lost ends the work', () => {
     }
   })
 
-  test('LK-07 an outcome that comes too late is refused, and that is told', async () => {
+  test('LK-07 an outcome that comes too late is refused and reported', async () => {
     source.add(1)
     work({ handler: () => source.revoke('t1') })
     await until(() => events.length > 0, 'the refusal is told')
@@ -235,7 +235,7 @@ describe('a lease that is lost ends the work', () => {
 })
 
 describe('outcomes are not lost', () => {
-  test('they are kept while the queue cannot be reached, and sent again as they were', async () => {
+  test('they are kept while the queue cannot be reached, and sent again unchanged', async () => {
     source.add(50)
     let down = true
     source.beforeSettle = () => {
@@ -267,7 +267,7 @@ describe('outcomes are not lost', () => {
     expectSoon(await pausesOf('settle-failed'))
   })
 
-  test('only those that the queue has put off are sent again', async () => {
+  test('only those that the queue has deferred are sent again', async () => {
     source.add(10)
     let putOff = 0
     source.refuseOutcome = ({ taskId }) => (taskId === 't3' && putOff++ < 2 ? { ok: false, code: 'overloaded', detail: 'later', retryAfterSeconds: 0.01 } : undefined)
@@ -278,7 +278,7 @@ describe('outcomes are not lost', () => {
     expect(events).toEqual([])
   })
 
-  test('what cannot be handed in for too long is given up, and that is told', async () => {
+  test('an outcome that cannot be sent for too long is given up and reported', async () => {
     source.add(1)
     source.beforeSettle = () => {
       throw failing('unreachable')
@@ -289,7 +289,7 @@ describe('outcomes are not lost', () => {
     expect(worker.stats()).toMatchObject({ unsettled: 0, lost: 1 })
   })
 
-  test('with too many of them no more is claimed', async () => {
+  test('with too many waiting outcomes, no more tasks are claimed', async () => {
     source.add(2_000)
     source.beforeSettle = () => {
       throw failing('unreachable')
@@ -328,7 +328,7 @@ describe('claims that fail', () => {
     expect(events).toMatchObject([{ type: 'claim-failed', fatal: true }])
   })
 
-  test('because the queue is not there yet are as good as empty', async () => {
+  test('because the queue does not exist yet count as empty', async () => {
     let tries = 0
     source.beforeClaim = () => {
       if (++tries < 3) throw failing('not-found')

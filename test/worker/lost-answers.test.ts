@@ -1,4 +1,4 @@
-/** A worker over HTTP whose answers get lost on the way: what the queue has accepted must not be refused when it is sent again. */
+/** A worker over HTTP whose answers get lost: an outcome that was accepted must not be refused when it is sent again. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A queue in memory behind the worker's port: leases that end, tokens that grow, and whatever faults a test asks for. */
+/** A queue in memory behind the worker's port, with leases that end, tokens that grow, and faults that a test sets. */
 import type { ClaimedWork, Heartbeat, HeartbeatAnswer, SettleAnswer, SettleOutcome, SourceClaim, TaskSource } from '@daybook/adapters/worker'
 
 export interface MemoryTask {
@@ -14,11 +14,11 @@ export interface MemoryTask {
   progress: unknown
   /** Agents that released it. */
   readonly barred: Set<string>
-  /** Everything that was said of it and accepted. */
+  /** All accepted outcomes of the task. */
   readonly outcomes: Array<SettleOutcome>
 }
 
-/** What all tasks of this source have. */
+/** The fields that all tasks of this source have. */
 const common = { type: 'work', priority: 5, attempt: 1, attemptsMax: 3, dependencies: [], createdAt: '2026-01-05T09:00:00.000Z' } as const
 
 export class MemorySource implements TaskSource {
@@ -28,19 +28,19 @@ export class MemorySource implements TaskSource {
   readonly heartbeats: Array<ReadonlyArray<Heartbeat>> = []
   leaseMs = 60_000
   waiting = 0
-  /** Most tasks under lease at a time. */
+  /** The largest number of tasks leased at a time. */
   heldMax = 0
   private lastToken = 0
   private wake: Array<() => void> = []
-  /** Run before each call; what it throws is what the call rejects with. */
+  /** Runs before each call. If it throws, the call rejects with that error. */
   beforeClaim: () => void | Promise<void> = () => undefined
   beforeSettle: () => void | Promise<void> = () => undefined
   beforeHeartbeat: () => void | Promise<void> = () => undefined
-  /** Run when a claim has taken tasks, before its answer is given. */
+  /** Runs after a claim has taken tasks, before its answer. */
   beforeClaimAnswer: () => void | Promise<void> = () => undefined
-  /** Run when leases have been extended, before that is answered. */
+  /** Runs after leases have been extended, before the answer. */
   beforeHeartbeatAnswer: () => void | Promise<void> = () => undefined
-  /** Run after an accepted call: the answer is lost. */
+  /** Runs after an accepted call. If it throws, the answer is lost. */
   afterSettle: () => void = () => undefined
   refuseOutcome: (outcome: SettleOutcome) => SettleAnswer | undefined = () => undefined
   refuseHeartbeat: (heartbeat: Heartbeat) => HeartbeatAnswer | undefined = () => undefined
@@ -73,7 +73,7 @@ export class MemorySource implements TaskSource {
     this.wakeAll()
   }
 
-  /** Somebody takes the task away: its lease is lost. */
+  /** Takes the task away: its lease is lost. */
   revoke(id: string): void {
     const task = this.task(id)
     task.token = ++this.lastToken
@@ -183,10 +183,10 @@ export class MemorySource implements TaskSource {
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Waits until it is so; fails after thirty seconds. */
+/** Waits until the condition holds; fails after thirty seconds. */
 export const until = async (isSo: () => boolean | Promise<boolean>, what: string): Promise<void> => {
   for (const end = Date.now() + 30_000; !(await isSo()); ) {
-    if (Date.now() > end) throw new Error(`waited in vain until ${what}`)
+    if (Date.now() > end) throw new Error(`not within thirty seconds: ${what}`)
     await sleep(2)
   }
 }

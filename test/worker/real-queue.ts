@@ -1,4 +1,4 @@
-/** A real engine and a real server on a store in memory, for the worker and the client to meet. */
+/** A real engine and a real server on a store in memory, for tests of worker and client. */
 import { openTokens } from '@daybook/adapters/auth'
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
 import { createDaybook, type Daybook, type QueueEngine } from '@daybook/adapters/engine'
@@ -21,7 +21,7 @@ export const startRealQueue = async (): Promise<RealQueue> => {
   const { tokens } = openTokens({ dir: 'memory', adminToken: token })
   const http = await startHttpServer({ daybook, tokens, port: 0 })
   const client = createClient({ url: http.url, token })
-  // A completion without a report is its own test; the others are about other things.
+  // Only one test is about completions without a report. For the others it is optional.
   await client.settings.patch({ decisionReport: 'optional', defaults: { backoffSeconds: 0 } })
   return {
     daybook,

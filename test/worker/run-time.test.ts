@@ -1,4 +1,4 @@
-/** A handler that hangs must not keep its task, nor its place among those that run. */
+/** A handler that hangs must not keep its task, nor its place among the running handlers. */
 import { describe, expect, test } from 'vitest'
 import { createWorker, RunTimeExceeded } from '@daybook/adapters/worker'
 import { sleep, until } from './memory-source.js'
@@ -13,7 +13,7 @@ describe('a handler that runs longer than maxRunSeconds', () => {
     ['returns a result', () => ({ output: 'too late' })],
     ['throws', () => Promise.reject(new Error('aborted'))],
     ['throws the reason', (reason: Error) => Promise.reject(reason)],
-  ])('GB-07 is told to end, and has failed, also if it then %s', async (_, end) => {
+  ])('GB-07 is aborted, and its attempt has failed, also if it then %s', async (_, end) => {
     source.add(2)
     const reasons: Array<Error> = []
     work({
@@ -34,7 +34,7 @@ describe('a handler that runs longer than maxRunSeconds', () => {
     expect(worker.stats()).toMatchObject({ failed: 1, completed: 1, lost: 0, running: 0 })
   })
 
-  test('GB-07 and does not end is abandoned: its failure is reported, its lease not renewed, its place free', { timeout: 60_000 }, async () => {
+  test('GB-07 and does not end is abandoned: its failure is reported, its lease is not renewed, and its place is free', { timeout: 60_000 }, async () => {
     source.leaseMs = 2_000
     source.add(1)
     work({ ...limited, handler: ({ number }) => (number === 1 ? forever() : undefined) })
@@ -50,7 +50,7 @@ describe('a handler that runs longer than maxRunSeconds', () => {
     expect(worker.stats()).toMatchObject({ running: 0, buffered: 0, unsettled: 0, lost: 0 })
   })
 
-  test('GB-03 having lost its lease, and does not end, makes room as well', async () => {
+  test('GB-03 and does not end after it has lost its lease frees its place as well', async () => {
     source.leaseMs = 300
     source.add(2)
     source.refuseHeartbeat = () => ({ ok: false, code: 'lease-lost', detail: 'cancelled' })
@@ -71,7 +71,7 @@ describe('a handler that runs longer than maxRunSeconds', () => {
   })
 })
 
-test('each handler has its own limit, from its own beginning', async () => {
+test('each handler has its own limit, measured from its own start', async () => {
   source.add(30)
   const began = new Map<number, number>()
   work({
@@ -79,7 +79,7 @@ test('each handler has its own limit, from its own beginning', async () => {
     maxRunSeconds: 0.5,
     handler: async ({ number }, { signal }) => {
       began.set(number, performance.now())
-      // Every third one ends by itself.
+      // Every third handler ends by itself.
       if (number % 3 === 0) return sleep(number)
       await aborted(signal)
       began.set(number, performance.now() - began.get(number)!)
@@ -95,7 +95,7 @@ test('each handler has its own limit, from its own beginning', async () => {
   }
 })
 
-test('without a limit a handler runs for as long as it likes', () => {
+test('without a limit a handler may run for ever', () => {
   expect(() => createWorker({ source, handler: () => undefined, maxRunSeconds: Number.POSITIVE_INFINITY })).not.toThrow()
   work({ handler: () => undefined })
   for (const maxRunSeconds of [0, -1, Number.NaN]) {

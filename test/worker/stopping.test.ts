@@ -4,7 +4,7 @@ import { failing, sleep, until } from './memory-source.js'
 import { aborted, events, source, work, worker } from './trial.js'
 
 describe('stopping', () => {
-  test('waits for running handlers, gives the waiting claim up, and hands everything in', async () => {
+  test('waits for running handlers, cancels the waiting claim, and sends all outcomes', async () => {
     source.add(5)
     source.beforeSettle = () => sleep(50)
     work({ handler: () => sleep(300) })
@@ -18,10 +18,10 @@ describe('stopping', () => {
     await worker.ended
   })
 
-  test('waits for the answer to a claim that was sent just now', async () => {
+  test('waits for the answer to a claim that was just sent', async () => {
     source.add(10)
     const grant = source.claim.bind(source)
-    // Broken off, it has taken its tasks all the same.
+    // An aborted claim has taken its tasks nevertheless.
     source.claim = async (request, signal) => {
       const works = await grant(request, new AbortController().signal)
       await sleep(30)
@@ -36,7 +36,7 @@ describe('stopping', () => {
     expect(worker.stats().completed).toBeGreaterThan(0)
   })
 
-  test('works off what is claimed ahead where that is quick', async () => {
+  test('finishes the tasks claimed ahead if they are quick', async () => {
     source.add(2_000)
     work({ concurrency: 2, handler: () => sleep(1) })
     await until(() => worker.stats().buffered > 10, 'some are claimed ahead')
@@ -47,7 +47,7 @@ describe('stopping', () => {
     expect(worker.stats().completed).toBe(worker.stats().claimed)
   })
 
-  test('GB-04 gives back what is claimed ahead where that is slow, without being barred from it', async () => {
+  test('GB-04 gives the tasks claimed ahead back if they are slow, without being barred from them', async () => {
     source.add(400)
     let hold = false
     work({ concurrency: 2, handler: () => (hold ? sleep(1_000) : undefined) })
@@ -63,7 +63,7 @@ describe('stopping', () => {
     expect([...source.tasks.values()].filter(({ barred }) => barred.size > 0)).toEqual([])
   })
 
-  test('aborts what does not end within the grace period, and gives it back', async () => {
+  test('aborts handlers that do not end within the grace period, and gives their tasks back', async () => {
     source.add(2)
     const reasons: Array<Error> = []
     work({
@@ -78,7 +78,7 @@ describe('stopping', () => {
     for (const id of ['t1', 't2']) expect(source.task(id).outcomes).toMatchObject([{ kind: 'release', reason: 'the worker stopped', stopping: true }])
   })
 
-  test('GB-04 a handler that stops its worker gives its task back by a WorkerStopped', async () => {
+  test('GB-04 a handler that stops its worker gives its task back by throwing WorkerStopped', async () => {
     source.add(1)
     work({
       handler: () => {
@@ -99,7 +99,7 @@ describe('stopping', () => {
     expect(source.settles).toEqual([])
   })
 
-  test('has an end even where the queue cannot be reached', { timeout: 20_000 }, async () => {
+  test('ends even if the queue cannot be reached', { timeout: 20_000 }, async () => {
     source.add(3)
     source.beforeSettle = () => {
       throw failing('unreachable')
@@ -110,14 +110,14 @@ describe('stopping', () => {
     expect(events.filter(({ type }) => type === 'outcome-given-up').length).toBe(3)
   })
 
-  test('has an end even where the source does not heed its signal', async () => {
+  test('ends even if the source ignores its signal', async () => {
     source.beforeClaim = () => new Promise(() => undefined)
     work({ handler: () => undefined })
     await worker.stop({ graceMs: 0 })
     expect(worker.stats().state).toBe('stopped')
   })
 
-  test('may be hurried', async () => {
+  test('can be accelerated by a second stop', async () => {
     source.add(1)
     work({ handler: async (_, { signal }) => void (await aborted(signal)) })
     await until(() => worker.stats().running === 1, 'it is running')
@@ -127,7 +127,7 @@ describe('stopping', () => {
     await stopped
   })
 
-  test('before the start is no work at all', async () => {
+  test('before the start does nothing', async () => {
     const idle = createWorker({ source, handler: () => undefined })
     await idle.stop()
     expect(() => idle.start()).toThrow(/stopped/)

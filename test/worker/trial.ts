@@ -5,9 +5,9 @@ import { useVirtualTime } from '../support/virtual-time.js'
 import { MemorySource } from './memory-source.js'
 
 export let source: MemorySource
-/** The one started last. */
+/** The worker started last. */
 export let worker: TaskWorker
-/** What it has told, besides what was accepted. */
+/** Its events, except accepted outcomes. */
 export let events: Array<WorkerEvent>
 export type Accepted = Extract<WorkerEvent, { type: 'outcome-accepted' }>
 export let accepted: Array<Accepted>
@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => worker.stop({ graceMs: 0 }))
 
-/** Starts the test's worker; it is stopped when the test is over. */
+/** Starts the test's worker. It is stopped at the end of the test. */
 export const work = (options: Omit<WorkerOptions, 'source'>): TaskWorker => {
   const onEvent = (event: WorkerEvent): void => void (event.type === 'outcome-accepted' ? accepted.push(event) : events.push(event))
   worker = createWorker({ source, onEvent, ...options })
@@ -28,6 +28,6 @@ export const work = (options: Omit<WorkerOptions, 'source'>): TaskWorker => {
   return worker
 }
 
-/** Why, once it is. */
+/** Resolves to the reason when the signal aborts. */
 export const aborted = (signal: AbortSignal): Promise<Error> =>
   new Promise((resolve) => (signal.aborted ? resolve(signal.reason) : signal.addEventListener('abort', () => resolve(signal.reason), { once: true })))

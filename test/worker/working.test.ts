@@ -15,7 +15,7 @@ describe('a worker works', () => {
     { what: 'handlers that return at once', handler: () => undefined },
     { what: 'handlers that await', handler: async () => void (await Promise.resolve()) },
     { what: 'handlers that take their time', handler: () => sleep(Math.random() * 4) },
-  ])('LK-07 every task is handed to one handler, once, and completed once: $what', async ({ handler }) => {
+  ])('LK-07 every task is given to one handler, once, and completed once: $what', async ({ handler }) => {
     source.add(1_000)
     const seen = new Map<string, number>()
     work({
@@ -34,7 +34,7 @@ describe('a worker works', () => {
     expect(events).toEqual([])
   })
 
-  test('no more handlers run at a time than asked for, and no fewer where there is work', async () => {
+  test('no more handlers run at a time than asked for, and no fewer if there are tasks', async () => {
     source.add(300)
     let running = 0
     let most = 0
@@ -50,7 +50,7 @@ describe('a worker works', () => {
     expect(most).toBe(7)
   })
 
-  test('quick work is claimed ahead and handed in by the batch', async () => {
+  test('quick tasks are claimed ahead, and their outcomes are sent in batches', async () => {
     source.add(5_000)
     const latency = () => sleep(2)
     source.beforeClaim = latency
@@ -62,7 +62,7 @@ describe('a worker works', () => {
     expect(source.heldMax).toBeGreaterThan(100)
   })
 
-  test('slow work is left to others: next to nothing is held that cannot start soon', async () => {
+  test('slow tasks are left to others: hardly any task is held that cannot start soon', async () => {
     source.add(200)
     work({ concurrency: 10, handler: () => sleep(200) })
     let buffered = 0
@@ -70,18 +70,18 @@ describe('a worker works', () => {
     expect(worker.stats().started).toBeGreaterThanOrEqual(40)
     // Ten in 200 ms are 2.5 in the 50 ms that the worker looks ahead.
     expect(buffered).toBeLessThanOrEqual(3)
-    // Ten may have ended and not be handed in while the next ten are claimed.
+    // The outcomes of ten finished tasks may not be sent yet while the next ten are claimed.
     expect(source.heldMax).toBeLessThanOrEqual(10 + 10 + 3)
   })
 
-  test('with prefetchMax 0 nothing is claimed that cannot start at once, so that priorities are strict', async () => {
+  test('with prefetchMax 0 only tasks that can start at once are claimed, so that priorities are strict', async () => {
     source.add(500)
     work({ concurrency: 5, prefetchMax: 0, handler: async () => undefined })
     await until(() => source.count('completed') === 500, 'all is done')
     expect(Math.max(...source.claims.map(({ max }) => max))).toBe(5)
   })
 
-  test('a single task is handed in at once, without waiting for company', async () => {
+  test('a single outcome is sent at once, without waiting for a batch', async () => {
     work({ handler: () => undefined })
     await until(() => source.waiting === 1, 'the worker waits for work')
     // Whatever waits for a timer now waits for ever.
@@ -94,7 +94,7 @@ describe('a worker works', () => {
     })
   })
 
-  test('a task that does nothing costs neither a timer nor a controller', async () => {
+  test('a task that does nothing needs neither a timer nor a controller', async () => {
     source.add(2_000)
     const { setTimeout: timeout, AbortController: Controller } = globalThis
     let timers = 0
@@ -115,7 +115,7 @@ describe('a worker works', () => {
       Object.assign(globalThis, { setTimeout: timeout, AbortController: Controller })
     }
     expect(controllers).toBeLessThan(10)
-    // The test's own waiting takes some.
+    // The test's own waiting uses some timers.
     expect(timers).toBeLessThan(1_000)
   })
 
@@ -141,7 +141,7 @@ describe('a worker works', () => {
     expect(source.waiting).toBe(1)
   })
 
-  test('agents have names of their own', () => {
+  test('agents get different names', () => {
     const [one, other] = [work({ handler: () => undefined }), createWorker({ source, handler: () => undefined })]
     expect(one.agentId).not.toBe(other.agentId)
   })
@@ -155,7 +155,7 @@ describe('a worker works', () => {
   )
 })
 
-describe('what a handler says is what the queue is told', () => {
+describe('the result of a handler becomes the outcome', () => {
   const outcomeOf = async (handler: (context: HandlerContext) => unknown) => {
     const [id] = source.add(1)
     work({ handler: (_, context) => handler(context) as undefined })
@@ -167,7 +167,7 @@ describe('what a handler says is what the queue is told', () => {
     const result = { output: { sent: true }, decisionReport: 'why' }
     expect(await outcomeOf(() => result)).toMatchObject({ kind: 'complete', result })
   })
-  test('nothing completes as well', async () => {
+  test('undefined completes as well', async () => {
     expect(await outcomeOf(() => undefined)).toMatchObject({ kind: 'complete', result: {} })
   })
   test('success: false fails', async () => {
@@ -179,30 +179,30 @@ describe('what a handler says is what the queue is told', () => {
     expect(outcome).toMatchObject({ kind: 'fail', retryable: true, error: { message: 'no route', code: 'EHOSTUNREACH' } })
     expect(outcome.kind === 'fail' && outcome.error.stack).toContain('working.test')
   })
-  test('an error thrown before the first await is no different', async () => {
+  test('an error thrown before the first await is treated the same', async () => {
     const thrower = (): never => {
       throw new TypeError('early')
     }
     expect(await outcomeOf(thrower)).toMatchObject({ kind: 'fail', error: { message: 'early' } })
   })
-  test('what is no error is told as text', async () => {
+  test('a thrown value that is not an error is reported as text', async () => {
     expect(await outcomeOf(() => Promise.reject(42))).toMatchObject({ kind: 'fail', error: { message: '42' } })
   })
-  test('a PermanentError is not to be retried', async () => {
+  test('a PermanentError is not retried', async () => {
     expect(await outcomeOf(() => Promise.reject(new PermanentError('gone for good')))).toMatchObject({ kind: 'fail', retryable: false })
   })
-  test('a RetryLater passes its wish on', async () => {
+  test('a RetryLater passes its delay on', async () => {
     expect(await outcomeOf(() => Promise.reject(new RetryLater('slow down', 120)))).toMatchObject({ kind: 'fail', retryable: true, error: { retryAfter: 120 } })
   })
-  test('GB-04 release refuses the task, which bars the agent', async () => {
+  test('GB-04 release gives the task back, which bars the agent', async () => {
     const outcome = await outcomeOf(({ release }) => release('not for me'))
     expect(outcome).toMatchObject({ kind: 'release', reason: 'not for me' })
     expect(outcome).not.toHaveProperty('stopping')
   })
-  test('GB-04 a WorkerStopped from a worker that goes on is an error: given back, the task would come again without end', async () => {
+  test('GB-04 a WorkerStopped while the worker is not stopping is an error: if the task were given back, it would come again without end', async () => {
     expect(await outcomeOf(() => Promise.reject(new WorkerStopped('no disk here')))).toMatchObject({ kind: 'fail', retryable: true })
   })
-  test('each outcome that was accepted is told once, with where the task stands then; none before that', async () => {
+  test('each accepted outcome is reported once, with the new status, and not earlier', async () => {
     source.add(40)
     let down = true
     source.beforeSettle = () => {
@@ -224,17 +224,17 @@ describe('what a handler says is what the queue is told', () => {
     expect(['t1', 't2', 't3', 't4', 't40'].map(of)).toEqual([['complete completed'], ['fail pending'], ['release pending'], [], ['complete completed']])
     expect(events.filter(({ type }) => type === 'outcome-refused')).toMatchObject([{ taskId: 't4' }])
   })
-  test('huge errors are cut', async () => {
+  test('huge errors are truncated', async () => {
     const outcome = await outcomeOf(() => Promise.reject(new Error('x'.repeat(1_000_000))))
     expect(JSON.stringify(outcome).length).toBeLessThan(20_000)
   })
-  test('a result that the queue refuses fails the task, instead of holding it until its lease ends', async () => {
+  test('a result that the queue refuses fails the task instead of holding it until its lease ends', async () => {
     source.refuseOutcome = ({ kind }) => (kind === 'complete' ? { ok: false, code: 'too-large', detail: 'over 262144 bytes' } : undefined)
     const outcome = await outcomeOf(() => ({ output: 'x' }))
     expect(outcome).toMatchObject({ kind: 'fail', retryable: false, error: { message: 'the result was refused (too-large): over 262144 bytes' } })
     expect(events).toMatchObject([{ type: 'outcome-refused', kind: 'complete', code: 'too-large' }])
   })
-  test('LK-02 a completion without the report that the queue wants is told', async () => {
+  test('LK-02 a completion without the required report is reported', async () => {
     const [id] = source.add(1)
     source.refuseOutcome = () => ({ ok: true, status: 'incomplete' })
     work({ handler: () => undefined })
@@ -244,7 +244,7 @@ describe('what a handler says is what the queue is told', () => {
 })
 
 describe('progress and checkpoints', () => {
-  test('of many progress reports the last arrives, in few heartbeats', async () => {
+  test('of many progress reports the last one arrives, in few heartbeats', async () => {
     const [id] = source.add(1)
     source.beforeHeartbeat = () => sleep(5)
     work({
@@ -260,7 +260,7 @@ describe('progress and checkpoints', () => {
     expect(source.heartbeats.length).toBeLessThan(30)
   })
 
-  test('a checkpoint resolves once it is accepted, survives a lost heartbeat, and is what the next holder gets', async () => {
+  test('a checkpoint resolves once it is accepted, survives a lost heartbeat, and goes to the next holder', async () => {
     const [id] = source.add(1)
     let lost = 2
     source.beforeHeartbeat = () => {
@@ -284,7 +284,7 @@ describe('progress and checkpoints', () => {
     expect(events.map(({ type }) => type)).toEqual(['heartbeat-failed', 'heartbeat-failed'])
   })
 
-  test('a checkpoint not sent yet goes with the failure', async () => {
+  test('a checkpoint not sent yet is sent with the failure', async () => {
     const [id] = source.add(1)
     work({
       handler: (_, { checkpoint }) => {
@@ -296,7 +296,7 @@ describe('progress and checkpoints', () => {
     expect(only(id!)).toMatchObject({ kind: 'fail', checkpoint: { page: 9 } })
   })
 
-  test('a checkpoint that is refused rejects, and the lease is kept all the same', async () => {
+  test('a checkpoint that is refused rejects, and the lease is still kept', async () => {
     source.add(1)
     source.refuseHeartbeat = ({ checkpoint }) => (checkpoint === undefined ? undefined : { ok: false, code: 'too-large', detail: 'too large' })
     work({

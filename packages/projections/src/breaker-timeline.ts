@@ -8,24 +8,24 @@ const Span = t.intersection([
   t.type({ state: t.keyof({ open: null, 'half-open': null, closed: null }), from: t.number, revision: t.number }),
   t.partial({ to: t.number, cause: t.string, reason: t.string }),
 ])
-/** From `from` until `to` (milliseconds since 1970); without `to` it lasts. `revision` is of the event that began it. */
+/** A time in one state, from `from` to `to` (milliseconds since 1970); without `to` it has not ended. `revision` is that of the event that began it. */
 export type BreakerSpan = Readonly<t.TypeOf<typeof Span>>
 
 const OneType = t.type({ opened: t.number, openMs: t.number, halfOpenMs: t.number, spans: t.array(Span) })
 
 export interface TypeTimeline {
-  /** How often it opened. */
+  /** How often the breaker opened. */
   readonly opened: number
-  /** Time spent open and half-open, in milliseconds, without what lasts now. */
+  /** Milliseconds spent open and half-open, without the current span. */
   readonly openMs: number
   readonly halfOpenMs: number
-  /** The newest ones, oldest first. */
+  /** The newest spans, oldest first. */
   readonly spans: ReadonlyArray<BreakerSpan>
 }
 export type BreakerTimeline = Readonly<Record<string, TypeTimeline>>
 export type BreakerTimelineState = Map<string, TypeTimeline>
 
-/** So many spans are kept of each type; older ones only in the sums. */
+/** Spans kept per type. Older ones count only in the sums. */
 export const spansKept = 1_000
 
 const Saved = t.array(t.tuple([t.string, OneType]))

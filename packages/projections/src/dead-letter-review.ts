@@ -1,4 +1,4 @@
-/** Who decided what about dead letters (LK-11). */
+/** The decisions about dead letters, and who made them (LK-11). */
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import type { Projection } from './projection.js'
@@ -19,7 +19,7 @@ export type ReviewTally = Readonly<t.TypeOf<typeof Tally>>
 
 export interface DeadLetterReview {
   readonly reviewers: Readonly<Record<string, ReviewTally>>
-  /** The newest ones, oldest first. */
+  /** The newest decisions, oldest first. */
   readonly decisions: ReadonlyArray<DeadLetterDecision>
 }
 
@@ -28,7 +28,7 @@ export interface DeadLetterReviewState {
   readonly decisions: Array<DeadLetterDecision>
 }
 
-/** So many decisions are kept word for word; older ones only in the tallies. */
+/** Decisions kept in full. Older ones count only in the tallies. */
 export const decisionsKept = 1_000
 
 const Saved = t.type({ reviewers: t.array(t.tuple([t.string, Tally])), decisions: t.array(DeadLetterDecision) })

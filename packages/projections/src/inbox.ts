@@ -1,9 +1,9 @@
-/** Live pages between the log that pushes them and the loop that takes them: bounded, and never lossy in silence. */
+/** A bounded buffer of live pages between the log, which pushes, and the loop, which takes. It reports a loss, so that the loop reads the log instead. */
 import type { Page } from './ports.js'
 
 export interface Inbox {
   readonly put: (page: Page) => void
-  /** The next page; `behind` when some had to be left out, so that the log must be read; `over` after `end`. */
+  /** Waits for the next page; `behind` if pages were dropped, so that the log must be read; `over` after `end`. */
   readonly take: () => Promise<Page | 'behind' | 'over'>
   readonly end: () => void
 }
@@ -19,7 +19,7 @@ export const inbox = (eventsMax: number): Inbox => {
     put: (page) => {
       if (behind || over) return
       if (events + page.events.length > eventsMax) {
-        // They are all in the log: what waits here may go as well.
+        // Everything is in the log, so the pages that wait here can be dropped, too.
         behind = true
         pages = []
         events = 0

@@ -1,4 +1,4 @@
-/** Daybook's read side: folds over the event log, and named questions to a queue's state. Pure. */
+/** Daybook's read side: folds over the event log, and named views of a queue's state. Pure. */
 export * from './projection.js'
 export * from './ports.js'
 export { type RunningProjection, type RunOptions, runProjection } from './run-projection.js'

@@ -1,8 +1,8 @@
-/** What a projection is fed from, and where it is put aside. Adapters implement both. */
+/** The source of a projection's events, and the store of its checkpoints. Adapters implement both. */
 import type { QueueEvent, Unreadable } from '@daybook/core'
 import type { Observable } from 'rxjs'
 
-/** Events in a row; `from` is the revision of the first. What cannot be read keeps its place. */
+/** Consecutive events; `from` is the revision of the first. An event that cannot be read keeps its place. */
 export interface Page {
   readonly from: number
   readonly events: ReadonlyArray<QueueEvent | Unreadable>
@@ -12,29 +12,29 @@ export interface Page {
 export interface EventSource {
   /** Revision of the last event, -1 for none. */
   readonly head: () => Promise<number>
-  /** Pages from this revision to the head there is when it gets there; then it ends. */
+  /** Pages from this revision up to the head, including events appended while it reads. */
   readonly read: (from: number) => AsyncIterable<Page>
-  /** What becomes durable from now on, by whomever. */
+  /** Events that become durable from now on, whoever appends them. */
   readonly committed: Observable<Page>
 }
 
 export interface Checkpoint {
   readonly projection: string
   readonly version: number
-  /** Of the last event folded into `state`. */
+  /** Revision of the last event folded into `state`. */
   readonly revision: number
   /** JSON text. */
   readonly state: string
 }
 
-/** Keeps the last checkpoint of each projection of one queue. A cache: it may lose any of them. */
+/** Keeps the last checkpoint of each projection of one queue. It is a cache and may lose them. */
 export interface CheckpointStore {
   readonly load: (projection: string) => Promise<Checkpoint | undefined>
-  /** Replaces the former one as a whole. */
+  /** Replaces the former checkpoint, atomically. */
   readonly save: (checkpoint: Checkpoint) => Promise<void>
 }
 
-/** Checkpoints for as long as the process lives. */
+/** Keeps checkpoints in memory. */
 export const memoryCheckpoints = (): CheckpointStore => {
   const saved = new Map<string, Checkpoint>()
   return {

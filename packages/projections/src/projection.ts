@@ -1,25 +1,25 @@
-/** A read model: a fold with a name, a version, and a way to be put aside and taken up again. */
+/** A read model: a fold with a name and a version whose state can be saved in a checkpoint and loaded again. */
 import type { QueueEvent } from '@daybook/core'
 import type { Either } from 'fp-ts/lib/Either.js'
 
 /**
- * Folds the events of one queue into a state `S`, of which `R` is what others see.
+ * Folds the events of one queue into a state `S`. `R` is the result that others see.
  *
- * Laws, which `test/projections` holds for every projection: the result does not depend on how the events
- * come in batches; `decode(encode(s))` goes on exactly as `s` would have.
+ * Laws, which `test/projections` checks for every projection: the result does not depend on how the events are
+ * batched; folding on from `decode(encode(s))` gives the same as folding on from `s`.
  */
 export interface Projection<S, R> {
   readonly name: string
-  /** Another number whenever the same events give another state or text: checkpoints of other versions are not used. */
+  /** Raise it whenever the same events give another state or another encoding: checkpoints of other versions are not used. */
   readonly version: number
   readonly initial: () => S
-  /** Takes over the state it is given: whoever calls goes on with the one that is returned. */
+  /** May change `state` in place. The caller must use the returned state only. */
   readonly fold: (state: S, event: QueueEvent, revision: number) => S
-  /** A copy, which later folds leave as it is. */
+  /** A copy that later folds do not change. */
   readonly result: (state: S) => R
   /** The state as JSON. */
   readonly encode: (state: S) => unknown
-  /** `Left` says why it is no state of this projection. */
+  /** `Left` says why this is not a state of this projection. */
   readonly decode: (json: unknown) => Either<string, S>
 }
 

@@ -1,11 +1,11 @@
 /**
- * Feeds a projection from a queue's log, then from what becomes durable.
+ * Feeds a projection from a queue's log, and then from the events that become durable.
  *
  *     load checkpoint ──usable──▶ read the log from there ──▶ live
  *            └──other version, beyond the log, not decodable──▶ read from zero
  *     live ──fell behind──▶ read the log from the revision reached ──▶ live
  *
- * The intake is a plain awaited loop, because rxjs knows no back-pressure; only the result is an Observable.
+ * Events are taken in a plain awaited loop, because rxjs has no back-pressure. Only the result is an Observable.
  */
 import { isUnreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -15,19 +15,19 @@ import type { Checkpoint, CheckpointStore, EventSource, Page } from './ports.js'
 import type { Projection, Shown } from './projection.js'
 
 export interface RunOptions {
-  /** A checkpoint is left after so many events, and by `stop`. Default 10,000. */
+  /** Events between two checkpoints. `stop` also saves one. Default 10,000. */
   readonly checkpointEvery?: number
-  /** Live events that may wait; beyond, the log is read instead. Default 10,000. */
+  /** Live events that may wait. If there are more, they are dropped and read from the log. Default 10,000. */
   readonly liveEventsMax?: number
 }
 
 export interface RunningProjection<R> {
-  /** The current result at once, then each new one; errors when the log or the fold fails. */
+  /** Emits the current result at once and then each new one. Errors if the log or the fold fails. */
   readonly results: Observable<Shown<R>>
   readonly current: () => Shown<R>
-  /** Resolves when all that was in the log at the start has been folded; rejects when it cannot be. */
+  /** Resolves when the log as it was at the start has been folded; rejects if that fails. */
   readonly caughtUp: Promise<void>
-  /** Folds no more, leaves a checkpoint, and completes `results`. */
+  /** Stops folding, saves a checkpoint, and completes `results`. */
   readonly stop: () => Promise<void>
 }
 
@@ -70,7 +70,7 @@ export const runProjection = <S, R>(
   const readLog = async (): Promise<void> => {
     for await (const page of source.read(revision + 1)) {
       if (stopping) return
-      if (page.from > revision + 1) throw new Error(`the log was to be read from ${revision + 1} and gave ${page.from}`)
+      if (page.from > revision + 1) throw new Error(`asked the log for events from ${revision + 1}, but got them from ${page.from}`)
       await take(page)
     }
   }
@@ -89,11 +89,11 @@ export const runProjection = <S, R>(
     tellCaughtUp = resolve
     tellFailed = reject
   })
-  // Whoever does not wait for it learns of a failure from `results`.
+  // A caller that does not wait for it learns of a failure from `results`.
   caughtUp.catch(() => undefined)
 
   const run = async (): Promise<void> => {
-    // Listening comes before reading, so that nothing falls between the two.
+    // Subscribe before reading, so that no event is missed in between.
     const live = source.committed.subscribe({
       next: (page) => waiting.put(page),
       error: (error: unknown) => {
@@ -138,7 +138,7 @@ export const runProjection = <S, R>(
   }
 }
 
-/** A checkpoint of this very projection and version that the log still goes beyond, or reaches. */
+/** The state of a checkpoint, if its version is this one, the log reaches its revision, and it can be decoded. */
 const usable = <S, R>(
   projection: Projection<S, R>,
   checkpoint: Checkpoint | undefined,

@@ -1,4 +1,4 @@
-/** What has happened in a queue since it began, counted: for metrics that survive restarts. */
+/** Counts everything that has happened in a queue since it began, for metrics that survive restarts. */
 import { type QueueEvent, TaskId, TaskType } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
@@ -9,14 +9,14 @@ const counts = {
   imported: t.number,
   claimed: t.number,
   completed: t.number,
-  /** Completions that came without their decision report. */
+  /** Completions without the required decision report. */
   incomplete: t.number,
   failed: t.number,
-  /** Leases that ended without a word, reports that did not come. */
+  /** Leases that expired, and decision reports that did not come in time. */
   expired: t.number,
-  /** Claims of agents that an operator ended. */
+  /** Claims of agents that an operator terminated. */
   revoked: t.number,
-  /** Claims of agents that stopped. */
+  /** Claims given back by workers that stopped. */
   returned: t.number,
   released: t.number,
   retried: t.number,
@@ -24,10 +24,10 @@ const counts = {
   requeued: t.number,
   discarded: t.number,
   cancelled: t.number,
-  /** From when a task could have been claimed, dependencies aside, to each claim: how often, and milliseconds in sum. */
+  /** Waiting times from when a task could have been claimed (ignoring dependencies) to each claim: number, and sum in milliseconds. */
   waits: t.number,
   waitMs: t.number,
-  /** From each claim to its end, whatever end. */
+  /** Times from each claim to its end, whatever the end: number, and sum in milliseconds. */
   runs: t.number,
   runMs: t.number,
 }
@@ -42,7 +42,7 @@ export interface Totals {
   readonly types: Readonly<Record<string, TypeTotals>>
 }
 
-/** A task that may still change: its type, since when it waits, and since when it runs (0: it does not). */
+/** A task that may still change: its type, when it began to wait, and when it was claimed (0: it is not claimed). */
 interface Open {
   readonly type: string
   since: number
@@ -71,7 +71,7 @@ const fold = (state: TotalsState, event: QueueEvent): TotalsState => {
     const totals = state.types.get(type) as Counting
     if (event.type === 'TaskEnqueued') totals.enqueued++
     else totals.imported++
-    // A dead letter may come back; what is completed or cancelled does not.
+    // A dead letter may be sent back to the queue. Completed and cancelled tasks do not change any more.
     const stays = event.type === 'TaskEnqueued' || event.data.status === 'dead-letter'
     if (stays) state.open.set(task, { type, since: event.at, claimedAt: 0 })
     return state
@@ -84,7 +84,7 @@ const fold = (state: TotalsState, event: QueueEvent): TotalsState => {
   return state
 }
 
-/** True when the task is over. */
+/** Counts one event of a task. Returns true if the task will not change any more. */
 const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
   const { at } = event
   const endRun = (): void => {
@@ -154,10 +154,10 @@ const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
 }
 
 /**
- * Events by type, and what became of tasks by task type.
+ * Number of events by event type, and of outcomes by task type.
  *
- * Gotchas: time that a task is blocked by its dependencies counts as waiting; time until its `availableAt`
- * or its retry does not. Memory grows with the tasks that are not finished.
+ * Gotchas: the time that a task is blocked by its dependencies counts as waiting; the time until its `availableAt`
+ * or its retry does not. Memory grows with the number of unfinished tasks.
  */
 export const totals: Projection<TotalsState, Totals> = {
   name: 'totals',

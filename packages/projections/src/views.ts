@@ -1,7 +1,6 @@
 /**
- * The lists that people and programs ask a queue for, under one name each, so that HTTP, the command line
- * and the queue files speak of the same list. They are questions to the queue's own fold, not second
- * folds: what a queue shows is then exactly what it decides by.
+ * The lists of a queue, each under one name, so that HTTP, the command line and the queue files mean the same list.
+ * They query the state on which the queue decides. There is no second fold that could differ.
  */
 import {
   agentsOf,
@@ -22,7 +21,7 @@ export interface ListView {
   /** One line for people. */
   readonly about: string
   readonly statuses: ReadonlyArray<Status>
-  /** A page in the view's order; `after` is `next` of the page before. */
+  /** A page in the view's order; `after` is `next` of the previous page. */
   readonly list: (state: QueueState, limit: number, after?: string, filter?: Omit<TaskFilter, 'statuses'>) => TaskPage
 }
 
@@ -44,7 +43,7 @@ export const listViews = {
 } as const satisfies Readonly<Record<string, ListView>>
 export type ListViewName = keyof typeof listViews
 
-/** Everything else that is asked by name. */
+/** The other views. */
 export const otherViews = {
   depth: depthOf,
   breakers: breakersOf,

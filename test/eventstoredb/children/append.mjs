@@ -1,5 +1,5 @@
-// Appends one event after another with the unmodified client, in a process of its own: some of what
-// a server may do ends as an unhandled rejection, and that ends a process.
+// Appends one event after another with the unmodified client, in a separate process: some faults of
+// a server cause an unhandled rejection, which ends the process.
 import { EventStoreDBClient, jsonEvent } from '@eventstore/db-client'
 
 const { url, stream, count, ids } = JSON.parse(process.argv[2])
@@ -20,5 +20,5 @@ for (let i = 0; i < count; i++) {
   }
 }
 say('done')
-// What comes after the answers is waited for by whoever started this.
+// The parent decides how long to wait after the answers.
 process.stdin.on('end', () => process.exit(0)).resume()

@@ -1,4 +1,4 @@
-// A broken server: it acknowledges at once and writes a second later. A kill must show it up.
+// A broken server: it acknowledges at once and writes a second later. A kill must reveal that.
 const built = (name) => import(new URL(`../../support/eventstoredb/dist/eventstoredb/${name}.js`, import.meta.url).href)
 const { openJournal } = await built('journal')
 const { Log } = await built('log')

@@ -1,10 +1,10 @@
 /**
- * Plays the scenarios through the unmodified client against a server and writes what happened, a line of JSON a step. What differs
- * from run to run (ids, times, log positions) gets a stable name, so that two servers can be compared line by line.
+ * Plays the scenarios with the unmodified client against a server, and writes one line of JSON per step. Values that differ
+ * between runs (ids, times, log positions) get stable names, so that two servers can be compared line by line.
  *
  *     node converse.mjs --url 'esdb://127.0.0.1:2113?tls=false' --out FOLDER [--only NAME,NAME] [--recorded FOLDER]
  *
- * With `--recorded`, a subscription waits until it has heard as much as the recording has, instead of for a silence alone.
+ * With `--recorded`, a subscription waits until it has received as much as in the recording, instead of only for a pause.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ const { values: flag } = parseArgs({
   },
 })
 const chosen = flag.only?.split(',') ?? Object.keys(scenarios)
-/** Longer than any healthy server takes, on any machine. */
+/** A generous limit that is reached only on failure. */
 const answerMsMax = 60_000
 
 mkdirSync(flag.out, { recursive: true })
@@ -55,7 +55,7 @@ function recordedOf(name) {
 
 function lines(list) { return list.map((o) => JSON.stringify(o)).join('\n') + '\n' }
 
-/** What a scenario gets: the client, and steps that note call and outcome. */
+/** The argument of a scenario: the client, and steps that record call and outcome. */
 function context(client, run, notes, recorded) {
   const labels = new Map()
   const id = (label) => {
@@ -78,7 +78,7 @@ function context(client, run, notes, recorded) {
     append: (s, labels, expected, options = {}) => step(`append ${labels.join(' ') || 'nothing'} to ${s} expecting ${expected ?? 'default'}`, () =>
       client.appendToStream(stream(s), labels.map((l) => (typeof l === 'string' ? event(l) : l)), expected === undefined ? options : { expectedRevision: expected, ...options })),
     read: (s, options = {}) => step(`read ${s} ${JSON.stringify(options, big)}`, () => collect(client.readStream(stream(s), options))),
-    /** Subscribes, runs `meanwhile` once it has caught up, waits for all that is to come, and notes what came in order. */
+    /** Subscribes, runs `meanwhile` once it has caught up, waits for the rest, and records everything received, in order. */
     subscribe: async (what, open, meanwhile = async () => {}, quiet = 400) => {
       const note = { step: what, result: [] }
       const known = recorded[notes.length]?.result ?? []
@@ -90,12 +90,12 @@ function context(client, run, notes, recorded) {
       sub.on('confirmation', () => heard('confirmation')); sub.on('error', (e) => heard({ error: errorOf(e) })); sub.on('end', () => heard('end'))
       const until = async (isSo, msMax) => { for (const end = Date.now() + msMax; !isSo() && Date.now() < end;) await sleep(20) }
       const isQuiet = () => Date.now() - last >= quiet
-      // One that does not exist yet says nothing after the confirmation.
+      // A subscription to a stream that does not exist yet receives nothing after the confirmation.
       await until(() => note.result.some((o) => o === 'caughtUp' || o.error !== undefined) || Date.now() - last >= 3_000, answerMsMax)
       await until(isQuiet, answerMsMax)
       await meanwhile(sub)
       last = Date.now()
-      // The last that is heard is its end, when it is unsubscribed from.
+      // The last entry is the end, which comes when it is unsubscribed.
       const due = known.at(-1) === 'end' ? known.length - 1 : known.length
       await until(() => note.result.length >= due, 20_000)
       await until(isQuiet, answerMsMax)
@@ -128,7 +128,7 @@ function errorOf(e) {
   return { name: e?.constructor?.name, message: e?.message, ...keep }
 }
 
-/** Replaces the run's ids by their labels, other UUIDs and times by placeholders, and log positions by their rank within the scenario. */
+/** Replaces the run's ids by labels, other UUIDs and times by placeholders, and log positions by their rank within the scenario. */
 function stabiliser(run, labels) {
   const others = new Map()
   const positions = new Map()

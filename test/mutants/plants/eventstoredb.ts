@@ -148,7 +148,7 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     find: 'if (!heard) compare().catch(end)',
     replace: '',
     killedBy: reads,
-    named: 'without a word',
+    named: 'silently',
     hangs: true,
   },
   {

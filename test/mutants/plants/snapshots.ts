@@ -44,7 +44,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
     find: 'if (copied.delete(task)) continue',
     replace: '',
     killedBy: folds,
-    named: 'taken bit by bit',
+    named: 'taken in steps',
   },
   {
     title: 'a snapshot shows a task as it is when it gets there, not as it was when it began',
@@ -52,7 +52,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
     find: 'this.copies.push({ ...task })',
     replace: 'this.copies.push(task)',
     killedBy: folds,
-    named: 'taken bit by bit',
+    named: 'taken in steps',
   },
   {
     title: 'a snapshot holds tasks that came after it began',
@@ -60,7 +60,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
     find: 'if (task === undefined || task.number > lastNumber) {',
     replace: 'if (task === undefined) {',
     killedBy: folds,
-    named: 'taken bit by bit',
+    named: 'taken in steps',
   },
   {
     title: 'a task that is evicted while a snapshot is taken is not in it',

@@ -1,5 +1,5 @@
-// Appends numbered events, each expecting what the last append left, and prints a line for each
-// acknowledgement: `ready`, then `ack <revision> <n>`; a conflict is tried again. Options as JSON.
+// Appends numbered events, each expecting the revision of the one before. Prints `ready`, and then
+// `ack <revision> <n>` for each acknowledgement. Conflicts are retried. Takes its options as JSON.
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 
 const { file, sharing = 'exclusive', stream = 's', count = Infinity, batch = 1, name = 'child', pipelined = 1 } =

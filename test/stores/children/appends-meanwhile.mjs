@@ -1,4 +1,4 @@
-// Appends one event every few milliseconds, whatever becomes of those before, and prints every outcome and what is in the log at the end.
+// Appends one event every few milliseconds, whatever the outcome of earlier ones. Prints every outcome, and the log at the end.
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 
 const { file, count, everyMs } = JSON.parse(process.argv[2])

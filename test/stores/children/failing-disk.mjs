@@ -1,4 +1,4 @@
-// Appends one event after another, whatever happens, and prints every outcome; then what can be read.
+// Appends one event after another, whatever the outcome, and prints every outcome; then everything that can be read.
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 
 const { file, bytes, count } = JSON.parse(process.argv[2])

@@ -1,4 +1,4 @@
-// Opens the store, says `open` or `refused <code>`, and stays until its input ends.
+// Opens the store, prints `open` or `refused <code>`, and runs until its input ends.
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 
 const store = await openSqliteStore(JSON.parse(process.argv[2])).catch((error) => {

@@ -1,4 +1,4 @@
-/** Writes a snapshot to `dir` page by page, and says how far it came and what is left of it. */
+/** Writes a snapshot to `dir` page by page, and prints how far it got and which files are left. */
 import { readdirSync } from 'node:fs'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 

@@ -1,4 +1,4 @@
-// Makes a store in `dir` and appends to it, then a snapshot; says when each is done, and when the store is open.
+// Creates a store in `dir`, appends to it and takes a snapshot. Prints when the store is open and when each step is done.
 import { join } from 'node:path'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openSqliteStore } from '@daybook/adapters/sqlite'

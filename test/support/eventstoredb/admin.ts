@@ -1,4 +1,4 @@
-/** What an administrator may do to a stream behind everyone's back. */
+/** What an administrator may do to a stream from outside. */
 import { randomUUID } from 'node:crypto'
 import type { EventStoreServer } from './server.js'
 import { metadataType } from './log-event.js'

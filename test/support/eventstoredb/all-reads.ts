@@ -1,5 +1,5 @@
 /**
- * Pages of the whole log. Positions are inclusive forwards and exclusive backwards; one that lies
+ * Pages of the whole log. Positions are inclusive forwards and exclusive backwards. A position
  * between two records cannot be read from.
  */
 import type { EventFilter } from './filters.js'
@@ -14,7 +14,7 @@ export interface Position {
 export interface AllPage {
   readonly events: ReadonlyArray<LogEvent>
   readonly next: Position
-  /** Events looked at, matching or not. */
+  /** Events examined, matching or not. */
   readonly considered: number
   readonly end: boolean
 }

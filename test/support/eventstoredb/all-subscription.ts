@@ -30,7 +30,7 @@ export const subscribeToAll = async (context: Context, { from, filter, resolveLi
   if (from !== 'end') {
     let next: Position = { commit: 0, prepare: 0 }
     if (from !== 'start' && !(from.commit === 0 && from.prepare === 0)) {
-      // The checkpoint is exclusive: one event is read at it and passed over.
+      // The checkpoint is exclusive: the event at it is read and skipped.
       const passed = allForwards(log, from, 1, everything)
       if (passed === 'error') return out.fail(thrown())
       next = passed.next

@@ -1,4 +1,4 @@
-/** Runs one write the way a fault wants it: what takes effect, what is answered, and when. */
+/** Applies a fault to one write: whether it takes effect, what is answered, and when. */
 import type { Fault } from './faults.js'
 import { internal, noLeaderInfo, notLeader, notReady, tooBusy, unavailable, type RpcError } from './rpc-errors.js'
 import type { Answer } from './writer.js'
@@ -12,7 +12,7 @@ export interface WriteCall {
   /** Not handled by this node. */
   readonly refuse: (error: RpcError) => void
   readonly fail: (error: RpcError) => void
-  /** Says of this write that there was an internal error. */
+  /** Answers this write alone with an internal error. */
   readonly failAlone: () => void
   /** Ends the call with OK and without an answer. */
   readonly close: () => void

@@ -2,7 +2,7 @@
 import { empty, message, uint, uint64Max } from './protobuf.js'
 import type { Stated } from './requests.js'
 
-/** Each revision is told twice: in the fields of today and in those of version 20.6. */
+/** Each revision is sent twice: in the current fields and in those of version 20.6. */
 const expectedFields = (expected: Stated): Buffer => {
   switch (expected) {
     case 'any': return Buffer.concat([empty(9), empty(4)])

@@ -1,4 +1,4 @@
-/** Append: one call, one append. Used by the client when a call has credentials of its own. */
+/** Append: one append per call. The client uses it if a call has its own credentials. */
 import type { ServerReadableStream, sendUnaryData } from '@grpc/grpc-js'
 import { appended, wrongVersion } from './append-replies.js'
 import { runWrite } from './append-faults.js'

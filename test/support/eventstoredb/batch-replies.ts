@@ -29,10 +29,10 @@ const deleted = (stream: string): Buffer => status(5, 'StreamDeleted', streamIde
 
 export const badRequest = (text_: string): Buffer => status(3, 'BadRequest', text(1, text_))
 export const timeout = (): Buffer => status(4, 'Timeout', Buffer.alloc(0))
-/** What a node did not expect, put like {@link notHandled} but for its code. */
+/** An unexpected error, like {@link notHandled} with another code. */
 export const internalError = (): Buffer => status(13, 'Internal error.', Buffer.alloc(0), 'google.protobuf.Empty')
 export const tooLarge = (bytesMax: number): Buffer => status(3, 'MaximumAppendSizeExceeded', uint(1, bytesMax))
-/** NotReady and its kin have no message of their own, which the client does not recognise. */
+/** NotReady and similar errors have no details message that the client would recognise. */
 export const notHandled = (text_: string): Buffer => status(0, text_, Buffer.alloc(0), 'google.protobuf.Empty')
 
 export const resultOf = (outcome: Outcome, stream: string, expected: Stated): Buffer => {

@@ -1,6 +1,6 @@
 /**
- * BatchAppend: one call carries any number of appends, each in one or more messages that share a
- * correlation id; answers come back under that id, in any order.
+ * BatchAppend: one call carries any number of appends. The messages of an append share a
+ * correlation id; its answer has the same id. Answers come in any order.
  */
 import type { ServerDuplexStream } from '@grpc/grpc-js'
 import { runWrite } from './append-faults.js'
@@ -113,7 +113,7 @@ export const batchAppend = (context: Context, call: ServerDuplexStream<BatchAppe
       take(request)
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error
-      // The server looks for the stream in the options, and only the first message has them.
+      // The stream is in the options, and only the first message has them.
       const options = request.getOptions()
       if (options === undefined) fail(thrown())
       else reply(request.getCorrelationId()?.getString() ?? '', streamName(options.getStreamIdentifier()), badRequest(error.message))

@@ -1,4 +1,4 @@
-/** `npm run eventstoredb -- --port 2113 [--data DIR] [--control PORT]`: the server by hand. */
+/** `npm run eventstoredb -- --port 2113 [--data DIR] [--control PORT]` starts the server. */
 import { parseArgs } from 'node:util'
 import { serveControl } from './control.js'
 import { EventStoreServer } from './server.js'

@@ -1,4 +1,4 @@
-/** The nodes that gossip tells of. Pretence: all of them serve the same log. */
+/** The nodes in the gossip. The cluster is simulated: all nodes serve the same log. */
 import { randomUUID } from 'node:crypto'
 
 export interface Member {
@@ -25,7 +25,7 @@ export class Cluster {
     return member
   }
 
-  /** Makes that node the leader, or with `undefined` leaves the cluster electing. */
+  /** Makes the node the leader. With `undefined` there is no leader: the cluster is electing. */
   readonly elect = (member: Member | undefined): void => {
     this.leader = member
   }

@@ -1,4 +1,4 @@
-/** What every service needs of the server it belongs to. */
+/** The parts of the server that every service needs. */
 import type { Metadata } from '@grpc/grpc-js'
 import type { Cluster, Member } from './cluster.js'
 import type { Faults } from './faults.js'
@@ -6,9 +6,9 @@ import type { Store } from './store.js'
 import { notLeader, notReady, type RpcError } from './rpc-errors.js'
 
 export interface Limits {
-  /** One append: bytes of data. */
+  /** Bytes of data in one append. */
   readonly appendBytesMax: number
-  /** From the first message of a batch append to its last. */
+  /** Time from the first message of a batch append to its last. */
   readonly writeTimeoutMs: number
   /** Live events that a subscriber may leave unread. */
   readonly unreadEventsMax: number
@@ -21,26 +21,26 @@ export interface Context {
   readonly self: () => Member
   readonly limits: Limits
   readonly features: () => Features
-  /** Takes note of a subscription that was asked for. */
+  /** Called for each requested subscription. */
   readonly subscribed: (subscription: Subscribed) => void
-  /** Cuts the connection of the peer, given as `address:port`. */
+  /** Closes the connection of the peer `address:port`. */
   readonly drop: (peer: string) => void
 }
 
 export interface Subscribed {
   readonly stream: string
-  /** The last revision that the subscriber has, or thinks of. */
+  /** The revision after which the subscription starts. */
   readonly from: number | 'start' | 'end'
 }
 
-/** `no-batch` and `unimplemented` are what older servers are like. */
+/** `no-batch` and `unimplemented` simulate older servers. */
 export type Features = 'all' | 'no-batch' | 'unimplemented'
 
-/** Whether nobody waits for the answer any more: such a call is not begun. */
+/** Whether the caller no longer waits for the answer. Such a call is not started. */
 export const givenUp = (call: { readonly cancelled: boolean; readonly getDeadline: () => Date | number }): boolean =>
   call.cancelled || Number(call.getDeadline()) <= Date.now()
 
-/** Why this node does not serve the call, if it does not. */
+/** The reason why this node does not serve the call, if there is one. */
 export const refusal = ({ cluster, self }: Context, headers: Metadata): RpcError | undefined => {
   if (cluster.leader === undefined) return notReady()
   const needsLeader = headers.get('requires-leader')[0] === 'true'

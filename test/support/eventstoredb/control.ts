@@ -1,4 +1,4 @@
-/** Orders to a server in another process: JSON over HTTP, on a port of its own. */
+/** Controls a server in another process: JSON over HTTP, on a separate port. */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Features } from './context.js'

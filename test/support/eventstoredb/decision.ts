@@ -1,13 +1,13 @@
 /**
- * What the server's single writer decides about a write: the table of IndexWriter.CheckCommit of
- * EventStoreDB 23.10, as a pure function. Nothing here knows of logs, files or calls.
+ * The decision of the server's single writer about a write: the table of IndexWriter.CheckCommit of
+ * EventStoreDB 23.10, as a pure function.
  */
 export type Expected = number | 'no_stream' | 'any' | 'stream_exists'
 
 export interface StreamFacts {
-  /** Revision of the last event written, -1 for none. */
+  /** Revision of the last written event, -1 for none. */
   readonly head: number
-  /** The same as readers see it: behind `head` while a write is on its way to disk. */
+  /** The head that readers see: less than `head` while a write is not on disk yet. */
   readonly visible: number
   readonly tombstoned: boolean
   readonly softDeleted: boolean
@@ -32,13 +32,13 @@ const deleted: Decision = { kind: 'deleted' }
 const silent: Decision = { kind: 'silent' }
 
 const seenBefore = (facts: StreamFacts, first: number, last: number): Decision => {
-  // Not yet where readers look: "dropping idempotent write", the client is meant to try again.
+  // Not visible to readers yet. The server logs "dropping idempotent write"; the client is expected to try again.
   if (facts.visible < last) return silent
   // The reply cannot be built (its constructor throws), so none is sent.
   return last < first - 1 ? silent : { kind: 'idempotent', first, last }
 }
 
-/** Expecting any or stream_exists: only the cache of recent ids is looked at. */
+/** For `any` and `stream_exists`, the server looks only at the cache of recent ids. */
 const decideByRecentIds = (facts: StreamFacts, ids: ReadonlyArray<string>): Decision => {
   let first = -1
   let last = -1
@@ -51,7 +51,7 @@ const decideByRecentIds = (facts: StreamFacts, ids: ReadonlyArray<string>): Deci
   return ids.length === 0 ? append(facts.softDeleted) : seenBefore(facts, first, last)
 }
 
-/** Expecting a revision before the head: the same events, at the same revisions, or nothing. */
+/** For a revision before the head, the append is idempotent if the same events are at the same revisions, else refused. */
 const decideBehindHead = (facts: StreamFacts, expected: number, ids: ReadonlyArray<string>): Decision => {
   for (const [index, id] of ids.entries()) {
     const revision = expected + 1 + index
@@ -70,6 +70,6 @@ export const decide = (facts: StreamFacts, expected: Expected, ids: ReadonlyArra
   if (expected === 'any' || expected === 'stream_exists') return decideByRecentIds(facts, ids)
   const revision = expected === 'no_stream' ? -1 : expected
   if (revision < facts.head) return decideBehindHead(facts, revision, ids)
-  // At the head ids are not looked at: the same append sent twice this way is appended twice.
+  // At the head the server does not look at ids.
   return revision > facts.head ? wrongRevision : append(facts.softDeleted)
 }

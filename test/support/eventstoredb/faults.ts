@@ -1,36 +1,36 @@
 /**
- * What is to go wrong, and when: rules that a test writes down, or a seed that picks from them.
- * Rules are plain data, so that they can also be sent to a server in another process.
+ * Faults to inject: rules from a test, or random faults from a seed. Rules are plain data, so that
+ * they can also be sent to a server in another process.
  */
 import { oneOf, randomOf, type Random } from '../random.js'
 
 export type FaultPoint = 'append' | 'delete' | 'read' | 'subscribe' | 'features' | 'gossip'
 
 export type FaultKind =
-  /** The connection is cut: before the write takes effect, or after it (`commit`), with no reply. */
+  /** The connection is closed without a reply, before the write takes effect or (with `commit`) after it. */
   | 'drop'
-  /** Nothing is ever answered; the write takes effect if `commit`. */
+  /** There is never an answer; the write takes effect if `commit`. */
   | 'no-reply'
-  /** The server says that it timed out; with `commit` the write takes effect all the same, after `afterMs`. */
+  /** The server answers that it timed out; with `commit` the write still takes effect, after `afterMs`. */
   | 'timeout'
-  /** The reply comes twice, the second after `afterMs` (batch appends); each event does, at once (reads and subscriptions). */
+  /** The reply is sent twice, the second time after `afterMs` (batch appends); each event is sent twice (reads and subscriptions). */
   | 'duplicate-reply'
   /** The write takes effect at once, the reply comes after `afterMs`. */
   | 'late-reply'
-  /** Everything is done `afterMs` later. */
+  /** Everything happens `afterMs` later. */
   | 'slow'
   /** "Server Is Not Ready": electing, starting, stopping. */
   | 'not-ready'
   | 'too-busy'
-  /** Only the leader does this; who that is, if `leader` is given. */
+  /** "Only the leader does this", with the leader's address if `leader` is given. */
   | 'not-leader'
-  /** The call ends with OK, and no (further) reply. */
+  /** The call ends with OK and without a (further) reply. */
   | 'close-call'
   /** The call fails: UNAVAILABLE. */
   | 'unavailable'
   /** The call fails: INTERNAL. */
   | 'internal'
-  /** This write alone is answered with an internal error, and others of its call go on (batch appends; else as `internal`). */
+  /** Only this write is answered with an internal error; others in the same call go on (batch appends; otherwise like `internal`). */
   | 'internal-answer'
   /** A subscription ends because its reader did not keep up. */
   | 'too-slow'
@@ -40,7 +40,7 @@ export interface Fault {
   /** Whether the write takes effect. Default: no. */
   readonly commit?: boolean
   readonly afterMs?: number
-  /** Reads and subscriptions: so many events go out first. */
+  /** Reads and subscriptions: number of events sent before the fault. */
   readonly afterEvents?: number
   readonly leader?: { readonly host: string; readonly port: number }
 }
@@ -48,11 +48,11 @@ export interface Fault {
 export interface FaultRule {
   readonly on: FaultPoint
   readonly fault: Fault
-  /** Only for this stream; a trailing `*` stands for any rest. */
+  /** Only for this stream; a trailing `*` matches any rest. */
   readonly stream?: string
-  /** So many calls pass before. */
+  /** Number of calls without the fault before the first with it. */
   readonly skip?: number
-  /** For so many calls, then no more. Default: 1. */
+  /** Number of calls with the fault. Default: 1. */
   readonly times?: number
 }
 
@@ -86,12 +86,12 @@ export class Faults {
   private randomFaults: (RandomFaults & { readonly next: Random }) | undefined
   readonly fired: Array<FiredFault> = []
 
-  /** Adds rules. The first that concerns a call counts. */
+  /** Adds rules. The first rule that matches a call applies. */
   readonly script = (...rules: ReadonlyArray<FaultRule>): void => {
     this.rules.push(...rules.map((rule) => ({ rule, skip: rule.skip ?? 0, times: rule.times ?? 1 })))
   }
 
-  /** From now on, until {@link clear}: the same seed and the same order of calls fail in the same way. */
+  /** Injects random faults until {@link clear}. The same seed and the same order of calls give the same faults. */
   readonly random = (faults: RandomFaults): void => {
     this.randomFaults = { ...faults, next: randomOf(faults.seed) }
   }
@@ -101,7 +101,7 @@ export class Faults {
     this.randomFaults = undefined
   }
 
-  /** What is to go wrong with this call. */
+  /** The fault of this call, if any. */
   readonly take = (on: FaultPoint, stream: string): Fault | undefined => {
     const fault = this.scripted(on, stream) ?? this.drawn(on)
     if (fault !== undefined) this.fired.push({ on, stream, fault })

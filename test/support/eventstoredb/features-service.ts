@@ -1,4 +1,4 @@
-/** ServerFeatures: what the server can do, as 23.10.8 lists it. */
+/** ServerFeatures: the list of 23.10.8. */
 import type { ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js'
 import type { Context, Features } from './context.js'
 import { message, text } from './protobuf.js'

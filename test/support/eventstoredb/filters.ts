@@ -1,14 +1,14 @@
-/** What a reader of the whole log may see, and what it asked for. */
+/** Filters for readers of the whole log. */
 import type { LogEvent } from './log-event.js'
 
 export type EventFilter = (event: LogEvent) => boolean
 
-/** Everything but the server's own bookkeeping. */
+/** Everything except the server's internal streams. */
 export const everything: EventFilter = ({ stream }) =>
   !(stream === '$epoch-information'
     || (stream.startsWith('$persistentsubscription-$all::') && /-(?:checkpoint|parked)$/.test(stream)))
 
-/** .NET's expressions begin with flags where JavaScript's end with them. */
+/** Regular expressions of .NET begin with their flags; those of JavaScript end with them. */
 const expression = (source: string): RegExp => {
   const flags = /^\(\?([ims]+)\)/.exec(source)
   return flags === null ? new RegExp(source) : new RegExp(source.slice(flags[0].length), flags[1])
@@ -20,7 +20,7 @@ export interface FilterExpression {
   readonly prefixes: ReadonlyArray<string>
 }
 
-/** Throws for an expression that is none. */
+/** @throws for an invalid expression. */
 export const filterOf = ({ of, regex, prefixes }: FilterExpression): EventFilter => {
   if (regex !== '') {
     const wanted = expression(regex)

@@ -1,4 +1,4 @@
-/** Gossip: which nodes there are, and which of them leads. */
+/** Gossip: the nodes and the leader. */
 import type { ServerUnaryCall, sendUnaryData } from '@grpc/grpc-js'
 import type { Member } from './cluster.js'
 import type { Context } from './context.js'

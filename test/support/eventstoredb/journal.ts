@@ -1,6 +1,6 @@
 /**
- * The log on disk: one file of frames, one frame a write, each with its length and checksum. What
- * was not written whole when the process died is cut off when the file is opened again.
+ * The log on disk: a file with one frame per write. Each frame has its length and checksum. An
+ * incomplete frame at the end is removed when the file is opened again.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, open, type FileHandle } from 'node:fs/promises'
@@ -21,7 +21,7 @@ const headerBytes = 8
 
 const checksum = (payload: Uint8Array): number => createHash('md5').update(payload).digest().readUInt32LE(0)
 
-/** A line of JSON about the write, then data and metadata of its events. */
+/** A line of JSON that describes the write, followed by data and metadata of its events. */
 const frame = ({ stream, position, end, events }: LogWrite): Buffer => {
   const about = Buffer.from(JSON.stringify({
     stream, position, end,
@@ -49,7 +49,7 @@ const parse = (payload: Buffer): StoredWrite => {
   }
 }
 
-/** Hands over every whole frame; returns where the last of them ends. */
+/** Calls `each` with every complete frame. Returns the offset of the end of the last one. */
 const replay = async (file: FileHandle, each: (write: StoredWrite) => void): Promise<number> => {
   const { size } = await file.stat()
   const header = Buffer.alloc(headerBytes)
@@ -77,7 +77,7 @@ export const openJournal = async (dir: string, each: (write: StoredWrite) => voi
 
   let waiting: Array<{ readonly bytes: Buffer; readonly kept: () => void }> = []
   let flushing: Promise<void> | undefined
-  /** Everything that came in while the disk was busy goes out together. */
+  /** Writes everything that arrived while the disk was busy, with one sync. */
   const flush = async (): Promise<void> => {
     while (waiting.length > 0) {
       const batch = waiting

@@ -1,6 +1,6 @@
 /**
- * The top level of a JSON object, each value as its own text: JSON.parse would round the 64-bit
- * integers in which the server's own fields are written. The last of several equal names counts.
+ * The top level of a JSON object, with each value as text: JSON.parse would round the 64-bit
+ * integers of the server's fields. Of several equal names, the last counts.
  */
 const name = /\s*"((?:[^"\\]|\\.)*)"\s*:\s*/y
 const scalar = /"(?:[^"\\]|\\.)*"|[^\s,{}[\]"]+/y

@@ -9,7 +9,7 @@ const integer = (text: string): bigint => BigInt(text.replace('+', ''))
 
 type Encode = (event: LogEvent) => Buffer
 
-/** How an event is sent to a reader that asked for links to be followed, or did not. */
+/** Encodes events for a reader, with or without resolving links. */
 export const encoding = (log: Log, resolveLinks: boolean): Encode => {
   if (!resolveLinks) return readResponse
   return (event) => {

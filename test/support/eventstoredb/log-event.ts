@@ -1,4 +1,4 @@
-/** An event in the log, encoded for readers once, when it is written. */
+/** An event in the log. It is encoded for readers once, when it is written. */
 import { bytes, int64Max, message, text, uint } from './protobuf.js'
 
 export interface NewEvent {
@@ -19,7 +19,7 @@ export interface LogEvent extends NewEvent {
   readonly recorded: Buffer
 }
 
-/** Stands for 2^63-1: a number cannot hold it, and nothing else comes near. */
+/** Represents 2^63-1, which a number cannot hold exactly. No other revision comes near. */
 export const tombstoneRevision = 2 ** 63
 
 export const linkType = '$>'
@@ -29,7 +29,7 @@ export const tombstoneType = '$streamDeleted'
 const entry = (key: string, value: string): Buffer => message(6, text(1, key), text(2, value))
 
 const typeEntries = new Map<string, Buffer>()
-/** Type and content type: the same few over and over. */
+/** Encodes type and content type, and caches the result: there are only a few. */
 const typeEntry = (type: string, isJson: boolean): Buffer => {
   const key = `${isJson ? 'j' : 'b'}${type}`
   const known = typeEntries.get(key)
@@ -43,7 +43,7 @@ const typeEntry = (type: string, isJson: boolean): Buffer => {
   return made
 }
 
-/** `stream` is the StreamIdentifier field, encoded. */
+/** The encoded StreamIdentifier field of `stream`. */
 export const streamIdentifier = (field: number, stream: string): Buffer => message(field, text(3, stream))
 
 const revisionField = (revision: number): Buffer =>
@@ -62,10 +62,10 @@ export const recorded = (event: Omit<LogEvent, 'recorded'>, identifier = streamI
     bytes(8, event.data),
   ])
 
-/** ReadResp with an event that is no link, or is not to be resolved. */
+/** ReadResp with an event that is not a link, or a link that is not resolved. */
 export const readResponse = (event: LogEvent): Buffer => message(1, bytes(1, event.recorded), uint(3, event.position))
 
-/** ReadResp with a link and what it points to, if that can be read. */
+/** ReadResp with a link and its target, if that can be read. */
 export const linkResponse = (link: LogEvent, target: LogEvent | undefined): Buffer =>
   message(1, target === undefined ? Buffer.alloc(0) : bytes(1, target.recorded), bytes(2, link.recorded), uint(3, link.position))
 

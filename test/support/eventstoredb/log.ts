@@ -1,6 +1,6 @@
 /**
- * One log of all streams. The writer sees everything; readers see what has reached the disk
- * (`publish`), in the order in which it was written.
+ * One log of all streams. The writer sees everything. Readers see only what has reached the disk
+ * (`publish`), in the order of writing.
  */
 import { RecentIds } from './recent-ids.js'
 import {
@@ -9,7 +9,7 @@ import {
 import { recorded, streamIdentifier, tombstoneRevision, type LogEvent, type NewEvent } from './log-event.js'
 import type { StreamFacts } from './decision.js'
 
-/** What one write leaves in the log: its events, or nothing but a gap when it had none. */
+/** The log entry of one write: its events, or only a gap if it had none. */
 export interface LogWrite {
   readonly stream: string
   readonly position: number
@@ -33,16 +33,16 @@ interface Entry {
   readonly event: LogEvent | undefined
 }
 
-/** A real log starts with records of the server's own. */
+/** A real log begins with internal records of the server. */
 const firstPosition = 1024
-/** Header, lengths and checksums of a log record, about. */
+/** Approximate size of a log record's header, lengths and checksums. */
 const recordBytes = 90
 
 export class Log {
   private readonly streams = new Map<string, Stream>()
   private readonly entries: Array<Entry> = []
   readonly recentIds: RecentIds
-  /** Metastreams written since the start. What the writer holds of these it trusts, without a look at what became of the original. */
+  /** Metastreams written since the start. The writer trusts its copy of these, without looking at the original stream. */
   private readonly remembered = new Set<string>()
   private readonly listeners = new Set<(event: LogEvent) => void>()
   private visibleCount = 0
@@ -96,7 +96,7 @@ export class Log {
     const start = this.endPosition
     const added = events.map((event): LogEvent => {
       const revision = tombstone ? tombstoneRevision : stream.events.length
-      // Spelt out, not spread: this is the server's hottest line.
+      // Written out instead of spread: this is the server's hottest code.
       const placed = {
         id: event.id, type: event.type, isJson: event.isJson, data: event.data, metadata: event.metadata,
         stream: name, revision, position: this.endPosition, createdMs,
@@ -109,7 +109,7 @@ export class Log {
     return { stream: name, position: added.at(-1)?.position ?? start, end: this.endPosition, events: added }
   }
 
-  /** Puts a write back that was read from disk. */
+  /** Restores a write that was read from disk. */
   readonly restore = (write: Omit<LogWrite, 'events'> & { readonly events: ReadonlyArray<Omit<LogEvent, 'recorded'>> }): void => {
     const stream = this.open(write.stream)
     for (const event of write.events) {
@@ -137,11 +137,11 @@ export class Log {
     else stream.events.push(event)
     if (!isMetastream(stream.name)) return
     this.remembered.add(stream.name)
-    // Readers ask whether it is JSON by its own account; the writer tries.
+    // Readers look at the event's JSON flag; the writer tries to parse it.
     this.open(originalOf(stream.name)).metadata = metadataOf(event.data, true)
   }
 
-  /** What a restart makes the writer forget. */
+  /** Forgets what the writer does not know after a restart. */
   readonly forget = (): void => {
     this.recentIds.clear()
     this.remembered.clear()
@@ -149,7 +149,7 @@ export class Log {
 
   // ------------------------------------------------------------------ the readers' view
 
-  /** Shows readers everything before `end`. */
+  /** Makes everything before `end` visible to readers. */
   readonly publish = (end: number): void => {
     while (this.visibleCount < this.entries.length) {
       const { position, event } = this.entries[this.visibleCount] as Entry
@@ -173,7 +173,7 @@ export class Log {
     }
   }
 
-  /** Calls back with every event that is published from now on. */
+  /** Calls `listener` with every event published from now on. */
   readonly listen = (listener: (event: LogEvent) => void): (() => void) => {
     this.listeners.add(listener)
     return () => this.listeners.delete(listener)
@@ -185,7 +185,7 @@ export class Log {
   readonly tombstoneVisible = (name: string): boolean =>
     this.streams.get(name)?.tombstoneVisible === true || (isMetastream(name) && this.tombstoneVisible(originalOf(name)))
 
-  /** The event, if a reader of the stream may see it. -1 asks for the last one. */
+  /** The event, if readers of the stream may see it. -1 means the last one. */
   readonly readable = (name: string, revision: number, nowMs: number): LogEvent | undefined => {
     const stream = this.streams.get(name)
     const metadata = this.metadata(name)
@@ -197,19 +197,19 @@ export class Log {
     return expired ? undefined : event
   }
 
-  /** Where the log ends for readers: the position of the next write, if nothing is on its way. */
+  /** The end of the log for readers. */
   get end(): number {
     return this.visibleEnd
   }
 
-  /** Number of log entries that readers see. */
+  /** Number of log entries visible to readers. */
   get count(): number {
     return this.visibleCount
   }
 
   readonly at = (index: number): Entry | undefined => (index < this.visibleCount ? this.entries[index] : undefined)
 
-  /** Index of the entry that starts exactly there; the number of entries for the end; undefined between entries. */
+  /** Index of the entry that starts at `position`; the number of entries for the end; undefined between entries. */
   readonly indexOf = (position: number): number | undefined => {
     if (position === 0) return 0
     let low = 0

@@ -1,6 +1,6 @@
 /**
- * Stream metadata as the server understands it: the top level of the last event of `$$stream`.
- * A document that it cannot read as it expects counts as none at all.
+ * Stream metadata: the top level of the last event of `$$stream`. A document that the server cannot
+ * parse as expected counts as absent.
  */
 import { topLevel } from './json-top-level.js'
 
@@ -13,13 +13,13 @@ export interface StreamMetadata {
 }
 
 export const noMetadata: StreamMetadata = { softDeleted: false }
-/** Metastreams keep one event, whatever anyone says. */
+/** Metastreams always keep one event. */
 export const metadataOfMetastreams: StreamMetadata = { softDeleted: false, maxCount: 1 }
 
 const revisionMax = 9_223_372_036_854_775_807n
 const secondsMax = 922_337_203_685n
 
-/** What a soft delete writes. */
+/** The metadata that a soft delete writes. */
 export const softDeletion = `{"$tb":${String(revisionMax)}}`
 
 export const isMetastream = (stream: string): boolean => stream.startsWith('$$')
@@ -77,7 +77,7 @@ export const metadataOf = (data: Uint8Array, isJson: boolean): StreamMetadata =>
   }
 }
 
-/** The same document with `$tb` set, as the server rewrites it when a soft-deleted stream is written to again. */
+/** The metadata with `$tb` set, as the server writes it when a soft-deleted stream is written to again. */
 export const recreatedFrom = (data: Uint8Array, revision: number): Buffer | undefined => {
   try {
     const document: unknown = JSON.parse(Buffer.from(data).toString('utf8'))
@@ -88,7 +88,7 @@ export const recreatedFrom = (data: Uint8Array, revision: number): Buffer | unde
   }
 }
 
-/** The first revision that readers of the stream may see. */
+/** The first revision that readers of the stream can see. */
 export const firstReadable = (metadata: StreamMetadata, head: number): number =>
   Math.max(
     0,

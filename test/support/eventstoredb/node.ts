@@ -1,4 +1,4 @@
-/** What tests of the adapter run against. */
+/** The node that tests of the adapter run against. */
 import { EventStoreServer } from './server.js'
 
 export interface TestNode {
@@ -8,7 +8,7 @@ export interface TestNode {
   readonly close: () => Promise<void>
 }
 
-/** The node that `EVENTSTOREDB_URL` names, or else a protocol server of its own. Says which. */
+/** The node that `EVENTSTOREDB_URL` names, or else a new protocol server. Prints which. */
 export const eventStoreDbUrl = async (): Promise<TestNode> => {
   const real = process.env['EVENTSTOREDB_URL']
   if (real !== undefined && real !== '') {

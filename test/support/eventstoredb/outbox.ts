@@ -1,4 +1,4 @@
-/** Messages on their way to a reader, no faster than it takes them; and what a fault makes of them. */
+/** Sends messages to a reader with back-pressure, and applies faults to them. */
 import type { ServerWritableStream } from '@grpc/grpc-js'
 import type { Context } from './context.js'
 import type { Fault } from './faults.js'
@@ -13,7 +13,7 @@ export class Outbox {
   private eventsLeft: number
   private resume: (() => void) | undefined
   private begun = false
-  /** No more messages: the call has ended, or was cancelled, or has fallen silent. */
+  /** No more messages are sent: the call has ended, was cancelled, or has gone silent. */
   over = false
   onOver: () => void = () => {}
 
@@ -30,7 +30,7 @@ export class Outbox {
     return this.waiting.length
   }
 
-  /** For how long it has taken none. */
+  /** How long the transport has taken no message. */
   readonly blockedMs = (): number => (this.blockedSinceMs === undefined ? 0 : Date.now() - this.blockedSinceMs)
 
   readonly event = (message: Buffer): void => {
@@ -65,7 +65,7 @@ export class Outbox {
     this.call.emit('error', this.begun ? onceBegun(error) : error)
   }
 
-  /** What is queued goes out before the end does. */
+  /** Sends the queued messages before the end. */
   private flush(): void {
     for (const message of this.waiting.splice(0)) this.call.write(message)
   }

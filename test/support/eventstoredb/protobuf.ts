@@ -1,11 +1,11 @@
-/** As much of protobuf's encoding as the server's answers need. */
+/** The part of protobuf's encoding that the server's answers need. */
 const bytesOfVarint = (value: number): number => {
   let size = 1
   for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) size += 1
   return size
 }
 
-/** A bigint where a number could not hold all 64 bits. */
+/** Takes a bigint for values that a number cannot hold. */
 export const varint = (value: number | bigint): Buffer => (typeof value === 'number' ? ofNumber(value) : ofBigint(value))
 
 const ofBigint = (value: bigint): Buffer =>

@@ -1,4 +1,4 @@
-/** ReadReq, which asks for nine different things, taken apart. */
+/** Parses ReadReq, which has nine variants. */
 import type { Position } from './all-reads.js'
 import { filterOf, type EventFilter } from './filters.js'
 import { int64Max, uint64Max } from './protobuf.js'
@@ -13,7 +13,7 @@ const { RevisionOptionCase } = streams.ReadReq.Options.StreamOptions
 const { AllOptionCase } = streams.ReadReq.Options.AllOptions
 const { FilterCase, WindowCase } = streams.ReadReq.Options.FilterOptions
 
-/** `filter` undefined: no filter. `window` and `checkpointEvery` count events looked at. */
+/** `filter` undefined: no filter. `window` and `checkpointEvery` count examined events. */
 export interface Filter {
   readonly matches: EventFilter
   readonly window: number
@@ -33,7 +33,7 @@ export type ReadRequest = { readonly resolveLinks: boolean } & (
 export class InvalidRead extends Error {}
 
 const defaultWindow = 32
-/** What the largest number of 64 bits is as a position of its own: -1, where no record can be. */
+/** The largest 64-bit number as a position: -1, where no record can be. */
 const nowhere = -1
 
 const streamFrom = (options: Options, subscribes: boolean): From<number> => {
@@ -43,7 +43,7 @@ const streamFrom = (options: Options, subscribes: boolean): From<number> => {
     case RevisionOptionCase.END: return 'end'
     case RevisionOptionCase.REVISION: {
       const revision = revisionOf(stream.getRevision())
-      // A subscription begins at the next one, and there is none.
+      // A subscription starts at the next revision, and there is none.
       if (subscribes && revision === int64Max) throw new BadRequest('no next revision')
       return revision === uint64Max ? 'end' : Number(revision)
     }

@@ -1,4 +1,4 @@
-/** Read: reads and subscriptions come in by the same caller. */
+/** Read: the RPC for reads and subscriptions. */
 import { allBackwards, allForwards, type AllPage, type Position } from './all-reads.js'
 import { subscribeToAll } from './all-subscription.js'
 import { refusal, type Context } from './context.js'
@@ -47,7 +47,7 @@ const readAll = async (context: Context, request: Request<'all'>, out: Outbox): 
   const { backwards, count, filter } = request
   const encode = encoding(log, request.resolveLinks)
   const matches = filter?.matches ?? everything
-  // Pages of nothing never reach an end: the server goes on for ever.
+  // With a count of 0 the server never ends the call.
   if (count === 0) return
   const page = (at: Position, size: number): AllPage | 'error' =>
     backwards ? allBackwards(log, at, size, matches) : allForwards(log, at, size, matches, filter?.window)

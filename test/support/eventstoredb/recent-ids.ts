@@ -1,6 +1,6 @@
 /**
- * The writer's cache of event ids: server-wide, first in first out, bounded by bytes, empty after a
- * restart. An id belongs to the first stream that used it, for as long as it is in here.
+ * The writer's cache of event ids: for the whole server, first in first out, bounded in bytes, empty
+ * after a restart. While an id is in the cache it belongs to the first stream that used it.
  */
 export const recentIdsBytesMax = 8 * 1024 * 1024
 

@@ -1,10 +1,10 @@
-/** Requests as the client's stubs decode them, turned into the server's own terms. */
+/** Converts requests, as the client's stubs decode them, into the server's terms. */
 import type { Expected } from './decision.js'
 import type { NewEvent } from './log-event.js'
 import { int64Max, uint64Max } from './protobuf.js'
 import type { StreamIdentifier, UUID } from './stubs.js'
 
-/** A request that the server answers with BadRequest, or fails on. */
+/** A request that the server answers with BadRequest or with a failure. */
 export class BadRequest extends Error {}
 
 export const streamName = (identifier: StreamIdentifier | undefined): string =>
@@ -12,7 +12,7 @@ export const streamName = (identifier: StreamIdentifier | undefined): string =>
 
 const usual = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** As .NET reads them: with braces, without dashes, in capitals. */
+/** Accepts the same forms as .NET: with braces, without dashes, in capitals. */
 export const idOf = (uuid: UUID | undefined): string => {
   const text = uuid?.getString() ?? ''
   if (usual.test(text)) return text
@@ -22,7 +22,7 @@ export const idOf = (uuid: UUID | undefined): string => {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
-/** Not to be written in UTF-8: the client sends three bytes, of which .NET can read none. */
+/** Lone surrogates have no UTF-8 encoding: the client sends three bytes that .NET cannot decode. */
 const loneSurrogates = /\p{Surrogate}/gu
 
 interface Proposed {
@@ -45,17 +45,17 @@ export const proposedEvent = (message: Proposed): NewEvent => {
   return { id, type, isJson: contentType === 'application/json', data: message.getData_asU8(), metadata: message.getCustomMetadata_asU8() }
 }
 
-/** Bytes that count towards the limit of one append. 23.10 leaves out metadata and type, by a slip. */
+/** Bytes that count towards the limit of one append. 23.10 does not count metadata and type (a bug of the server). */
 export const countedBytes = (event: NewEvent): number => event.data.length
 
-/** Revisions are of 64 bits, and below 2^63; the largest number of all stands for the end. */
+/** Revisions have 64 bits and are below 2^63; the largest 64-bit number means the end. */
 export const revisionOf = (text: string): bigint => {
   const value = BigInt(text)
   if (value > int64Max && value !== uint64Max) throw new BadRequest("Specified argument was out of the range of valid values. (Parameter 'value')")
   return value
 }
 
-/** What the caller expects, in his own words: an error repeats them to the last digit. */
+/** The expected revision exactly as the caller sent it: errors repeat all its digits. */
 export type Stated = Exclude<Expected, number> | bigint
 
 export const understood = (stated: Stated): Expected => {
@@ -69,7 +69,7 @@ interface ExpectedOption {
   readonly hasStreamExists: () => boolean
 }
 
-/** `undefined` when the oneof is not set. */
+/** `undefined` if the oneof is not set. */
 export const expectedOf = (options: ExpectedOption, revision: string | undefined): Stated | undefined => {
   if (options.hasNoStream()) return 'no_stream'
   if (options.hasAny()) return 'any'

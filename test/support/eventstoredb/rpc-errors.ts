@@ -1,4 +1,4 @@
-/** How calls fail: status, text and trailers as EventStoreDB sends them (RpcExceptions.cs). */
+/** Errors of calls: status, text and trailers as EventStoreDB sends them (RpcExceptions.cs). */
 import { Metadata, status } from '@grpc/grpc-js'
 
 export interface RpcError {
@@ -11,17 +11,17 @@ const failure = (code: status, details: string, trailers: Readonly<Record<string
   const metadata = new Metadata()
   for (const [key, value] of Object.entries(trailers)) {
     if (/[^\t\x20-\x7e]/.test(value)) return serverError()
-    // The client, which takes no tab in a trailer, does without that trailer.
+    // The client does not accept tabs in trailers, so such a trailer is left out.
     if (!value.includes('\t')) metadata.set(key, value)
   }
   return { code, details, metadata }
 }
 
-/** Trailers are ASCII. One that is not cannot be sent: the call ends in a bare HTTP 500, which the client puts so. */
+/** Trailers must be ASCII. With another one, the call ends in a bare HTTP 500, which the client reports like this. */
 const serverError = (): RpcError => failure(status.UNKNOWN, bareError)
 const bareError = 'Received HTTP status code 500'
 
-/** The same error for a call that has sent something already: it is too late for an HTTP status, the call is reset. */
+/** The same error for a call that has already sent something: it is too late for an HTTP status, so the call is reset. */
 export const onceBegun = (error: RpcError): RpcError =>
   error.details === bareError ? internal('Received RST_STREAM with code 2 (Internal server error)') : error
 
@@ -60,5 +60,5 @@ export const incomplete = (): RpcError => failure(status.INTERNAL, 'Incomplete m
 export const invalidArgument = (details: string): RpcError => failure(status.INVALID_ARGUMENT, details)
 export const unimplemented = (): RpcError => failure(status.UNIMPLEMENTED, 'Method is unimplemented.')
 export const internal = (details: string): RpcError => failure(status.INTERNAL, details)
-/** What becomes of an exception that a handler did not expect. */
+/** The answer to an unexpected exception in a handler. */
 export const thrown = (): RpcError => failure(status.UNKNOWN, 'Exception was thrown by handler.')

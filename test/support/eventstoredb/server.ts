@@ -1,6 +1,6 @@
 /**
- * A server that speaks EventStoreDB's protocol to the unmodified client, for tests: it keeps the
- * rules of a real 23.10 node for streams, and fails in whatever way it is told to.
+ * A test server that speaks EventStoreDB's protocol with the unmodified client. For streams, it
+ * follows the rules of a real 23.10 node. Faults can be injected.
  */
 import type { EventEmitter } from 'node:events'
 import { createServer, type AddressInfo, type Server as Listener, type Socket } from 'node:net'
@@ -19,11 +19,11 @@ import { featuresService, gossipService, streamsService } from './stubs.js'
 
 export interface ServerOptions {
   readonly host?: string
-  /** 0, the default: any free one, kept over restarts. */
+  /** 0, the default: any free port, kept over restarts. */
   readonly port?: number
-  /** Keeps the log in this folder; in memory without. */
+  /** The folder of the log. Default: the log is in memory. */
   readonly dir?: string
-  /** A store that other nodes of the same pretended cluster share. */
+  /** A store that other nodes of the simulated cluster share. */
   readonly store?: Store
   readonly cluster?: Cluster
   readonly faults?: Faults
@@ -35,7 +35,7 @@ const limitsOf23: Limits = { appendBytesMax: 1_048_576, writeTimeoutMs: 2_000, u
 
 type Handler = (...call: ReadonlyArray<never>) => void
 
-/** 16 MiB less what a log record needs besides. */
+/** 16 MiB less the overhead of a log record. */
 const messageBytesMax = 16 * 1024 * 1024 - 10_000
 
 export class EventStoreServer {
@@ -49,13 +49,13 @@ export class EventStoreServer {
   private grpc: Server | undefined
   private isHalfOpen = false
   private joined: Member | undefined
-  /** Calls that came in, by the name of the RPC. */
+  /** Number of calls, by name of the RPC. */
   readonly calls = new Map<string, number>()
-  /** Subscriptions to one stream that were asked for. */
+  /** Requested subscriptions to single streams. */
   readonly subscriptions: Array<Subscribed> = []
-  /** Calls that were neither answered to the end nor cancelled. */
+  /** Calls that are neither completed nor cancelled. */
   openCalls = 0
-  /** What ServerFeatures tells of; a change counts for clients that ask anew. */
+  /** The answer of ServerFeatures. A change affects clients that ask again. */
   features: Features
   port: number
 
@@ -88,12 +88,12 @@ export class EventStoreServer {
     return this.joined
   }
 
-  /** Connection string of this node alone. */
+  /** Connection string of this single node. */
   get url(): string {
     return `esdb://${this.host}:${this.port}?tls=false`
   }
 
-  /** Listens, again if it was stopped: same port, same data. */
+  /** Starts listening. After `stop`: with the same port and data. */
   readonly start = async (): Promise<void> => {
     if (this.listener !== undefined) return
     const grpc = new Server({ 'grpc.max_receive_message_length': messageBytesMax, 'grpc.max_send_message_length': -1 })
@@ -153,7 +153,7 @@ export class EventStoreServer {
     for (const end of ['finish', 'cancelled', 'error', 'close']) call.on(end, over)
   }
 
-  /** Cuts every connection and listens no more: connection refused. The data stays. */
+  /** Closes every connection and stops listening: new connections are refused. The data stays. */
   readonly stop = async (): Promise<void> => {
     const listener = this.listener
     if (listener === undefined) return
@@ -165,7 +165,7 @@ export class EventStoreServer {
     await closed
   }
 
-  /** Stops and starts; as after any restart, ids written before are found only where revisions say so. */
+  /** Stops and starts. The cache of recent ids is empty then. */
   readonly restart = async (): Promise<void> => {
     await this.stop()
     if (this.options.dir === undefined || this.options.store !== undefined) this.currentStore.log.forget()
@@ -181,7 +181,7 @@ export class EventStoreServer {
     this.held.clear()
   }
 
-  /** Accepts connections and never answers on them; those that are open are cut. */
+  /** Accepts connections but never answers on them; open ones are closed. */
   readonly halfOpen = (on: boolean): void => {
     this.isHalfOpen = on
     this.dropConnections()

@@ -1,4 +1,4 @@
-/** A log and its writer, in memory or kept in a file. */
+/** A log and its writer, in memory or in a file. */
 import { Log } from './log.js'
 import { openJournal, type Journal } from './journal.js'
 import { Writer } from './writer.js'
@@ -6,14 +6,14 @@ import { Writer } from './writer.js'
 export interface Store {
   readonly log: Log
   readonly writer: Writer
-  /** Called when a real node would have stopped for good. */
+  /** Called when a real node would stop for good. */
   onFatal: () => void
   /** Waits for what is being written. */
   readonly close: () => Promise<void>
 }
 
 export interface StoreOptions {
-  /** Folder of the journal; in memory without. */
+  /** Folder of the journal. Default: in memory. */
   readonly dir?: string
   readonly recentIdsBytesMax?: number
 }

@@ -1,9 +1,9 @@
-/** Pages of one stream, within the bounds that its metadata sets at the time of the read. */
+/** Pages of one stream, within the limits of its metadata at the time of the read. */
 import type { Log, Stream } from './log.js'
 import type { LogEvent } from './log-event.js'
 import { firstReadable } from './metadata.js'
 
-/** The server reads so many events at a time. */
+/** Events that the server reads at a time. */
 export const pageEvents = 32
 
 export type StreamPage =

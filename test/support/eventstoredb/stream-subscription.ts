@@ -1,4 +1,4 @@
-/** Subscription to one stream: what is there after the checkpoint, caught-up, what comes. */
+/** Subscription to one stream: the events after the checkpoint, then caught-up, then new events. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Context } from './context.js'
 import { encoding } from './links.js'
@@ -11,7 +11,7 @@ import { Subscription } from './subscription.js'
 
 type Request = Extract<ReadRequest, { readonly kind: 'subscribe-stream' }>
 
-/** A stream that is not there is looked for again and again. */
+/** Interval of looking for a stream that does not exist yet. */
 const pollMs = 50
 
 export const subscribeToStream = async (context: Context, { stream, from, resolveLinks }: Request, out: Outbox): Promise<void> => {
@@ -35,7 +35,7 @@ export const subscribeToStream = async (context: Context, { stream, from, resolv
     page.events.forEach(send)
     await out.room()
     next = page.next
-    // Something may have come while there was no room.
+    // New events may have arrived while the reader had no room.
     if (page.end && next > (log.stream(stream)?.visible ?? -1)) break
   }
   const before = log.tombstoneVisible(stream) ? tombstoneRevision : (log.stream(stream)?.visible ?? -1)

@@ -1,4 +1,4 @@
-/** The client's own generated stubs: what it speaks is what this server understands. */
+/** The client's generated stubs, so that the server speaks exactly the client's protocol. */
 import gossipGrpc from '@eventstore/db-client/generated/gossip_grpc_pb.js'
 import featuresGrpc from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js'
 import streamsGrpc from '@eventstore/db-client/generated/streams_grpc_pb.js'
@@ -11,7 +11,7 @@ export type {
 } from '@eventstore/db-client/generated/streams_pb.js'
 export type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/shared_pb.js'
 
-/** Answers are encoded by hand, so they go out as they are. */
+/** Answers are already encoded. */
 const encoded = (answer: Buffer): Buffer => answer
 
 type Definitions<S> = { readonly [K in keyof S]: S[K] }

@@ -1,11 +1,11 @@
-/** What subscriptions to a stream and to the whole log have in common. */
+/** The common part of subscriptions to a stream and to the whole log. */
 import { randomUUID } from 'node:crypto'
 import type { Outbox } from './outbox.js'
 import { caughtUp, confirmation } from './read-responses.js'
 import { timedOut } from './rpc-errors.js'
 import type { LogEvent } from './log-event.js'
 
-/** A burst is no slow consumer: only one that has taken nothing for so long. */
+/** A consumer counts as slow only if it has taken nothing for this long, and not because of a burst. */
 const blockedMsMax = 100
 
 export class Subscription {
@@ -21,7 +21,7 @@ export class Subscription {
 
   readonly send = (event: LogEvent): void => this.out.event(this.encode(event))
 
-  /** From here on, events are handed over as they are published. */
+  /** From now on, events are delivered as they are published. */
   readonly goLive = (listen: (listener: (event: LogEvent) => void) => () => void, unreadMax: number, listener: (event: LogEvent) => void): void => {
     this.confirm()
     this.out.push(caughtUp())

@@ -1,5 +1,5 @@
 /**
- * The single writer: decides, writes, and answers when the write is on disk and readers see it.
+ * The single writer: decides, writes, and answers when the write is on disk and visible to readers.
  */
 import { randomUUID } from 'node:crypto'
 import { decide, type Expected } from './decision.js'
@@ -14,7 +14,7 @@ export type Outcome =
 
 export type Answer = (outcome: Outcome) => void
 
-/** Where writes are kept. `kept` is called when the write is durable, in the order of the writes. */
+/** Stores writes. `kept` is called when a write is durable, in the order of the writes. */
 export type Keep = (write: LogWrite, kept: () => void) => void
 
 const atOnce: Keep = (_write, kept) => kept()
@@ -22,7 +22,7 @@ const atOnce: Keep = (_write, kept) => kept()
 export interface WriterOptions {
   readonly keep?: Keep
   readonly nowMs?: () => number
-  /** Called when a real node would have stopped for good: a tombstone on a metastream. */
+  /** Called when a real node would stop for good: at a tombstone on a metastream. */
   readonly onFatal?: () => void
 }
 
@@ -52,12 +52,12 @@ export class Writer {
     if (undeleteOriginal) this.recreate(originalOf(stream), this.revisionAfter(originalOf(stream)))
   }
 
-  /** After a tombstone, at 2^63-1, the count runs over. */
+  /** After a tombstone, at 2^63-1, the revision overflows. */
   private revisionAfter(stream: string): number {
     return this.log.tombstoned(stream) ? -tombstoneRevision : this.log.head(stream) + 1
   }
 
-  /** Soft delete: the events are hidden, and the next append goes on after them. */
+  /** Soft delete: the events are hidden, and the next append continues after them. */
   readonly delete = (stream: string, expected: Expected, answer: Answer): void => {
     if (this.decide(stream, expected, [randomUUID()], answer) === undefined) return
     if (this.log.head(stream) < 0 && this.log.head(metastreamOf(stream)) < 0) {
@@ -79,7 +79,7 @@ export class Writer {
       answer({ kind: 'written', revision: 0, position }), true)
   }
 
-  /** `undefined` when the answer has been given, or is never to be given. */
+  /** `undefined` if the answer has been given or will never be given. */
   private decide(stream: string, expected: Expected, ids: ReadonlyArray<string>, answer: Answer): { undelete: boolean } | undefined {
     const decision = decide(this.log.facts(stream), expected, ids)
     switch (decision.kind) {
@@ -99,7 +99,7 @@ export class Writer {
     }
   }
 
-  /** The reply to a repeated append has a position only if the event can still be read. */
+  /** The position for the reply to a repeated append. There is one only if the event can still be read. */
   private positionOf(stream: string, revision: number): number | undefined {
     const found = this.log.readable(stream, revision, this.nowMs())
     return found?.position

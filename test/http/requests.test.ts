@@ -1,4 +1,4 @@
-/** The one caller: who comes in, in which correlation, and what happens when the same request comes twice. */
+/** What every request goes through: tokens, correlation ids, revisions, and idempotency keys. */
 import { createServer, request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startHttpServer } from '@daybook/adapters/http'
@@ -12,13 +12,13 @@ afterAll(() => server.stop())
 
 const until = async (holds: () => boolean): Promise<void> => {
   for (let i = 0; !holds(); i++) {
-    if (i > 3_000) throw new Error('waited in vain')
+    if (i > 3_000) throw new Error('the condition was not met in time')
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
 }
 
 describe('tokens', () => {
-  test('no token, another token, a token without Bearer: 401, and nothing is read or done', async () => {
+  test('no token, a wrong token, a token without Bearer: 401, and nothing is read or done', async () => {
     for (const authorization of ['', 'Bearer wrong', 'Bearer', 'Basic abc', 'dbk_test-token-of-the-http-tests']) {
       const answer = await server.post('/api/queues/locked/tasks', undefined, { raw: 'not even JSON', headers: { authorization } })
       expect(answer, authorization).toMatchObject({ status: 401, body: { code: 'unauthorized' } })
@@ -27,7 +27,7 @@ describe('tokens', () => {
     expect(await server.eventCount('locked')).toBe(0)
   })
 
-  test('every route but health and the contract wants one', async () => {
+  test('every route needs one, except health and the OpenAPI document', async () => {
     const open = []
     for (const { method, path } of server.http.routes) {
       if (method === 'HEAD') continue
@@ -37,14 +37,14 @@ describe('tokens', () => {
     expect(open).toEqual(['GET /healthz', 'GET /readyz', 'GET /api/openapi.json'])
   })
 
-  test('the log names whoever did it', async () => {
+  test('the log has the name of the caller', async () => {
     await server.post('/api/queues/named/tasks', { id: 'a', type: 't' })
     expect((await server.get('/api/queues/named/tasks/a/history')).body.events[0].actor).toBe('admin')
   })
 })
 
 describe('without tokens', () => {
-  /** `fetch` does not let one set Host and Origin. */
+  /** `fetch` does not allow Host and Origin to be set. */
   const ask = (url: string, headers: Readonly<Record<string, string>>): Promise<number> =>
     new Promise((resolve, reject) => {
       httpRequest(`${url}/api/queues`, { headers }, (response) => {
@@ -53,7 +53,7 @@ describe('without tokens', () => {
       }).on('error', reject).end()
     })
 
-  test('programs on this machine are let in, pages from elsewhere are not', async () => {
+  test('programs on this machine are admitted, pages from elsewhere are not', async () => {
     const open = await startTestServer({ tokens: 'off' })
     try {
       const { url, port } = open.http
@@ -71,7 +71,7 @@ describe('without tokens', () => {
 })
 
 describe('correlation', () => {
-  test('X-Correlation-Id is kept in the log and echoed, also by refusals', async () => {
+  test('X-Correlation-Id is recorded in the log and sent back, also with refusals', async () => {
     const headers = { 'x-correlation-id': 'ticket-42' }
     const made = await server.post('/api/queues/corr/tasks', { id: 'a', type: 't' }, { headers })
     expect(made.headers.get('x-correlation-id')).toBe('ticket-42')
@@ -81,7 +81,7 @@ describe('correlation', () => {
     expect(refused.headers.get('x-correlation-id')).toBe('ticket-42')
   })
 
-  test('one is made when there is none, or none that could be kept', async () => {
+  test('one is made if it is absent or invalid', async () => {
     const seen = new Set<string | null>()
     for (const headers of [{}, {}, { 'x-correlation-id': 'a b' }, { 'x-correlation-id': 'x'.repeat(129) }] as ReadonlyArray<Record<string, string>>) {
       const made = (await server.get('/healthz', { headers })).headers.get('x-correlation-id')
@@ -93,7 +93,7 @@ describe('correlation', () => {
 })
 
 describe('EV-04: revisions', () => {
-  test('every answer about a queue tells its revision, a refusal too', async () => {
+  test('every answer about a queue has its revision, refusals too', async () => {
     await server.post('/api/queues/rev/tasks', { tasks: [{ id: 'a', type: 't', payload: 1 }, { id: 'b', type: 't', payload: 2 }] })
     expect((await server.get('/api/queues/rev/depth')).revision).toBe(1)
     expect((await server.get('/api/queues/rev/tasks/a')).revision).toBe(1)
@@ -123,7 +123,7 @@ describe('Idempotency-Key', () => {
   const q = '/api/queues/idem'
   const withKey = (key: string) => ({ headers: { 'idempotency-key': key } })
 
-  test('the same key and body: the same answer, done once', async () => {
+  test('the same key and body: the same answer, and the request runs once', async () => {
     await server.post(`${q}/tasks`, { tasks: [1, 2, 3].map((payload) => ({ type: 't', payload })) })
     const first = await server.post(`${q}/claims`, { agentId: 'w' }, withKey('k1'))
     const again = await server.post(`${q}/claims`, { agentId: 'w' }, withKey('k1'))
@@ -133,7 +133,7 @@ describe('Idempotency-Key', () => {
     expect((await server.post(`${q}/claims`, { agentId: 'w' })).body.claims[0].task.id).not.toBe(first.body.claims[0].task.id)
   })
 
-  test('refusals are answers as well', async () => {
+  test('refusals are kept as well', async () => {
     const ask = () => server.post(`${q}/tasks`, { id: 'x', type: 't', dependencies: ['later'] }, withKey('k2'))
     expect((await ask()).status).toBe(422)
     await server.post(`${q}/tasks`, { id: 'later', type: 't', payload: 'l' })
@@ -147,7 +147,7 @@ describe('Idempotency-Key', () => {
     await server.post(`${q}/resume`)
   })
 
-  test('while the first is under way: 409', async () => {
+  test('while the first request is running: 409', async () => {
     await server.post('/api/queues/slow/tasks', { type: 't' })
     await server.post('/api/queues/slow/claims', { agentId: 'w' })
     const ask = () => server.post('/api/queues/slow/claims', { agentId: 'w', wait: 20 }, withKey('k4'))
@@ -159,11 +159,11 @@ describe('Idempotency-Key', () => {
     expect((await ask()).text).toBe((await first).text)
   })
 
-  test('a key that is none: 400', async () => {
+  test('an invalid key: 400', async () => {
     expect(await server.post(`${q}/pause`, {}, withKey('x'.repeat(256)))).toMatchObject({ status: 400, body: { errors: [{ path: 'Idempotency-Key' }] } })
   })
 
-  test('what is kept is bounded: the oldest answers are forgotten', async () => {
+  test('the number of kept answers is bounded: the oldest are dropped', async () => {
     const small = await startTestServer({ limits: { idempotencyEntriesMax: 2 } })
     try {
       await small.post('/api/queues/q/tasks', { tasks: [1, 2, 3, 4, 5].map((payload) => ({ type: 't', payload })) })
@@ -176,8 +176,8 @@ describe('Idempotency-Key', () => {
   })
 })
 
-describe('what is not there', () => {
-  test('another path: 404; another method: 405 with those there are', async () => {
+describe('unknown routes', () => {
+  test('an unknown path: 404; another method: 405 with the allowed methods', async () => {
     expect(await server.get('/api/nothing')).toMatchObject({ status: 404, body: { code: 'not-found' } })
     expect(await server.get('/')).toMatchObject({ status: 404 })
     const wrong = await server.call('PUT', '/api/queues/q/tasks', { type: 't' })
@@ -191,7 +191,7 @@ describe('what is not there', () => {
   })
 })
 
-test('what goes wrong inside stays inside: 500 with a correlation id, and no word of why', async () => {
+test('an internal error: 500 with a correlation id and without details', async () => {
   const secret = 'the secret of the inside'
   const broken = await startTestServer()
   try {
@@ -207,7 +207,7 @@ test('what goes wrong inside stays inside: 500 with a correlation id, and no wor
   }
 })
 
-test('an engine that refuses is heard: 503 with Retry-After', async () => {
+test('a refusal of the engine: 503 with Retry-After', async () => {
   const busy = await startTestServer()
   try {
     await busy.post('/api/queues/q/tasks', { id: 'a', type: 't' })
@@ -221,7 +221,7 @@ test('an engine that refuses is heard: 503 with Retry-After', async () => {
   }
 })
 
-test('an address that is taken is an error at the start', async () => {
+test('an address in use is an error at the start', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
   const { port } = taken.address() as { port: number }
