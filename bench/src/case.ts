@@ -1,4 +1,4 @@
-/** A benchmark: one figure or a few, measured in a process of its own. */
+/** A benchmark: one or a few figures, measured in a separate process. */
 
 /** Name of a figure → its value. */
 export type Figures = Readonly<Record<string, number>>
@@ -7,15 +7,15 @@ export interface Case {
   readonly name: string
   /** What is measured, for the table. */
   readonly what: string
-  /** Figure → [what it must reach, whether more or less is better]. */
+  /** Figure → [direction, goal]: `≥` if more is better, `≤` if less is better. */
   readonly goals: Readonly<Record<string, readonly ['≥' | '≤', number]>>
-  /** The peers' best durable figure on the same load, and whose it is: see `peers.ts`. */
+  /** Name of the peers' figure on the same load: see `peers.ts`. */
   readonly peer?: string
-  /** Run only when it is named: it takes long. */
+  /** Runs only if it is named, because it takes long. */
   readonly onlyNamed?: boolean
-  /** `scale` in (0, 1]: 1 for the real size, less for a quick look. */
+  /** `scale` in (0, 1]: 1 is the real size, less is for a quick run. */
   readonly run: (folder: string, scale: number) => Promise<Figures>
 }
 
-/** At least `least`, so that a quick look still measures something. */
+/** Scales `count`, but not below `least`, so that a quick run still measures something. */
 export const scaled = (count: number, scale: number, least = 1_000): number => Math.max(Math.min(count, least), Math.round(count * scale))

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: every case several times, each run in a process and a folder of its own, and a table of medians
- * with their spread. `npm run bench -- --help` says the rest.
+ * `npm run bench`: runs every case several times, each run in its own process and folder, and prints a table of medians
+ * with their spread. See `npm run bench -- --help`.
  */
 import { fork } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -24,8 +24,8 @@ const help = `npm run bench -- [OPTIONS]
 `
 
 /**
- * For every process that is measured, peers included. Node starts four threads to compile and to collect garbage, however few the cores: the
- * thread that writes then waits behind one of them for a time slice of 3 ms, which is the p99. So many as there are cores besides the first.
+ * For every measured process, peers included. Node starts four threads to compile and to collect garbage, however few the cores. On few cores
+ * the writing thread then waits for one of them, for a time slice of 3 ms, which shows in the p99. 0 means one thread fewer than cores.
  */
 const nodeOptions = '--v8-pool-size=0'
 

@@ -1,11 +1,11 @@
-/** Small tools that every case uses: time, percentiles, the load itself. */
+/** Tools for all cases: time, percentiles, the load. */
 
-/** Milliseconds, monotonic; comparable between processes of one machine. */
+/** Monotonic milliseconds, comparable between processes on one machine. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Nearest rank; `share` in [0, 1]. */
+/** Nearest-rank percentile; `share` in [0, 1]. */
 export const percentile = (values: ReadonlyArray<number>, share: number): number => {
   const sorted = Float64Array.from(values).sort()
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
@@ -16,10 +16,10 @@ export const perSecond = (count: number, ms: number): number => (count / ms) * 1
 let seed = 12_345
 const random = (): number => (seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0) / 4_294_967_296
 
-/** 1 to 10, the same sequence in every process. */
+/** Random priorities from 1 to 10, the same sequence in every process. */
 export const nextPriority = (): number => 1 + Math.floor(random() * 10)
 
-/** About 300 bytes of JSON: the load that the peers are measured with. */
+/** About 300 bytes of JSON, the same as for the peers. */
 export const payload = (i: number, priority: number) => ({
   type: 'code.change',
   priority,
@@ -30,13 +30,13 @@ export const payload = (i: number, priority: number) => ({
 
 let made = 0
 
-/** Another task: no two of a process have the same content, so none is a duplicate. */
+/** A task with different content from all others of this process, so that none is a duplicate. */
 export const newTask = () => {
   const priority = nextPriority()
   return { type: 'code.change', priority, payload: payload(made++, priority) }
 }
 
-/** Runs `work(i)` for i = 0 … count−1 with so many under way at once; milliseconds it took. */
+/** Runs `work(i)` for i = 0 … count−1, `width` at a time. Returns the milliseconds it took. */
 export const inParallel = async (count: number, width: number, work: (i: number) => Promise<unknown>): Promise<number> => {
   let next = 0
   const start = nowMs()

@@ -1,4 +1,4 @@
-/** The EventStoreDB that is measured against: the node of `EVENTSTOREDB_URL`, or the protocol server in a process of its own. */
+/** The EventStoreDB for the benchmarks: the node of `EVENTSTOREDB_URL`, or the protocol server in a separate process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -13,7 +13,7 @@ export const startNode = async (): Promise<Node> => {
   if (real !== undefined && real !== '') return { url: real, stop: () => Promise.resolve() }
   const script = fileURLToPath(new URL('../../scripts/run.mjs', import.meta.url))
   const child = spawn(process.execPath, [script, 'eventstoredb', '--port', '0'], { stdio: ['ignore', 'pipe', 'inherit'] })
-  // Nor must it outlive a case that failed.
+  // It must also end if a case fails.
   process.once('exit', () => child.kill())
   const said = new Promise<string>((resolve, reject) => {
     child.stdout.on('data', (text: Buffer) => resolve(String(text).trim()))

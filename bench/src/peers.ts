@@ -1,6 +1,6 @@
 /**
- * The same load on BullMQ, pg-boss and graphile-worker, by the scripts that the peers' figures come from. Their
- * servers must run (see the README beside those scripts); each figure is the best durable peer's.
+ * Runs the same load on BullMQ, pg-boss and graphile-worker, with the peers' own scripts. Their servers must be
+ * running (see the README of those scripts). Each figure is that of the best durable peer.
  */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -21,7 +21,7 @@ const best = {
   'graphile-on': '{"concurrency":24,"batch":500}',
 } as const
 
-/** What our cases are compared with → how the peer's figure is had, and which field it is. */
+/** The peers' figures by name: the runs, and the field of the result. */
 const runs: Readonly<Record<string, { readonly runs: ReadonlyArray<PeerRun>; readonly field: string; readonly ours: string; readonly less: boolean }>> = {
   'enqueue, 256 in flight': {
     runs: [{ who: 'BullMQ', script: 'b-enqueue-concurrent.mjs', args: ['--variant', 'bullmq-always', '--n', '50000'] }],
@@ -71,12 +71,12 @@ const runs: Readonly<Record<string, { readonly runs: ReadonlyArray<PeerRun>; rea
 export interface PeerFigure {
   readonly who: string
   readonly value: number
-  /** Our figure that it is to be held against. */
+  /** Our figure to compare with. */
   readonly ours: string
   readonly less: boolean
 }
 
-/** Empty when nothing is to be compared. Rejects when a peer's script fails. */
+/** Empty if there is nothing to compare. Rejects if a peer's script fails. */
 export const runPeers = async (folder: string, peer: string): Promise<ReadonlyArray<PeerFigure>> => {
   const plan = runs[peer]
   if (plan === undefined) return []

@@ -1,4 +1,4 @@
-/** A queue on an SQLite file (synchronous=FULL), in this process or behind a server process. */
+/** A queue on an SQLite file (synchronous=FULL), in this process or in a server process. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import type { NewTask } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { inParallel, newTask } from './measure.js'
 
-/** Where the server keeps its log in its data folder. */
+/** Name of the log file in the server's data folder. */
 export const logFile = 'daybook.sqlite'
 
 export const caller: Caller = { actor: 'bench' }
@@ -30,7 +30,7 @@ export const openQueue = async (folder: string, other?: { readonly store: EventS
   })
   await daybook.ready
   const engine = await daybook.open(other?.queue ?? 'default')
-  // The handler of the peers reports nothing; a decision report is another feature, not another price.
+  // The peers have no decision reports, so they are not required here.
   right(await engine.submit({ type: 'Configure', patch: { decisionReport: 'optional' } }, caller))
   return { daybook, engine }
 }
@@ -63,7 +63,7 @@ export interface Server {
 
 const token = 'bench-token-of-this-run'
 
-/** The real server, as a user starts it, in a process of its own. */
+/** The real server in a separate process, started like a user does. */
 export const startServer = async (folder: string): Promise<Server> => {
   const bin = fileURLToPath(new URL('../../packages/adapters/bin/daybook.js', import.meta.url))
   const child = spawn(process.execPath, [bin, 'serve', '--port', '0', '--data', folder], {

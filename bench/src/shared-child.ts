@@ -1,4 +1,4 @@
-/** One of several processes on one queue: enqueues, claims and completes until it is told to stop. Arguments: store, queue, folder. */
+/** One of several processes on one queue: enqueues, claims and completes until it is stopped. Arguments: store, queue, folder. */
 import { once } from 'node:events'
 import { prepareTask, type QueueEngine } from '@daybook/adapters/engine'
 import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
@@ -14,12 +14,12 @@ const { daybook, engine } = await openQueue(folder, { store, queue })
 const answers: Array<number> = []
 let isOver = false
 
-/** A life after the other; whose task it is that is worked on does not matter. */
+/** Enqueues, claims and completes in a loop; a claimed task may be another caller's. */
 const work = async (on: QueueEngine, agent: string): Promise<void> => {
   const answered = async <A>(outcome: Promise<A>): Promise<A> => {
-    const told = await outcome
+    const answer = await outcome
     answers.push(nowMs())
-    return told
+    return answer
   }
   while (!isOver) {
     const task = newTask()

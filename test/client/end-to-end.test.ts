@@ -6,7 +6,7 @@ let queue: RealQueue
 let client: DaybookClient
 let serial = 0
 const numbers = (count: number): ReadonlyArray<number> => Array.from({ length: count }, (_, n) => n)
-/** Each test has a queue of its own. */
+/** A client on a new queue for each test. */
 const fresh = async (): Promise<DaybookClient> => {
   const own = client.in(`q${serial++}`)
   await own.settings.patch({ decisionReport: 'optional', defaults: { backoffSeconds: 0, maxRetries: 0 } })
@@ -19,7 +19,7 @@ beforeAll(async () => {
 })
 afterAll(() => queue.stop())
 
-test('LK-05 gathered enqueues are each its own: new, duplicate, refused', async () => {
+test('LK-05 each gathered enqueue has its own result: new, duplicate, refused', async () => {
   const own = await fresh()
   const calls = [...numbers(300), ...numbers(300)].map((n) => own.enqueue({ type: 'mail', payload: { n }, priority: n === 42 ? 11 : 5 }))
   const answers = await Promise.allSettled(calls)
@@ -40,7 +40,7 @@ test('LK-05 gathered enqueues are each its own: new, duplicate, refused', async 
   expect((await own.depth()).byStatus.pending).toBe(299)
 })
 
-test('a task lives its life: enqueued, claimed, kept, completed, read back', async () => {
+test('a task from end to end: enqueued, claimed, kept, completed, read back', async () => {
   const own = await fresh()
   const deadlineAt = new Date('2030-01-02T03:04:05.678Z')
   const { id, number } = await own.enqueue({ type: 'eng-api', payload: { goal: 'x' }, ticketId: 'T-1', phase: 'TESTING', deadlineAt, requires: { skills: ['ts'] } })
@@ -57,7 +57,7 @@ test('a task lives its life: enqueued, claimed, kept, completed, read back', asy
   expect((await own.tasks({ status: ['completed', 'pending'], ticketId: 'T-1', q: 'api', priority: '1-10' })).tasks.map((task) => task.id)).toEqual([id])
 })
 
-test('LK-07 of many claims at the same time each gets tasks of its own; a waiting one is served by an enqueue', async () => {
+test('LK-07 concurrent claims get different tasks; a waiting one is served by an enqueue', async () => {
   const own = await fresh()
   await own.enqueueAll(numbers(50).map((n) => ({ type: 'x', payload: n })))
   const claims = (await Promise.all(numbers(25).map((n) => own.claim({ agentId: `a${n}`, max: 2, wait: 30 })))).flat()
@@ -77,7 +77,7 @@ test('an aborted claim takes nothing', async () => {
   expect((await own.claim({ agentId: 'b', wait: 30 })).map(({ task }) => task.id)).toEqual([id])
 })
 
-test('bulk: all or none, each for itself, and reports', async () => {
+test('bulk: all or none, each on its own, and outcomes', async () => {
   const own = await fresh()
   const bad = [{ type: 'x', id: 'b', dependencies: ['a'] }, { type: 'x', id: 'a', payload: 1, dependencies: ['nowhere'] }]
   await expect(own.enqueueAll(bad)).rejects.toMatchObject({ code: 'unknown-dependency', status: 422 })
@@ -94,7 +94,7 @@ test('bulk: all or none, each for itself, and reports', async () => {
   expect(listed).toBe(999)
 })
 
-test('dead letters, breakers, agents, settings, pause: the operator’s side', async () => {
+test('dead letters, breakers, agents, settings, pause: the operator’s commands', async () => {
   const own = await fresh()
   const review = { reviewer: 'me', reason: 'looked into' }
   const ids = (await own.enqueueAll(numbers(4).map((n) => ({ type: 'x', payload: n })))).results.map(({ id }) => id)
@@ -153,7 +153,7 @@ test('imports, the log, the list of queues', async () => {
   expect((await client.ready()).status).toBe('ready')
 })
 
-test('a wrong token is refused, a queue that nobody has used yet is empty', async () => {
+test('a wrong token is refused, a queue that was never used is empty', async () => {
   const stranger = createClient({ url: queue.url, token: 'dbk_wrong', retryForMs: 0 })
   await expect(stranger.enqueue({ type: 'x' })).rejects.toMatchObject({ code: 'unauthorized', status: 401 })
   await stranger.close()

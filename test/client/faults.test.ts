@@ -39,7 +39,7 @@ const pausesMade = (): ReadonlyArray<number> => {
   return pauses
 }
 
-describe('what may be repeated is repeated', () => {
+describe('repeatable requests are repeated', () => {
   test.each(['drop-before', 'drop-after', 'half'] as const)('LK-05 an enqueue that ends in %s is repeated, and enqueued once', async (fault) => {
     connect()
     server.fault = (_, index) => (index < 2 ? fault : undefined)
@@ -49,7 +49,7 @@ describe('what may be repeated is repeated', () => {
     expect(server.tasks.size).toBe(1)
   })
 
-  test('an overloaded server is asked again, not before it wished', async () => {
+  test('an overloaded server is asked again, not before the time it asked for', async () => {
     connect()
     const pauses = pausesMade()
     server.fault = (_, index) => (index === 0 ? refuse(503, 'overloaded', { 'retry-after': '1' }) : undefined)
@@ -60,14 +60,14 @@ describe('what may be repeated is repeated', () => {
     expect(pauses[0]).toBeLessThanOrEqual(1_013)
   })
 
-  test('a wish beyond the time left is told at once', async () => {
+  test('if the server asks for more time than is left, the call fails at once', async () => {
     connect({ retryForMs: 500 })
     server.fault = () => refuse(503, 'unavailable', { 'retry-after': '60' })
     await expect(client.enqueue(task(1))).rejects.toMatchObject({ code: 'unavailable', status: 503, retryAfterSeconds: 60 })
     expect(server.seen.length).toBe(1)
   })
 
-  test('repeating ends when its time is over', async () => {
+  test('repeating ends at the time limit', async () => {
     connect({ retryForMs: 600 })
     const pauses = pausesMade()
     server.fault = (_, index) => (index < 1_000 ? 'drop-before' : undefined)
@@ -92,7 +92,7 @@ describe('what may be repeated is repeated', () => {
     }
   })
 
-  test('a call under a key of its own is repeated under it, whatever it is', async () => {
+  test('a call with the caller’s own key is repeated with it, whatever the call', async () => {
     connect()
     const keyed = { idempotencyKey: 'my-key' }
     const reviewed = { reviewer: 'r', reason: 'why' }
@@ -117,7 +117,7 @@ describe('what may be repeated is repeated', () => {
     }
   })
 
-  test('many outcomes go out in several requests, each under a key of its own, and are repeated under that', async () => {
+  test('many outcomes are sent in several requests, each with its own key, and are repeated with it', async () => {
     connect()
     const failures = Array.from({ length: 2_500 }, (_, n) => ({ kind: 'fail' as const, taskId: `t${n}`, ...holder, error: 'no' }))
     const dropped = new Set<string>()
@@ -132,12 +132,12 @@ describe('what may be repeated is repeated', () => {
       const key = String(headers['idempotency-key'])
       texts.set(key, new Set([...(texts.get(key) ?? []), text]))
     }
-    // Three keys for three requests: one key for two of them would be answered with the other's answer.
+    // Three keys for three requests: with one key for two of them, one would get the other's answer.
     expect([...texts.values()].map(({ size }) => size)).toEqual([1, 1, 1])
     expect(server.seen.length).toBe(6)
   })
 
-  test('where nothing listens, the error says so, and that nothing was sent', async () => {
+  test('if nothing listens, the error says so, and that nothing was sent', async () => {
     const { url } = server
     await server.close()
     client = createClient({ url, retryForMs: 0 })
@@ -145,14 +145,14 @@ describe('what may be repeated is repeated', () => {
     await expect(client.claim({ agentId: 'a' })).rejects.toMatchObject({ code: 'unreachable', unsent: true })
   })
 
-  test('a proxy that speaks in the server’s place counts as no answer', async () => {
+  test('an answer of a proxy instead of the server counts as no answer', async () => {
     connect()
     server.fault = (_, index) => (index === 0 ? { status: 502, text: '<html>Bad Gateway</html>' } : undefined)
     await client.enqueue(task(1))
     expect(server.seen.length).toBe(2)
   })
 
-  test('a failure is repeated under one key, since a second one would be refused; a completion needs none', async () => {
+  test('a failure is repeated with one key, because a second one would be refused; a completion needs none', async () => {
     connect()
     server.fault = (_, index) => (index === 0 || index === 2 ? 'drop-after' : undefined)
     await client.fail('t', { ...holder, error: 'no' })
@@ -166,7 +166,7 @@ describe('what may be repeated is repeated', () => {
   })
 })
 
-describe('what may not be repeated is not', () => {
+describe('other requests are not repeated', () => {
   test.each(['drop-before', 'drop-after', 'half'] as const)('LK-07 a claim that ends in %s is left to the caller', async (fault) => {
     connect()
     server.fault = () => fault
@@ -176,7 +176,7 @@ describe('what may not be repeated is not', () => {
     expect(server.seen.length).toBe(2)
   })
 
-  test('a cancel of which the answer is lost is told; one refused as overloaded had no effect and is repeated', async () => {
+  test('a cancel whose answer is lost fails; one refused as overloaded had no effect and is repeated', async () => {
     connect()
     server.fault = () => 'drop-after'
     expect(await codeOf(client.cancel('t', 'because'))).toBe('unreachable')
@@ -209,7 +209,7 @@ describe('waiting has an end', () => {
     expect(await codeOf(client.enqueue(task(1)))).toBe('unreachable')
   })
 
-  test('a claim that waits longer than timeoutMs is no failure', async () => {
+  test('a claim that waits longer than timeoutMs is not a failure', async () => {
     connect()
     const gate = latch()
     server.held = gate.opened
@@ -220,7 +220,7 @@ describe('waiting has an end', () => {
     expect(await claim).toEqual([])
   })
 
-  test('an aborted claim ends at once, and its connection with it, so that the server does not serve it in vain', async () => {
+  test('an aborted claim ends at once and closes its connection, so that the server does not serve it', async () => {
     connect()
     server.held = new Promise(() => undefined)
     const stop = new AbortController()
@@ -233,7 +233,7 @@ describe('waiting has an end', () => {
     expect(server.seen.length).toBe(1)
   })
 
-  test('waiting claims do not keep calls waiting, and many may share a signal', async () => {
+  test('waiting claims do not delay other calls, and many can share a signal', async () => {
     connect({ connectionsMax: 2 })
     const warnings: Array<Error> = []
     const warned = (warning: Error): number => warnings.push(warning)
@@ -271,7 +271,7 @@ describe('a client', () => {
     for (const text of shown) expect(text).not.toContain('secret')
   })
 
-  test('tells what is no Daybook server', async () => {
+  test('reports a server that is not Daybook', async () => {
     connect()
     server.fault = () => ({ status: 200, text: '<html>' })
     expect(await codeOf(client.tasks())).toBe('unexpected-answer')
@@ -279,7 +279,7 @@ describe('a client', () => {
     expect(await codeOf(client.tasks())).toBe('unexpected-answer')
   })
 
-  test('once closed answers what was called and refuses the rest', async () => {
+  test('once closed answers earlier calls and refuses later ones', async () => {
     connect()
     const gate = latch()
     server.held = gate.opened
@@ -316,7 +316,7 @@ describe('a client', () => {
     await closed
   })
 
-  test('once closed answers a call that the server has put off', async () => {
+  test('once closed answers a call that the server has deferred', async () => {
     connect()
     let putOff = 0
     server.item = () => (putOff++ < 2 ? problemOf(503, 'overloaded', { retryAfterSeconds: 0.1 }) : undefined)
@@ -333,7 +333,7 @@ describe('a client', () => {
     [{ connectionsMax: 0 }],
     [{ gather: { itemsMax: 1_001 } }],
     [{ gather: { inFlightMax: Number.NaN } }],
-  ])('refuses options out of their range: %j', (options) => {
+  ])('refuses options out of range: %j', (options) => {
     connect()
     expect(() => createClient(options)).toThrow(RangeError)
   })
@@ -352,7 +352,7 @@ describe('a client', () => {
     ])
   })
 
-  test('reads a log of any length line by line, and says so when it breaks off', async () => {
+  test('reads a log of any length line by line, and fails if it breaks off', async () => {
     connect()
     const line = (revision: number): string => JSON.stringify({ revision, type: 'Claimed', at: '2026-07-01T12:00:00.000Z', data: { ö: 'ü'.repeat(500) } })
     const text = Array.from({ length: 2_000 }, (_, n) => line(n)).join('\n')

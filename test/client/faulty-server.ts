@@ -1,6 +1,6 @@
 /**
- * A server that fails as it is told to: for what a real one does too rarely to test. It knows enqueues and
- * outcomes in bulk, claims and health; everything else the tests answer themselves.
+ * A server with faults on demand, for failures that are too rare with a real one. It handles bulk enqueues and
+ * outcomes, claims and health; tests answer everything else themselves.
  */
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,35 +10,35 @@ export interface Seen {
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  // The tests look into bodies freely.
+  // Tests read any part of a body, so it has no type.
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
   readonly body: any
   readonly at: number
-  /** The caller went away before the answer was complete. */
+  /** Whether the caller disconnected before the answer was complete. */
   left: boolean
 }
 
 export type Fault =
-  /** The connection breaks before anything is done. */
+  /** The connection breaks before the request is processed. */
   | 'drop-before'
-  /** It is done, but the connection breaks before the answer. */
+  /** The request is processed, but the connection breaks before the answer. */
   | 'drop-after'
-  /** It is done, and half of the answer arrives. */
+  /** The request is processed, and half of the answer arrives. */
   | 'half'
   | { readonly status: number; readonly text: string; readonly headers?: Readonly<Record<string, string>> }
 
 export interface FaultyServer {
   readonly url: string
   readonly seen: Array<Seen>
-  /** By id; how often each was enqueued for the first time is 1 or the server would be wrong. */
+  /** The enqueued tasks by id. */
   readonly tasks: Map<string, unknown>
-  /** What happens to a request; `undefined` for nothing special. */
+  /** The fault of a request; `undefined` for none. */
   fault: (request: Seen, index: number) => Fault | undefined
-  /** A result in place of the usual one for one item of a bulk request. */
+  /** A result that replaces the usual one for an item of a bulk request. */
   item: (item: { readonly [key: string]: unknown }, index: number) => object | undefined
   /** Answers are held back until this resolves. */
   held: Promise<void>
-  /** Most requests that were open at a time. */
+  /** The largest number of open requests at a time. */
   openMax: number
   readonly close: () => Promise<void>
 }
@@ -125,14 +125,14 @@ export const faultyServer = async (): Promise<FaultyServer> => {
   return server
 }
 
-/** A promise and what opens it. */
+/** A promise, and the function that resolves it. */
 export const latch = (): { readonly opened: Promise<void>; readonly open: () => void } => {
   let open = (): void => undefined
   const opened = new Promise<void>((resolve) => (open = resolve))
   return { opened, open }
 }
 
-/** Waits until it is so; fails after thirty seconds. */
+/** Waits until the condition holds; fails after thirty seconds. */
 export const until = async (isSo: () => boolean, what: string): Promise<void> => {
   for (const end = Date.now() + 30_000; !isSo(); ) {
     if (Date.now() > end) throw new Error(`not in time: ${what}`)

@@ -29,7 +29,7 @@ describe('single calls are gathered into bulk requests', () => {
     expect(server.seen.every(({ body }) => body.atomic === false)).toBe(true)
   })
 
-  test('callers that call again and again go on sharing requests', async () => {
+  test('callers that repeatedly call keep sharing requests', async () => {
     connect()
     const caller = async (first: number): Promise<void> => {
       for (let n = first; n < 6_400; n += 64) expect((await client.enqueue(task(n))).id).toBe(`id-of-${n}`)
@@ -38,9 +38,9 @@ describe('single calls are gathered into bulk requests', () => {
     expect(server.seen.length).toBeLessThanOrEqual(6_400 / 16)
   })
 
-  test('a lone call does not wait for company: it is answered while no timer goes off', async () => {
+  test('a single call does not wait for others: it is answered without any timer', async () => {
     connect()
-    // The connection is there before.
+    // Opens the connection first.
     await client.health()
     vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] })
     try {
@@ -51,7 +51,7 @@ describe('single calls are gathered into bulk requests', () => {
     expect(server.seen.slice(1).map(({ body }) => body.tasks?.length ?? 1)).toEqual(Array(20).fill(1))
   })
 
-  test('while requests are under way, calls gather', async () => {
+  test('while requests are in flight, calls are gathered', async () => {
     connect({ gather: { inFlightMax: 1 } })
     const gate = latch()
     server.held = gate.opened
@@ -68,7 +68,7 @@ describe('single calls are gathered into bulk requests', () => {
     expect(sizes()).toEqual([1, 10])
   })
 
-  test('requests stay within the bounds on tasks and on requests under way', async () => {
+  test('requests stay within the limits on tasks and on requests in flight', async () => {
     connect({ gather: { itemsMax: 10, inFlightMax: 2 } })
     const gate = latch()
     server.held = gate.opened
@@ -80,7 +80,7 @@ describe('single calls are gathered into bulk requests', () => {
     expect(server.openMax).toBe(2)
   })
 
-  test('requests stay within the bound on bytes; a larger task travels alone', async () => {
+  test('requests stay within the limit on bytes; a larger task is sent alone', async () => {
     connect({ gather: { bytesMax: 10_000, splitMin: 1_000 } })
     const large = 'ü'.repeat(6_000)
     const texts = numbers(20).map((n) => `${n}${'ü'.repeat(1_000)}`)
@@ -92,7 +92,7 @@ describe('single calls are gathered into bulk requests', () => {
     expect(others.length).toBeLessThan(10)
   })
 
-  test('reports on leases are gathered as well, whatever they say', async () => {
+  test('outcomes of all kinds are gathered as well', async () => {
     connect()
     const holder = { agentId: 'a', token: 1 }
     const [done, failed, released, extended] = await Promise.all([
@@ -127,7 +127,7 @@ describe('each caller has its own error', () => {
   const settled = async (calls: ReadonlyArray<Promise<unknown>>): Promise<ReadonlyArray<string>> =>
     (await Promise.allSettled(calls)).map((each) => (each.status === 'fulfilled' ? 'ok' : (each.reason as DaybookError).code))
 
-  test('one refused task among many is its caller’s alone, and its fields are named as that caller knows them', async () => {
+  test('of many tasks one is refused: only its caller gets the error, with paths as in its own call', async () => {
     connect()
     server.item = (each, index) =>
       each.priority === 11
@@ -143,7 +143,7 @@ describe('each caller has its own error', () => {
     })
   })
 
-  test('where the request as a whole is refused because of one task, the others go through without it', async () => {
+  test('if a whole request is refused because of one task, the others are sent again without it', async () => {
     connect()
     server.fault = ({ text }) => (text.includes('monstrous') ? refuse(413, 'too-large') : undefined)
     const calls = numbers(50).map((n) => client.enqueue(task(n === 17 ? 'monstrous' : n)))
@@ -151,7 +151,7 @@ describe('each caller has its own error', () => {
     expect(server.tasks.size).toBe(49)
   })
 
-  test('what is no JSON never leaves the process', async () => {
+  test('a value that is not JSON is not sent', async () => {
     connect()
     const cycle: { self?: unknown } = {}
     cycle.self = cycle
@@ -160,7 +160,7 @@ describe('each caller has its own error', () => {
     expect(sizes()).toEqual([2])
   })
 
-  test('a call that the server puts off is made again, the others are answered at once', async () => {
+  test('a call that the server defers is repeated, the others are answered at once', async () => {
     connect()
     let putOff = 0
     server.item = ({ payload }) => (payload === 3 && putOff++ < 2 ? problemOf(503, 'overloaded', { retryAfterSeconds: 0.02 }) : undefined)
@@ -179,7 +179,7 @@ describe('each caller has its own error', () => {
     [422, 'unknown-dependency'],
     [500, 'internal'],
     [503, 'unavailable'],
-  ])('a call that was refused for itself (%i %s) is not made again: the queue has answered it', async (status, code) => {
+  ])('a call that the queue refused (%i %s) is not repeated', async (status, code) => {
     connect({ retryForMs: 300 })
     server.item = (each) => (each.payload === 3 || each.taskId === 't3' ? problemOf(status, code) : undefined)
     const enqueues = await settled(numbers(5).map((n) => client.enqueue(task(n))))
@@ -188,7 +188,7 @@ describe('each caller has its own error', () => {
     expect(sizes()).toEqual([5, 5])
   })
 
-  test('a server that answers fewer items than it was asked is not believed', async () => {
+  test('an answer with fewer items than the request is an error', async () => {
     connect()
     server.fault = () => ({ status: 200, text: '{"results":[],"revision":1}' })
     expect(await settled([client.enqueue(task(1)), client.enqueue(task(2))])).toEqual(['unexpected-answer', 'unexpected-answer'])
@@ -207,7 +207,7 @@ describe('each caller has its own error', () => {
 })
 
 describe('bulk calls', () => {
-  test('each for itself: any number of tasks, in order, what is wrong in its place', async () => {
+  test('each on its own: any number of tasks, with results and errors in order', async () => {
     connect()
     server.item = ({ payload }) => (payload === 1_500 ? problemOf(422, 'unknown-dependency') : undefined)
     const tasks = numbers(2_500).map((n) => task(n === 7 ? 1n : n))
@@ -221,7 +221,7 @@ describe('bulk calls', () => {
     })
   })
 
-  test('a request that failed is the error of its tasks, not of those that were answered', async () => {
+  test('a failed request is the error of its own tasks only', async () => {
     connect({ retryForMs: 0, gather: { inFlightMax: 1 } })
     server.fault = (_, index) => (index === 1 ? 'drop-before' : undefined)
     const { results } = await client.enqueueAll(numbers(2_500).map((n) => task(n)), { atomic: false })

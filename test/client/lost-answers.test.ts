@@ -1,4 +1,4 @@
-/** An enqueue whose answer is lost is sent again: nothing comes twice, whatever makes a duplicate in the queue, and over a restart of the server. */
+/** An enqueue whose answer is lost is sent again: nothing is enqueued twice, whatever `deduplicate` is, even if the server restarts. */
 import { createServer, type IncomingMessage, request, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createClient, type DaybookClient, type NewTask } from '@daybook/adapters/client'
@@ -8,18 +8,18 @@ import { adminToken, startTestServer, type TestServer } from '../http/support.js
 
 const store = () => {
   const memory = openMemoryStore()
-  // The next server goes on with it.
+  // Not closed: the next server continues with it.
   return { ...memory, close: () => Promise.resolve() }
 }
 
 let server: TestServer
 let proxy: Server
 let client: DaybookClient
-/** What is done to the server before the answer that is lost. */
+/** Runs before the answer that is lost. */
 let meanwhile: () => Promise<void>
 let lost: number
 
-/** Hands requests on, and loses the first answer to each enqueue. */
+/** A proxy that loses the first answer to each enqueue. */
 const losing = (): Server => {
   const seen = new Set<string>()
   return createServer((asked, response) => {
@@ -66,14 +66,14 @@ const ways: ReadonlyArray<readonly [string, (tasks: ReadonlyArray<NewTask>) => P
   ['each for itself', (all) => client.enqueueAll(all, { atomic: false })],
 ]
 
-test.each(ways)('deduplicate off, %s: an answer that is lost doubles nothing', async (_, enqueue) => {
+test.each(ways)('deduplicate off, %s: a lost answer enqueues nothing twice', async (_, enqueue) => {
   await client.settings.patch({ deduplicate: 'off' })
   await enqueue(tasks(6))
   expect(lost).toBeGreaterThan(0)
   expect((await client.depth()).total).toBe(6)
 })
 
-test('deduplicate off: nor if the server was started anew in between', async () => {
+test('deduplicate off: nor if the server restarts in between', async () => {
   await client.settings.patch({ deduplicate: 'off' })
   meanwhile = async () => {
     meanwhile = () => Promise.resolve()

@@ -1,4 +1,4 @@
-/** What a task looks like on its way: JSON as the native printer makes it, with the payload's keys in order. */
+/** The JSON of a task in a request: like that of JSON.stringify, but with the payload's keys in order. */
 import { type ClientOptions, createClient, type DaybookClient, type NewTask } from '@daybook/adapters/client'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type FaultyServer, faultyServer } from './faulty-server.js'
@@ -43,7 +43,7 @@ test.each(cases)('%s', async (_, task, text) => {
   ])
 })
 
-test('what is no JSON at all is refused before anything is sent', async () => {
+test('a value that is not JSON is refused before anything is sent', async () => {
   const cycle: Record<string, unknown> = {}
   cycle['self'] = cycle
   for (const task of [{ type: 'a', payload: cycle }, { type: 'a', payload: { big: 1n } }] as ReadonlyArray<object>) {

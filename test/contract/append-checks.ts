@@ -5,7 +5,7 @@ import { append, appendMany, assertHolds, event, events, pause, readAll, type Ch
 
 type Verdict = 'written' | 'refused'
 
-/** Events there before, expectation, verdict. */
+/** Number of events in the stream, expected revision, verdict. */
 const expectedRevisionTable: ReadonlyArray<readonly [before: number, expected: ExpectedRevision, verdict: Verdict]> = [
   [0, 'no_stream', 'written'],
   [0, 'any', 'written'],
@@ -38,7 +38,7 @@ const expectedRevision: ReadonlyArray<Check> = expectedRevisionTable.map(([befor
   },
 }))
 
-/** JSON texts that a careless store changes. */
+/** JSON texts that a careless store would change. */
 const awkwardTexts: ReadonlyArray<string> = [
   '{}',
   '{ "spaces" :  [ 1.0, 1e2, -0, 12345678901234567890 ] }',

@@ -1,6 +1,6 @@
 /**
- * What a check of the contract is: a plain async function that throws. The suites run each against
- * every store; the teeth tests run each against a store that is broken on purpose.
+ * A check of the contract is an async function that throws. The suites run each check against every
+ * store; the teeth tests run each against stores that are broken on purpose.
  */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -10,7 +10,7 @@ export interface CheckContext {
   readonly store: EventStore
   /** A stream name that no other check uses, so that checks can share a server. */
   readonly fresh: (name?: string) => string
-  /** Runs of the property tests. */
+  /** Number of runs of the property tests. */
   readonly numRuns: number
 }
 
@@ -30,7 +30,7 @@ export const event = (n: number, data: string = JSON.stringify({ n })): EventToA
 export const events = (count: number, first = 0): Array<EventToAppend> =>
   Array.from({ length: count }, (_, i) => event(first + i))
 
-/** Appends, and throws unless it succeeded; the new head. */
+/** Appends, and throws if that fails. Returns the new head. */
 export const append = async (
   store: EventStore,
   stream: string,
@@ -42,7 +42,7 @@ export const append = async (
   return outcome._tag === 'Right' ? outcome.right.revision : -1
 }
 
-/** Appends in slices that every store takes. */
+/** Appends in parts that every store accepts. */
 export const appendMany = async (store: EventStore, stream: string, count: number): Promise<Array<EventToAppend>> => {
   const all = events(count)
   for (let i = 0; i < count; i += 500) await append(store, stream, all.slice(i, i + 500))
@@ -59,12 +59,12 @@ export const readAll = async (
   return found
 }
 
-/** What was appended, without what the store adds. */
+/** An event without the fields that the store adds. */
 export const asAppended = ({ id, type, data, metadata }: EventToAppend): EventToAppend => ({ id, type, data, metadata })
 
 export const revisionsOf = (found: ReadonlyArray<RecordedEvent>): Array<number> => found.map(({ revision }) => revision)
 
-/** Throws unless the stream holds exactly these, in this order, at revisions 0, 1, 2, … */
+/** Throws unless the stream has exactly these events, in this order, at revisions 0, 1, 2, … */
 export const assertHolds = async (
   store: EventStore,
   stream: string,

@@ -1,6 +1,6 @@
 /**
- * Stores that are broken on purpose, one way each. A check of the contract that accepts them all
- * would be no check; `teeth.test.ts` says which one must notice what.
+ * Stores that are broken on purpose, each in one way. `teeth.test.ts` says which checks of the contract must
+ * notice which defect.
  */
 import * as E from 'fp-ts/lib/Either.js'
 import { Observable, concatMap, filter, from, map, of } from 'rxjs'

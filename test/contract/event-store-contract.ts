@@ -1,6 +1,6 @@
 /**
- * The contract of the EventStore port (EV-02, EV-03). The point of this file: every adapter runs
- * all of the checks, and none can be left out quietly.
+ * The contract of the EventStore port (EV-02, EV-03). The point of this file: every adapter runs all
+ * checks, and none can be left out unnoticed.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, test } from 'vitest'
@@ -13,7 +13,7 @@ import { readChecks } from './read-checks.js'
 import { subscribeChecks } from './subscribe-checks.js'
 
 export interface ContractOptions {
-  /** Of the property test. Default: 100. */
+  /** Number of runs of the property test. Default: 100. */
   readonly numRuns?: number
 }
 
@@ -25,7 +25,7 @@ export const contextOf = (store: EventStore, { numRuns = 100 }: ContractOptions 
   numRuns,
 })
 
-/** `open` gives a new handle on a store, each time; the suite closes it. */
+/** Each call of `open` must give a new handle on a store. The suite closes it. */
 export const eventStoreContract = (
   name: string,
   open: () => Promise<EventStore>,

@@ -1,6 +1,6 @@
 /**
- * Against a real node when `EVENTSTOREDB_URL` names one, else against the protocol server: always against something,
- * and it says against what.
+ * Runs against the real node that `EVENTSTOREDB_URL` names, or else against the protocol server, and prints
+ * which.
  */
 import { afterAll } from 'vitest'
 import { openEventStoreDb } from '@daybook/adapters/eventstoredb'

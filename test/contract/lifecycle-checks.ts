@@ -1,4 +1,4 @@
-/** Each of these closes the store that it is given, so each needs one of its own. */
+/** Each of these checks closes its store, so each needs a new one. */
 import assert from 'node:assert/strict'
 import { StoreError } from '@daybook/adapters/store'
 import { append, appendMany, events, pause, readAll, type Check } from './check.js'

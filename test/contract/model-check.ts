@@ -16,7 +16,7 @@ const newEvent: fc.Arbitrary<EventToAppend> = fc.record({
   metadata: fc.json({ maxDepth: 1, stringUnit: 'grapheme' }),
 })
 
-/** How far off the truth an expectation is; 0 is right. */
+/** The difference between the expected and the actual revision; 0 is right. */
 const expectation = fc.oneof(
   { weight: 4, arbitrary: fc.constant(0) },
   { weight: 1, arbitrary: fc.integer({ min: -2, max: 2 }) },
@@ -84,7 +84,7 @@ const steps = fc.array(
   { minLength: 1, maxLength: 25, size: 'max' },
 )
 
-/** The store under test with its streams kept apart from those of other runs. */
+/** The store under test with prefixed stream names, so that runs do not share streams. */
 const within = (store: EventStore, prefix: string): EventStore => ({
   ...store,
   append: (name, batch, expected) => store.append(prefix + name, batch, expected),

@@ -7,7 +7,7 @@ const range = (from: number, to: number): Array<number> =>
     ? Array.from({ length: to - from + 1 }, (_, i) => from + i)
     : Array.from({ length: from - to + 1 }, (_, i) => from - i)
 
-/** Of a stream of ten events. */
+/** Options for a stream of ten events, and the revisions that must be read. */
 const optionsTable: ReadonlyArray<readonly [options: ReadOptions, revisions: ReadonlyArray<number>]> = [
   [{}, range(0, 9)],
   [{ from: 'start' }, range(0, 9)],

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import type { CaughtUp, EventStore, RecordedEvent } from '@daybook/adapters/store'
 
-/** Keeps what a subscription delivers, and lets a check wait for it. */
+/** Records what a subscription delivers, and lets a check wait for it. */
 export interface SubscriptionLog {
   readonly events: ReadonlyArray<RecordedEvent>
-  /** With how many events had come by then. */
+  /** With the number of events delivered before. */
   readonly caughtUp: ReadonlyArray<CaughtUp & { readonly after: number }>
   readonly errors: ReadonlyArray<unknown>
   readonly until: (what: string, isSo: (log: SubscriptionLog) => boolean) => Promise<void>

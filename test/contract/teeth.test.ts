@@ -1,4 +1,4 @@
-/** Every check is proved able to fail: for each defect, the checks that must notice it. */
+/** Shows that every check can fail: for each defect, the checks that must notice it. */
 import { describe, expect, test } from 'vitest'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
@@ -13,7 +13,7 @@ import { subscribeChecks } from './subscribe-checks.js'
 
 const all: ReadonlyArray<Check> = [...appendChecks, ...readChecks, ...subscribeChecks, ...lifecycleChecks, modelCheck]
 
-/** The defect, and words from the titles of checks that must fail because of it. */
+/** The defect, and words from the titles of the checks that must fail. */
 const catches: ReadonlyArray<readonly [defect: keyof typeof defects, titles: ReadonlyArray<string>]> = [
   ['dropsAnEvent', ['byte for byte', 'any sequence', 'a long stream', 'each expecting the one before']],
   ['swapsTwoEvents', ['byte for byte', 'any sequence', 'a long stream', 'picking gives']],

@@ -28,7 +28,7 @@ const random = () => {
 }
 const below = (n) => Math.floor(random() * n)
 
-/** The planted defect: yes at once, and the disk some time later. */
+/** The planted defect: acknowledges at once and writes some time later. */
 const hasty = (store) => ({
   ...store,
   append: (stream, events, expected) => async () => {
@@ -38,7 +38,7 @@ const hasty = (store) => ({
   },
 })
 
-/** Says when a snapshot begins, so that the kill can come in the middle of it. */
+/** Reports the start of a snapshot, so that the kill can come in the middle of it. */
 const reporting = (snapshots) => ({
   ...snapshots,
   create: async (header) => {
@@ -76,7 +76,7 @@ const newTasks = (count) => {
   }))
 }
 
-/** Of a type that nobody claims, so that whoever holds a task when the kill comes still holds it afterwards. */
+/** Cancels a task of a type that nobody claims, so that all tasks held at the kill are still held afterwards. */
 const cancelOne = async (engine) => {
   const tasks = newTasks(3).map((task) => ({ ...task, type: 'dropped' }))
   await send(engine, { type: 'Enqueue', tasks })
@@ -138,7 +138,7 @@ const main = async () => {
   const engine = await daybook.open(go.queue ?? 'q')
   const { revision, snapshotRevision } = engine.status()
   say({ ready: { revision, snapshotRevision } })
-  // What was asked before the kill and never answered is asked again; what was held goes on being held.
+  // Enqueues without an answer before the kill are sent again; held tasks are kept.
   for (const tasks of go.retry) await send(engine, { type: 'Enqueue', tasks })
   for (const { agent, ...held } of go.carry) await send(engine, complete(held, agent))
   say({ carried: true })

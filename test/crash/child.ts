@@ -1,4 +1,4 @@
-/** A process that works on a queue until it is killed (`child.mjs`), and what it said. */
+/** A process that works on a queue until it is killed (`child.mjs`), and its output. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ export interface Line {
   readonly ready?: { readonly revision: number; readonly snapshotRevision: number }
   readonly snapshot?: number
   readonly asked?: ReadonlyArray<PreparedTask>
-  /** Something is about to be said of the claim with this token. */
+  /** The token of a claim about which a command is going to be sent. */
   readonly about?: number
   readonly exchange?: Exchange
   readonly carried?: true
@@ -38,7 +38,7 @@ export class Child {
     this.process.stdin?.on('error', () => undefined)
     const output = createInterface({ input: this.process.stdout! })
     output.on('line', (line) => {
-      // The last one may be cut short by the kill: then it does not count.
+      // The kill may cut the last line: then it does not count.
       try {
         this.lines.push(JSON.parse(line) as Line)
       } catch {
@@ -53,7 +53,7 @@ export class Child {
     this.process.stdin?.write(`${JSON.stringify(message)}\n`)
   }
 
-  /** False when it ended before. */
+  /** Waits for a line of this kind. False if the process ended before it. */
   async said(what: keyof Line, msMax = 120_000): Promise<boolean> {
     const has = (): boolean => this.lines.some((line) => line[what] !== undefined)
     const end = Date.now() + msMax
@@ -72,7 +72,7 @@ export class Child {
   }
 }
 
-/** Claims that were told and never spoken of since: nobody else touches these tasks, so they must go on being held. */
+/** Acknowledged claims about which no command was sent since. Nobody else touches these tasks, so they must still be held. */
 export const heldAfter = (exchanges: ReadonlyArray<Exchange>, lines: ReadonlyArray<Line>): ReadonlyArray<Held> => {
   const spokenOf = new Set(lines.flatMap((line) => line.about ?? []))
   return exchanges.flatMap(({ command, outcome }) =>
@@ -84,7 +84,7 @@ export const heldAfter = (exchanges: ReadonlyArray<Exchange>, lines: ReadonlyArr
   )
 }
 
-/** INV-16: a task's id says how many were enqueued with it. All of them are there. */
+/** INV-16: a task's id has the number of tasks enqueued with it. All of them must be there. */
 export const enqueuesAreWhole = (log: ReadonlyArray<LogEntry>): void => {
   const seen = new Map<string, number>()
   for (const { event } of log) {

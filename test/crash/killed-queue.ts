@@ -1,4 +1,4 @@
-/** A database file whose process is killed again and again, and what must hold of it in between. */
+/** A database file whose process is killed again and again, with the checks in between. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { Child, enqueuesAreWhole, type Held, heldAfter, type Line } from './chil
 import { foldAll, logOf, sleep, textOf } from '../support/queue.js'
 import { below, randomOf } from '../support/random.js'
 
-/** When the kill comes: so long after the order to open the file, was ready, or began a snapshot. */
+/** When the process is killed: the time after it was ordered to open the file, was ready, or began a snapshot. */
 export interface Moment {
   readonly after: 'go' | 'ready' | 'snapshot'
   readonly msMax: number
@@ -21,10 +21,10 @@ export interface Moment {
 export class KilledQueue {
   readonly exchanges: Array<Exchange> = []
   kills = 0
-  /** Starts that came as far as being ready, and those of them that began with a snapshot. */
+  /** Starts that became ready, and those of them that used a snapshot. */
   starts = 0
   fromSnapshot = 0
-  /** Leases that were held before a kill and were good after it; enqueues that were asked again. */
+  /** Leases that were held before a kill and valid after it; enqueues that were sent again. */
   carried = 0
   retried = 0
   readonly warnings: Array<string> = []
@@ -46,7 +46,7 @@ export class KilledQueue {
     return new KilledQueue(await mkdtemp(join(tmpdir(), 'daybook-crash-')), seed, defect)
   }
 
-  /** Modules are loaded before it is its turn, which is half of a start. */
+  /** Starts the next process in advance, because loading its modules is half of a start. */
   private prepare(): Child {
     const args = ['sqlite', this.folder, `r${++this.runs}`, String(below(this.random, 2 ** 31))]
     return new Child(this.defect === undefined ? args : [...args, this.defect])
@@ -88,7 +88,7 @@ export class KilledQueue {
     this.held = heldAfter(exchanges, lines)
   }
 
-  /** What was acknowledged is in the log, once; the log folds; a snapshot and the rest of the log are the whole. */
+  /** Everything acknowledged is in the log once, the log can be folded, and a snapshot plus the rest of the log gives the same state. */
   async check(): Promise<ReadonlyArray<LogEntry>> {
     const store = await openSqliteStore({ file: join(this.folder, 'daybook.db') })
     try {
@@ -106,8 +106,8 @@ export class KilledQueue {
       holds(skipped.length === 0, () => `a snapshot was not usable: ${skipped.join()}`)
       const files = await readdir(join(this.folder, 'snapshots'))
       holds(!files.some((name) => name.includes('unfinished')), () => `halves of snapshots are left lying about: ${files.join()}`)
-      // Older ones are removed once a newer one is there: a kill just before that leaves one more, until the next.
-      holds(files.length <= 12, () => `snapshots are left lying about: ${files.join()}`)
+      // Older snapshots are removed after a newer one was written. A kill just before that leaves one more, until the next.
+      holds(files.length <= 12, () => `snapshots were not removed: ${files.join()}`)
       return log
     } finally {
       await store.close()

@@ -1,4 +1,4 @@
-/** Two processes on one queue, both busy, one of them killed now and then: the other carries on, and the books are right. */
+/** Two busy processes on one queue, one of them killed now and then: the other continues, and the log is correct. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const successes = ({ lines }: Child): number => lines.filter(({ exchange }) => e
 
 class SharedQueue {
   readonly exchanges: Array<Exchange> = []
-  /** Leases that a killed process's agents held, and another process honoured. */
+  /** Leases of a killed process's agents that the other process accepted. */
   carried = 0
   readonly warnings: Array<string> = []
   private runs = 0
@@ -54,7 +54,7 @@ class SharedQueue {
 
 const openFile = (folder: string): Promise<EventStore> => openSqliteStore({ file: join(folder, 'daybook.db'), sharing: 'shared' })
 
-/** What both have acknowledged is in the log by then, and some of it comes as long as they are alive. */
+/** Waits for the condition. Meanwhile, everything acknowledged must be in the log, and live processes must make progress. */
 const waitFor = async (isSo: () => boolean, pair: ReadonlyArray<Child>, head: () => Promise<number>): Promise<void> => {
   for (const end = Date.now() + patienceMs; !isSo(); await sleep(20)) {
     const revisions = pair.flatMap(({ lines }) => lines.map(({ exchange }) => (exchange?.outcome._tag === 'Right' ? exchange.outcome.right.revision : -1)))
@@ -64,7 +64,7 @@ const waitFor = async (isSo: () => boolean, pair: ReadonlyArray<Child>, head: ()
     if (Date.now() > end) throw new Error(`not within ${patienceMs} ms: ${isSo.toString()}`)
   }
 }
-/** Nothing healthy takes so long, on any machine. */
+/** A generous limit that is reached only on failure. */
 const patienceMs = 300_000
 
 const twoProcesses = async (

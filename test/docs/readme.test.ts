@@ -1,4 +1,4 @@
-/** The README's examples are run as they stand there, against a server as it says to start one. */
+/** Runs the README's examples as they are, against a server started in the way that it describes. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** The blocks marked to be run, in order. */
+/** The code blocks marked as runnable, in order. */
 const blocks = async (): Promise<ReadonlyArray<{ readonly language: string; readonly code: string }>> => {
   const text = await readFile(join(root, 'README.md'), 'utf8')
   return [...text.matchAll(/<!-- run -->\n```(\w+)\n([\s\S]*?)```/g)].map(([, language = '', code = '']) => ({ language, code }))
@@ -52,7 +52,7 @@ const run = async (program: string, args: ReadonlyArray<string>): Promise<{ code
 
 const runBlock = async ({ language, code }: { readonly language: string; readonly code: string }) => {
   if (language === 'sh') return run('bash', ['-euo', 'pipefail', '-c', code])
-  // Beside this file, so that the packages are found as a service in the workspace would find them.
+  // In this folder, so that imports are resolved as in a service of the workspace.
   const file = fileURLToPath(new URL(`./.example-${process.pid}.mjs`, import.meta.url))
   await writeFile(file, code)
   try {
@@ -72,14 +72,14 @@ describe('README', () => {
       expect(code, `${example.code}\n${output}`).toBe(0)
       outputs.push(output)
     }
-    // What the examples are there to show has happened.
+    // The examples had the described effect.
     expect(outputs[0]).toContain('write-docs')
     expect(outputs[0]).toContain('Completed')
     expect(outputs[1]).toContain('false')
     expect(outputs[2]).toContain('ada@example.org')
   }, 300_000)
 
-  test('teeth: an example that does not run is seen', async () => {
+  test('teeth: an example that fails is noticed', async () => {
     expect((await runBlock({ language: 'ts', code: `import { noSuchThing } from '@daybook/adapters/client'` })).code).not.toBe(0)
     expect((await runBlock({ language: 'sh', code: 'npx daybook show no-such-task' })).code).not.toBe(0)
   }, 300_000)

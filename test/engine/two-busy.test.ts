@@ -1,11 +1,11 @@
-/** Two processes that are both busy with the same queue share it fairly. In real time, since who is quicker is all that matters here. */
+/** Two processes that are both busy with the same queue share it fairly. In real time, because this test is about speed. */
 import type { QueueEngine } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { expect, test } from 'vitest'
 import { caller, enqueue, logOf, ok, openQueue, sleep, until } from '../support/queue.js'
 
-test('the slower of two busy engines is not shut out by the quicker one', async () => {
+test('the faster of two busy engines does not starve the slower one', async () => {
   const inner = openMemoryStore({ isShared: true })
   const late: EventStore = { ...inner, append: (...args) => async () => sleep(2).then(inner.append(...args)) }
   const [quick, slow] = await Promise.all([inner, late].map((store) => openQueue({ store })))
@@ -20,7 +20,7 @@ test('the slower of two busy engines is not shut out by the quicker one', async 
   }
   const callers = (name: 'quick' | 'slow', engine: QueueEngine) => Array.from({ length: 8 }, (_, i) => work(engine, name, i))
   const running = [...callers('quick', quick!.engine), ...callers('slow', slow!.engine)]
-  // Left to the expected revision alone, it does none while the other does hundreds of thousands.
+  // With the expected revision alone, it would do none while the other does hundreds of thousands.
   await until(() => done.slow >= 100, 60_000)
   isOver = true
   await Promise.all(running)

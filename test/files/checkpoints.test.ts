@@ -17,7 +17,7 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }))
 describe('checkpoints in files', () => {
   const checkpoint = { projection: 'totals', version: 1, revision: 7, state: '{"x":1}' }
 
-  test('the last one is found again, by another process too', async () => {
+  test('the last one is found again, also by another process', async () => {
     const first = fileCheckpoints(join(dir, 'deep', 'folder'))
     expect(await first.load('totals')).toBeUndefined()
     await first.save(checkpoint)
@@ -26,7 +26,7 @@ describe('checkpoints in files', () => {
     expect(await first.load('others')).toBeUndefined()
   })
 
-  test.each(['', '{', '[]', '{"projection":"totals"}', '{"projection":"other","version":1,"revision":1,"state":""}'])('%j is none, and no error', async (text) => {
+  test.each(['', '{', '[]', '{"projection":"totals"}', '{"projection":"other","version":1,"revision":1,"state":""}'])('%j is not a checkpoint, and not an error', async (text) => {
     writeFileSync(join(dir, 'totals.json'), text)
     expect(await fileCheckpoints(dir).load('totals')).toBeUndefined()
   })
@@ -56,7 +56,7 @@ describe('EV-04: totals of a real queue', () => {
     return { revision, enqueued: value.types.dev?.enqueued ?? 0 }
   }
 
-  test('go on after a restart where they were, from their checkpoint', async () => {
+  test('continue after a restart from their checkpoint', async () => {
     const checkpoints = fileCheckpoints(dir)
     expect(await count(checkpoints, (daybook) => enqueue(daybook, 'a', 'b'))).toEqual({ revision: 1, enqueued: 2 })
     expect(readdirSync(dir)).toEqual(['totals.json'])

@@ -1,4 +1,4 @@
-/** What stands in the way of the queue files, and what comes of it. */
+/** Obstacles to writing the queue files, and their effects. */
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { startQueueFilesOf } from '@daybook/adapters/files'
@@ -16,7 +16,7 @@ describe('files that cannot be written stop nothing', () => {
   }
   const problemOf = (queue = 'default') => fixture.folders?.status().find((status) => status.queue === queue)?.problem
 
-  // Each is a folder that cannot be written, and what brings it back. Tests may run as root, whom no mode keeps out.
+  // Each makes a folder unwritable, and writable again. File modes would not stop root, and tests may run as root.
   const obstacles: ReadonlyArray<readonly [what: string, block: (at: string) => void, clear: (at: string) => void]> = [
     ['a file in the place of the folder', (at) => writeFileSync(at, ''), (at) => rmSync(at)],
     ['a file in the place of the folder above', (at) => writeFileSync(dirname(at), ''), (at) => rmSync(dirname(at))],
@@ -57,7 +57,7 @@ describe('files that cannot be written stop nothing', () => {
     expect(read('pending.json', at).tasks.map(({ id }) => id)).toEqual(['a', 'b'])
   })
 
-  test('a folder that is removed meanwhile is made again', async () => {
+  test('a folder that was removed is created again', async () => {
     const at = join(fixture.dir, 'files')
     await start(at)
     const engine = await fixture.daybook.open('default')
@@ -70,7 +70,7 @@ describe('files that cannot be written stop nothing', () => {
     expect(read('pending.json', at).total).toBe(20)
   })
 
-  test('a queue whose files cannot be written keeps no other from its own', async () => {
+  test('a queue whose files cannot be written does not affect the files of others', async () => {
     writeFileSync(join(fixture.dir, 'one'), '')
     const one = await fixture.daybook.open('one')
     await enqueue(one, [{ id: 'a', type: 'x' }])
@@ -82,7 +82,7 @@ describe('files that cannot be written stop nothing', () => {
     expect(read('pending.json', join(fixture.dir, 'two')).total).toBe(1)
   })
 
-  test('a queue that cannot be read is a problem of its files, until it can', async () => {
+  test('a queue that cannot be read is reported as a problem of its files, until it can', async () => {
     const engine = await fixture.daybook.open('default')
     let isReadable = false
     const failing = new Proxy(engine, {
@@ -98,7 +98,7 @@ describe('files that cannot be written stop nothing', () => {
     await files.close()
   })
 
-  test('they end, too: closing does not wait for what does not come back', async () => {
+  test('closing does not wait for a folder that does not come back', async () => {
     writeFileSync(join(fixture.dir, 'taken'), '')
     await start(join(fixture.dir, 'taken'))
     await fixture.folders?.close()
@@ -110,7 +110,7 @@ describe('files that cannot be written stop nothing', () => {
   })
 })
 
-test('two writers of one folder: neither fails, files are always whole, and the last word is the newest', async () => {
+test('two writers of one folder: neither fails, files are always complete, and finally they show the newest revision', async () => {
   await fixture.daybook.ready
   const engine = await fixture.daybook.open('default')
   const begin = () => startQueueFilesOf({ engine, log: fixture.daybook.log, dir: fixture.dir, warn: (message) => void fixture.warnings.push(message) })
@@ -129,7 +129,7 @@ test('two writers of one folder: neither fails, files are always whole, and the 
   expect(readdirSync(fixture.dir).sort()).toEqual([...fileNames].sort())
 })
 
-test('what a crash left unfinished is removed at the next start; what is young may be another writer’s', async () => {
+test('unfinished files of a crash are removed at the next start; recent ones are kept, because they may be another writer’s', async () => {
   const left = join(fixture.dir, 'pending.json.77-abc.tmp')
   const young = join(fixture.dir, 'completed.json.78-def.tmp')
   const own = join(fixture.dir, 'notes.tmp')

@@ -35,7 +35,7 @@ describe('LK-04: the queue files', () => {
     expect(ids('pending.json')).toEqual([])
   })
 
-  test('pending.json holds what is pending in the order of claims, then scheduled, then blocked', async () => {
+  test('pending.json has pending tasks in the order of claims, then scheduled, then blocked ones', async () => {
     await start()
     const engine = await fixture.daybook.open('default')
     await enqueue(engine, [
@@ -48,7 +48,7 @@ describe('LK-04: the queue files', () => {
     ])
   })
 
-  test('all five of one generation show one revision, and together exactly what the queue holds then', async () => {
+  test('the five files of one generation show the same revision, and together exactly the tasks of the queue at it', async () => {
     await start()
     const engine = await fixture.daybook.open('default')
     await enqueue(engine, Array.from({ length: 40 }, (_, i) => ({ id: `t${i}`, type: 'x', payload: i })))
@@ -66,7 +66,7 @@ describe('LK-04: the queue files', () => {
     for (const { total, tasks } of files) expect(tasks).toHaveLength(total)
   })
 
-  test('a reader never sees half a file, nor older than before, however fast the queue goes', async () => {
+  test('a reader never sees an incomplete file, nor an older one than before, however busy the queue is', async () => {
     await start()
     const engine = await fixture.daybook.open('default')
     let isOver = false
@@ -92,7 +92,7 @@ describe('LK-04: the queue files', () => {
     expect(read('pending.json').total).toBe(200)
   })
 
-  test('every queue but the default has a sub-folder, also one that is called like a file', async () => {
+  test('every queue except the default has a sub-folder, also one whose name is that of a file', async () => {
     const before = await fixture.daybook.open('before')
     await enqueue(before, [{ id: 'b', type: 'x' }])
     await start()
@@ -105,7 +105,7 @@ describe('LK-04: the queue files', () => {
     expect(ids('pending.json')).toEqual([])
   })
 
-  test('files are whole, whatever their length: every task in its one file, in order, with its content', async () => {
+  test('files are complete, whatever their length: every task is in exactly one file, in order, with its content', async () => {
     await start()
     const engine = await fixture.daybook.open('default')
     const count = 10_000
@@ -139,7 +139,7 @@ describe('LK-04: the queue files', () => {
     expect(finishes).toEqual([...finishes].sort((a, b) => b - a))
   }, 120_000)
 
-  test('EV-04: while a busy queue goes on, each generation is what the queue held at its revision', async () => {
+  test('EV-04: while the queue is busy, each generation shows the queue at its revision', async () => {
     const engine = await fixture.daybook.open('default')
     const payloads = (round: number, count: number) => Array.from({ length: count }, (_, n) => ({ id: `r${round}-${n}`, type: `x${n % 4}`, priority: (n % 10) + 1, payload: { round, n } }))
     for (let round = 0; round < 2; round++) await enqueue(engine, payloads(round, 1_000))
@@ -154,7 +154,7 @@ describe('LK-04: the queue files', () => {
       }
     }
     const working = work()
-    // 1. Several generations: files rest for some time after each, so that all five can be read.
+    // 1. Read several generations. After each there is a pause, in which all five files can be read.
     const seen = new Map<number, ReadonlyArray<Record<string, unknown>>>()
     while (seen.size < 3) {
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -165,13 +165,13 @@ describe('LK-04: the queue files', () => {
     }
     isOver = true
     await working
-    // 2. The log, folded up to each of them.
+    // 2. Fold the log up to each of them.
     let state = initial('default')
     let compared = 0
     for await (const page of fixture.daybook.log.read(streamOf('default'))) {
       for (const recorded of page) {
         const event = decodeRecorded(recorded)
-        if (isUnreadable(event)) throw new Error('the log holds only what this test wrote')
+        if (isUnreadable(event)) throw new Error('the log has an event that this test did not write')
         state = evolve(state, event)
         const tasks = seen.get(recorded.revision)
         if (tasks === undefined) continue
@@ -222,7 +222,7 @@ describe('LK-11: the review log', () => {
     return readFileSync(join(fixture.dir, name), 'utf8').split('\n').filter((line) => line.startsWith('- '))
   }
 
-  test('each decision is one line: who, what, why, and the error it was about', async () => {
+  test('each decision is one line: who, what, why, and the task’s error', async () => {
     await start()
     const engine = await fixture.daybook.open('default')
     await deadLetter(engine, 'a')
@@ -236,7 +236,7 @@ describe('LK-11: the review log', () => {
     ])
   })
 
-  test('a decision made while the files are about to be written has its line whole, in the next ones', async () => {
+  test('a decision made while the files are about to be written has a complete line, in the next generation', async () => {
     await fixture.daybook.ready
     const engine = await fixture.daybook.open('default')
     await deadLetter(engine, 'b')
@@ -260,14 +260,14 @@ describe('LK-11: the review log', () => {
     await files.close()
   })
 
-  test('a decision that was not logged because the server stopped is logged at the next start, once', async () => {
+  test('a decision that was not logged because the server stopped is logged once, at the next start', async () => {
     await start()
     const engine = await fixture.daybook.open('default')
     await deadLetter(engine, 'a')
     await review(engine, 'Discard', 'a')
     await shown(engine)
     await fixture.folders?.close()
-    // As after a crash: a decision in the log of events, none in the files.
+    // As after a crash: the decision is in the event log, but not in the files.
     await deadLetter(engine, 'b')
     await review(engine, 'Discard', 'b')
     for (let i = 0; i < 3; i++) {

@@ -49,7 +49,7 @@ export const useQueueFiles = (): void => {
   afterEach(() => fixture.close())
 }
 
-/** Files in `at`; awaits the first try of all. */
+/** Starts the files in `at`, and waits for the first attempt to write all of them. */
 export const start = async (at = fixture.dir): Promise<QueueFolders> => {
   const folders = startQueueFiles({ daybook: fixture.daybook, dir: at, warn: (message) => void fixture.warnings.push(message) })
   fixture.folders = folders

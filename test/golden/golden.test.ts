@@ -1,7 +1,7 @@
 /**
- * What was recorded once can be read for ever (EV-11). `events/` has one file for each version of each type of
- * event, `histories/` whole logs with the views they led to. They are only ever added to, never changed:
- * `GOLDEN=write` writes those that are missing, and `sums.json` tells of any that was touched.
+ * Recorded events can be read for ever (EV-11). `events/` has a file for each version of each type of event, `histories/`
+ * has complete logs with their views. Files are added, but never changed: `GOLDEN=write` writes missing ones, and
+ * `sums.json` reveals changed ones.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -60,7 +60,7 @@ const viewsOf = (state: QueueState): unknown => ({
   breakers: breakersOf(state),
 })
 
-/** Every place in a value, with the kind of what stands there. Names of overrides are data, not shape. */
+/** Every path in a value, with the kind of value there. Names of overrides are data and not shape. */
 const shapeOf = (value: unknown, path = ''): ReadonlyArray<string> => {
   if (Array.isArray(value)) return [...new Set(value.flatMap((item) => shapeOf(item, `${path}[]`)))]
   if (typeof value !== 'object' || value === null) return [`${path}: ${value === null ? 'null' : typeof value}`]
@@ -69,7 +69,7 @@ const shapeOf = (value: unknown, path = ''): ReadonlyArray<string> => {
 }
 const width = (recorded: Recorded): number => shapeOf(recorded.data).length
 
-/** Of each type the fullest and the barest, as they would be recorded today. */
+/** Of each type, the event with the most and the one with the fewest fields, as recorded today. */
 const examplesOfToday = (): ReadonlyMap<string, ReadonlyArray<Recorded>> => {
   const all = everyEvent().map(record)
   return new Map(
@@ -109,7 +109,7 @@ function sumOf(file: string): string {
 const files = listed('events')
 const histories = listed('histories')
 
-test('EV-11: golden files are as they were when they were recorded, and none is missing', () => {
+test('EV-11: golden files are unchanged, and none is missing', () => {
   expect(Object.fromEntries([...files, ...histories].map((file) => [file, sumOf(file)]))).toEqual(load('sums.json'))
 })
 
@@ -125,18 +125,18 @@ test.each(eventTypes)('EV-11: %s has a golden file for its current version', (ty
 })
 
 const today = examplesOfToday()
-test.each(eventTypes)('EV-11: what is recorded of a %s today has the shape of its golden file', (type) => {
+test.each(eventTypes)('EV-11: a %s recorded today has the shape of its golden file', (type) => {
   const shapes = (list: ReadonlyArray<Recorded>): unknown => list.map(({ data }) => shapeOf(data))
   expect(shapes(today.get(type) ?? [])).toEqual(shapes(load<ReadonlyArray<Recorded>>(nameOf(type))))
 })
 
-test.each(histories)('EV-11: %s folds to the views that it led to, with nothing unread and nothing that does not fit', (file) => {
+test.each(histories)('EV-11: %s folds to its recorded views, without unreadable events and misfits', (file) => {
   const { events, views } = load<History>(file)
   const state = fold(events)
   expect(headOf(state)).toMatchObject({ unreadable: {}, misfits: 0, revision: events.length - 1 })
   expect(JSON.parse(JSON.stringify(viewsOf(state)))).toMatchObject(views as object)
 })
 
-test('EV-11: a history in which every type of event happens', () => {
+test('EV-11: a history has every type of event', () => {
   expect(new Set(everyEvent().map(({ type }) => type))).toEqual(new Set(eventTypes))
 })

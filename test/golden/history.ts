@@ -1,11 +1,11 @@
-/** One short history in which every type of event happens, with all of its fields and with as few as it can have. */
+/** A short history with every type of event, both with all its fields and with as few as possible. */
 import type { QueueEvent } from '@daybook/core'
 import { Queue, start, task } from '../core/queue.js'
 
 const review = { reviewer: 'rev', reason: 'looked at it' }
 const content = '{"payload":{"action":"build","target":"api"},"description":"Build the API","metadata":{"source":"plan"}}'
 
-/** Tasks of equal content and equal keys, taken in under each setting of `deduplicate`. */
+/** Tasks with equal content and equal keys, enqueued under each setting of `deduplicate`. */
 export const everyDeduplicate = (): ReadonlyArray<QueueEvent> => {
   const q = new Queue()
   const same = (id: string, isKeyed: boolean) => ({ ...task(id), idempotencyKey: isKeyed ? 'nightly' : 'a1'.repeat(32), ...(isKeyed ? {} : { isContentKey: true as const }) })
@@ -75,7 +75,7 @@ export const everyEvent = (): ReadonlyArray<QueueEvent> => {
       },
     ],
   })
-  // Complete, by way of incomplete, with heartbeats on the way.
+  // Incomplete, then complete, with heartbeats.
   let { token } = q.claim()
   const held = { task: 'M1-001', agent: 'ann' }
   q.do({ type: 'Heartbeat', ...held, token })
@@ -103,7 +103,7 @@ export const everyEvent = (): ReadonlyArray<QueueEvent> => {
   q.complete('d', q.claim().token)
   q.do({ type: 'OpenBreaker', taskType: 'work', reason: 'by hand' })
   q.do({ type: 'CloseBreaker', taskType: 'work', reason: 'by hand' })
-  // Reviews, the end of an agent, a cancel with its cascade, a pause.
+  // Reviews, a terminated agent, a cancel with its cascade, a pause.
   q.do({ type: 'Retry', task: 'a', ...review })
   q.do({ type: 'Discard', task: 'b', ...review })
   q.claim('ann')

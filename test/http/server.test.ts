@@ -125,7 +125,7 @@ test('stopping: waiting claims are answered with no tasks, running requests are 
   await server.post(`${q}/claims`, { agentId: 'w' })
   const waiting = server.post(`${q}/claims`, { agentId: 'w', wait: 60 })
   await until(() => server.daybook.queue('q')?.status().waitingClaims === 1)
-  // A request whose body is still arriving when the server stops. The server has begun with it when it says so.
+  // A request whose body is still arriving when the server stops. It answers `100 Continue` when it has started with the request.
   const body = JSON.stringify({ id: 'late', type: 'late' })
   let received = ''
   const socket = connect(server.http.port, '127.0.0.1')

@@ -1,4 +1,4 @@
-/** EV-09: whatever a folder holds, each of its tasks is taken, there already, a repetition, or left out by name; and none runs before what it waits for. */
+/** EV-09: each task of a folder is taken, already there, a repetition, or left out by name; and none runs before its dependencies. */
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
 import { importFiles, type ImportReport, importTarget, type QueueFile, readQueueFile, tasksIn, tryImport } from '@daybook/adapters/import'
 import * as fc from 'fast-check'
@@ -17,13 +17,13 @@ afterAll(async () => {
   await server.stop()
 })
 
-// ------------------------------------------------------------------ folders, as fleets leave them
+// ------------------------------------------------------------------ random folders
 
 const ids = Array.from({ length: 12 }, (_, i) => `t${i}`)
 const anId = fc.constantFrom(...ids)
 const someIds = fc.uniqueArray(fc.constantFrom(...ids, 'ghost', 'there'), { maxLength: 3 })
 const marked = fc.uuid().map((id) => `said-${id}`)
-/** The member is there, or not. */
+/** An object with or without the member. */
 const maybe = (names: ReadonlyArray<string>, value: fc.Arbitrary<unknown>) =>
   fc.oneof({ weight: 2, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: fc.tuple(fc.constantFrom(...names), value).map(([name, given]) => ({ [name]: given })) })
 
@@ -48,7 +48,7 @@ const task = fc
 const entry = fc.oneof({ weight: 12, arbitrary: task as fc.Arbitrary<unknown> }, { weight: 1, arbitrary: marked }, { weight: 1, arbitrary: fc.constantFrom(null, 7, '', [1]) })
 const entries = fc.array(entry, { maxLength: 6 })
 
-/** What a file holds, and how many tasks that is: counted here, not by what is tested. */
+/** The contents of a file and the number of its tasks, counted independently of the code under test. */
 const content: fc.Arbitrary<{ readonly value: unknown; readonly tasks: number }> = fc.oneof(
   entries.map((list) => ({ value: list, tasks: list.length })),
   fc.tuple(fc.constantFrom('tasks', 'queue'), entries).map(([name, list]) => ({ value: { version: 1, [name]: list, notes: ['x'] }, tasks: list.length })),
@@ -64,7 +64,7 @@ type Folder = Readonly<Record<string, { readonly value: unknown; readonly tasks:
 const filesOf = (given: Folder): ReadonlyArray<QueueFile> => Object.entries(given).map(([name, { value }]) => readQueueFile(JSON.stringify(value), name))
 
 let last = 0
-/** A queue of its own, in which one task is there already. */
+/** A new queue that already has one of the tasks. */
 const newQueue = async (): Promise<DaybookClient> => {
   const queue = client.in(`q${++last}`)
   await queue.enqueue({ id: 'there', type: 'other' })
@@ -74,9 +74,9 @@ const newQueue = async (): Promise<DaybookClient> => {
 const accounted = ({ took, alreadyThere, repeated, refused }: ImportReport): number => took + alreadyThere + repeated + tasksIn(refused)
 const held = runs(60)
 
-// ------------------------------------------------------------------ what holds of all of them
+// ------------------------------------------------------------------ properties
 
-test('each task of the files is taken, there already, a repetition, or left out by file and reason', () =>
+test('each task of the files is taken, already there, a repetition, or left out with file and reason', () =>
   fc.assert(fc.asyncProperty(folder, async (given) => {
     const queue = await newQueue()
     const tasks = Object.values(given).reduce((sum, file) => sum + file.tasks, 0)
@@ -89,7 +89,7 @@ test('each task of the files is taken, there already, a repetition, or left out 
     for (const [status, count] of Object.entries(report.byStatus)) expect([status, byStatus[status as keyof typeof byStatus]]).toEqual([status, count + (status === 'pending' ? 1 : 0)])
   }), held))
 
-test('a second import finds all of it there, and leaves out the same', () =>
+test('a second import finds all tasks there, and leaves out the same ones', () =>
   fc.assert(fc.asyncProperty(folder, async (given) => {
     const queue = await newQueue()
     const first = await importFiles(filesOf(given), importTarget(queue))
@@ -98,7 +98,7 @@ test('a second import finds all of it there, and leaves out the same', () =>
     expect(again.refused).toEqual(first.refused)
   }), held))
 
-test('a dry run foretells it, also where some are there already, and writes nothing', () =>
+test('a dry run predicts the result, also if some tasks are already there, and writes nothing', () =>
   fc.assert(fc.asyncProperty(folder, folder, async (before, given) => {
     const queue = await newQueue()
     await importFiles(filesOf(before), importTarget(queue))
@@ -106,12 +106,12 @@ test('a dry run foretells it, also where some are there already, and writes noth
     const foretold = await tryImport(filesOf(given), importTarget(queue))
     expect((await queue.depth()).revision).toBe(revision)
     const report = await importFiles(filesOf(given), importTarget(queue))
-    // The queue has words of its own for what it refuses, and no order.
+    // The queue words its refusals differently, and they have no order.
     const which = ({ refused }: ImportReport) => refused.map(({ file, task, tasks }) => `${file} ${task ?? ''} ${tasks}`).sort()
     expect([{ ...foretold, mapped: [], refused: which(foretold) }]).toEqual([{ ...report, mapped: [], refused: which(report) }])
   }), held))
 
-test('no task can be claimed before what its entry names, by whatever name', () =>
+test('no task can be claimed before the tasks that its entry depends on, whatever the field is called', () =>
   fc.assert(fc.asyncProperty(fc.uniqueArray(fc.tuple(anId, fc.constantFrom(...waitingNames, 'requires', 'payload', 'status'), fc.uniqueArray(anId, { minLength: 1, maxLength: 3 })), { selector: ([id]) => id, maxLength: 12 }), async (rows) => {
     const waits = new Map(rows.map(([id, how, others]) => [id, (how === 'status' ? others.slice(0, 1) : others).filter((other) => other !== id)]))
     const given = rows.map(([id, how]) => {
@@ -123,14 +123,14 @@ test('no task can be claimed before what its entry names, by whatever name', () 
     const inFile = new Set(given.map(({ id }) => id))
     for await (const one of queue.eachTask({ status: 'pending' })) {
       const ways = rows.find(([id]) => id === one.id)?.[1]
-      // What may be a dependency is one where it is a task of these files; what is one for certain keeps its task out.
+      // A possible dependency counts if it is a task of these files; a certain one that is missing keeps its task out.
       const named = (waits.get(one.id) ?? []).filter((id) => inFile.has(id) || (ways !== 'requires' && ways !== 'payload'))
       expect([one.id, named]).toEqual([one.id, []])
     }
     expect(refused.every(({ why }) => /depends on/.test(why))).toBe(true)
   }), held))
 
-test('whatever a taken task says is in what is sent, word for word', () =>
+test('everything that a taken task says is in what is sent, unchanged', () =>
   fc.assert(fc.property(task, fc.constantFrom(...names), (given, name) => {
     const file = readQueueFile(JSON.stringify([given]), name)
     const words = JSON.stringify(given).match(/said-[0-9a-f-]{36}/g) ?? []

@@ -14,7 +14,7 @@ describe('EV-09: dependencies', () => {
     expect(refused).toEqual([])
   })
 
-  test('one that is nowhere refuses its task by name, and what depends on it; the others are taken', () => {
+  test('a missing dependency refuses its task by name, and the tasks that depend on it; the others are taken', () => {
     const { took, refused } = plan({ 'pending.json': [{ id: 'a', dependencies: ['ghost'] }, { id: 'b', dependencies: ['a'] }, { id: 'c' }] })
     expect(ids(took)).toEqual(['c'])
     expect(refused).toEqual([
@@ -23,32 +23,32 @@ describe('EV-09: dependencies', () => {
     ])
   })
 
-  test('one that is in the queue already will do', () => {
+  test('a dependency may already be in the queue', () => {
     const given = { 'pending.json': [{ id: 'a', dependencies: ['there'] }] }
     expect(namedTasks(files(given))).toEqual(['there'])
     expect(ids(plan(given, ['there']).took)).toEqual(['a'])
   })
 
-  test('a finished task is taken without those that are lost; its list stays in metadata', () => {
+  test('a finished task is taken without its missing dependencies; the list stays in metadata', () => {
     const { took, refused } = plan({ 'completed.json': [{ id: 'a', dependencies: ['ghost', 'b'] }, { id: 'b' }] })
     expect(refused).toEqual([])
     expect(took.find(({ id }) => id === 'a')).toMatchObject({ dependencies: ['b'], metadata: { dependencies: ['ghost', 'b'] } })
   })
 
-  test('a cycle is refused, all of it and what hangs on it', () => {
+  test('a cycle is refused, with all tasks that depend on it', () => {
     const { took, refused } = plan({ 'pending.json': [{ id: 'x', dependencies: ['a'] }, { id: 'a', dependencies: ['b'] }, { id: 'b', dependencies: ['a'] }, { id: 'c' }, { id: 's', dependencies: ['s'] }] })
     expect(ids(took)).toEqual(['c'])
     expect(refused.map(({ task }) => task).sort()).toEqual(['a', 'b', 's', 'x'])
     expect(refused.find(({ task }) => task === 'a')?.why).toBe('depends on itself: a → b → a')
   })
 
-  test('on a cancelled task, an open one would never start', () => {
+  test('a task that depends on a cancelled one is refused, because it would never start', () => {
     const { took, refused } = plan({ 'cancelled.json': [{ id: 'a' }], 'pending.json': [{ id: 'b', dependencies: ['a'] }] })
     expect(ids(took)).toEqual(['a'])
     expect(refused).toEqual([{ file: 'pending.json', task: 'b', why: 'depends on a, which is cancelled and will never complete', tasks: 1 }])
   })
 
-  test('a chain of 50,000 exhausts no stack', () => {
+  test('a chain of 50,000 does not overflow the stack', () => {
     const chain = Array.from({ length: 50_000 }, (_, i) => ({ id: `t${i}`, dependencies: i === 49_999 ? [] : [`t${i + 1}`] }))
     const { took } = plan({ 'pending.json': chain })
     expect(took).toHaveLength(50_000)
@@ -56,7 +56,7 @@ describe('EV-09: dependencies', () => {
   })
 })
 
-describe('EV-09: what may be a dependency is one if it names a task', () => {
+describe('EV-09: a possible dependency is one if it names a task', () => {
   const dependenciesOf = (tasks: ReadonlyArray<object>, known: ReadonlyArray<string> = []) => {
     const { took, mapped } = plan({ 'pending.json': tasks }, known)
     return { tasks: Object.fromEntries(took.map(({ id, dependencies, metadata }) => [id, { dependencies, metadata }])), said: mapped.map(({ what }) => what) }
@@ -68,7 +68,7 @@ describe('EV-09: what may be a dependency is one if it names a task', () => {
     expect(said).toContain('requires names tasks: they are dependencies')
   })
 
-  test('requires: what is no task stays in metadata, and is said', () => {
+  test('requires: other entries stay in metadata, and are reported', () => {
     const { tasks, said } = dependenciesOf([{ id: 'a', requires: ['typescript', 'b'] }, { id: 'b' }, { id: 'c', requires: 'react' }])
     expect(tasks).toMatchObject({ a: { dependencies: ['b'], metadata: { requires: ['typescript', 'b'] } }, c: { metadata: { requires: 'react' } } })
     expect(tasks.c?.dependencies).toBeUndefined()
@@ -81,7 +81,7 @@ describe('EV-09: what may be a dependency is one if it names a task', () => {
     expect(took.find(({ id }) => id === 'a')).not.toHaveProperty('dependencies')
   })
 
-  test('in a payload, which stays as it is', () => {
+  test('in a payload, which is not changed', () => {
     const { took, mapped } = plan({ 'pending.json': [{ id: 'a', payload: { dependencies: ['b'], n: 1 } }, { id: 'b', payload: { dependencies: { react: '18' } } }] })
     expect(took).toMatchObject([{ id: 'b' }, { id: 'a', dependencies: ['b'], payload: { dependencies: ['b'], n: 1 } }])
     expect(mapped.map(({ what }) => what)).toContain('payload.dependencies names tasks: they are dependencies')
@@ -98,7 +98,7 @@ describe('EV-09: numbers that are ranks', () => {
     planImport(files({ 'pending.json': numbers.map((priority, i) => ({ id: `t${i}`, priority })), ...others }), new Map(), options)
   const notices = ({ mapped }: ReturnType<typeof ranked>) => mapped.map(({ what }) => what).filter((what) => /ranks/.test(what))
 
-  test('any number above 10, in any of the files: 1 comes first; it is said, and the numbers stay in metadata', () => {
+  test('numbers are ranks if any number in any of the files is above 10: 1 comes first; this is reported, and the numbers stay in metadata', () => {
     const result = ranked(Array.from({ length: 29 }, (_, i) => 29 - i), {}, { 'completed.json': [{ id: 'done', priority: 3 }] })
     const pending = result.took.filter(({ status }) => status === 'pending')
     expect(pending.map(({ metadata }) => metadata?.priority)).toEqual(Array.from({ length: 29 }, (_, i) => i + 1))
@@ -109,7 +109,7 @@ describe('EV-09: numbers that are ranks', () => {
     expect(notices(result)).toContain('numbers up to 29 stand as priorities: taken as ranks, 1 first, and kept in metadata; --no-ranks takes them as priorities, 10 first')
   })
 
-  test('whatever the numbers, ranks are claimed in their order, and equal ones in that of the file', () => {
+  test('whatever the numbers, tasks are claimed in the order of ranks, and equal ones in the order of the file', () => {
     fc.assert(fc.property(fc.array(fc.integer({ min: -5, max: 60 }), { maxLength: 40, size: 'max' }), (numbers) => {
       const { took } = ranked(numbers, { ranks: true })
       const claimed = took.map((task, at) => ({ task, at })).sort((a, b) => (b.task.priority ?? 0) - (a.task.priority ?? 0) || a.at - b.at)
@@ -118,13 +118,13 @@ describe('EV-09: numbers that are ranks', () => {
     }))
   })
 
-  test('--no-ranks: what is above 10 is 10, and stays in metadata', () => {
+  test('--no-ranks: a number above 10 becomes 10, and stays in metadata', () => {
     const result = ranked([3, 99], { ranks: false })
     expect(result.took).toMatchObject([{ priority: 3 }, { priority: 10, metadata: { priority: 99 } }])
     expect(notices(result)).toEqual([])
   })
 
-  test('names are no ranks', () => {
+  test('names are not ranks', () => {
     expect(ranked(['high', 12, 'P0', '20']).took.map(({ priority }) => priority)).toEqual([8, 10, 10, 5])
   })
 
@@ -137,7 +137,7 @@ describe('EV-09: numbers that are ranks', () => {
 })
 
 describe('EV-09: the same task twice', () => {
-  test('in two files: the furthest state counts, whichever comes first', () => {
+  test('in two files: the most advanced status counts, whichever comes first', () => {
     const both = { 'pending.json': [{ id: 'a' }, { id: 'b' }], 'completed.json': [{ id: 'a' }], 'dead-letter.json': [{ id: 'b' }] }
     for (const given of [both, Object.fromEntries(Object.entries(both).reverse())]) {
       const { took, mapped, refused } = plan(given)
@@ -147,11 +147,11 @@ describe('EV-09: the same task twice', () => {
     }
   })
 
-  test('word for word: taken once', () => {
+  test('with the same content: taken once', () => {
     expect(ids(plan({ 'pending.json': [{ id: 'a' }, { id: 'a' }] }).took)).toEqual(['a'])
   })
 
-  test('with other content: the second is refused, not lost in silence', () => {
+  test('with other content: the second is refused, not dropped silently', () => {
     const { took, refused } = plan({ 'pending.json': [{ id: 'a', payload: 1 }, { id: 'a', payload: 2 }] })
     expect(took).toMatchObject([{ id: 'a', payload: 1 }])
     expect(refused).toMatchObject([{ task: 'a', why: expect.stringContaining('other content') as string }])

@@ -49,7 +49,7 @@ describe('EV-09: a folder', () => {
     expect(plan.refused.map(({ file }) => file)).toEqual(['cancelled.json', 'completed.json', 'failed.json'])
   })
 
-  test('what lies beside and may hold tasks is said: other folders, other kinds of files', async () => {
+  test('neighbours that may contain tasks are reported: other folders, other kinds of files', async () => {
     const path = make({ 'pending.json': '["x"]', 'more.jsonl': '{}', 'notes.md': '' })
     mkdirSync(join(path, 'archive'))
     writeFileSync(join(path, 'archive', 'old.json'), '["y"]')
@@ -61,7 +61,7 @@ describe('EV-09: a folder', () => {
     ])
   })
 
-  test('of a project, the folder with queue files is read, whatever .json is above it', async () => {
+  test('in a project, the folder with queue files is read, whatever .json files are above it', async () => {
     const path = make({ 'package.json': '{"name":"x"}' })
     const queue = join(path, '.loki', 'queue')
     mkdirSync(queue, { recursive: true })
@@ -70,7 +70,7 @@ describe('EV-09: a folder', () => {
     expect((await readQueueFolder(join(path, '.loki'))).dir).toBe(queue)
   })
 
-  test('a single file will do', async () => {
+  test('a single file can be imported', async () => {
     const { files } = await readQueueFolder(join(make({ 'pending.json': '["x"]' }), 'pending.json'))
     expect(files.map(({ name, found }) => [name, found.length])).toEqual([['pending.json', 1]])
   })

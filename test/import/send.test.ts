@@ -2,7 +2,7 @@ import { importFiles, type ImportTarget, type ImportTask, readQueueFile } from '
 import * as E from 'fp-ts/lib/Either.js'
 import { expect, test } from 'vitest'
 
-/** A queue that knows ids, refuses what it is told to, and counts its requests. */
+/** A fake queue that knows ids, refuses chosen tasks, and counts its requests. */
 const fakeQueue = (refuses: (task: ImportTask) => string | undefined = () => undefined, keys: Record<string, string> = {}) => {
   const tasks = new Map<string, ImportTask>()
   const state = { requests: 0, largest: 0, tasks }
@@ -37,7 +37,7 @@ test('EV-09: a second import changes nothing and says so', async () => {
   expect(await importFiles(files, target)).toMatchObject({ took: 0, alreadyThere: 2, byStatus: {} })
 })
 
-test('goes in chunks, dependencies first, and says how far it is', async () => {
+test('is sent in chunks, dependencies first, with progress reports', async () => {
   const { target, state } = fakeQueue()
   const tasks = Array.from({ length: 1_300 }, (_, i) => ({ id: `t${i}`, type: 'x', dependencies: i === 1_299 ? [] : [`t${i + 1}`] }))
   const seen: Array<number> = []
@@ -47,7 +47,7 @@ test('goes in chunks, dependencies first, and says how far it is', async () => {
   expect(seen).toEqual([0, 500, 1_000, 1_300])
 })
 
-test('one task that the queue refuses is named, and stops no other but its dependents', async () => {
+test('a task that the queue refuses is named, and stops only its dependents', async () => {
   const { target, state } = fakeQueue((task) => (task.id === 't40' ? 'too large' : undefined))
   const tasks = Array.from({ length: 100 }, (_, i) => ({ id: `t${i}`, type: 'x', dependencies: i === 41 ? ['t40'] : [] }))
   const report = await importFiles(file(tasks), target)
@@ -59,14 +59,14 @@ test('one task that the queue refuses is named, and stops no other but its depen
   expect(state.requests).toBeLessThan(20)
 })
 
-test('a task that the queue has under another id goes by that id, also as a dependency', async () => {
+test('a task that the queue has under another id gets that id, also as a dependency', async () => {
   const { target, state } = fakeQueue(undefined, { k: 'elsewhere' })
   const report = await importFiles(file([{ id: 'b', type: 'x', dependencies: ['a'] }, { id: 'a', type: 'x', idempotencyKey: 'k' }]), target)
   expect(report).toMatchObject({ took: 1, alreadyThere: 1, refused: [] })
   expect(state.tasks.get('b')?.dependencies).toEqual(['elsewhere'])
 })
 
-test('an import that cannot reach the queue any more says how far it came; the same again goes on from there', async () => {
+test('an import that cannot reach the queue any more says how far it got; the same import again continues', async () => {
   const { target, state } = fakeQueue()
   const tasks = file(Array.from({ length: 1_300 }, (_, i) => ({ id: `t${i}`, type: 'x' })))
   let left = 2

@@ -8,7 +8,7 @@ const one = (fields: object, name = 'pending.json') => {
   return { task: file.found[0]?.task, said: file.mapped.map((mapped) => mapped.what) }
 }
 
-describe('EV-09: queue files in every shape found in the wild', () => {
+describe('EV-09: queue files in every shape found in practice', () => {
   const task = { id: 'a', type: 'dev' }
   test.each([
     ['{"tasks":[…]}', { tasks: [task] }],
@@ -19,7 +19,7 @@ describe('EV-09: queue files in every shape found in the wild', () => {
     expect(read(value).found.map(({ task: { id, type } }) => ({ id, type }))).toEqual([task])
   })
 
-  test('an array of texts: each is a task of type "task" with that description, and the same id every time', () => {
+  test('an array of texts: each is a task of type "task" with that description, and always the same id', () => {
     const texts = read(['write the docs', 'ship it'])
     expect(texts.found.map(({ task: { type, description, status } }) => ({ type, description, status }))).toEqual([
       { type: 'task', description: 'write the docs', status: 'pending' },
@@ -37,7 +37,7 @@ describe('EV-09: queue files in every shape found in the wild', () => {
     expect(planImport([read([{ id: 'a', type: 'dev', priority: given }])]).took[0]?.priority).toBe(number)
   })
 
-  test('a priority that nobody knows is the default, and stays in metadata', () => {
+  test('an unknown priority becomes the default, and stays in metadata', () => {
     const { task: found, said } = one({ priority: 'whenever' })
     expect(found?.priority).toBeUndefined()
     expect(found?.metadata).toEqual({ priority: 'whenever' })
@@ -52,13 +52,13 @@ describe('EV-09: queue files in every shape found in the wild', () => {
     expect(one({}, name).task?.status).toBe(status)
   })
 
-  test("a task's own status counts before the file's name, and that is said", () => {
+  test("a task's own status overrides the file's name, and that is reported", () => {
     const { task: found, said } = one({ status: 'completed' })
     expect(found?.status).toBe('completed')
     expect(said).toContain("say completed in a file named for pending: the task's own word counts")
   })
 
-  test('in progress becomes pending, because its lease is not ours; who held it stays in metadata', () => {
+  test('in progress becomes pending, because its lease is not ours; its holder stays in metadata', () => {
     const { task: found, said } = one({ claimedBy: 'agent-7', claimedAt: '2026-01-01T00:00:00Z' }, 'in-progress.json')
     expect(found).toMatchObject({ status: 'pending', metadata: { claimedBy: 'agent-7', claimedAt: '2026-01-01T00:00:00Z' } })
     expect(said).toContain('in-progress → pending: the lease that an agent had elsewhere is not one here')
@@ -71,7 +71,7 @@ describe('EV-09: tasks in named lists of one file', () => {
     return { ...file, stood: Object.fromEntries(file.found.map(({ task: { id, status } }) => [id, status])) }
   }
 
-  test('every list whose name means a status is taken, and its tasks stand as it says', () => {
+  test('every list whose name means a status is taken, and its tasks have that status', () => {
     const ten = Array.from({ length: 10 }, (_, i) => ({ id: `c${i}`, type: 'dev' }))
     const { stood, refused, entries } = ofLists({ queue: [], claimed: [{ id: 'k' }], completed: ten, failed_tasks: [{ id: 'f' }], skippedTasks: [{ id: 's' }], 'in-progress': ['write it'] })
     expect(refused).toEqual([])
@@ -79,7 +79,7 @@ describe('EV-09: tasks in named lists of one file', () => {
     expect(Object.values(stood).sort()).toEqual([...Array<string>(10).fill('completed'), 'cancelled', 'dead-letter', 'pending', 'pending'].sort())
   })
 
-  test("a task's own status counts before its list's, that before the file's, and both are said", () => {
+  test("a task's own status overrides its list's, which overrides the file's; both are reported", () => {
     const { stood, mapped } = ofLists({ completed: [{ id: 'a', status: 'pending' }, { id: 'b' }] }, 'pending.json')
     expect(stood).toEqual({ a: 'pending', b: 'completed' })
     expect(mapped.map(({ what }) => what)).toEqual(expect.arrayContaining([
@@ -88,7 +88,7 @@ describe('EV-09: tasks in named lists of one file', () => {
     ]))
   })
 
-  test('a list under a name that says nothing is left out by name, with what to do; what the file says of itself is not', () => {
+  test('a list with an unknown name is left out by name, with advice; the file\'s own fields are not reported', () => {
     const { found, refused, mapped, entries } = ofLists({ tasks: [{ id: 'a' }], urgent: [{ id: 'b' }, { id: 'c' }], notes: ['one', 'two'], updatedAt: '2026-01-01', archive: [] })
     expect(found.map(({ task: { id } }) => id)).toEqual(['a'])
     expect(refused).toEqual([{ file: 'queue.json', why: expect.stringMatching(/^the list "urgent" is left out \(2 entries\): .*rename it to tasks/) as string, tasks: 2 }])
@@ -96,7 +96,7 @@ describe('EV-09: tasks in named lists of one file', () => {
     expect(mapped.map(({ what }) => what)).toContain("the file's own fields are no tasks, and were left: archive, notes, updatedAt")
   })
 
-  test('tasks by their ids', () => {
+  test('tasks in an object by their ids', () => {
     expect(ofLists({ tasks: { a: { status: 'done' }, b: { id: 'own', type: 'x' } } }).stood).toEqual({ a: 'completed', own: 'pending' })
   })
 
@@ -105,7 +105,7 @@ describe('EV-09: tasks in named lists of one file', () => {
   })
 })
 
-describe('EV-09: statuses in any words', () => {
+describe('EV-09: statuses in many words', () => {
   test.each([
     ['IN_PROGRESS', 'pending'], ['claimed', 'pending'], ['blocked', 'pending'], ['todo', 'pending'], ['Done', 'completed'], ['shipped', 'completed'],
     ['failed', 'dead-letter'], ['error', 'dead-letter'], ['skipped', 'cancelled'], ['canceled', 'cancelled'], ["won't fix", 'cancelled'], ['later', undefined],
@@ -113,13 +113,13 @@ describe('EV-09: statuses in any words', () => {
     expect(read([{ id: 'a', status }]).found.map(({ task }) => task.status)).toEqual(stood === undefined ? [] : [stood])
   })
 
-  test('skipped is cancelled, and its reason and time stay with it', () => {
+  test('skipped is cancelled, and its reason and time are kept', () => {
     const { task: found, said } = one({ status: 'skipped', skipped_at: '2026-01-31T22:00:00+07:00', reason: 'User requested skip' })
     expect(found).toMatchObject({ status: 'cancelled', completedAt: '2026-01-31T15:00:00.000Z', metadata: { reason: 'User requested skip' } })
     expect(said).toContain('skipped → cancelled')
   })
 
-  test('blocked_by_C1 says what the task waits for', () => {
+  test('blocked_by_C1 names a dependency', () => {
     expect(one({ status: 'blocked_by_C1' }).task).toMatchObject({ status: 'pending', dependencies: ['C1'] })
     expect(one({ status: 'blocked by: C 2' }).task).toMatchObject({ dependencies: ['C 2'] })
   })
@@ -172,18 +172,18 @@ describe('EV-09: fields by any of their names, in any spelling', () => {
     })
   })
 
-  test('who held it, since when, and whatever else is not known, stays word for word', () => {
+  test('holder, claim time and unknown fields are kept unchanged', () => {
     const past = { claimed_by: 'agent-7', started: '2026-02-11T20:52:51+08:00', spec: { files: ['a.ts'] }, none: null }
     expect(one(past, 'in-progress.json').task?.metadata).toEqual(past)
   })
 
-  test.each(['depends_on', 'dependsOn', 'blockedBy', 'blocked_by', 'blockers'])('what cannot be read in %s refuses the task by name: it must not run before what it waits for', (field) => {
+  test.each(['depends_on', 'dependsOn', 'blockedBy', 'blocked_by', 'blockers'])('an unreadable %s refuses the task by name: it must not run before its dependencies', (field) => {
     expect(read([{ id: 'a', [field]: [{ at: 1 }] }])).toMatchObject({ found: [], refused: [{ task: 'a', why: `${field} [{"at":1}] are not task ids`, tasks: 1 }] })
   })
 })
 
 describe('EV-09: nothing that a task says is lost', () => {
-  test('unknown fields stay in metadata beside its own, under a free name', () => {
+  test('unknown fields are kept in metadata next to its own, under a free name', () => {
     const { task: found, said } = one({ metadata: { sprint: 4, owner: 'x' }, owner: 'y', estimate: { hours: 3 } })
     expect(found?.metadata).toEqual({ sprint: 4, owner: 'x', owner_: 'y', estimate: { hours: 3 } })
     expect(said).toContain('fields without a place of their own stay in metadata: estimate, owner')
@@ -200,7 +200,7 @@ describe('EV-09: nothing that a task says is lost', () => {
     expect(file.found.map(({ task: { id, dependencies } }) => [id, dependencies])).toEqual([['1', undefined], ['2', ['1']]])
   })
 
-  test('a description stays, one that is too long whole in metadata', () => {
+  test('a description is kept; one that is too long is kept in full in metadata', () => {
     expect(one({ description: 'short' }).task?.description).toBe('short')
     const long = 'x'.repeat(5_000)
     const { task: found } = one({ description: long })
@@ -208,7 +208,7 @@ describe('EV-09: nothing that a task says is lost', () => {
     expect(found?.metadata).toEqual({ description: long })
   })
 
-  test('what became of a finished task comes along: result, times, retries, error', () => {
+  test('result, times, retries and error of a finished task are taken', () => {
     const { task: found } = one({
       completedAt: '2026-01-02T00:00:00Z', createdAt: '2026-01-01T00:00:00Z', retries: 2, lastError: 'once',
       result: { status: 'success', output: 'done', decisionReport: { why: 'because' }, filesChanged: 3 },
@@ -229,7 +229,7 @@ describe('EV-09: nothing that a task says is lost', () => {
   })
 })
 
-describe('EV-09: what cannot be taken is refused by name, and the rest is taken', () => {
+describe('EV-09: invalid tasks are refused by name, and the others are taken', () => {
   test.each([
     ['', 'is empty'],
     ['  \n', 'is empty'],
@@ -254,7 +254,7 @@ describe('EV-09: what cannot be taken is refused by name, and the rest is taken'
   })
 })
 
-describe('EV-09: numbers that would be rounded refuse their task, by their place, and no other', () => {
+describe('EV-09: a number that would be rounded refuses its task, with the path, and no other task', () => {
   const big = '{"id":"a","payload":{"n":[1,9007199254740993]}}'
   test.each([
     [`[{"id":"b"},${big}]`, 'payload.n[1]'],
@@ -267,7 +267,7 @@ describe('EV-09: numbers that would be rounded refuse their task, by their place
     expect(refused).toEqual([{ file: 'pending.json', task: 'a', why: expect.stringContaining(`${path}: `) as string, tasks: 1 }])
   })
 
-  test('an id is one of them: the task is named by its place', () => {
+  test('if it is the id, the task is named by its place', () => {
     expect(read('[{"id":9007199254740993},{"id":9007199254740991}]')).toMatchObject({ found: [{ task: { id: '9007199254740991' } }], refused: [{ task: '#1' }] })
   })
 })
@@ -284,7 +284,7 @@ describe('EV-09: times', () => {
     expect(one({ availableAt: given }).task?.availableAt).toBe(time)
   })
 
-  test.each(['completedAt', 'createdAt'])('a %s that does not exist stays in metadata, and it is said', (field) => {
+  test.each(['completedAt', 'createdAt'])('a %s that does not exist stays in metadata, and is reported', (field) => {
     const { task, said } = one({ status: 'completed', [field]: '2026-02-30T00:00:00Z' }, 'completed.json')
     expect(task).not.toHaveProperty(field)
     expect(task?.metadata).toEqual({ [field]: '2026-02-30T00:00:00Z' })

@@ -1,4 +1,4 @@
-/** A clone has all that its tests, examples and scripts read: no path leads out of the project. */
+/** Tests, examples and scripts read only files of the project: no path leads out of it. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,10 +6,10 @@ import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** Relative paths in a file that lead out of the project: those of a module from where it lies, all others from the root. */
+/** Relative paths in a file that lead out of the project. Those in a module are relative to it, all others to the root. */
 const leadsOut = (file: string, text: string): ReadonlyArray<string> => {
   const isModule = /\.(ts|mjs|js)$/.test(file)
-  // In a module only what stands in quotes is a path.
+  // In a module only quoted text can be a path.
   const paths = [...text.matchAll(isModule ? /['"`]((?:\.\.\/)+[^'"`$]*)/g : /(?:^|[\s='":-])((?:\.\.\/)+[\w./-]*)/gm)].map((match) => match[1] as string)
   return paths.filter((path) => relative(root, resolve(isModule ? dirname(file) : root, path)).startsWith('..'))
 }

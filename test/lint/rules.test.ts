@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const eslint = new ESLint({ cwd: root });
 
-/** The rules that object to `code`, were it in `file`. */
+/** The rules that report `code` if it is in `file`. */
 const objections = async (file: string, code: string): Promise<ReadonlyArray<string>> => {
   const [result] = await eslint.lintText(`${code}\n`, { filePath: `${root}${file}` });
   if (result === undefined) throw new Error(`${file} is not linted`);
@@ -25,7 +25,7 @@ const syntax = 'no-restricted-syntax';
 const properties = 'no-restricted-properties';
 const globals = 'no-restricted-globals';
 
-describe('each rule bites', () => {
+describe('each rule rejects what is forbidden', () => {
   const rejected: ReadonlyArray<readonly [file: string, code: string, rule: string]> = [
     // Dependency direction.
     [core, use('node:fs'), imports],
@@ -40,7 +40,7 @@ describe('each rule bites', () => {
     [projections, use('fastify'), imports],
     [projections, use('@daybook/adapters/store'), imports],
     [adapters, use('@daybook/test'), imports],
-    // fp-ts by its long path only.
+    // fp-ts only by its long path.
     ...[core, projections, adapters, 'test/sample.ts', 'bench/src/sample.ts'].flatMap((file) => [
       [file, use('fp-ts/Either'), imports] as const,
       [file, use('fp-ts/lib/Either'), imports] as const,
@@ -72,7 +72,7 @@ describe('each rule bites', () => {
   });
 });
 
-describe('and leaves alone what is allowed', () => {
+describe('and accepts what is allowed', () => {
   const accepted: ReadonlyArray<readonly [file: string, code: string]> = [
     [core, use('fp-ts/lib/Either.js')],
     [core, use('io-ts')],

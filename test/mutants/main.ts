@@ -1,4 +1,4 @@
-/** `npm run mutants`: see `options.ts`. Begins with the repository's root, from `scripts/run.mjs`. */
+/** `npm run mutants`: see `options.ts`. The first argument is the repository's root, from `scripts/run.mjs`. */
 import { chosen, help, type Options, readOptions } from './options.js'
 import { allPlants } from './plants/index.js'
 import { type Result, runPlants, type Verdict } from './run-plants.js'
@@ -8,7 +8,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
 const kinds: ReadonlyArray<Verdict['kind']> = ['killed', 'survived', 'stale', 'unproven', 'unloadable', 'hung']
 
-/** A failure may tell a whole history. */
+/** Shortens a failure message, which may contain a whole history. */
 const short = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)} …` : text)
 
 const show = ({ plant, verdict, seconds }: Result): void => {

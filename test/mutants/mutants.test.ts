@@ -1,4 +1,4 @@
-/** The point of this file: the tool tells a defect that is noticed from one that is not, and from what proves nothing. */
+/** The point of this file: the tool distinguishes killed plants, survivors, and plants that prove nothing. */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -15,7 +15,7 @@ const repository = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$
 const testFile = (title: string, body: string): string =>
   `import { expect, test } from 'vitest'\nimport { add } from '../packages/sums/dist/add.js'\ntest('${title}', async () => { ${body} }, 1_500)\n`
 
-/** A small repository, of the same shape, with a package of one function and tests of all kinds. */
+/** A small repository of the same structure, with a package of one function and tests of all kinds. */
 const files: Readonly<Record<string, string>> = {
   'packages/sums/src/add.ts': 'export const add = (a: number, b: number): number => a + b\nexport const unused = 1\n',
   'packages/sums/dist/add.js': 'export const add = (a, b) => a + b\nexport const unused = 1\n',
@@ -31,7 +31,7 @@ describe('a run', () => {
     root = realpathSync(mkdtempSync(join(tmpdir(), 'daybook-small-repository-')))
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(root, name)), { recursive: true })
-      // Where it is copied to, its root is that of the copy.
+      // In a copy, the root is that of the copy.
       writeFileSync(join(root, name), text.replace('"ROOT"', "new URL('..', import.meta.url).pathname"))
     }
     mkdirSync(join(root, 'test/node_modules'))
@@ -45,7 +45,7 @@ describe('a run', () => {
   const run = (plants: ReadonlyArray<Plant>, signal = new AbortController().signal): Promise<ReadonlyArray<Result>> =>
     runPlants(root, plants, { parallel: 2, limitMs: 120_000, onResult: () => undefined, signal })
 
-  test('tells what is noticed from what is not, and from what proves nothing', async () => {
+  test('distinguishes killed plants, survivors, and plants that prove nothing', async () => {
     const expected: ReadonlyArray<readonly [kind: Result['verdict']['kind'], plant: Plant]> = [
       ['killed', plant('noticed', 'a - b')],
       ['survived', plant('noticed by nobody', '2', { find: '1' })],
@@ -83,7 +83,7 @@ describe('a run', () => {
 })
 
 describe('the plants', () => {
-  test('stand each in a place that is there once, and change what is run', () => {
+  test('each apply to text that occurs exactly once, and change the compiled code', () => {
     const stale = allPlants.flatMap((each) => {
       const placed = place(repository, each)
       return placed.kind === 'stale' ? [`${each.title}: ${placed.why}`] : []
@@ -91,11 +91,11 @@ describe('the plants', () => {
     expect(stale).toEqual([])
   })
 
-  test('have a title each, by which one can be chosen', () => {
+  test('have unique titles, by which they can be chosen', () => {
     expect(new Set(allPlants.map(({ title }) => title)).size).toBe(allPlants.length)
   })
 
-  test('are all run by ten tenths', () => {
+  test('are all covered by the ten tenths', () => {
     const tenths = Array.from({ length: 10 }, (_, tenth) => chosen(allPlants, readOptions(['--tenth', `${tenth}`], repository)))
     expect(tenths.flat().map(({ title }) => title).sort()).toEqual(allPlants.map(({ title }) => title).sort())
     const today = readOptions(['--tenth', 'auto'], repository).tenth

@@ -1,4 +1,4 @@
-/** What `npm run mutants` can be told. */
+/** The options of `npm run mutants`. */
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
 import type { Plant } from './plant.js'
@@ -27,7 +27,7 @@ export interface Options {
   readonly help: boolean
 }
 
-/** @throws Error that says what is wrong, for people. */
+/** @throws Error with a message for people. */
 export const readOptions = (args: ReadonlyArray<string>, root: string): Options => {
   const { values } = parseArgs({
     args: [...args],
@@ -62,7 +62,7 @@ const whole = (name: string, text: string, min: number, max: number): number => 
   throw new Error(`${name} is a whole number from ${min} to ${max}, not ${text}`)
 }
 
-/** By the number of commits, so that ten pushes see all; by the day where that is not known, as in a shallow clone. */
+/** From the number of commits, so that ten pushes cover all plants; from the day if that is not known, as in a shallow clone. */
 const tenthOfToday = (root: string): number => {
   const git = (...args: ReadonlyArray<string>): string => execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   try {

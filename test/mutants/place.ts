@@ -1,4 +1,4 @@
-/** A plant put into its source: the JavaScript to be run in place of the sound one. */
+/** Applies a plant to its source: the result is the JavaScript that replaces the original. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -7,7 +7,7 @@ import type { Plant } from './plant.js'
 export type Placed =
   /** `dist` is the file that the package loads, from the root. */
   | { readonly kind: 'placed'; readonly plant: Plant; readonly dist: string; readonly code: string }
-  /** The sources have moved on: the plant must be rewritten, or its test has become pointless. */
+  /** The source has changed: the plant must be rewritten or removed. */
   | { readonly kind: 'stale'; readonly plant: Plant; readonly why: string }
 
 const compilerOptions: ts.CompilerOptions = {
@@ -33,7 +33,7 @@ export const place = (root: string, plant: Plant): Placed => {
 }
 
 let last = { source: '', code: '' }
-/** Plants of one file stand together: it is transpiled once for them. */
+/** The transpiled source, cached: plants of one file follow each other. */
 const soundCode = (source: string, file: string): string => {
   if (last.source !== source) last = { source, code: transpile(source, file).code }
   return last.code

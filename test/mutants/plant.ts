@@ -1,16 +1,16 @@
 /** A defect to plant: one change of the sources that at least one of the named tests must notice. */
 export interface Plant {
-  /** What is wrong then, in words. Unique. */
+  /** The defect in words. Unique. */
   readonly title: string
   /** The source file, from the root of the repository. */
   readonly file: string
-  /** Text that occurs in it exactly once. Short and distinctive, so that it outlives changes around it. */
+  /** Text that occurs in the file exactly once. Short and distinctive, so that it survives changes around it. */
   readonly find: string
   readonly replace: string
-  /** Test files that are to catch it, from the root. */
+  /** Test files that must catch it, from the root. */
   readonly killedBy: ReadonlyArray<string>
-  /** Only tests with this in their titles, in files that take long. */
+  /** Run only tests with this in their titles, for files that take long. */
   readonly named?: string
-  /** A test that times out is how this one is noticed. For all others a time-out is no proof: a slow machine has them, too. */
+  /** A time-out of a test kills this plant. For all others a time-out is not a proof, because slow machines have them, too. */
   readonly hangs?: true
 }

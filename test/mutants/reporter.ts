@@ -1,21 +1,21 @@
-/** Tells a process that runs vitest what became of each test. Vitest's own JSON report does not say of a failure that it was a time-out. */
+/** Reports the result of each test to the process that runs vitest. Vitest's own JSON report does not say whether a failure was a time-out. */
 import { writeFileSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Where the report goes, as a name in the environment. */
+/** The environment variable with the report's file. */
 export const reportVariable = 'DAYBOOK_MUTANTS_REPORT'
 
 export interface FileReport {
   readonly file: string
   readonly passed: number
   readonly failed: ReadonlyArray<{ readonly title: string; readonly messages: ReadonlyArray<string> }>
-  /** Why it failed as a whole, as when it does not load. */
+  /** Why the file failed as a whole, for example because it did not load. */
   readonly problems: ReadonlyArray<string>
 }
 
 export interface Report {
   readonly files: ReadonlyArray<FileReport>
-  /** Errors that belong to no test. */
+  /** Errors outside of any test. */
   readonly unhandled: ReadonlyArray<string>
 }
 
@@ -28,14 +28,14 @@ const fileReport = (module: TestModule): FileReport => ({
   passed: [...module.children.allTests('passed')].length,
   failed: [
     ...[...module.children.allTests('failed')].map((test) => ({ title: test.fullName, messages: messagesOf(test.result().errors) })),
-    // Their hooks.
+    // Errors in the suites' hooks.
     ...[...module.children.allSuites()].map((suite) => ({ title: suite.fullName, messages: messagesOf(suite.errors()) })).filter(({ messages }) => messages.length > 0),
     ...(isLoaded(module) && module.errors().length > 0 ? [{ title: 'its hooks', messages: messagesOf(module.errors()) }] : []),
   ],
   problems: isLoaded(module) ? [] : messagesOf(module.errors()),
 })
 
-// Vitest asks for it as the default.
+// Vitest needs it as the default export.
 // eslint-disable-next-line no-restricted-syntax
 export default class FileReporter implements Reporter {
   onTestRunEnd(modules: ReadonlyArray<TestModule>, unhandled: ReadonlyArray<{ readonly message: string }>): void {

@@ -1,6 +1,6 @@
 /**
- * Plants defects, one at a time in each copy of the repository, and runs the tests that are to catch them. The tests
- * run without the defect first, each once: one that fails then proves nothing.
+ * Plants defects, one at a time in each copy of the repository, and runs the tests that must catch them. Each test is
+ * run without a defect first: if it fails then, it proves nothing.
  */
 import { chmod, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,10 +11,10 @@ import { runTests, type TestRun } from './run-tests.js'
 import { copyTree } from './tree-copy.js'
 
 export type Verdict =
-  /** By this test. */
+  /** `by`: the title of the test. */
   | { readonly kind: 'killed'; readonly by: string }
   | { readonly kind: 'survived' }
-  /** Nothing is known: the sources have moved on, its tests fail without it, nothing loads with it, or they never end. */
+  /** No verdict: the source has changed, the tests fail without the defect, the code does not load with it, or the tests never end. */
   | { readonly kind: 'stale' | 'unproven' | 'unloadable' | 'hung'; readonly why: string }
 
 export interface Result {
@@ -24,18 +24,18 @@ export interface Result {
 }
 
 export interface PlantOptions {
-  /** So many at a time. */
+  /** Number of plants tested at a time. */
   readonly parallel: number
-  /** For one run of tests. */
+  /** Time limit of one run of tests. */
   readonly limitMs: number
   readonly onResult: (result: Result) => void
   readonly signal: AbortSignal
 }
 
-/** Of a test that is expected to hang. */
+/** Time limit of a test that is expected to hang. */
 const hangingTestMs = 20_000
 
-/** `root` is that of the repository, which must be built. Nothing is changed there. */
+/** `root` is that of the repository, which must be built. It is not changed. */
 export const runPlants = async (root: string, plants: ReadonlyArray<Plant>, options: PlantOptions): Promise<ReadonlyArray<Result>> => {
   const { signal, parallel } = options
   const results: Array<Result> = []
@@ -84,7 +84,7 @@ export const runPlants = async (root: string, plants: ReadonlyArray<Plant>, opti
   }
 }
 
-/** Why the tests prove nothing, if so: they fail as they are, or there are none. */
+/** Why the tests prove nothing, if so: they fail without the defect, or there are none. */
 const failsWithout = async (tree: string, { killedBy, named }: Plant, { limitMs, signal }: PlantOptions): Promise<string | undefined> => {
   const { passed, failed, caughtBy, message = '' } = await runTests(tree, killedBy, { limitMs, signal, ...(named === undefined ? {} : { named }) })
   if (failed.length > 0 || caughtBy !== undefined) return `without it ${failed.join(', ')} fails: ${caughtBy ?? 'a test timed out'} ${message}`

@@ -1,4 +1,4 @@
-/** Runs test files in a copy of the repository, one after the other up to the first test that fails, and says what became of them. */
+/** Runs test files in a copy of the repository, one after the other up to the first failing test, and returns the results. */
 import { spawn } from 'node:child_process'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,22 +7,22 @@ import { type Report, reportVariable } from './reporter.js'
 
 export interface TestRun {
   readonly passed: number
-  /** Files of which a test failed, or which did not load. */
+  /** Files with a failed test, or that did not load. */
   readonly failed: ReadonlyArray<string>
-  /** The title of the first test that failed otherwise than by a time-out, or what went wrong beside the tests. */
+  /** The title of the first test that failed not by a time-out, or an error outside of the tests. */
   readonly caughtBy: string | undefined
-  /** What that test said. */
+  /** The message of that test. */
   readonly message: string | undefined
-  /** A test timed out, or the whole run did. */
+  /** Whether a test or the whole run timed out. */
   readonly timedOut: boolean
-  /** A file whose tests did not even begin. */
+  /** A file whose tests did not even start. */
   readonly unloadable: string | undefined
 }
 
 export interface RunOptions {
-  /** Only tests with this in their titles. */
+  /** Run only tests with this in their titles. */
   readonly named?: string
-  /** Of each test that has none of its own. */
+  /** Time-out of tests without their own. */
   readonly testTimeoutMs?: number
   readonly limitMs: number
   readonly signal: AbortSignal
@@ -68,7 +68,7 @@ const readReport = async (file: string): Promise<Report | undefined> => {
   }
 }
 
-/** Compiled where this is. */
+/** Compiled into the same folder as this file. */
 const reporter = fileURLToPath(new URL(import.meta.url.endsWith('.ts') ? 'reporter.ts' : 'reporter.js', import.meta.url))
 
 interface Ended {
@@ -79,13 +79,13 @@ interface Ended {
 const runVitest = (tree: string, reportFile: string, args: ReadonlyArray<string>, { limitMs, signal }: RunOptions): Promise<Ended> =>
   new Promise((resolve, reject) => {
     const test = join(tree, 'test')
-    // A test that runs this tool must not pass on what vitest tells its own processes.
+    // Variables of a vitest that runs this tool must not be inherited.
     const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('VITEST')))
     const env = { ...inherited, [reportVariable]: reportFile }
     const child = spawn(
       process.execPath,
       [join(test, 'node_modules', 'vitest', 'vitest.mjs'), 'run', '--config', join(test, 'vitest.config.ts'), `--reporter=${reporter}`, ...args],
-      // A group of its own, so that what the tests have started ends with them.
+      // A separate process group, so that all processes that the tests start can be ended.
       { cwd: tree, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
     )
     let output = ''
@@ -95,7 +95,7 @@ const runVitest = (tree: string, reportFile: string, args: ReadonlyArray<string>
       try {
         process.kill(-(child.pid as number), 'SIGKILL')
       } catch {
-        // It has ended already.
+        // It has already ended.
       }
     }
     const timer = setTimeout(() => {

@@ -1,9 +1,9 @@
-/** A copy of the built repository in a scratch folder: plants go there, and never into the tree that people work in. */
+/** A copy of the built repository in a scratch folder. Defects are planted there, and never in the working tree. */
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readlink, realpath, symlink } from 'node:fs/promises'
 import { basename, join, relative } from 'node:path'
 
-/** What no test needs. */
+/** Folders that no test needs. */
 const leftOut = new Set(['.git', '.tools', join('.ci', 'out'), 'bench', 'data'])
 
 export const copyTree = async (root: string, to: string): Promise<void> => {
@@ -17,7 +17,7 @@ export const copyTree = async (root: string, to: string): Promise<void> => {
   }
 }
 
-/** The same dependencies, and for the packages of the repository itself those of the copy: links between them are relative. */
+/** Links the same dependencies, but the repository's own packages to those of the copy: links between them are relative. */
 const linkModules = async (from: string, to: string): Promise<void> => {
   if (!existsSync(from)) return
   await mkdir(to, { recursive: true })

@@ -8,7 +8,7 @@ const enqueued = (task: string, type: string, at: number): QueueEvent => ({
 })
 const lease = (task: string) => ({ task, agent: 'a', token: 1 })
 
-test('EV-04: totals count what became of tasks by type, and how long they waited and ran', () => {
+test('EV-04: totals count outcomes by task type, and waiting and running times', () => {
   const state = foldAll(totals, [
     enqueued('1', 'dev', 1_000),
     enqueued('2', 'ops', 1_000),
@@ -28,7 +28,7 @@ test('EV-04: totals count what became of tasks by type, and how long they waited
   expect(state.open.size).toBe(0)
 })
 
-test('LK-11: the dead letter review tells who decided what, the newest word for word', () => {
+test('LK-11: the dead letter review shows who decided what, the newest decisions in full', () => {
   const review = (type: 'Requeued' | 'Discarded', task: string, reviewer: string, at: number): QueueEvent => ({ type, at, data: { task, reviewer, reason: 'because' } })
   const many = Array.from({ length: decisionsKept + 5 }, (_, i) => review('Requeued', `t${i}`, 'ann', i))
   const { reviewers, decisions } = deadLetterReview.result(foldAll(deadLetterReview, [...many, review('Discarded', 'z', 'ben', 9_999)]))
@@ -40,7 +40,7 @@ test('LK-11: the dead letter review tells who decided what, the newest word for 
   expect(decisions.at(-1)).toEqual({ revision: decisionsKept + 5, at: 9_999, verdict: 'discard', task: 'z', reviewer: 'ben', reason: 'because' })
 })
 
-test('LK-13: the breaker timeline: open, half-open, closed, each with its cause and how long it lasted', () => {
+test('LK-13: the breaker timeline shows each state with its cause and duration', () => {
   const { dev } = breakerTimeline.result(foldAll(breakerTimeline, [
     { type: 'BreakerOpened', at: 1_000, data: { taskType: 'dev', cause: 'threshold' } },
     { type: 'BreakerHalfOpened', at: 61_000, data: { taskType: 'dev' } },

@@ -1,4 +1,4 @@
-/** Histories of a queue: any order of any events, which is more than a queue would ever write. */
+/** Random histories: any events in any order, more than a real queue would write. */
 import type { QueueEvent } from '@daybook/core'
 import type { EventSource, Page } from '@daybook/projections'
 import fc from 'fast-check'
@@ -40,7 +40,7 @@ const shapes: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
 
 const event = fc.constantFrom(...Object.keys(shapes)).chain((name) => fc.record({ type: fc.constant(name), data: fc.record(shapes[name] ?? {}) }))
 
-/** Time never runs back in a queue (INV-14). */
+/** A random history. Its times do not go back (INV-14). */
 export const history: fc.Arbitrary<ReadonlyArray<QueueEvent>> = fc
   .array(fc.tuple(fc.nat(5_000), event), { maxLength: 60 })
   .map((steps) => {
@@ -48,7 +48,7 @@ export const history: fc.Arbitrary<ReadonlyArray<QueueEvent>> = fc
     return steps.map(([pause, made]) => ({ ...made, at: (at += pause) }) as QueueEvent)
   })
 
-/** A log in memory that appends, and tells. */
+/** A log in memory that can be appended to and subscribed to. */
 export const logOf = (first: ReadonlyArray<QueueEvent> = [], pageSize = 7) => {
   const events = [...first]
   const committed = new Subject<Page>()

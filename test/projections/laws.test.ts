@@ -5,7 +5,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { describe, expect, test } from 'vitest'
 import { history, logOf } from './histories.js'
 
-// Any projection: its state is its own affair.
+// Any projection: the tests do not look at its state.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type AnyProjection = Projection<any, unknown>
 
@@ -20,7 +20,7 @@ const saveAndLoad = (projection: AnyProjection, state: unknown): unknown => {
   return loaded.right
 }
 
-/** The point: whatever the batches, and put aside between any two of them, a projection comes to the same end. */
+/** The main law: with any batches, and with a checkpoint between any two of them, a projection gives the same result. */
 const holdsLaws = (projection: AnyProjection): void => {
   fc.assert(
     fc.property(history, cuts, (events, at) => {
@@ -37,7 +37,7 @@ const holdsLaws = (projection: AnyProjection): void => {
   )
 }
 
-/** A result that was handed out stays as it was. */
+/** Later folds do not change an earlier result. */
 const resultsAreCopies = (projection: AnyProjection): void => {
   fc.assert(
     fc.property(history, history, (first, second) => {
@@ -54,9 +54,9 @@ const resultsAreCopies = (projection: AnyProjection): void => {
 const all: ReadonlyArray<AnyProjection> = [totals, deadLetterReview, breakerTimeline]
 
 describe.each(all.map((projection) => [projection.name, projection] as const))('EV-01, EV-04: %s', (_, projection) => {
-  test('any batching, put aside between batches, comes to the same state byte for byte', () => holdsLaws(projection))
+  test('any batching, with checkpoints in between, gives the same state byte for byte', () => holdsLaws(projection))
   test('results are copies', () => resultsAreCopies(projection))
-  test('text that is no state of it is refused', () => {
+  test('a text that is not a state of it is refused', () => {
     for (const wrong of [null, 7, 'x', { some: 'thing' }, [['x']]]) expect(E.isLeft(projection.decode(wrong))).toBe(true)
   })
   test('run from a log in pages, stopped and run again with its checkpoint: equals from zero', async () => {
@@ -88,7 +88,7 @@ describe('the laws have teeth: a broken projection is caught', () => {
   const broken: ReadonlyArray<readonly [string, AnyProjection, (projection: AnyProjection) => void]> = [
     ['forgets part of its state in encode', { ...enqueued(1), encode: (state: ReturnType<typeof totals.initial>) => totals.encode({ ...state, open: new Map() }) }, holdsLaws],
     ['remembers the last event of a batch only', (() => {
-      // Counts how often it was started anew: depends on the batches.
+      // Counts the starts, and so depends on the batches.
       let starts = 0
       return { ...enqueued(2), decode: (json: unknown) => (starts++, E.map((state: ReturnType<typeof totals.initial>) => (state.events.set('starts', starts), state))(totals.decode(json))) }
     })(), holdsLaws],

@@ -8,7 +8,7 @@ import { logOf } from './histories.js'
 const due = (task: string): QueueEvent => ({ type: 'TaskDue', at: 1, data: { task } })
 const events = (count: number, start = 0): ReadonlyArray<QueueEvent> => Array.from({ length: count }, (_, i) => due(`t${start + i}`))
 
-/** Writes down the revisions it was given. */
+/** A projection that records the revisions of its events. */
 const revisions: Projection<ReadonlyArray<number>, ReadonlyArray<number>> = {
   name: 'revisions',
   version: 1,
@@ -20,11 +20,11 @@ const revisions: Projection<ReadonlyArray<number>, ReadonlyArray<number>> = {
 }
 const upTo = (last: number): ReadonlyArray<number> => Array.from({ length: last + 1 }, (_, i) => i)
 const settled = async (): Promise<void> => {
-  // Everything here goes by microtasks: they are all done before the next turn of the event loop.
+  // Everything here runs in microtasks, which are done before the next turn of the event loop.
   await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('EV-04: every result names the revision it shows; each event is folded once, in order', async () => {
+test('EV-04: every result has the revision it shows; each event is folded once, in order', async () => {
   const log = logOf(events(20))
   const run = runProjection(revisions, log.source, memoryCheckpoints())
   const seen: Array<Shown<ReadonlyArray<number>>> = []
@@ -39,7 +39,7 @@ test('EV-04: every result names the revision it shows; each event is folded once
   await run.stop()
 })
 
-test('what is committed while the log is being read is neither lost nor folded twice', async () => {
+test('events committed while the log is being read are neither lost nor folded twice', async () => {
   const log = logOf(events(30), 1)
   const run = runProjection(revisions, log.source, memoryCheckpoints())
   for (let i = 0; i < 10; i++) {
@@ -52,7 +52,7 @@ test('what is committed while the log is being read is neither lost nor folded t
   await run.stop()
 })
 
-test('one that falls behind reads the log instead of holding more in memory', async () => {
+test('a projection that falls behind reads the log instead of keeping more in memory', async () => {
   const log = logOf(events(1))
   const run = runProjection(revisions, log.source, memoryCheckpoints(), { liveEventsMax: 10 })
   await run.caughtUp
@@ -63,7 +63,7 @@ test('one that falls behind reads the log instead of holding more in memory', as
   await run.stop()
 })
 
-test('EV-11: an event that cannot be read keeps its revision and is passed over', async () => {
+test('EV-11: an unreadable event keeps its revision and is skipped', async () => {
   const log = logOf()
   const run = runProjection(revisions, log.source, memoryCheckpoints())
   await run.caughtUp
@@ -87,7 +87,7 @@ const counting = (checkpoint?: Checkpoint) => {
   return { store, saves: () => saves, held: () => held }
 }
 
-test('checkpoints are left every so many events, and at the end', async () => {
+test('checkpoints are saved at intervals and at the end', async () => {
   const log = logOf(events(25), 5)
   const kept = counting()
   const run = runProjection(revisions, log.source, kept.store, { checkpointEvery: 10 })
@@ -102,7 +102,7 @@ test.each<[string, Checkpoint]>([
   ['beyond the log, as after a restored backup', { projection: 'revisions', version: 1, revision: 99, state: '[9]' }],
   ['that is damaged', { projection: 'revisions', version: 1, revision: 3, state: '[9,' }],
   ['that is no state', { projection: 'revisions', version: 1, revision: 3, state: '{}' }],
-])('EV-04: a checkpoint %s is not used: rebuilt from zero', async (_, checkpoint) => {
+])('EV-04: a checkpoint %s is not used: the projection is rebuilt', async (_, checkpoint) => {
   const log = logOf(events(5))
   const run = runProjection(revisions, log.source, counting(checkpoint).store)
   await run.caughtUp
@@ -110,7 +110,7 @@ test.each<[string, Checkpoint]>([
   await run.stop()
 })
 
-test('a fold that fails ends the results with its error, and leaves no checkpoint', async () => {
+test('a fold that fails ends the results with its error, and no checkpoint is saved', async () => {
   const log = logOf(events(5))
   const kept = counting()
   const run = runProjection({ ...revisions, fold: () => { throw new Error('broken fold') } }, log.source, kept.store)

@@ -13,7 +13,7 @@ const done = (number: number, at: number): ReadonlyArray<QueueEvent> => [
 const stateOf = (events: ReadonlyArray<QueueEvent>): QueueState => events.reduce(evolve, initial('q'))
 
 describe('EV-04: the views', () => {
-  test('every status stands in exactly one list, and lists keep the order of claims', () => {
+  test('every status is in exactly one list, and lists have the order of claims', () => {
     const state = stateOf([
       enqueued(1, 3), enqueued(2, 9), enqueued(3, 9, { dependencies: ['t1'] }), enqueued(4, 9, { availableAt: 9_000 }), enqueued(5, 9), ...done(5, 2_000),
       enqueued(6, 5), { type: 'Cancelled', at: 2_000, data: { task: 't6', reason: '' } },

@@ -1,11 +1,11 @@
 /**
- * Time that goes on only when there is nothing else to do: then it jumps to the next timer. What a test finds does
- * not depend on how fast the machine is, and a wait of a minute takes none. Only for code whose I/O is files at
- * most: nothing here waits for a socket or another process.
+ * Virtual time: when nothing else is left to do, the time jumps to the next timer. A test's result does not depend on
+ * the speed of the machine, and waiting for a minute takes no time. Only for code without sockets and other processes:
+ * this does not wait for them.
  */
 import { afterEach, beforeEach, vi } from 'vitest'
 
-/** So many turns of the event loop in a row that had nothing to do. */
+/** Idle turns of the event loop in a row before the time jumps. */
 const idleTurns = 3
 
 const isBusy = (): boolean => process.getActiveResourcesInfo().some((resource) => resource === 'Immediate' || resource.startsWith('FSReq'))
@@ -14,7 +14,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 let standing = 0
 
-/** While this runs no timer fires, if time is virtual. */
+/** Runs `body`, during which virtual time stands still. */
 export const whileTimeStands = async (body: () => Promise<void>): Promise<void> => {
   standing++
   try {
@@ -24,7 +24,7 @@ export const whileTimeStands = async (body: () => Promise<void>): Promise<void> 
   }
 }
 
-/** Lets time go on until it is told to end. */
+/** Lets virtual time pass until the returned function is called. */
 const passTime = (): (() => void) => {
   let isOver = false
   const run = async (): Promise<void> => {
@@ -41,7 +41,7 @@ const passTime = (): (() => void) => {
   }
 }
 
-/** Each test of the file that calls this runs in virtual time, as do the hooks registered after it. */
+/** Makes the tests of the calling file run in virtual time, and also the hooks registered after this call. */
 export const useVirtualTime = (): void => {
   let end = (): void => undefined
   beforeEach(() => {

@@ -1,4 +1,4 @@
-/** Working it off: claim and complete, strict priority, a handler that does nothing. */
+/** Drains: claim and complete in strict priority, with a handler that does nothing. */
 import { createClient } from '@daybook/adapters/client'
 import type { QueueEngine } from '@daybook/adapters/engine'
 import { createWorker, engineSource, httpSource, type TaskSource } from '@daybook/adapters/worker'
@@ -7,9 +7,9 @@ import { newTask, nowMs, perSecond } from '../measure.js'
 import { fill, openQueue, startServer } from '../queue.js'
 
 interface Drained {
-  /** Until all tasks were handled and their outcomes accepted. */
+  /** Time until all tasks were handled and their outcomes accepted. */
   readonly ms: number
-  /** Until the first `mark` of them were handled. */
+  /** Time until the first `mark` tasks were handled. */
   readonly markMs: number
 }
 
@@ -36,7 +36,7 @@ export const drain = async (source: TaskSource, count: number, mark = count): Pr
   return { ms: nowMs() - start, markMs: markedAt - start }
 }
 
-/** A short drain first: the peers' workers are warm as well. */
+/** A short drain to warm up, as for the peers. */
 const warm = async (engine: QueueEngine): Promise<void> => {
   await fill(engine, 20_000)
   await drain(engineSource(engine), 20_000)
@@ -85,7 +85,7 @@ export const drainHttp: Case = {
   },
 }
 
-/** The rate of the first 10,000 with much queued behind them, against the same with little. */
+/** The rate of the first 10,000 of a long queue, compared with a short one. */
 export const backlog: Case = {
   name: 'backlog',
   what: 'drain rate of the first 10,000 with 500,000 queued against 10,000 queued',
@@ -96,7 +96,7 @@ export const backlog: Case = {
     await warm(engine)
     const first = scaled(10_000, scale, 5_000)
     const rates: Array<number> = []
-    // Little, much, little, much: what warms up on the way is on both sides.
+    // Short, long, short, long: the warm-up affects both alike.
     for (let round = 0; round < 2; round++) {
       for (const queued of [first, scaled(500_000, scale, 20_000)]) {
         await fill(engine, queued)

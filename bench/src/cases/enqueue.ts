@@ -1,4 +1,4 @@
-/** Putting work in: alone, from many callers, in bulk; in process and over HTTP. */
+/** Enqueueing: one at a time, from many callers, in bulk; in process and over HTTP. */
 import { createClient } from '@daybook/adapters/client'
 import { prepareTask } from '@daybook/adapters/engine'
 import { type Case, scaled } from '../case.js'
@@ -45,7 +45,7 @@ export const enqueueCallersHttp: Case = {
 
 export const enqueueBulk: Case = {
   name: 'enqueue-bulk',
-  what: 'enqueue in bulk, in process, 500 a call, 4 calls in flight',
+  what: 'enqueue in bulk, in process, 500 per call, 4 calls in flight',
   goals: { 'tasks/s': ['≥', 130_000] },
   peer: 'enqueue in bulk',
   run: async (folder, scale) => {
@@ -60,7 +60,7 @@ export const enqueueBulk: Case = {
 
 export const enqueueBulkHttp: Case = {
   name: 'enqueue-bulk-http',
-  what: 'enqueue in bulk over HTTP, 500 a call, 4 calls in flight',
+  what: 'enqueue in bulk over HTTP, 500 per call, 4 calls in flight',
   goals: { 'tasks/s': ['≥', 66_000] },
   peer: 'enqueue in bulk',
   run: async (folder, scale) => {
@@ -89,7 +89,7 @@ const latencies = async (count: number, call: () => Promise<unknown>): Promise<{
 
 export const sequential: Case = {
   name: 'sequential',
-  what: 'enqueue alone, sequential, awaiting each, in process',
+  what: 'enqueue one at a time, awaiting each, in process',
   goals: { 'p50 ms': ['≤', 0.3], 'p99 ms': ['≤', 1] },
   peer: 'enqueue, one at a time',
   run: async (folder, scale) => {
@@ -104,7 +104,7 @@ export const sequential: Case = {
 
 export const sequentialHttp: Case = {
   name: 'sequential-http',
-  what: 'enqueue alone, sequential, awaiting each, over HTTP',
+  what: 'enqueue one at a time, awaiting each, over HTTP',
   goals: { 'p50 ms': ['≤', 0.9] },
   peer: 'enqueue, one at a time',
   run: async (folder, scale) => {

@@ -1,4 +1,4 @@
-/** EventStoreDB: the adapter beside the bare client, in the same run, against the same node. */
+/** EventStoreDB: the adapter and the bare client in the same run, against the same node. */
 import { randomUUID } from 'node:crypto'
 import { openEngine, type QueueEngine } from '@daybook/adapters/engine'
 import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
@@ -12,7 +12,7 @@ import { drain } from './drain.js'
 
 const appendsAtOnce = 2
 
-/** Batches one behind the other, two on their way: what a single writer can do at best. */
+/** Appends batches with two in flight: the maximum of a single writer. */
 const inChain = async (batches: number, append: (batch: number) => Promise<unknown>): Promise<number> => {
   const start = nowMs()
   const under: Array<Promise<unknown>> = []
@@ -55,7 +55,7 @@ const appendRates = async (url: string, size: number, events: number): Promise<r
       batch === 0 ? 'no_stream' : revision(batch),
     )()))
   }
-  // The client's first appends overtake each other.
+  // The client's first appends may overtake each other, so one is done first.
   await client.appendToStream(`bench-${randomUUID()}`, jsonEvent(newEvent(0)))
   await bare()
   await adapter()
@@ -71,7 +71,7 @@ const appendRates = async (url: string, size: number, events: number): Promise<r
 
 export const esdbAppend: Case = {
   name: 'esdb-append',
-  what: 'appends of 100 and of 500 events, two on their way: the adapter, the bare client, their ratio',
+  what: 'appends of 100 and of 500 events, two in flight: the adapter, the bare client, their ratio',
   goals: { 'ratio at 100': ['≥', 0.7], 'ratio at 500': ['≥', 0.7] },
   run: async (_folder, scale) => {
     const node = await startNode()
@@ -85,7 +85,7 @@ export const esdbAppend: Case = {
   },
 }
 
-/** Enqueues, claims and completes so many tasks. */
+/** Enqueues, claims and completes `count` tasks. */
 const lives = async (engine: QueueEngine, count: number): Promise<number> => {
   const start = nowMs()
   await fill(engine, count)
@@ -111,7 +111,7 @@ export const esdbLife: Case = {
 
 export const esdbReplay: Case = {
   name: 'esdb-replay',
-  what: 'start-up replay from EventStoreDB without a snapshot: replayed, read by the bare client, their ratio',
+  what: 'start-up replay from EventStoreDB without a snapshot: replay, read by the bare client, their ratio',
   goals: { ratio: ['≥', 0.7] },
   run: async (folder, scale) => {
     const node = await startNode()
@@ -152,7 +152,7 @@ const heap = (): number => {
   return process.memoryUsage().heapUsed / 2 ** 20
 }
 
-/** Straight line through the points: by how much y grows for one of x. */
+/** Slope of the regression line through the points. */
 const slope = (points: ReadonlyArray<readonly [x: number, y: number]>): number => {
   const mean = (of: 0 | 1): number => points.reduce((sum, point) => sum + point[of], 0) / points.length
   const [x, y] = [mean(0), mean(1)]
@@ -183,13 +183,13 @@ export const esdbSoak: Case = {
         batch.map(({ data, metadata, ...rest }) => ({ ...rest, data: JSON.stringify(data), metadata: JSON.stringify(metadata) })),
         head < 0 ? 'no_stream' : head,
       )()).revision
-      // Left early, as a reader does who has found what it looked for.
+      // Left early, like a reader that has found what it looked for.
       for await (const page of store.read(stream, { from: Math.max(0, head - 2_500) })) {
         read += page.length
         break
       }
       await store.pick(stream, [0, head >> 1, head])
-      // A steady load: what the protocol server holds in memory must not become the story.
+      // A moderate load, so that the memory of the protocol server does not dominate.
       await sleep(20)
       if (nowMs() - sampled > 2_000 * Math.max(0.1, scale)) {
         sampled = nowMs()
@@ -199,7 +199,7 @@ export const esdbSoak: Case = {
     subscription.unsubscribe()
     await store.close()
     await node.stop()
-    // The first third is warming up.
+    // The first third is warm-up.
     const steady = points.slice(Math.floor(points.length / 3))
     return { 'events appended': head + 1, 'events read': read, 'events delivered': seen, 'heap MiB': steady.at(-1)?.[1] ?? 0, 'heap growth MiB/min': slope(steady) }
   },

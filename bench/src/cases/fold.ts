@@ -1,4 +1,4 @@
-/** How fast events become state, with much or little alive. No store, no I/O. */
+/** The speed of the fold with few or many live tasks, without store and I/O. */
 import { decide, evolve, initial, type QueueEvent, type QueueState } from '@daybook/core'
 import type { Case } from '../case.js'
 import { scaled } from '../case.js'
@@ -22,8 +22,8 @@ const enqueued = (i: number): QueueEvent => ({
 })
 
 /**
- * `live` tasks are there; rounds of 500 enqueued, claimed and completed keep it so. The events are made
- * before the clock starts, by a state of their own.
+ * Folds rounds of 500 tasks enqueued, claimed and completed, with `live` tasks in the state. The events are made
+ * with another state, before the clock starts.
  */
 const foldAt = (live: number, rounds: number): number => {
   let maker = initial('bench')

@@ -1,4 +1,4 @@
-/** An idle queue, one task every 5 ms: from the enqueue call to the start of its handler. */
+/** An idle queue with one task every 5 ms: the time from the enqueue call to the start of the handler. */
 import { createClient } from '@daybook/adapters/client'
 import { prepareTask } from '@daybook/adapters/engine'
 import { createWorker, engineSource, httpSource, type TaskSource } from '@daybook/adapters/worker'
@@ -58,7 +58,7 @@ export const latency: Case = {
 
 export const latencyHttp: Case = {
   name: 'latency-http',
-  what: 'the same over HTTP long poll, worker and producer in a process other than the server',
+  what: 'the same over HTTP long poll, worker and producer in another process than the server',
   goals: { 'p50 ms': ['≤', 1.2] },
   peer: 'enqueue → handler start',
   run: async (folder, scale) => {

@@ -1,4 +1,4 @@
-/** A million tasks queued: what a claim costs, what the server weighs, how it starts again, how it replays. */
+/** A million queued tasks: cost of a claim, memory of the server, start, replay. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -66,7 +66,7 @@ export const memory: Case = {
   },
 }
 
-/** Leaves 1,000,000 queued tasks and 3,000,000 events: 667,000 more have come and gone. */
+/** Makes 1,000,000 queued tasks and 3,000,000 events: 667,000 more tasks were completed. */
 const makeHistory = async (folder: string, scale: number): Promise<void> => {
   const { engine } = await openQueue(folder)
   const count = scaled(million, scale, 20_000)
@@ -85,7 +85,7 @@ const makeHistory = async (folder: string, scale: number): Promise<void> => {
 
 export const start: Case = {
   name: 'start-1M',
-  what: 'start with 1,000,000 queued tasks and 3,000,000 events of history, killed without a goodbye, to ready',
+  what: 'start with 1,000,000 queued tasks and 3,000,000 events of history after a kill, until ready',
   goals: { 'seconds to ready': ['≤', 8] },
   run: async (folder, scale) => {
     const maker = fork(fileURLToPath(import.meta.url), ['make-history', folder, String(scale)], { stdio: 'inherit' })
@@ -98,7 +98,7 @@ export const start: Case = {
   },
 }
 
-// In a process of its own, which ends as a killed one does: without closing anything.
+// In a separate process, which ends like a killed one: without closing anything.
 if (process.argv[2] === 'make-history') {
   await makeHistory(process.argv[3] as string, Number(process.argv[4]))
   process.kill(process.pid, 'SIGKILL')

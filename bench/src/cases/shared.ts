@@ -1,4 +1,4 @@
-/** Two processes on one queue: what they do together against one alone, and how soon one goes on when the other is killed. */
+/** Two processes on one queue: their total rate compared with one alone, and how soon one continues after the other is killed. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -12,7 +12,7 @@ import { startNode } from '../node.js'
 const seconds = 8
 const warmUpMs = 1_000
 
-/** When each of its commands was answered, in milliseconds. */
+/** The time of each answer, in milliseconds. */
 const answersOf = async (child: ChildProcess): Promise<ReadonlyArray<number>> => {
   child.send('stop')
   const [answers] = (await once(child, 'message')) as [ReadonlyArray<number>]
@@ -59,7 +59,7 @@ const goals = { 'both over alone': ['≥', 0.5], 'ms to go on': ['≤', 2_000] }
 
 export const sharedSqlite: Case = {
   name: 'shared-sqlite',
-  what: 'two processes on one SQLite file, both busy with whole lives of tasks; one of them killed',
+  what: 'two processes on one SQLite file, both enqueueing, claiming and completing; one of them is killed',
   goals,
   run: (folder, scale) => measure(`sqlite:${join(folder, 'shared.sqlite')}`, folder, scale),
 }

@@ -1,4 +1,4 @@
-/** All plants, by room. To add one: a row in its room's file, and `npm run mutants -- --only 'its title'`. */
+/** All plants. To add one, add a row to the file of its part, and run `npm run mutants -- --only 'its title'`. */
 import type { Plant } from '../plant.js'
 import { clientPlants } from './client.js'
 import { corePlants } from './core.js'
