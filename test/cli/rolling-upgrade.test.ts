@@ -60,14 +60,14 @@ test('the older server becomes read-only when the newer one has written an unkno
 
   // The newer server runs, but has not written a new event yet: both work.
   expect((await newer('enqueue', 'b', '--id', 'b')).code).toBe(0)
-  await until(async () => (await old.daybook(['show', 'b'])).code === 0, 20_000)
+  await until(async () => (await old.daybook(['show', 'b'])).code === 0)
   expect((await old.daybook(['enqueue', 'c', '--id', 'c'])).code).toBe(0)
   expect(await metrics(old.url)).toContain('daybook_queue_read_only{queue="default"} 0')
 
   // Now it pauses the queue with the new event. The older one would hand out tasks of a paused queue.
-  await until(async () => (await newer('show', 'c')).code === 0, 20_000)
+  await until(async () => (await newer('show', 'c')).code === 0)
   expect((await newer('pause', '--reason', 'maintenance')).code).toBe(0)
-  await until(async () => (await readyz(old.url)).readOnly !== undefined, 20_000)
+  await until(async () => (await readyz(old.url)).readOnly !== undefined)
   expect(await readyz(old.url)).toMatchObject({ status: 'ready', readOnly: [{ queue: 'default', reason: expect.stringMatching(/QueueHeld.*Update this server to Daybook 0\.2\.0 or newer; it is 0\.1\.0/) as string }] })
   expect(await metrics(old.url)).toMatch(/daybook_queue_available\{queue="default"\} 0[\s\S]*daybook_queue_read_only\{queue="default"\} 1[\s\S]*daybook_unreadable_events\{queue="default"\} 1/)
   for (const args of [['claim', '--agent', 'w'], ['enqueue', 'x'], ['cancel', 'a', '--reason', 'r'], ['resume']]) {
@@ -94,7 +94,7 @@ test('the older server becomes read-only when the newer one has written an unkno
   expect((await runHere(['show', 'e'], updated)).code).toBe(0)
   expect((await runHere(['resume'], updated)).code).toBe(0)
   expect((await runHere(['claim', '--agent', 'w'], updated)).out).toContain('a')
-}, 120_000)
+})
 
 test('--past-unreadable without a revision is refused before anything starts', async () => {
   for (const given of ['default', 'default@', '@7', 'a b@7', 'default@x']) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { append, appendMany, asAppended, events, pause, revisionsOf, type Check } from './check.js'
+import { append, appendMany, asAppended, events, revisionsOf, type Check } from './check.js'
 import { follow } from './subscription-log.js'
 
 export const subscribeChecks: ReadonlyArray<Check> = [
@@ -88,12 +88,14 @@ export const subscribeChecks: ReadonlyArray<Check> = [
     run: async ({ store, fresh }) => {
       const stream = fresh()
       await appendMany(store, stream, 3)
-      const [gone, early] = [follow(store, stream, 0), follow(store, stream, 0)]
+      const [gone, early, stays] = [follow(store, stream, 0), follow(store, stream, 0), follow(store, stream, 0)]
       early.unsubscribe()
       await gone.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
       gone.unsubscribe()
       await append(store, stream, events(2))
-      await pause(80)
+      // By then the others would have had them as well.
+      await stays.until('the others', (seen) => seen.events.length >= 5)
+      stays.unsubscribe()
       assert.equal(gone.events.length, 3)
       assert.deepEqual([...early.events, ...early.caughtUp], [])
     },

@@ -11,7 +11,12 @@ export interface SubscriptionLog {
   readonly unsubscribe: () => void
 }
 
-const waitMsMax = 15_000
+let waitMsMax = 30_000
+
+/** For stores that are broken on purpose, where most waiting is in vain. */
+export const waitAtMost = (ms: number): void => {
+  waitMsMax = ms
+}
 
 export const follow = (store: EventStore, stream: string, from: number): SubscriptionLog => {
   const events: Array<RecordedEvent> = []

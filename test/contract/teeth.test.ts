@@ -10,8 +10,11 @@ import { lifecycleChecks } from './lifecycle-checks.js'
 import { modelCheck } from './model-check.js'
 import { readChecks } from './read-checks.js'
 import { subscribeChecks } from './subscribe-checks.js'
+import { waitAtMost } from './subscription-log.js'
 
 const all: ReadonlyArray<Check> = [...appendChecks, ...readChecks, ...subscribeChecks, ...lifecycleChecks, modelCheck]
+
+waitAtMost(5_000)
 
 /** The defect, and words from the titles of the checks that must fail. */
 const catches: ReadonlyArray<readonly [defect: keyof typeof defects, titles: ReadonlyArray<string>]> = [

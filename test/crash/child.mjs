@@ -33,7 +33,7 @@ const hasty = (store) => ({
   ...store,
   append: (stream, events, expected) => async () => {
     const revision = (typeof expected === 'number' ? expected : -1) + events.length
-    setTimeout(() => void store.append(stream, events, expected)(), 40)
+    setTimeout(() => void store.append(stream, events, expected)(), 400)
     return { _tag: 'Right', right: { revision } }
   },
 })

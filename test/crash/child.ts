@@ -53,9 +53,14 @@ export class Child {
     this.process.stdin?.write(`${JSON.stringify(message)}\n`)
   }
 
-  /** Waits for a line of this kind. False if the process ended before it. */
-  async said(what: keyof Line, msMax = 120_000): Promise<boolean> {
-    const has = (): boolean => this.lines.some((line) => line[what] !== undefined)
+  /** Waits for so many lines of this kind. False if the process ended before that. */
+  async said(what: keyof Line, times = 1, msMax = 120_000): Promise<boolean> {
+    let looked = 0
+    let count = 0
+    const has = (): boolean => {
+      for (; looked < this.lines.length; looked++) if (this.lines[looked]?.[what] !== undefined) count++
+      return count >= times
+    }
     const end = Date.now() + msMax
     let over = false
     void this.ended.then(() => (over = true))

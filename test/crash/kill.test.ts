@@ -13,7 +13,7 @@ afterAll(() => queue.end())
 
 test(`INV-9, INV-15, INV-19: ${underLoad} kills under load: everything acknowledged is there once, and every start succeeds`, async () => {
   for (let i = 1; i <= underLoad; i++) {
-    await queue.runAndKill({ after: 'ready', msMin: 5, msMax: i % 10 === 0 ? 300 : 120 })
+    await queue.runAndKill({ after: 'ready', answersMin: 1, answersMax: i % 10 === 0 ? 120 : 40, msMax: 10 })
     if (i % 20 === 0) await queue.check()
   }
   const log = await queue.check()
@@ -41,7 +41,7 @@ test('INV-15, INV-19: kills while it starts: opening the file, loading the snaps
 test('INV-15, INV-19: kills in the middle of a snapshot', async () => {
   for (let i = 0; i < 12; i++) await queue.runAndKill({ after: 'snapshot', msMax: 12 })
   await queue.check()
-  await queue.runAndKill({ after: 'ready', msMax: 50 })
+  await queue.runAndKill({ after: 'ready', answersMax: 20, msMax: 10 })
   await queue.check()
   expect(queue.warnings).toEqual([])
 }, 600_000)
@@ -50,7 +50,7 @@ test('teeth: a process that acknowledges before it is durable is caught', async 
   const hasty = await KilledQueue.create(runSeed, 'early')
   const caught = async (): Promise<void> => {
     for (let i = 0; i < 10; i++) {
-      await hasty.runAndKill({ after: 'ready', msMin: 60, msMax: 120 })
+      await hasty.runAndKill({ after: 'ready', answersMin: 20, answersMax: 40, msMax: 10 })
       await hasty.check()
     }
   }

@@ -11,11 +11,15 @@ import { Child, enqueuesAreWhole, type Held, heldAfter, type Line } from './chil
 import { foldAll, logOf, sleep, textOf } from '../support/queue.js'
 import { below, randomOf } from '../support/random.js'
 
-/** When the process is killed: the time after it was ordered to open the file, was ready, or began a snapshot. */
+/**
+ * When the process is killed: after it was ordered to open the file, was ready, or began a snapshot, and then has given so many
+ * answers, which is as much work on a slow machine as on a fast one; and then at a random moment within `msMax`.
+ */
 export interface Moment {
   readonly after: 'go' | 'ready' | 'snapshot'
   readonly msMax: number
-  readonly msMin?: number
+  readonly answersMin?: number
+  readonly answersMax?: number
 }
 
 export class KilledQueue {
@@ -52,14 +56,16 @@ export class KilledQueue {
     return new Child(this.defect === undefined ? args : [...args, this.defect])
   }
 
-  async runAndKill({ after, msMax, msMin = 0 }: Moment): Promise<void> {
+  async runAndKill({ after, msMax, answersMin = 0, answersMax = answersMin }: Moment): Promise<void> {
     const child = this.next ?? this.prepare()
     this.retried += this.unanswered.length
     this.next = this.prepare()
     await child.said('loaded')
     child.go({ retry: this.unanswered, carry: this.held })
     if (after !== 'go') holds(await child.said(after), () => `run ${this.runs}: not ${after}: ${JSON.stringify(child.lines.slice(-3))}`)
-    await sleep(msMin + this.random() * (msMax - msMin))
+    const answers = answersMin + below(this.random, answersMax - answersMin + 1)
+    if (answers > 0) holds(await child.said('told', answers), () => `run ${this.runs}: not ${answers} answers: ${JSON.stringify(child.lines.slice(-3))}`)
+    await sleep(this.random() * msMax)
     await child.kill()
     this.kills++
     this.note(child.lines)

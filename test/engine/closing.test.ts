@@ -120,7 +120,7 @@ test('while an outcome stays unknown: every caller is answered within bounds, an
   await next.submit(enqueue('d', 'e', 'f'), caller)
   const { engine: again } = await openQueue({ store: inner, snapshots })
   expect(await stateText(again)).toBe(textOf(foldAll(await logOf(inner))))
-}, 20_000)
+})
 
 test('an outcome that becomes known while closing is acknowledged', async () => {
   const { engine, store } = await openQueue()

@@ -27,7 +27,7 @@ test('INV-22: a task that another process claims leaves the cache of contents, a
   const [claimed] = ok(await there.engine.claim(claim('bob'), caller, { waitMs: 20_000 }))
   ok(await there.engine.submit(complete(claimed!, 'bob'), caller))
   ok(await there.engine.submit({ type: 'Cancel', task: 'b', reason: 'no' }, caller))
-  await until(() => here.engine.status().revision === there.engine.status().revision, 20_000)
+  await until(() => here.engine.status().revision === there.engine.status().revision)
   expect(here.engine.status().cachedContent).toBe(content)
   expect(ok(await here.engine.claim(claim('ann'), caller))).toMatchObject([{ task: 'c', content: '{"payload":"of c"}' }])
 })

@@ -65,13 +65,15 @@ test('teeth: an engine that acknowledges early is caught', async () => {
 
 test('answers come in order, whatever the order in which the store acknowledges', async () => {
   const { engine, store } = await openQueue()
-  store.script.push({ kind: 'acknowledged late', ms: 30 }, { kind: 'none' })
+  let tell = (): void => undefined
+  store.script.push({ kind: 'acknowledged after', wait: new Promise<void>((resolve) => (tell = resolve)) }, { kind: 'none' })
   const told: Array<string> = []
   const first = engine.submit(enqueue('a'), caller).then((outcome) => told.push(`a ${codeOf(outcome)}`))
   await settle()
   const second = engine.submit(enqueue('b'), caller).then((outcome) => told.push(`b ${codeOf(outcome)}`))
   await settle()
   expect(told).toEqual([])
+  tell()
   await Promise.all([first, second])
   expect(told).toEqual(['a success', 'b success'])
   expect(store.appends).toEqual([1, 1])

@@ -160,7 +160,7 @@ test('a queue that another process created is found, and its timers run although
   await second.submit(enqueue({ ...enqueue('b').tasks[0]!, timeout: 0.05 }), caller)
   await second.claim(claim('ann'), caller)
   await there.close()
-  await until(() => (here.queue('second')?.status().revision ?? -1) > 1, 10_000)
+  await until(() => (here.queue('second')?.status().revision ?? -1) > 1)
   expect(here.queues().map(({ name }) => name)).toEqual(['q', 'second'])
   await here.close()
 })
@@ -249,9 +249,9 @@ test('a shared store that cannot be listed is a problem of the whole server, unt
   await daybook.ready
   expect(daybook.problem()).toBeUndefined()
   isAway = true
-  await until(() => daybook.problem() === 'no connection', 20_000)
+  await until(() => daybook.problem() === 'no connection')
   isAway = false
-  await until(() => daybook.problem() === undefined, 20_000)
+  await until(() => daybook.problem() === undefined)
   expect(warnings).toEqual(['the store cannot be looked at: no connection'])
   await daybook.close()
-}, 60_000)
+})

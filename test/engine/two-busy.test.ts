@@ -25,4 +25,4 @@ test('the faster of two busy engines does not starve the slower one', async () =
   isOver = true
   await Promise.all(running)
   expect((await logOf(inner)).length).toBe(done.quick + done.slow)
-}, 90_000)
+})

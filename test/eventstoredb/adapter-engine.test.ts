@@ -12,7 +12,7 @@ import { claim, complete, caller, enqueue, logOf, ok, task } from '../support/qu
 import { memorySnapshots } from '../support/memory-snapshots.js'
 import { isReplay, seeds } from '../support/seed.js'
 import { simulate } from '../support/simulation.js'
-import { open } from './adapter.js'
+import { knowsOfCut, open } from './adapter.js'
 import { sleep, startServer, until } from './client.js'
 
 const choices: RandomFaults['choices'] = [
@@ -75,7 +75,9 @@ const audited = async (store: EventStore, exchanges: ReadonlyArray<Exchange>): P
 describe('an engine on EventStoreDB', () => {
   test('INV-1, INV-2, INV-9, INV-14, INV-15, INV-16, INV-19 and liveness: many callers with random faults of the server', async () => {
     let fired = 0
-    for (const seed of seeds(4)) {
+    // Four storms at least, and on a slow machine, where less happens in one, as many as it takes.
+    for (const [storm, seed] of seeds(24).entries()) {
+      if (storm >= 4 && fired > 40) break
       const server = await EventStoreServer.start()
       const inner = openEventStoreDb({ url: server.url, connectMs: 300, appendMs: 100, silenceMs: 100, livenessMs: 100 })
       server.faults.random({ seed, rate: 0.08, choices })
@@ -90,7 +92,7 @@ describe('an engine on EventStoreDB', () => {
       }
     }
     if (!isReplay) expect(fired).toBeGreaterThan(40)
-  }, 120_000)
+  }, 300_000)
 
   test('INV-9, INV-16, INV-19: a server that is restarted under load', async () => {
     const server = await startServer()
@@ -108,7 +110,7 @@ describe('an engine on EventStoreDB', () => {
     await Promise.all(load)
     expect(await audited(store, exchanges)).toBeGreaterThan(200)
     await engine.close()
-  }, 60_000)
+  })
 
   test('a server that is away for a while: callers are refused, and everything works again by itself', async () => {
     const server = await startServer()
@@ -118,7 +120,7 @@ describe('an engine on EventStoreDB', () => {
     await works(engine, 'before', 3, exchanges)
     await server.stop()
     // The client must notice the cut connection first: what is sent before has an unknown outcome and is waited for.
-    await sleep(50)
+    await knowsOfCut(store)
     const outcome = await engine.submit(enqueue('meanwhile'), { ...caller, correlationId: 'meanwhile' })
     exchanges.push({ id: 'meanwhile', command: enqueue('meanwhile'), outcome })
     expect(outcome).toMatchObject({ _tag: 'Left', left: { code: 'unavailable' } })
@@ -186,15 +188,15 @@ describe('EV-03 an engine does not begin anew on a stream that', () => {
     const daybook = createDaybook({ store: open(server.url), warn: (message) => warnings.push(message) })
     await daybook.ready
     await harm(server, streamOf('q'), 4)
-    await until(() => daybook.refused().length > 0, 20_000)
+    await until(() => daybook.refused().length > 0)
     expect(daybook.refused()).toEqual([{ queue: 'q', reason: expect.stringMatching(/are gone|deleted/) as string }])
     expect(warnings.filter((each) => each.startsWith('queue q goes on from memory'))).toHaveLength(1)
     ok(await (await daybook.open('q')).submit(enqueue('still'), caller))
     await truncateStream(server, streamOf('q'), 0)
-    await until(() => daybook.refused().length === 0, 20_000)
+    await until(() => daybook.refused().length === 0)
     await daybook.close()
     await store.close()
-  }, 60_000)
+  })
 
   test('was tombstoned: refused with the reason, by a running engine and at a start', async () => {
     const { server, store, snapshots, engine } = await filled()

@@ -7,8 +7,8 @@ import { follow } from '../contract/subscription-log.js'
 import { deleteStream, tombstoneStream, truncateStream } from '../support/eventstoredb/admin.js'
 import type { EventStoreServer } from '../support/eventstoredb/server.js'
 import type { Fault } from '../support/eventstoredb/faults.js'
-import { ended, open, persist, started } from './adapter.js'
-import { connect, sleep } from './client.js'
+import { ended, impatient, open, persist, started } from './adapter.js'
+import { connect, sleep, until } from './client.js'
 import { startProxy } from './proxy.js'
 
 const upTo = (count: number): Array<number> => Array.from({ length: count }, (_, i) => i)
@@ -31,9 +31,10 @@ const readFaults: ReadonlyArray<Fault> = [
 
 describe('EV-02 a read', () => {
   test.each(readFaults)('that meets %j still returns every event once and in order', async (fault) => {
-    const { server, store } = await started({}, { pageEvents: 40 })
+    // Only a time-out ends a silence.
+    const { server, store } = await started({}, { pageEvents: 40, ...(fault.kind === 'no-reply' ? impatient : {}) })
     const more = events(97)
-    await append(store, 's', more, 2)
+    await persist(store.append('s', more, 2))
     // The reads are: the head, one page, the next page.
     server.faults.script({ on: 'read', stream: 's', skip: 1, times: 2, fault })
     const found = await readAll(store, 's')
@@ -63,13 +64,12 @@ describe('EV-02 a read', () => {
       }
     }
     expect(await readAll(store, 's')).toHaveLength(100)
-    await sleep(50)
     // The call that appends use.
-    expect(server.openCalls).toBe(1)
+    await until(() => server.openCalls === 1)
   })
 
   test('and a subscription that are left are cancelled, also those that never came to an end', async () => {
-    const { server, store } = await started({}, { silenceMs: 5_000, appendMs: 5_000 })
+    const { server, store } = await started()
     for (let i = 0; i < 6; i++) await append(store, 'large', [{ ...events(1)[0]!, data: JSON.stringify('x'.repeat(900_000)) }])
     for await (const page of store.read('large')) {
       expect(page).toHaveLength(5)
@@ -80,12 +80,11 @@ describe('EV-02 a read', () => {
       await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
       log.unsubscribe()
     }
-    await sleep(50)
-    expect(server.openCalls).toBe(1)
+    await until(() => server.openCalls === 1)
   })
 
   test('of large events is bounded in bytes as well', async () => {
-    const { store } = await started({}, { silenceMs: 5_000, appendMs: 5_000 })
+    const { store } = await started()
     for (let i = 0; i < 8; i++) await append(store, 'large', [{ ...events(1)[0]!, data: JSON.stringify('x'.repeat(900_000)) }])
     const pages: Array<number> = []
     for await (const page of store.read('large')) pages.push(page.length)
@@ -219,44 +218,46 @@ describe('EV-02 a subscription', () => {
   test('over a connection that dies silently, with concurrent appends and reads: all continue over a new one', async () => {
     const { server } = await started()
     const proxy = await startProxy(server.port)
-    const store = open(`esdb://127.0.0.1:${proxy.port}?tls=false`)
+    const store = open(`esdb://127.0.0.1:${proxy.port}?tls=false`, impatient)
     // Another store with its own connection: the dead connection of one must not be given to the other.
     await open(`esdb://127.0.0.1:${proxy.port}?tls=false`).head('s')
     const log = follow(store, 's', 0)
     await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
-    expect(await ended(store.append('s', events(1), 2))).toBe('written')
+    await persist(store.append('s', events(1), 2))
+    const before = proxy.connections()
     proxy.swallow()
-    expect(await ended(store.append('s', events(1), 3))).toBe('OutcomeUnknown')
-    expect(await ended(store.append('s', events(1), 3))).toBe('written')
+    const next = store.append('s', events(1), 3)
+    expect(await ended(next)).toBe('OutcomeUnknown')
+    await persist(next)
     await log.until('all', (seen) => seen.events.length === 5)
     proxy.swallow()
     expect(await store.head('s')).toBe(4)
     await append(open(server.url), 's', events(2), 4)
     await log.until('those of others', (seen) => seen.events.length === 7)
     expect(revisionsOf(log.events)).toEqual(upTo(7))
-    expect(proxy.connections()).toBe(4)
+    expect(proxy.connections()).toBeGreaterThanOrEqual(before + 2)
     proxy.close()
   })
 
   test('that is left while it reconnects leaves nothing open', async () => {
     const { server } = await started()
     const proxy = await startProxy(server.port)
-    const store = open(`esdb://127.0.0.1:${proxy.port}?tls=false`, { connectMs: 5_000, silenceMs: 5_000 })
+    const store = open(`esdb://127.0.0.1:${proxy.port}?tls=false`)
     const log = follow(store, 's', 0)
     await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
     const before = proxy.connections()
     proxy.cut(400)
-    for (let waited = 0; proxy.connections() === before && waited < 2_000; waited += 10) await sleep(10)
+    await until(() => proxy.connections() > before)
     log.unsubscribe()
     expect(await store.head('s')).toBe(2)
-    await sleep(50)
     // The call that the first store appends on.
-    expect(server.openCalls).toBe(1)
+    await until(() => server.openCalls === 1)
     proxy.close()
   })
 
   test('from beyond the end asks the server for the events after the last one, and delivers from its own revision on', async () => {
-    const { server, store } = await started()
+    // On a slow machine a subscription that is checked often is made again without need.
+    const { server, store } = await started({}, { livenessMs: 60_000 })
     const log = follow(store, 's', 7)
     await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
     for (let head = 2; head < 10; head += 2) await append(store, 's', events(2), head)

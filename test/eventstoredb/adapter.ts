@@ -1,18 +1,22 @@
-/** The adapter with short time-outs, and helpers for its tests. */
+/** The adapter, and helpers for its tests. */
 import { openEventStoreDb, type EventStoreDbOptions } from '@daybook/adapters/eventstoredb'
 import type { EventStore } from '@daybook/adapters/store'
 import { afterEach } from 'vitest'
 import type { EventStoreServer, ServerOptions } from '../support/eventstoredb/server.js'
-import { append, events } from '../contract/check.js'
-import { startServer } from './client.js'
+import { events } from '../contract/check.js'
+import { sleep, startServer, until } from './client.js'
 
 const opened: Array<EventStore> = []
 afterEach(async () => {
   for (const store of opened.splice(0).reverse()) await store.close()
 })
 
+/** Time-outs for tests in which no answer comes. On a slow machine an answer may then come too late as well: expect none, or `persist`. */
+export const impatient: Partial<EventStoreDbOptions> = { connectMs: 500, appendMs: 300, silenceMs: 300 }
+
+/** With time-outs that no slow machine reaches. Only what a silent subscription has missed is looked for often. */
 export const open = (url: string, options: Partial<EventStoreDbOptions> = {}): EventStore => {
-  const store = openEventStoreDb({ url, connectMs: 500, appendMs: 300, silenceMs: 300, livenessMs: 150, random: () => 0.5, ...options })
+  const store = openEventStoreDb({ url, connectMs: 30_000, appendMs: 30_000, silenceMs: 30_000, livenessMs: 150, random: () => 0.5, ...options })
   opened.push(store)
   return store
 }
@@ -24,7 +28,7 @@ export const started = async (
 ): Promise<{ readonly server: EventStoreServer; readonly store: EventStore }> => {
   const server = await startServer(options)
   const store = open(server.url, more)
-  await append(store, 's', events(3), 'no_stream')
+  await persist(store.append('s', events(3), 'no_stream'))
   return { server, store }
 }
 
@@ -36,9 +40,11 @@ export const ended = async (outcome: ReturnType<EventStore['append']>): Promise<
 
 /** Repeats an append until it is known to be in the log. */
 export const persist = async (outcome: ReturnType<EventStore['append']>): Promise<void> => {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    if ((await ended(outcome)) === 'written') return
-    await new Promise((resolve) => setTimeout(resolve, 25))
+  for (const end = Date.now() + 30_000; (await ended(outcome)) !== 'written'; await sleep(25)) {
+    if (Date.now() > end) throw new Error('it was not written in time')
   }
-  throw new Error('it was not written in time')
 }
+
+/** Until the store knows that its connection is cut: an append that is sent before that may have been written, for all it knows. */
+export const knowsOfCut = (store: EventStore): Promise<void> =>
+  until(async () => (await ended(store.append('cut', events(1), 'any'))) === 'Unavailable')

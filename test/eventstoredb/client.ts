@@ -79,7 +79,7 @@ export const after = async (ms: number, call: Promise<unknown>): Promise<Settled
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-export const until = async (condition: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> => {
+export const until = async (condition: () => boolean | Promise<boolean>, ms = 30_000): Promise<void> => {
   for (const end = Date.now() + ms; !(await condition());) {
     if (Date.now() > end) throw new Error('it did not happen in time')
     await sleep(10)
@@ -90,7 +90,7 @@ export const until = async (condition: () => boolean | Promise<boolean>, ms = 5_
 export const persist = async (client: EventStoreDBClient, stream: string, label: string, expectedRevision: bigint | 'no_stream'): Promise<AppendResult> => {
   for (;;) {
     try {
-      return await client.appendToStream(stream, [event(label)], { expectedRevision, ...plain, deadline: 500 })
+      return await client.appendToStream(stream, [event(label)], { expectedRevision, ...plain, deadline: 5_000 })
     } catch {
       await sleep(20)
     }

@@ -137,7 +137,7 @@ describe('LK-04: the queue files', () => {
     expect(ids('dead-letter.json')).toEqual(inQueue('dead-letter'))
     const finishes = read('completed.json').tasks.map(({ completedAt }) => Date.parse(String(completedAt)))
     expect(finishes).toEqual([...finishes].sort((a, b) => b - a))
-  }, 120_000)
+  })
 
   test('EV-04: while the queue is busy, each generation shows the queue at its revision', async () => {
     const engine = await fixture.daybook.open('default')
@@ -181,7 +181,7 @@ describe('LK-04: the queue files', () => {
       }
     }
     expect(compared).toBe(seen.size)
-  }, 120_000)
+  })
 
   test('a thousand pending tasks and one scheduled', async () => {
     const engine = await fixture.daybook.open('default')

@@ -80,7 +80,7 @@ test.skipIf(goesWithout(strace))('EV-03 a writer whose commit failed on the disk
   const file = await storeFile(join(realpathSync(root), 'behind.daybook'), 0)
   const trace = join(root, 'behind.txt')
   // The third sync of a thread is slow and fails. Meanwhile more appends are requested.
-  const inject = ['-f', '-y', '-o', trace, '-e', `trace=${writes},${syncs}`, '-e', 'inject=fsync,fdatasync:error=EIO:delay_enter=300000:when=3']
+  const inject = ['-f', '-y', '-o', trace, '-e', `trace=${writes},${syncs}`, '-e', 'inject=fsync,fdatasync:error=EIO:delay_enter=3000000:when=3']
   const child = runProgram('strace', [...inject, process.execPath, scriptPath('appends-meanwhile'), JSON.stringify({ file, count: 60, everyMs: 10 })])
   expect(await child.ended).toBe(0)
   const outcomes = child.lines.map((line) => JSON.parse(line) as Outcome)

@@ -85,7 +85,7 @@ describe('two processes that share one file', () => {
       const own = ids.filter((id) => id.startsWith(name))
       expect(own).toEqual(Array.from({ length: 150 }, (_, n) => `${name}-${n}`))
     }
-    await expect.poll(() => followed.length, { timeout: 20_000, interval: 5 }).toBe(300)
+    await expect.poll(() => followed.length, { timeout: 30_000, interval: 5 }).toBe(300)
     expect(followed).toEqual(ids)
     subscription.unsubscribe()
     await store.close()
@@ -100,7 +100,7 @@ describe('two processes that share one file', () => {
     })
     const child = runChild('append', { file, sharing: 'shared', count: 5 })
     await child.line(/^done/)
-    await expect.poll(() => heard, { timeout: 20_000, interval: 5 }).toBe(5)
+    await expect.poll(() => heard, { timeout: 30_000, interval: 5 }).toBe(5)
     subscription.unsubscribe()
     await store.close()
   })

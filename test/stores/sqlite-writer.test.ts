@@ -64,7 +64,7 @@ test('EV-03 the writing thread dies: its appends have an unknown outcome, never 
   expect(new Set(ids).size).toBe(ids.length)
   await again.close()
   expect((await checkSqliteFile(file)).problems).toEqual([])
-}, 120_000)
+})
 
 test('EV-03 a thread that ends while it is idle is replaced', async () => {
   const store = await openSqliteStore({ file: join(root, 'idle.daybook') })

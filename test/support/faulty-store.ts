@@ -16,6 +16,8 @@ export type Fault =
   | { readonly kind: 'unknown, written late'; readonly ms: number }
   | { readonly kind: 'written late'; readonly ms: number }
   | { readonly kind: 'acknowledged late'; readonly ms: number }
+  /** Written at once, and acknowledged when this is settled. */
+  | { readonly kind: 'acknowledged after'; readonly wait: Promise<unknown> }
   /** Another writer appends first. */
   | { readonly kind: 'after'; readonly run: () => Promise<unknown> }
 
@@ -90,6 +92,11 @@ export const faultyStore = (inner: EventStore, plan: FaultPlan = () => ({ kind: 
       case 'acknowledged late': {
         const result = await write()
         await sleep(fault.ms)
+        return result
+      }
+      case 'acknowledged after': {
+        const result = await write()
+        await fault.wait
         return result
       }
       case 'after':

@@ -13,6 +13,8 @@ export interface MemorySnapshots extends SnapshotStore {
   failing: 'create' | 'page' | 'commit' | undefined
   /** Delay of each page. */
   pageMs: number
+  /** No page is written before this has come. */
+  held: Promise<void> | undefined
 }
 
 export const memorySnapshots = (): MemorySnapshots => {
@@ -24,12 +26,14 @@ export const memorySnapshots = (): MemorySnapshots => {
     kept,
     failing: undefined,
     pageMs: 0,
+    held: undefined,
     create: async (header) => {
       failing('create')
       const pages: Array<SnapshotPage> = []
       return {
         page: async (page) => {
           failing('page')
+          await store.held
           if (store.pageMs > 0) await new Promise((resolve) => setTimeout(resolve, store.pageMs))
           pages.push(page)
         },

@@ -32,16 +32,23 @@ export const workerPlants: ReadonlyArray<Plant> = [
     killedBy: [...leases, ...lostAnswers],
   },
   {
+    title: 'worker: a queue is said to be drained because a claim is not answered yet',
+    file: `${worker}worker-loop.ts`,
+    find: 'await (this.asking ??= this.ask()',
+    replace: 'if (idle) return\n            await (this.asking ??= this.ask()',
+    killedBy: working,
+  },
+  {
     title: 'worker: a lease is counted from the arrival of its claim',
     file: `${worker}worker-loop.ts`,
-    find: 'this.claimSentAt + work.waitedMs',
+    find: 'sentAt + work.waitedMs',
     replace: 'performance.now()',
     killedBy: leases,
   },
   {
     title: 'worker: what a claim has waited for work is taken from the lease',
     file: `${worker}worker-loop.ts`,
-    find: 'this.claimSentAt + work.waitedMs',
+    find: 'sentAt + work.waitedMs',
     replace: 'this.claimSentAt',
     killedBy: leases,
   },
@@ -62,8 +69,8 @@ export const workerPlants: ReadonlyArray<Plant> = [
   {
     title: "worker: leases last for the task's timeout",
     file: `${worker}worker-loop.ts`,
-    find: 'skills, tenant, leaseSeconds }',
-    replace: 'skills, tenant, leaseSeconds: 86_400 }',
+    find: 'return { agentId, types, phases, skills, tenant, leaseSeconds }',
+    replace: 'return { agentId, types, phases, skills, tenant, leaseSeconds: 86_400 }',
     killedBy: leases,
   },
   {
@@ -204,8 +211,8 @@ export const workerPlants: ReadonlyArray<Plant> = [
   {
     title: 'worker: a queue that is not there yet is a failure',
     file: `${worker}worker-loop.ts`,
-    find: "codeOf(error) === 'not-found'",
-    replace: "codeOf(error) === 'nothing'",
+    find: "if (codeOf(error) === 'not-found') {",
+    replace: "if (codeOf(error) === 'nothing') {",
     killedBy: leases,
   },
   {

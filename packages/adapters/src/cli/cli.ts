@@ -48,8 +48,8 @@ export class Cli {
     return async (...given) => {
       // Commander passes the arguments, then the options, then the command.
       const command = given[given.length - 1] as Command
-      const args = given.slice(0, -2) as unknown as A
-      this.exitCode = (await run(this.printer(command), command.opts<O>(), command, ...args)) ?? exitCodes.done
+      const args: ReadonlyArray<unknown> = given.slice(0, -2)
+      this.exitCode = (await run(this.printer(command), command.opts<O>(), command, ...(args as A))) ?? exitCodes.done
     }
   }
 }

@@ -4,10 +4,12 @@ import * as E from 'fp-ts/lib/Either.js'
 import { UsageError } from './exit-codes.js'
 
 /** Every value with its path. Empty objects count as values. */
-export const flatten = (value: Json, path = ''): ReadonlyArray<readonly [string, Json]> => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0) return [[path, value]]
-  return Object.entries(value).flatMap(([key, member]) => flatten(member as Json, path === '' ? key : `${path}.${key}`))
-}
+export const flatten = (settings: object, path = ''): ReadonlyArray<readonly [string, Json]> =>
+  Object.entries(settings).flatMap(([key, value]: [string, Json]) => {
+    const at = path === '' ? key : `${path}.${key}`
+    const isValue = typeof value !== 'object' || value === null || Array.isArray(value) || Object.keys(value).length === 0
+    return isValue ? [[at, value] as const] : flatten(value, at)
+  })
 
 const breakerKeys = ['failureThreshold', 'cooldownSeconds', 'halfOpenAfter', 'countOn']
 const overrides = 'breakers.overrides.'

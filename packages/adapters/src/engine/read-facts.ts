@@ -24,7 +24,7 @@ export const readFacts = (type: string, data: string): Facts | undefined => {
     case 'TaskEnqueued': {
       const found = enqueued.exec(data)
       if (found === null) return undefined
-      const [, task, number, type, priority, key, timeout, maxRetries, backoffSeconds] = found as unknown as EnqueuedTexts
+      const [, task = '', number, type = '', priority, key = '', timeout, maxRetries, backoffSeconds] = found
       return {
         task: own(task),
         number: Number(number),
@@ -39,21 +39,19 @@ export const readFacts = (type: string, data: string): Facts | undefined => {
     case 'Claimed': {
       const found = claimed.exec(data)
       if (found === null) return undefined
-      const [, task, agent, token, expiresAt] = found as unknown as readonly [string, string, string, string, string]
+      const [, task = '', agent = '', token, expiresAt] = found
       return { task, agent: keptAgent(agent), token: Number(token), expiresAt: Number(expiresAt) }
     }
     case 'Completed': {
       const found = completed.exec(data)
       if (found === null) return undefined
-      const [, task, agent, token] = found as unknown as readonly [string, string, string, string]
+      const [, task = '', agent = '', token] = found
       return { task, agent: keptAgent(agent), token: Number(token) }
     }
     default:
       return undefined
   }
 }
-
-type EnqueuedTexts = readonly [string, string, string, string, string, string, string, string, string]
 
 /** A text of its own for what is kept in the state: what is cut out of a page would keep all of the page. */
 const own = (text: string): string => [text.slice(0, 1), text.slice(1)].join('')

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
-import type { Json, SettingsPatch } from '@daybook/core'
+import type { SettingsPatch } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { readSettingsFile } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
@@ -14,7 +14,7 @@ const getting = (cli: Cli): Command =>
     .addHelpText('after', examples('daybook settings get', 'daybook settings get breakers', 'daybook settings get defaults.timeout --json'))
     .action(cli.connected<object, [string | undefined]>(async ({ printer, client }, _, key) => {
       const settings = await client.settings.get()
-      const shown = flatten(settings as unknown as Json).filter(([path]) => key === undefined || path === key || path.startsWith(`${key}.`))
+      const shown = flatten(settings).filter(([path]) => key === undefined || path === key || path.startsWith(`${key}.`))
       if (key !== undefined && shown.length === 0) throw new UsageError(`there is no setting ${key}: daybook settings get shows all`)
       const part = key === undefined ? settings : shown.length === 1 && shown[0]?.[0] === key ? shown[0][1] : Object.fromEntries(shown)
       printer.answer(part, () => printer.pairs(shown.map(([path, value]) => [path, typeof value === 'string' ? value : JSON.stringify(value)])))
@@ -36,7 +36,7 @@ const setting = (cli: Cli): Command =>
       if ((file === undefined) === (assignments.length === 0)) throw new UsageError('give key=value, or --file')
       const patch: SettingsPatch = file === undefined ? patchOf(assignments) : await readPatch(file)
       const settings = await client.settings.patch(patch)
-      printer.answer(settings, () => printer.pairs(flatten(patch as unknown as Json).map(([path, value]) => [path, JSON.stringify(value)])))
+      printer.answer(settings, () => printer.pairs(flatten(patch).map(([path, value]) => [path, JSON.stringify(value)])))
     }))
 
 const readPatch = async (file: string): Promise<SettingsPatch> => {
