@@ -64,7 +64,7 @@ export class KilledQueue {
     child.go({ retry: this.unanswered, carry: this.held })
     if (after !== 'go') holds(await child.said(after), () => `run ${this.runs}: not ${after}: ${JSON.stringify(child.lines.slice(-3))}`)
     const answers = answersMin + below(this.random, answersMax - answersMin + 1)
-    if (answers > 0) holds(await child.said('told', answers), () => `run ${this.runs}: not ${answers} answers: ${JSON.stringify(child.lines.slice(-3))}`)
+    if (answers > 0) holds(await child.said('exchange', answers), () => `run ${this.runs}: not ${answers} answers: ${JSON.stringify(child.lines.slice(-3))}`)
     await sleep(this.random() * msMax)
     await child.kill()
     this.kills++
