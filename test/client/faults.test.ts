@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { DaybookError } from '@daybook/adapters/client';
 import { type ClientOptions, createClient, type DaybookClient } from '@daybook/adapters/client'
+import { inTime } from '../support/in-time.js'
 import { type FaultyServer, faultyServer, latch, problemOf, refuse, until } from './faulty-server.js'
 
 let server: FaultyServer
@@ -9,14 +10,14 @@ let client: DaybookClient
 const connect = (options: ClientOptions = {}): DaybookClient => (client = createClient({ url: server.url, ...options }))
 const task = (n: unknown) => ({ type: 'mail', payload: n as number })
 const holder = { agentId: 'a', token: 1 }
-const codeOf = (call: Promise<unknown>): Promise<string> => call.then(() => 'ok', (error: DaybookError) => error.code)
+const codeOf = (call: Promise<unknown>): Promise<string> => inTime('the end of a call', call.then(() => 'ok', (error: DaybookError) => error.code))
 
 beforeEach(async () => {
   server = await faultyServer()
 })
 afterEach(async () => {
   vi.restoreAllMocks()
-  await client.close()
+  await inTime('the end of the client', client.close())
   await server.close()
 })
 

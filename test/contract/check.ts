@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { EventStore, EventToAppend, ExpectedRevision, ReadOptions, RecordedEvent } from '@daybook/adapters/store'
+import { inTime } from '../support/in-time.js'
 
 export interface CheckContext {
   readonly store: EventStore
@@ -37,7 +38,7 @@ export const append = async (
   batch: ReadonlyArray<EventToAppend>,
   expected: ExpectedRevision = 'any',
 ): Promise<number> => {
-  const outcome = await store.append(stream, batch, expected)()
+  const outcome = await inTime('an answer to an append', store.append(stream, batch, expected)())
   assert.equal(outcome._tag, 'Right', `append failed: ${JSON.stringify(outcome)}`)
   return outcome._tag === 'Right' ? outcome.right.revision : -1
 }

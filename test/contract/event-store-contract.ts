@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import type { EventStore } from '@daybook/adapters/store'
+import { inTime } from '../support/in-time.js'
 import { appendChecks } from './append-checks.js'
 import type { Check, CheckContext } from './check.js'
 import { lifecycleChecks } from './lifecycle-checks.js'
@@ -47,7 +48,7 @@ export const eventStoreContract = (
         try {
           await run(contextOf(store, options))
         } finally {
-          await store.close()
+          await inTime('the end of the store', store.close())
         }
       })
     }

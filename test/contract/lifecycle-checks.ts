@@ -1,10 +1,13 @@
 /** Each of these checks closes its store, so each needs a new one. */
 import assert from 'node:assert/strict'
-import { StoreError } from '@daybook/adapters/store'
+import { type EventStore, StoreError } from '@daybook/adapters/store'
+import { inTime } from '../support/in-time.js'
 import { append, appendMany, events, pause, readAll, type Check } from './check.js'
 import { follow } from './subscription-log.js'
 
 const isClosed = (error: unknown): boolean => error instanceof StoreError && error.code === 'closed'
+
+const close = (store: EventStore): Promise<void> => inTime('the end of the store', store.close())
 
 export const lifecycleChecks: ReadonlyArray<Check> = [
   {
@@ -14,7 +17,7 @@ export const lifecycleChecks: ReadonlyArray<Check> = [
       const appends = Array.from({ length: 5 }, (_, n) => store.append(stream, events(200, n * 200), 'any')())
       let answered = 0
       for (const outcome of appends) void outcome.then(() => (answered += 1))
-      await store.close()
+      await close(store)
       await pause(0)
       assert.equal(answered, 5)
       for (const outcome of await Promise.all(appends)) assert.equal(outcome._tag, 'Right')
@@ -25,8 +28,8 @@ export const lifecycleChecks: ReadonlyArray<Check> = [
     run: async ({ store, fresh }) => {
       const stream = fresh()
       await append(store, stream, events(1))
-      await store.close()
-      await store.close()
+      await close(store)
+      await close(store)
       const outcome = await store.append(stream, events(1), 'any')()
       assert.equal(outcome._tag === 'Left' && outcome.left._tag, 'Unavailable')
       await assert.rejects(readAll(store, stream), isClosed)
@@ -47,7 +50,7 @@ export const lifecycleChecks: ReadonlyArray<Check> = [
       await log.until('caught up', ({ caughtUp }) => caughtUp.length > 0)
       const pages = store.read(stream)[Symbol.asyncIterator]()
       await pages.next()
-      await store.close()
+      await close(store)
       await log.until('an error', ({ errors }) => errors.length > 0)
       assert.ok(isClosed(log.errors[0]))
       const drain = async (): Promise<void> => {

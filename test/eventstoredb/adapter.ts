@@ -3,12 +3,13 @@ import { openEventStoreDb, type EventStoreDbOptions } from '@daybook/adapters/ev
 import type { EventStore } from '@daybook/adapters/store'
 import { afterEach } from 'vitest'
 import type { EventStoreServer, ServerOptions } from '../support/eventstoredb/server.js'
+import { inTime } from '../support/in-time.js'
 import { events } from '../contract/check.js'
 import { sleep, startServer, until } from './client.js'
 
 const opened: Array<EventStore> = []
 afterEach(async () => {
-  for (const store of opened.splice(0).reverse()) await store.close()
+  for (const store of opened.splice(0).reverse()) await inTime('the end of the store', store.close())
 })
 
 /** Time-outs for tests in which no answer comes. On a slow machine an answer may then come too late as well: expect none, or `persist`. */
@@ -34,7 +35,7 @@ export const started = async (
 
 /** The result of an append: `written`, or the tag of its error. */
 export const ended = async (outcome: ReturnType<EventStore['append']>): Promise<string> => {
-  const result = await outcome()
+  const result = await inTime('an answer to an append', outcome())
   return result._tag === 'Right' ? 'written' : result.left._tag
 }
 

@@ -60,7 +60,6 @@ describe('a run', () => {
       ['unloadable', plant('the program does not begin', "throw new Error('no')", { find: 'export const unused = 1' })],
       ['unproven', plant('its test fails always', 'a - b', { killedBy: ['test/failing.test.ts'] })],
       ['hung', plant('noticed by a time-out', 'a - b', { killedBy: ['test/waiting.test.ts'] })],
-      ['killed', plant('noticed by a time-out, as it should', 'a - b', { killedBy: ['test/waiting.test.ts'], hangs: true })],
     ]
     const results = await run(expected.map(([, each]) => each))
     const found = new Map(results.map(({ plant: { title }, verdict }) => [title, verdict.kind]))

@@ -11,6 +11,4 @@ export interface Plant {
   readonly killedBy: ReadonlyArray<string>
   /** Run only tests with this in their titles, for files that take long. */
   readonly named?: string
-  /** A time-out of a test kills this plant. For all others a time-out is not a proof, because slow machines have them, too. */
-  readonly hangs?: true
 }

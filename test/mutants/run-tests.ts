@@ -22,11 +22,15 @@ export interface TestRun {
 export interface RunOptions {
   /** Run only tests with this in their titles. */
   readonly named?: string
-  /** Time-out of tests without their own. */
-  readonly testTimeoutMs?: number
   readonly limitMs: number
   readonly signal: AbortSignal
 }
+
+/**
+ * Time-out of tests without their own. Twice as long as in other runs: a test that waits in vain must get as far as its own limit,
+ * which is half a minute, and fail by it, also on a slow machine.
+ */
+const testTimeoutMs = 120_000
 
 const isTimeOut = (message: string): boolean => /^(?:Test|Hook) timed out in \d+ms/.test(message)
 
@@ -37,7 +41,8 @@ export const runTests = async (tree: string, files: ReadonlyArray<string>, optio
     ...files,
     '--bail=1',
     ...(options.named === undefined ? [] : ['--testNamePattern', literally(options.named)]),
-    ...(options.testTimeoutMs === undefined ? [] : [`--testTimeout=${options.testTimeoutMs}`]),
+    `--testTimeout=${testTimeoutMs}`,
+    `--hookTimeout=${testTimeoutMs}`,
     '--maxWorkers=1',
   ], options)
   const report = late ? undefined : await readReport(reportFile)

@@ -17,6 +17,7 @@ import {
 import { textOf } from '@daybook/core/testing'
 import * as E from 'fp-ts/lib/Either.js'
 import { faultyStore, type FaultyStore } from './faulty-store.js'
+import { inTime, patienceMs } from './in-time.js'
 import { whileTimeStands } from './virtual-time.js'
 
 export { textOf }
@@ -44,7 +45,30 @@ export const openQueue = async ({ store: inner = openMemoryStore(), snapshots, .
   const warn = (message: string): void => void warnings.push(message)
   const report = { skipped: (name: string, reason: string) => warn(`${name}: ${reason}`), progress: () => undefined }
   const engine = await openEngine(store, 'q', snapshots, report, { random: () => 0.5, warn, ...options })
-  return { engine, store, warnings }
+  return { engine: answering(engine), store, warnings }
+}
+
+/** The same engine. A call that is never answered is rejected. */
+const answering = (engine: QueueEngine): QueueEngine => {
+  // Some tests send malformed commands.
+  const nameOf = (command: unknown): string => {
+    const type = (command as { readonly type?: unknown } | null)?.type
+    return `an answer to ${typeof type === 'string' ? type : 'a command'}`
+  }
+  let closed: Promise<void> | undefined
+  return {
+    name: engine.name,
+    committed: engine.committed,
+    submit: (command, by) => inTime(nameOf(command), engine.submit(command, by)),
+    submitAll: (commands, by) => inTime(`answers to ${commands.length} commands`, engine.submitAll(commands, by)),
+    claim: (command, by, options) => inTime(nameOf(command), engine.claim(command, by, options), (options?.waitMs ?? 0) + patienceMs),
+    read: (query) => inTime('an answer to a query', engine.read(query)),
+    reached: (revision, waitMs) => engine.reached(revision, waitMs),
+    contents: (revisions) => inTime('contents', engine.contents(revisions)),
+    takeBack: (claims, reason) => engine.takeBack(claims, reason),
+    status: () => engine.status(),
+    close: () => (closed ??= inTime('the end of the engine', engine.close())),
+  }
 }
 
 export const task = (id: string, more: Partial<PreparedTask> = {}): PreparedTask => ({
@@ -126,7 +150,7 @@ export const isSettled = async (promise: Promise<unknown>): Promise<boolean> => 
   return (await Promise.race([promise, Promise.resolve(pending)])) !== pending
 }
 
-export const until = async (holds: () => boolean | Promise<boolean>, msMax = 30_000): Promise<void> => {
+export const until = async (holds: () => boolean | Promise<boolean>, msMax = patienceMs): Promise<void> => {
   for (const end = Date.now() + msMax; Date.now() < end; await sleep(2)) if (await holds()) return
   throw new Error(`not within ${msMax} ms: ${holds.toString()}`)
 }

@@ -1,7 +1,8 @@
 /** Runs before each test file: a failing test prints its seed. The JSON report has it as `meta.seed`. */
 import { relative } from 'node:path'
 import fc from 'fast-check'
-import { beforeEach } from 'vitest'
+import { afterEach, beforeEach } from 'vitest'
+import { forgetWaits } from './in-time.js'
 import { runSeed } from './seed.js'
 
 declare module 'vitest' {
@@ -17,3 +18,5 @@ beforeEach(({ task, onTestFailed }) => {
   task.meta.seed = runSeed
   onTestFailed(() => console.error(`${task.name}\nwith the same examples again: SEED=${task.meta.seed} npm test -- ${relative(process.cwd(), task.file.filepath)}`))
 })
+
+afterEach(forgetWaits)

@@ -96,7 +96,6 @@ export const clientPlants: ReadonlyArray<Plant> = [
     find: 'if (Date.now() + delayMs > deadline) throw error',
     replace: 'if (deadline < 0) throw error',
     killedBy: faults,
-    hangs: true,
   },
   {
     title: "client: every caller gets the first one's answer",

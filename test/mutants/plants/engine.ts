@@ -28,7 +28,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     find: 'if (last === undefined) {',
     replace: 'if (last === undefined || batch.decided.every(({ item }) => item.kind === \'read\')) {',
     killedBy: durability,
-    hangs: true,
   },
   {
     title: 'batches settle in the order in which the store tells',
@@ -57,7 +56,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     find: "return batch.texts.length > 0 ? 'full' : 'too-large'",
     replace: "if (batch.texts.length > 0) return 'full'\n      texts.length = 1",
     killedBy: groups,
-    hangs: true,
   },
   {
     title: 'more is let into the mailbox than it holds',
@@ -65,7 +63,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     find: 'return this.items.length >= this.sizeMax',
     replace: 'return this.items.length > this.sizeMax',
     killedBy: groups,
-    hangs: true,
   },
   {
     title: 'what did not fit into a batch is forgotten',
@@ -73,7 +70,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     find: 'mailbox.remove(taken)',
     replace: 'mailbox.remove(mailbox.size)',
     killedBy: groups,
-    hangs: true,
   },
   // Recovery.
   {
@@ -82,7 +78,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     find: '    live.rollback(first.mark)\n    for',
     replace: '    for',
     killedBy: unavailable,
-    hangs: true,
   },
   {
     title: 'the append behind a failed one is forgotten',
@@ -90,7 +85,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     find: 'this.takeBack(isStray ? [first] : failed, error)',
     replace: 'this.takeBack([first], error)',
     killedBy: [...conflicts, ...unavailable],
-    hangs: true,
   },
   {
     title: 'an append behind one that failed is given up before its own result is in',
@@ -126,7 +120,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     find: 'else if (isConflict || item.kind === \'read\') again.push(item)',
     replace: 'else if (item.kind === \'read\') again.push(item)',
     killedBy: conflicts,
-    hangs: true,
   },
   {
     title: 'what others appended is folded from one event too far',
@@ -134,7 +127,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     find: 'log.read(durable.revision + 1)',
     replace: 'log.read(durable.revision + 2)',
     killedBy: conflicts,
-    hangs: true,
   },
   {
     title: 'what did not come to be is put behind what came later',
@@ -156,7 +148,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     find: "if (actual === 'no_stream' || actual <= before) {",
     replace: "if (actual === 'no_stream') {",
     killedBy: conflicts,
-    hangs: true,
     named: 'a log that is shorter',
   },
   {
@@ -209,7 +200,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     replace: '    this.durable.wake()',
     killedBy: others,
     named: 'hears of a task',
-    hangs: true,
   },
   // Contents.
   {
@@ -256,7 +246,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     replace: '',
     killedBy: others,
     named: 'taken up again',
-    hangs: true,
   },
   {
     title: 'a log with a hole is folded on',
@@ -273,7 +262,6 @@ export const enginePlants: ReadonlyArray<Plant> = [
     find: 'if (at === this.at && this.timer !== undefined) return',
     replace: 'if (this.timer !== undefined) return',
     killedBy: timers,
-    hangs: true,
   },
   {
     title: 'an engine that is closing answers before what is under way is settled',

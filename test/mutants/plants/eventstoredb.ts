@@ -76,7 +76,6 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     find: 'take(correlationId)?.reject(new NoAnswer',
     replace: 'void (new NoAnswer',
     killedBy: appends,
-    hangs: true,
   },
   {
     title: 'EventStoreDB: after a call has ended, the next append goes out on it',
@@ -85,7 +84,6 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     open = false`,
     replace: '    over = true',
     killedBy: appends,
-    hangs: true,
   },
   {
     title: 'EventStoreDB: a page that ended early is taken for the end of the stream',
@@ -149,7 +147,6 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     replace: '',
     killedBy: reads,
     named: 'silently',
-    hangs: true,
   },
   {
     title: 'EventStoreDB: a subscription says at once that it has caught up',

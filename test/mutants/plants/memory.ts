@@ -33,7 +33,6 @@ export const memoryPlants: ReadonlyArray<Plant> = [
     find: 'next += events.length',
     replace: 'next += events.length - 1',
     killedBy: contract,
-    hangs: true,
   },
   {
     title: 'a subscription begun beyond the end delivers from the end on',

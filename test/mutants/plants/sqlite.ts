@@ -137,7 +137,6 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     find: 'if (last) close()',
     replace: '',
     killedBy: contract,
-    hangs: true,
   },
   {
     title: 'SQLite: the WAL is never copied into the file',

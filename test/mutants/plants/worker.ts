@@ -107,7 +107,6 @@ export const workerPlants: ReadonlyArray<Plant> = [
     find: '      this.reached(run)\n',
     replace: '',
     killedBy: runTime,
-    hangs: true,
   },
   {
     title: 'worker: a handler that hangs keeps its place',
@@ -206,7 +205,6 @@ export const workerPlants: ReadonlyArray<Plant> = [
     find: "code === 'invalid' || code === 'unauthorized' || code === 'forbidden' || code === 'closed'",
     replace: "code === 'closed'",
     killedBy: leases,
-    hangs: true,
   },
   {
     title: 'worker: a queue that is not there yet is a failure',
