@@ -42,19 +42,21 @@ export type Invariant = keyof typeof checkers
 /** Combines checkers. An error begins with the id of the broken invariant. */
 export const together = (ids: ReadonlyArray<Invariant>): Checker => {
   const each = ids.map((id) => ({ id, checker: checkers[id]() as Checker }))
-  const ask = (doing: (checker: Checker) => void): void => {
-    for (const { id, checker } of each) {
-      try {
-        doing(checker)
-      } catch (error) {
-        throw new Error(`${id}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+  /** One after the other those that have this hook: most lack most of them, and they are asked at every event. */
+  const ask = <Hook extends keyof Checker>(hook: Hook): NonNullable<Checker[Hook]> => {
+    const asked = each.flatMap(({ id, checker }) => {
+      const look = checker[hook] as ((...about: ReadonlyArray<unknown>) => void) | undefined
+      return look === undefined ? [] : [{ id, look }]
+    })
+    return (...about: ReadonlyArray<unknown>): void => {
+      for (const { id, look } of asked) {
+        try {
+          look(...about)
+        } catch (error) {
+          throw new Error(`${id}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
+        }
       }
     }
   }
-  return {
-    command: (...about) => ask((checker) => checker.command?.(...about)),
-    event: (...about) => ask((checker) => checker.event?.(...about)),
-    note: (event) => ask((checker) => checker.note?.(event)),
-    step: (...about) => ask((checker) => checker.step?.(...about)),
-  }
+  return { command: ask('command'), event: ask('event'), note: ask('note'), step: ask('step') }
 }

@@ -1,6 +1,6 @@
 /**
  * Random histories. Each is generated and folded once, with all checkers watching. They are made in blocks with their own seeds, so
- * that a failing block can be repeated quickly.
+ * that a failing block can be repeated quickly. Two test files take one half each, so that two processes share the work.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import * as fc from 'fast-check'
@@ -22,6 +22,8 @@ export interface Complaint {
 
 export interface Findings {
   readonly histories: number
+  /** Seed of the first block. The next blocks have the next seeds. */
+  readonly firstSeed: number
   /** The first violation of each invariant. */
   readonly complaints: ReadonlyArray<Complaint>
   /** How often each kind of thing happened. */
@@ -30,20 +32,31 @@ export interface Findings {
 
 export const allInvariants = Object.keys(checkers) as ReadonlyArray<Invariant>
 
-export const runHistories = (): Findings => {
+export type Half = 'first' | 'second'
+
+/** The seeds of one half, one for each block. Only the given seed when a block is repeated. */
+const seedsOf = (half: Half): ReadonlyArray<number> => {
+  if (isReplay) return [runSeed]
+  const blocks = Math.ceil(historiesPerRun / blockSize)
+  const inFirst = Math.ceil(blocks / 2)
+  return Array.from({ length: half === 'first' ? inFirst : blocks - inFirst }, (_, i) => runSeed + i + (half === 'first' ? 0 : inFirst))
+}
+
+export const runHistories = (half: Half): Findings => {
   const complaints: Array<Complaint> = []
   const seen = new Map<string, number>()
-  const blocks = isReplay ? 1 : Math.ceil(historiesPerRun / blockSize)
-  for (let seed = runSeed; seed < runSeed + blocks; seed++) {
+  const seeds = seedsOf(half)
+  const findings: Findings = { histories: seeds.length * blockSize, firstSeed: seeds[0] ?? runSeed, complaints, seen }
+  for (const seed of seeds) {
     // Repeated with the remaining checkers when an invariant was broken.
     for (let left = remaining(complaints); left.length > 0; left = remaining(complaints)) {
       const found = runBlock(seed, left, complaints.length === 0 ? seen : new Map())
       if (found === undefined) break
       complaints.push(found)
-      if (!left.includes(found.about as Invariant)) return { histories: blocks * blockSize, complaints, seen }
+      if (!left.includes(found.about as Invariant)) return findings
     }
   }
-  return { histories: blocks * blockSize, complaints, seen }
+  return findings
 }
 
 const remaining = (complaints: ReadonlyArray<Complaint>): ReadonlyArray<Invariant> => allInvariants.filter((id) => !complaints.some(({ about }) => about === id))

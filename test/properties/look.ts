@@ -7,4 +7,4 @@ export const taskIn = (event: QueueEvent): string | undefined => ('task' in even
 export const all = Number.MAX_SAFE_INTEGER
 export const json = (value: unknown): string => JSON.stringify(value)
 export const same = (got: unknown, want: unknown, what: string): void =>
-  holds(isDeepStrictEqual(got, want), () => `${what}:\n  got  ${json(got)}\n  want ${json(want)}`)
+  holds(Object.is(got, want) || isDeepStrictEqual(got, want), () => `${what}:\n  got  ${json(got)}\n  want ${json(want)}`)

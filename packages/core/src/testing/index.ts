@@ -1,6 +1,6 @@
 /** For tests of Daybook and of what is built on it: a naive second reading of the log, and a look inside a state. */
 export { Shadow, type ShadowBreaker, type ShadowLease, type ShadowPick, type ShadowTask } from './shadow.js'
-export { type Sizes, sizesOf } from './sizes.js'
+export { type Sizes, sizesOf, tasksHeld } from './sizes.js'
 export { differenceOf, textOf } from './text.js'
 export * from './views.js'
 export { SortedList, sortedByKey } from '../sorted-list.js'

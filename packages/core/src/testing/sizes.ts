@@ -49,3 +49,6 @@ export const sizesOf = (state: QueueState): Sizes => {
     ghosts: pointedTo.filter((task) => tables.byId.get(task.id) !== task).length,
   }
 }
+
+/** How many tasks a state holds, those included that are known no longer and have not left it yet. Cost: O(1). */
+export const tasksHeld = (state: QueueState): number => QueueState.tablesOf(state).byNumber.size

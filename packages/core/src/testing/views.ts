@@ -96,8 +96,8 @@ const tally = (keys: ReadonlyArray<string | undefined>): Readonly<Record<string,
   return Object.fromEntries(counts)
 }
 
-export const depthInShadow = (shadow: Shadow): Depth => {
-  const all = listInShadow(shadow)
+/** `all` are all tasks, as listed, where somebody has listed them already. */
+export const depthInShadow = (shadow: Shadow, all: ReadonlyArray<TaskView> = listInShadow(shadow)): Depth => {
   const pending = all.filter((task) => task.status === 'pending').sort((a, b) => a.number - b.number)
   const none = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   return {
