@@ -64,7 +64,7 @@ describe('repeatable requests are repeated', () => {
   test('if the server asks for more time than is left, the call fails at once', async () => {
     connect({ retryForMs: 500 })
     server.fault = () => refuse(503, 'unavailable', { 'retry-after': '60' })
-    await expect(client.enqueue(task(1))).rejects.toMatchObject({ code: 'unavailable', status: 503, retryAfterSeconds: 60 })
+    await expect(inTime('the refusal', client.enqueue(task(1)))).rejects.toMatchObject({ code: 'unavailable', status: 503, retryAfterSeconds: 60 })
     expect(server.seen.length).toBe(1)
   })
 

@@ -35,7 +35,8 @@ export const started = async (
 
 /** The result of an append: `written`, or the tag of its error. */
 export const ended = async (outcome: ReturnType<EventStore['append']>): Promise<string> => {
-  const result = await inTime('an answer to an append', outcome())
+  // Longer than the store's own time-outs.
+  const result = await inTime('an answer to an append', outcome(), 45_000)
   return result._tag === 'Right' ? 'written' : result.left._tag
 }
 

@@ -42,7 +42,7 @@ export type Invariant = keyof typeof checkers
 /** Combines checkers. An error begins with the id of the broken invariant. */
 export const together = (ids: ReadonlyArray<Invariant>): Checker => {
   const each = ids.map((id) => ({ id, checker: checkers[id]() as Checker }))
-  /** One after the other those that have this hook: most lack most of them, and they are asked at every event. */
+  // Only the checkers that have this hook. Most have one or two, and the hooks run for every event.
   const ask = <Hook extends keyof Checker>(hook: Hook): NonNullable<Checker[Hook]> => {
     const asked = each.flatMap(({ id, checker }) => {
       const look = checker[hook] as ((...about: ReadonlyArray<unknown>) => void) | undefined

@@ -323,8 +323,8 @@ describe('claims that fail', () => {
       throw failing(code)
     }
     work({ handler: () => undefined })
-    await expect(worker.ended).rejects.toMatchObject({ code })
     await until(() => worker.stats().state === 'stopped', 'it has stopped')
+    await expect(worker.ended).rejects.toMatchObject({ code })
     expect(events).toMatchObject([{ type: 'claim-failed', fatal: true }])
   })
 

@@ -132,6 +132,21 @@ describe('a worker works', () => {
     expect(source.count('completed')).toBe(1)
   })
 
+  test('a queue is not said to be drained while a task is told later than the next claim is answered', async () => {
+    work({ handler: () => undefined })
+    await until(() => source.waiting === 1, 'the worker waits for work')
+    let asked = 0
+    source.beforeClaim = async () => {
+      asked++
+      // The task comes when the worker asks whether there is any. The claim that waits is granted it, and told of it only while the worker asks again.
+      if (asked === 1) source.add(1)
+      await sleep(asked === 1 ? 10 : 200)
+    }
+    source.beforeClaimAnswer = () => sleep(50)
+    await worker.drained()
+    expect(source.count('completed')).toBe(1)
+  })
+
   test('a queue is said to be drained while a claim waits for work', async () => {
     work({ handler: () => undefined })
     await until(() => source.waiting === 1, 'the worker waits for work')

@@ -49,7 +49,7 @@ export const workerPlants: ReadonlyArray<Plant> = [
     title: 'worker: what a claim has waited for work is taken from the lease',
     file: `${worker}worker-loop.ts`,
     find: 'sentAt + work.waitedMs',
-    replace: 'this.claimSentAt',
+    replace: 'sentAt',
     killedBy: leases,
   },
   {
@@ -253,6 +253,13 @@ export const workerPlants: ReadonlyArray<Plant> = [
     file: `${worker}worker-loop.ts`,
     find: ' && this.settler.size === 0\n        if (!idle)',
     replace: '\n        if (!idle)',
+    killedBy: working,
+  },
+  {
+    title: 'worker: a queue is said to be drained after a single claim that found nothing',
+    file: `${worker}worker-loop.ts`,
+    find: 'for (let asked = 0;',
+    replace: 'for (let asked = 1;',
     killedBy: working,
   },
 ]
