@@ -1,17 +1,10 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { folder } from '../import/samples.js'
-import { run, type Server, startServer } from './program.js'
+import { run, serverOfFile } from './program.js'
 
-let server: Server
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(async () => {
-  await server?.stop()
-  server?.remove()
-})
+const server = serverOfFile()
 
 interface Task { readonly id: string; readonly status: string; readonly type: string; readonly priority: number }
 interface Claims { readonly claims: ReadonlyArray<{ readonly task: Task; readonly lease: { readonly token: number } }> }

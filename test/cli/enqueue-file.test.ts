@@ -1,17 +1,10 @@
 /** `enqueue --file`: any number of tasks, in any format that tools write. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { run, type Server, startServer } from './program.js'
+import { describe, expect, test } from 'vitest'
+import { run, serverOfFile } from './program.js'
 
-let server: Server
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(async () => {
-  await server?.stop()
-  server?.remove()
-})
+const server = serverOfFile()
 
 interface Results { readonly results: ReadonlyArray<{ readonly id: string; readonly duplicate: boolean }>; readonly revision: number }
 interface Depth { readonly total: number }

@@ -1,17 +1,10 @@
 /** EV-09: `daybook import` on the command line. Tests of single folders and rules are in `test/import`. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Server, startServer } from './program.js'
+import { expect, test } from 'vitest'
+import { serverOfFile } from './program.js'
 
-let server: Server
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(async () => {
-  await server?.stop()
-  server?.remove()
-})
+const server = serverOfFile()
 
 let last = 0
 /** A folder of files, and a new queue. */

@@ -1,15 +1,8 @@
 /** Commands for operators: paused queues, queues, cancelling many, why a task waits. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Server, startServer } from './program.js'
+import { describe, expect, test } from 'vitest'
+import { serverOfFile, startServer } from './program.js'
 
-let server: Server
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(async () => {
-  await server?.stop()
-  server?.remove()
-})
+const server = serverOfFile()
 
 let last = 0
 const queue = (): string => `q${++last}`

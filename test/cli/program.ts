@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { type Io, run as runProgram } from '@daybook/adapters/cli'
+import { afterAll, beforeAll } from 'vitest'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
 const bin = join(root, 'packages/adapters/bin/daybook.js')
@@ -125,4 +126,22 @@ export const startServer = async (flags: ReadonlyArray<string> = [], env: Record
     },
     remove: () => rmSync(dir, { recursive: true, force: true }),
   }
+}
+
+/** One server for all tests of the calling file: it is started before the first test, and stopped and removed after the last. */
+export const serverOfFile = (): Server => {
+  let server: Server | undefined
+  beforeAll(async () => {
+    server = await startServer()
+  })
+  afterAll(async () => {
+    await server?.stop()
+    server?.remove()
+  })
+  return new Proxy({} as Server, {
+    get: (_, member) => {
+      if (server === undefined) throw new Error('the server has not started yet')
+      return Reflect.get(server, member) as unknown
+    },
+  })
 }

@@ -1,16 +1,9 @@
 /** Tables: they fit the width, and their cost per row does not grow with the number of rows. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { countCalls } from '../support/count-calls.js'
-import { type Server, startServer } from './program.js'
+import { serverOfFile } from './program.js'
 
-let server: Server
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(async () => {
-  await server?.stop()
-  server?.remove()
-})
+const server = serverOfFile()
 
 interface Tasks { readonly tasks: ReadonlyArray<{ readonly id: string }>; readonly more: boolean }
 

@@ -2,17 +2,10 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ended, root, run, type Server, start, startServer } from './program.js'
+import { describe, expect, test } from 'vitest'
+import { ended, root, run, serverOfFile, start } from './program.js'
 
-let server: Server
-beforeAll(async () => {
-  server = await startServer()
-})
-afterAll(async () => {
-  await server?.stop()
-  server?.remove()
-})
+const server = serverOfFile()
 
 let last = 0
 const queueOf = async (...tasks: ReadonlyArray<object>): Promise<string> => {

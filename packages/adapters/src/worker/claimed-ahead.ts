@@ -1,7 +1,7 @@
-/** The tasks that are claimed and wait for a free handler, in the order in which they were claimed. */
+/** The claimed tasks that wait for a free handler, in the order of their claims. */
 import type { Run } from './run.js'
 
-/** So many are taken before they are forgotten: each time, the rest is copied. */
+/** Number of taken tasks after which they are removed from the array, which copies the rest. */
 const forgetAt = 1_024
 
 export class ClaimedAhead {
@@ -10,7 +10,7 @@ export class ClaimedAhead {
   private head = 0
   private waiting = 0
 
-  /** Those that are still to be started. */
+  /** Number of tasks that are still to be started. */
   get size(): number {
     return this.waiting
   }
@@ -20,7 +20,7 @@ export class ClaimedAhead {
     this.waiting++
   }
 
-  /** The next one to start. Those that have lost their leases are passed over. */
+  /** The next task to start. Tasks that have lost their leases are skipped. */
   next(): Run | undefined {
     while (this.head < this.runs.length) {
       const run = this.runs[this.head++] as Run
@@ -31,12 +31,12 @@ export class ClaimedAhead {
     return undefined
   }
 
-  /** One that was waiting waits no more: it was started, given back, or has lost its lease. */
+  /** Called when a waiting task was started, was given back, or lost its lease. */
   left(): void {
     this.waiting--
   }
 
-  /** A worker that is never without work never comes to the end of the list. */
+  /** Removes the taken tasks from the array: a busy worker never reaches its end. */
   private forgetTaken(): void {
     if (this.head === 0) return
     this.runs = this.runs.slice(this.head)

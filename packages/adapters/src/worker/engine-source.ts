@@ -1,4 +1,4 @@
-/** Work taken from the engine in the same process: no HTTP, no JSON but the contents, and those when they are read. */
+/** The source for an engine in the same process: no HTTP, and only contents are parsed, when they are read. */
 import { type Command, type Json, type JsonObject, keptFailure, type Phase, type Replies } from '@daybook/core'
 import { isLeft } from 'fp-ts/lib/Either.js'
 import { DaybookError } from '../client/errors.js'
@@ -7,11 +7,11 @@ import { prepareResult } from '../engine/prepare.js'
 import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
 import type { ClaimedWork, Heartbeat, HeartbeatAnswer, Refused, SettleAnswer, SettleOutcome, TaskSource, WorkTask } from './source.js'
 
-/** `actor` is under which name the work appears in the log. Default: the agent's. */
+/** `actor` is the name in the log. Default: the agent's name. */
 export const engineSource = (engine: QueueEngine, actor?: string): TaskSource => {
   const callerOf = (agentId: string): Caller => ({ actor: actor ?? agentId })
 
-  /** Submits those that are commands. The answers come in order, with the refusals of the others in their places. */
+  /** Submits the commands. The answers are in order, and refusals of invalid outcomes are in their places. */
   const submit = async <A>(
     commands: ReadonlyArray<Command | Refused>,
     caller: Caller,
@@ -71,7 +71,7 @@ interface Content {
 
 const isoOf = (ms: number): string => new Date(ms).toISOString()
 
-/** What a claim holds, taken from it when it is looked at: most handlers read little of their task. */
+/** A task of a claim. Its members are computed when they are read, because most handlers read few of them. */
 class EngineTask implements WorkTask {
   private content: Content | undefined
 
@@ -133,7 +133,7 @@ class EngineTask implements WorkTask {
     return deadlineAt === undefined ? undefined : isoOf(deadlineAt)
   }
 
-  /** The same as over HTTP: as a plain object, which can be logged or sent on. */
+  /** A plain object, as over HTTP, which can be logged or sent on. */
   toJSON(): WorkTask {
     const { id, number, type, priority, payload, description, metadata, idempotencyKey, attempt, attemptsMax } = this
     const { dependencies, createdAt, phase, tenant, ticketId, parentTaskId, deadlineAt } = this
@@ -152,7 +152,7 @@ const workOf = (claim: Claim): ClaimedWork => ({
   checkpoint: claim.checkpoint === undefined ? undefined : (JSON.parse(claim.checkpoint) as Json),
 })
 
-/** What cannot be written to the log must not reach the engine, where it would hold up others. */
+/** An outcome that cannot be written to the log is refused here, because in the engine it would block others. */
 const commandOf = (outcome: SettleOutcome): Command | Refused => {
   const { taskId: task, agentId: agent, token } = outcome
   switch (outcome.kind) {
@@ -188,7 +188,7 @@ const heartbeatOf = ({ taskId: task, agentId: agent, token, ...said }: Heartbeat
   }
 }
 
-/** What JSON makes of a value: the same as if it had come over HTTP. */
+/** The value after a JSON round trip, as if it had come over HTTP. */
 const plainOf = (value: Json): { readonly value: Json } | { readonly refused: Refused } => {
   const text = textOf(value)
   return text instanceof DaybookError ? { refused: invalid(text.detail) } : { value: JSON.parse(text) as Json }

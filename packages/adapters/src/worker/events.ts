@@ -1,29 +1,29 @@
-/** What a worker reports to its owner. Nothing is lost without one of these events. */
+/** The events that a worker reports to its owner. No outcome is lost without one of them. */
 import type { Status } from '@daybook/core'
 import type { SettleOutcome } from './source.js'
 
 export type WorkerEvent =
-  /** The queue has accepted an outcome, and it is durable. `status` is where the task stands now. One for each task handed in. */
+  /** The queue has accepted an outcome, and it is durable. `status` is the task's new status. There is one event per outcome. */
   | { readonly type: 'outcome-accepted'; readonly taskId: string; readonly kind: SettleOutcome['kind']; readonly status: Status }
-  /** Claiming did not work. It is tried again, unless `fatal`: then the worker stops. */
+  /** A claim failed. It is tried again, unless `fatal`: then the worker stops. */
   | { readonly type: 'claim-failed'; readonly error: unknown; readonly fatal: boolean; readonly retryInMs: number }
-  /** Outcomes could not be handed in. They are kept and sent again. */
+  /** Outcomes could not be sent. They are kept and sent again. */
   | { readonly type: 'settle-failed'; readonly outcomes: number; readonly error: unknown; readonly retryInMs: number }
-  /** The queue did not accept an outcome. Mostly `lease-lost`: somebody else has the task, or had it. */
+  /** The queue refused an outcome. Mostly `lease-lost`: another agent has the task, or had it. */
   | { readonly type: 'outcome-refused'; readonly taskId: string; readonly kind: SettleOutcome['kind']; readonly code: string; readonly detail: string }
-  /** An outcome could not be handed in for too long. The task comes back when its lease ends. */
+  /** An outcome could not be sent for too long. The task becomes available again when its lease ends. */
   | { readonly type: 'outcome-given-up'; readonly taskId: string; readonly kind: SettleOutcome['kind']; readonly error: unknown }
-  /** Heartbeats could not be sent. They are tried again until the leases have ended. */
+  /** Heartbeats could not be sent. They are sent again until the leases have ended. */
   | { readonly type: 'heartbeat-failed'; readonly heartbeats: number; readonly error: unknown }
-  /** A task is no longer this worker's. `started` tells whether its handler had been called. */
+  /** The worker has lost a task. `started`: whether its handler had been called. */
   | { readonly type: 'lease-lost'; readonly taskId: string; readonly started: boolean; readonly detail: string }
   /** Completed without the decision report that the queue requires. It fails when the lease ends (LK-02). */
   | { readonly type: 'incomplete'; readonly taskId: string }
   /** A handler ran longer than `maxRunSeconds`. Its signal was aborted, and the attempt is reported as failed. */
   | { readonly type: 'run-time-exceeded'; readonly taskId: string; readonly maxRunSeconds: number }
   /**
-   * A handler was told to end, and has not ended. It no longer takes a place among the running ones. After a stop the
-   * task comes back when its lease ends; after `run-time-exceeded` its failure is reported.
+   * A handler did not end after its signal was aborted. It no longer takes a place among the running handlers. After a stop
+   * the task becomes available again when its lease ends; after `run-time-exceeded` its failure is reported.
    */
   | { readonly type: 'abandoned'; readonly taskId: string; readonly reason: 'stopped' | 'run-time-exceeded' }
 
@@ -40,12 +40,12 @@ export interface WorkerStats {
   readonly released: number
   /** Leases lost, outcomes refused or given up, handlers abandoned at a stop. */
   readonly lost: number
-  /** Now. */
+  /** Handlers running now. */
   readonly running: number
   /** Claimed, not started. */
   readonly buffered: number
   /** Finished, not yet accepted by the queue. */
   readonly unsettled: number
-  /** How many tasks the worker would claim ahead now. */
+  /** Number of tasks that the worker would claim ahead now. */
   readonly prefetch: number
 }

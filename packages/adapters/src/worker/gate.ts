@@ -1,6 +1,6 @@
 import { pause } from '../client/retry.js'
 
-/** Opening it lets everyone through who waits at that moment. */
+/** Lets others wait until it is opened. Opening it resolves everyone who waits at that moment. */
 export class Gate {
   private waiting: Array<() => void> = []
 
@@ -12,7 +12,7 @@ export class Gate {
     return new Promise((resolve) => this.waiting.push(resolve))
   }
 
-  /** Resolves when it is opened, or after so many milliseconds. */
+  /** Resolves when the gate is opened, or after `ms` milliseconds. */
   async passWithin(ms: number): Promise<void> {
     const enough = new AbortController()
     void this.pass().then(() => enough.abort())

@@ -1,46 +1,46 @@
-/** What a user of the worker writes, and what it can throw. */
+/** The handler of a worker, and the errors that it can throw. */
 import type { Json, Result } from '@daybook/core'
 import type { WorkTask } from './source.js'
 
-/** What a handler is given beside the task. Taking a member out of it (`{ signal }`) is safe. */
+/** The handler's second argument. Destructuring it (`{ signal }`) is safe. */
 export interface HandlerContext {
   /**
    * Aborted in three cases; `signal.reason` says which. {@link LeaseLost}: the task expired, was cancelled, or the agent
    * was terminated (GB-03, GB-07). {@link RunTimeExceeded}: the handler ran longer than `maxRunSeconds`.
-   * {@link WorkerStopped}: the grace period of a stop is over. What the handler returns after that is not reported.
+   * {@link WorkerStopped}: the grace period of a stop is over. A result that the handler returns after that is not reported.
    */
   readonly signal: AbortSignal
   /** `expiresAt` by the clock of this process. The worker extends the lease by itself. */
   readonly lease: { readonly token: number; readonly expiresAt: Date }
-  /** What a former holder left with `checkpoint`. */
+  /** The checkpoint of a former holder. */
   readonly lastCheckpoint: Json | undefined
-  /** Tells how far the work is. It is sent with a heartbeat at once; of several in a row only the newest is sent. */
+  /** Reports progress. It is sent at once with a heartbeat; of several calls in a row only the newest value is sent. */
   readonly progress: (value: Json) => void
   /**
-   * Leaves something for the next holder, should this one fail. Resolves once it is durable. Rejects if the
+   * Saves a value for the next holder, in case this attempt fails. Resolves once it is durable. Rejects if the
    * lease is lost or the value is refused.
    */
   readonly checkpoint: (value: Json) => Promise<void>
   /**
-   * Refuses the task, by throwing: it goes back to the queue. That counts as an attempt, and this agent will not be
-   * given the task again (GB-02, GB-04).
+   * Gives the task back to the queue by throwing. That counts as an attempt, and this agent will not get
+   * the task again (GB-02, GB-04).
    */
   readonly release: (reason: string) => never
 }
 
 /**
- * Works on one task. What it returns completes the task; `success: false`, or an error thrown, fails it.
- * Where the queue requires decision reports (the default), a completion without `decisionReport` leaves the
- * task *incomplete* (LK-02). `P` is the type of its tasks' payloads; see {@link WorkTask}.
+ * Works on one task. Its result completes the task; `success: false`, or a thrown error, fails it.
+ * If the queue requires decision reports (the default), a completion without `decisionReport` leaves the
+ * task *incomplete* (LK-02). `P` is the type of the tasks' payloads; see {@link WorkTask}.
  */
 export type Handler<P = Json> = (task: WorkTask<P>, context: HandlerContext) => Promise<Result | void> | Result | void
 
-/** Thrown by a handler: trying again is of no use. The task goes to the dead letters at once. */
+/** Thrown by a handler if a retry is useless. The task becomes a dead letter at once. */
 export class PermanentError extends Error {
   override readonly name: string = 'PermanentError'
 }
 
-/** Thrown by a handler: fails the task, asking for the next try not before so many seconds, or a time (ISO 8601). */
+/** Thrown by a handler: fails the task and asks for a retry not before a number of seconds, or a time (ISO 8601). */
 export class RetryLater extends Error {
   override readonly name: string = 'RetryLater'
   constructor(
@@ -52,12 +52,12 @@ export class RetryLater extends Error {
   }
 }
 
-/** What `release` throws. A handler that catches every error must throw this one on. */
+/** Thrown by `release`. A handler that catches every error must rethrow this one. */
 export class Release extends Error {
   override readonly name: string = 'Release'
 }
 
-/** The reason of an aborted `signal`, and what pending checkpoints reject with. */
+/** The reason of an aborted `signal`, and of rejected checkpoints. */
 export class LeaseLost extends Error {
   override readonly name: string = 'LeaseLost'
 }
@@ -68,9 +68,9 @@ export class RunTimeExceeded extends Error {
 }
 
 /**
- * The reason of an aborted `signal` when the worker stops. A handler may throw one itself after it has called `stop`, as when
- * it finds that it cannot work here: the task goes back, which is neither an attempt nor a reason to bar the agent. From a
- * worker that goes on it is an error like any other.
+ * The reason of an aborted `signal` when the worker stops. A handler may throw it itself after it has called `stop`, for example
+ * if it finds that it cannot work here: the task goes back, which is neither an attempt nor a reason to bar the agent. If the
+ * worker is not stopping, it is an error like any other.
  */
 export class WorkerStopped extends Error {
   override readonly name: string = 'WorkerStopped'

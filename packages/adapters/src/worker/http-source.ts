@@ -1,11 +1,11 @@
-/** Work taken from a server over HTTP. */
+/** The source for a server over HTTP. */
 import type { Claim, DaybookClient, Each, OutcomeAnswer } from '../client/index.js'
 import type { ClaimedWork, HeartbeatAnswer, SettleAnswer, TaskSource } from './source.js'
 
-/** A longer lease is counted as this long: a timer cannot wait longer. */
+/** Longer leases are shortened to this: a timer cannot wait longer. */
 const leaseMsMax = 2_000_000_000
 
-/** Source of a worker in a process of its own. It retries nothing: the worker does. */
+/** The source of a worker in another process than the server. It does not retry: the worker does. */
 export const httpSource = (client: DaybookClient): TaskSource => ({
   claim: async ({ waitMs, ...request }, signal) => {
     const claims = await client.claim({ ...defined(request), wait: waitMs / 1_000 }, { signal })
@@ -21,7 +21,7 @@ export const httpSource = (client: DaybookClient): TaskSource => ({
     (await client.outcomes(heartbeats.map((each) => ({ kind: 'heartbeat' as const, ...each })), { retryForMs: 0 })).map(extended),
 })
 
-/** `expiresAt` is not used: it is by the server's clock. */
+/** `expiresAt` is not used, because it is a time of the server's clock. */
 const workOf = ({ task, lease, checkpoint }: Claim): ClaimedWork => ({
   task,
   token: lease.token,

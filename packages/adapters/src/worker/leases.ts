@@ -1,6 +1,6 @@
 /**
- * Keeps the leases of all tasks held, with one timer for all, and heartbeats in batches. A lease that could not be
- * extended in time counts as lost, even if the server was merely unreachable: somebody else may have the task (GB-03, LK-07).
+ * Renews the leases of all tasks that the worker holds, with a single timer and heartbeats in batches. A lease that could not be
+ * extended in time counts as lost, even if the server was only unreachable: another agent may have the task (GB-03, LK-07).
  */
 import { isLost, mayRetryLater } from './refusals.js'
 import type { OnWorkerEvent } from './events.js'
@@ -8,7 +8,7 @@ import type { Note, Run } from './run.js'
 import type { Heartbeat, HeartbeatAnswer, TaskSource } from './source.js'
 
 const batchMax = 500
-/** A timer waits at most so long, in milliseconds; Node's own limit is 2³¹ − 1. */
+/** Longest time of a timer, in milliseconds; Node's own limit is 2³¹ − 1. */
 const sleepMsMax = 2_000_000_000
 const retryMsMax = 1_000
 
@@ -40,7 +40,7 @@ export class Leases {
     this.held.delete(run)
   }
 
-  /** A handler has reported something: a heartbeat carries it at the end of this turn, together with those of others. */
+  /** Sends a heartbeat with the handler's report at the end of this turn, together with those of other runs. */
   beatSoon(run: Run): void {
     if (run.beating) return
     if (this.soon.push(run) > 1) return
@@ -66,7 +66,7 @@ export class Leases {
     const now = performance.now()
     const due: Array<Run> = []
     for (const run of this.held) {
-      // Whether an outcome comes too late is for the queue to say.
+      // For a run that is being settled, the queue decides whether the outcome is too late.
       if (run.leaseEndsAt <= now && run.state !== 'settling') this.lose(run, 'expired: no heartbeat was answered in time')
       else if (!run.beating && run.beatAt - this.slack(run) <= now) due.push(run)
     }
@@ -132,7 +132,7 @@ export class Leases {
       run.putBack(note)
       if (this.held.has(run) && run.state !== 'settling') this.lose(run, answer.detail)
     } else {
-      // What it carried was refused, not the heartbeat itself: it is sent again without that.
+      // The report was refused, not the heartbeat itself: the heartbeat is sent again without it.
       for (const { reject } of note.waiters) reject(new Error(`${answer.code}: ${answer.detail}`))
       run.beatAt = performance.now()
     }

@@ -1,4 +1,4 @@
-/** What a worker can be told; every option with its consequence, default and range. */
+/** The options of a worker, each with its effect, default and range. */
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Json, Phase } from '@daybook/core'
@@ -8,69 +8,69 @@ import type { Handler } from './handler.js'
 import type { TaskSource } from './source.js'
 
 export interface WorkerOptions<P = Json> {
-  /** Where the work comes from: `httpSource(client)` or `engineSource(engine)`. */
+  /** The source of tasks: `httpSource(client)` or `engineSource(engine)`. */
   readonly source: TaskSource
-  /** What is done with a task. */
+  /** Works on the tasks. */
   readonly handler: Handler<P>
   /**
-   * Under which name tasks are claimed. It may be the same over restarts: a worker that stops is not barred from
-   * the tasks that it gives back, only an agent whose handler has refused a task is (GB-04). Default: host, process
-   * and random characters, another name for each worker.
+   * The name under which tasks are claimed. It may be the same after a restart: a worker that stops is not barred from
+   * the tasks that it gives back; only an agent whose handler has released a task is barred from it (GB-04). Default: host,
+   * process and random characters, different for each worker.
    */
   readonly agentId?: string
-  /** Which types: exact, `eng-*` or `*`. Default: all. */
+  /** Task types to claim: exact, `eng-*` or `*`. Default: all. */
   readonly types?: ReadonlyArray<string>
   readonly phases?: ReadonlyArray<Phase>
-  /** Which skills this worker has; tasks that require others are not claimed. Default: none. */
+  /** Skills of this worker; tasks that require others are not claimed. Default: none. */
   readonly skills?: ReadonlyArray<string>
   readonly tenant?: string
-  /** Handlers that run at a time. Default 10; 1–100,000. */
+  /** Number of handlers that run at a time. Default 10; 1–100,000. */
   readonly concurrency?: number
   /**
-   * Most tasks claimed ahead of a free handler. Within it, the worker holds what it will have started within
-   * `prefetchMs` at its present pace: nothing ahead of slow handlers, hundreds ahead of quick ones. Default
+   * Maximum number of tasks claimed ahead of a free handler. Up to this, the worker claims what it will start within
+   * `prefetchMs` at its present rate: nothing ahead of slow handlers, hundreds of tasks ahead of quick ones. Default
    * 100 × `concurrency`, at most 1,000; 0–100,000; 0 claims only what can start at once.
    *
    * *Gotchas*: a task claimed ahead is leased. A more urgent one that is enqueued later is claimed after it,
-   * so priorities are strict only up to what is held ahead. Where that matters, set 0.
+   * so priorities are not strict among the tasks claimed ahead. If that matters, set 0.
    */
   readonly prefetchMax?: number
-  /** How far ahead of the present pace tasks are claimed, in milliseconds. Default 50; 0–60,000. */
+  /** Time for which tasks are claimed ahead, at the present rate, in milliseconds. Default 50; 0–60,000. */
   readonly prefetchMs?: number
-  /** How long one claim waits for work, in milliseconds (long poll). Default 20,000; 0–60,000. */
+  /** How long one claim waits for tasks (long poll), in milliseconds. Default 20,000; 0–60,000. */
   readonly claimWaitMs?: number
   /**
-   * How long a lease lasts, in seconds. The worker renews it while it holds the task. So this is how soon the tasks of
-   * a worker that was killed go to others. A task whose `timeout` is shorter has a lease of that length. Shorter leases
-   * cost more heartbeats, each an event in the log, and bear shorter outages. Default 60; 0.1–86,400.
+   * Length of a lease, in seconds. The worker renews it while it holds the task, so this is the time after which the tasks
+   * of a killed worker go to others. A task whose `timeout` is shorter gets a lease of that length. Shorter leases
+   * need more heartbeats, each an event in the log, and tolerate only shorter outages. Default 60; 0.1–86,400.
    */
   readonly leaseSeconds?: number
   /**
-   * How long one handler may run, in seconds. Then its signal is aborted, and the attempt is reported as failed, to be
-   * tried again: as soon as the handler ends, or after 10 seconds if it does not. Without a limit a handler that hangs
+   * How long one handler may run, in seconds. Then its signal is aborted, and the attempt is reported as failed and
+   * retryable: as soon as the handler ends, or after 6 seconds if it does not. Without a limit a handler that hangs
    * would keep its task for ever. Default 21,600 (6 hours); 0.001 or more; `Infinity` for no limit.
    */
   readonly maxRunSeconds?: number
-  /** After which share of its lease a task's lease is extended. Smaller is safer and costs more. Default 1/3; 0.05–0.9. */
+  /** Share of a lease after which it is extended. Smaller is safer and costs more. Default 1/3; 0.05–0.9. */
   readonly leaseRenewRatio?: number
-  /** Most outcomes in one call. Default 500; 1–1,000. */
+  /** Maximum number of outcomes in one call. Default 500; 1–1,000. */
   readonly settleMax?: number
-  /** Most calls that hand in outcomes at a time. Default 2; 1–16. */
+  /** Maximum number of concurrent calls that send outcomes. Default 2; 1–16. */
   readonly settleInFlightMax?: number
-  /** With so many outcomes not accepted yet, no more tasks are claimed: the bound on memory. Default 5,000; at least 1. */
+  /** Number of outcomes not accepted yet at which no more tasks are claimed, to limit memory. Default 5,000; at least 1. */
   readonly unsettledMax?: number
   /** How long an outcome is sent again while the queue cannot be reached, in milliseconds. Default 600,000; 0–86,400,000. */
   readonly settleForMs?: number
-  /** The longest pause between tries while the queue cannot be reached, in milliseconds. Default 10,000; 1–3,600,000. */
+  /** The longest pause between retries while the queue cannot be reached, in milliseconds. Default 10,000; 1–3,600,000. */
   readonly backoffMsMax?: number
-  /** Told of each outcome that the queue has accepted, and of everything that goes wrong. Default: nobody. */
+  /** Called with each accepted outcome and with every error. Default: not called. */
   readonly onEvent?: OnWorkerEvent
 }
 
 export interface StopOptions {
   /**
-   * How long running handlers may take to finish, in milliseconds. After that their signals are aborted and
-   * their tasks given back. Default 10,000; 0 or more.
+   * How long running handlers may take to finish, in milliseconds. After that their signals are aborted, and
+   * their tasks are given back. Default 10,000; 0 or more.
    */
   readonly graceMs?: number
 }

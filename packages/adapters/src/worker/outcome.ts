@@ -1,4 +1,4 @@
-/** What a handler returned or threw, as the queue is told of it. */
+/** Turns the result or error of a handler into an outcome for the queue. */
 import { type Failure, firstOf, type Result, textMax } from '@daybook/core'
 import { type Handler, LeaseLost, PermanentError, Release, WorkerStopped } from './handler.js'
 import type { Run } from './run.js'
@@ -6,7 +6,7 @@ import type { SettleOutcome } from './source.js'
 
 const nothing: Result = {}
 
-/** Who calls the handler. */
+/** The worker that calls the handler. */
 export interface Host {
   readonly handler: Handler
   readonly agentId: string
@@ -45,12 +45,12 @@ const returned = (run: Run, agentId: string, result: Result | void): SettleOutco
 
 const thrown = (run: Run, { agentId, isStopping }: Host, error: unknown): SettleOutcome => {
   if (error instanceof Release) return refused(run, agentId, error.message)
-  // A worker that goes on would claim the task again at once, without end and without an attempt.
+  // If the worker is not stopping, it would claim the task again at once, without end and without counting an attempt.
   if (error instanceof WorkerStopped && isStopping()) return givenBack(run, agentId, error.message)
   return failure(run, agentId, failureOf(error), !(error instanceof PermanentError))
 }
 
-/** By its handler: the agent is barred from the task (GB-04). */
+/** Released by the handler: the agent is barred from the task (GB-04). */
 const refused = (run: Run, agentId: string, reason: string) => ({
   kind: 'release' as const,
   taskId: run.task.id,
@@ -59,16 +59,16 @@ const refused = (run: Run, agentId: string, reason: string) => ({
   reason: kept(reason, textMax),
 })
 
-/** By a worker that stops: nobody's failure, and no reason to bar the agent. */
+/** Given back by a worker that stops: not a failure, and no reason to bar the agent. */
 export const givenBack = (run: Run, agentId: string, reason: string): SettleOutcome => ({ ...refused(run, agentId, reason), stopping: true })
 
-/** The handler ran longer than it may. */
+/** The failure of a handler that ran too long. */
 export const ranTooLong = (run: Run, agentId: string, maxRunSeconds: number): SettleOutcome =>
   failure(run, agentId, { message: runTimeMessage(maxRunSeconds), code: 'run-time-exceeded' }, true)
 
 export const runTimeMessage = (maxRunSeconds: number): string => `the handler ran longer than ${maxRunSeconds} s (maxRunSeconds)`
 
-/** A checkpoint that was not sent with a heartbeat yet goes with the failure, for whoever tries next. */
+/** A checkpoint that was not sent with a heartbeat yet goes with the failure, for the next attempt. */
 const failure = (run: Run, agentId: string, error: Failure, retryable: boolean): SettleOutcome => {
   const { checkpoint, waiters } = run.takeNote()
   for (const { reject } of waiters) reject(new LeaseLost('the handler ended before this checkpoint was sent'))

@@ -4,21 +4,21 @@
  */
 import type { Run } from './run.js'
 
-/** A timer waits at most so long, in milliseconds; Node's own limit is 2³¹ − 1. */
+/** Longest time of a timer, in milliseconds; Node's own limit is 2³¹ − 1. */
 const sleepMsMax = 2_000_000_000
 
 export class RunLimit {
   private timer: ReturnType<typeof setTimeout> | undefined
 
   constructor(
-    /** In the order in which they began. */
+    /** In the order of their start. */
     private readonly running: ReadonlySet<Run>,
     private readonly maxRunMs: number,
     /** May be called again while the run goes on. */
     private readonly reached: (run: Run) => void,
   ) {}
 
-  /** A handler has begun. */
+  /** Called when a handler has started. */
   watch(): void {
     if (this.timer === undefined && this.maxRunMs < Number.POSITIVE_INFINITY) this.sleep(this.maxRunMs)
   }

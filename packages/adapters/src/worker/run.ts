@@ -1,18 +1,18 @@
 /**
- * One claimed task in the hands of this worker, and the context that its handler sees.
+ * One task claimed by this worker, and the context of its handler.
  *
  * buffered → running → settling → gone
  *    │          ├──────→ stopped → settling | gone   the grace period of a stop is over: given back once the handler ends
  *    │          ├──────→ overdue → settling          `maxRunSeconds` are over: failed once the handler ends, or soon after
  *    └──────────┴──────→ lost                        the lease is lost: nothing is reported
  *
- * Most tasks are done within microseconds and read nothing of their context, so all of it is made on demand.
+ * Most tasks take microseconds and do not use their context, so its parts are made on demand.
  */
 import type { Json } from '@daybook/core'
 import { type HandlerContext, LeaseLost, Release } from './handler.js'
 import type { ClaimedWork, WorkTask } from './source.js'
 
-/** What a run needs of the worker. */
+/** What a run needs from the worker. */
 export interface RunOwner {
   /** Sends a heartbeat for this run as soon as possible. */
   readonly beatSoon: (run: Run) => void
@@ -23,11 +23,11 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-/** What a handler has reported and no heartbeat has carried yet. */
+/** The handler's reports that were not sent with a heartbeat yet. */
 export interface Note {
   readonly progress: Json | undefined
   readonly checkpoint: Json | undefined
-  /** Who wait for the checkpoint to be durable. */
+  /** Callers that wait until the checkpoint is durable. */
   readonly waiters: ReadonlyArray<Waiter>
 }
 
@@ -36,14 +36,14 @@ export class Run implements HandlerContext {
   readonly task: WorkTask
   readonly token: number
   readonly lastCheckpoint: Json | undefined
-  /** How long the lease lasts without a heartbeat, in milliseconds. */
+  /** Length of the lease without a heartbeat, in milliseconds. */
   readonly leaseMs: number
-  // These three are by `performance.now()`.
+  // These three are times of `performance.now()`.
   leaseEndsAt: number
   /** When the next heartbeat is due. */
   beatAt: number
   startedAt = 0
-  /** A heartbeat is under way. */
+  /** Whether a heartbeat is in flight. */
   beating = false
   private controller: AbortController | undefined
   private abortReason: Error | undefined
@@ -51,7 +51,7 @@ export class Run implements HandlerContext {
   private unsentCheckpoint: Json | undefined
   private checkpointWaiters: Array<Waiter> | undefined
 
-  /** `leasedAt` is when the lease began at the latest, by `performance.now()`. */
+  /** `leasedAt` is the latest possible start of the lease, by `performance.now()`. */
   constructor(
     private readonly owner: RunOwner,
     { task, token, leaseMs, checkpoint }: ClaimedWork,
@@ -105,7 +105,7 @@ export class Run implements HandlerContext {
     }
   }
 
-  /** Tells the handler to end. */
+  /** Aborts the handler's signal. */
   abort(reason: Error): void {
     this.abortReason = reason
     this.controller?.abort(reason)
@@ -126,7 +126,7 @@ export class Run implements HandlerContext {
     return note
   }
 
-  /** The heartbeat that carried the note got no answer. What was reported since then is newer, and wins. */
+  /** Restores a note whose heartbeat got no answer. Newer reports replace it. */
   putBack(note: Note): void {
     this.unsentProgress ??= note.progress
     this.unsentCheckpoint ??= note.checkpoint

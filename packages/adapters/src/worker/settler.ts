@@ -1,6 +1,6 @@
 /**
- * Hands in outcomes. They gather while a call is under way, and are kept and sent again until the queue has accepted
- * or refused each of them, or the time for that is over.
+ * Sends outcomes to the queue. They are gathered while a call is in flight, and kept and sent again until the queue has
+ * accepted or refused each of them, or the time limit is over.
  */
 import { randomUUID } from 'node:crypto'
 import { Batcher } from '../client/batcher.js'
@@ -27,9 +27,9 @@ export class Settler {
   private readonly batcher: Batcher<Item>
   private unsettled = 0
   private calls = 0
-  /** Tells this worker's calls from those of a former one under the same name. */
+  /** Distinguishes this worker's calls from those of a former worker with the same name. */
   private readonly id = randomUUID()
-  /** When to stop trying, in milliseconds since 1970: for a worker that stops. */
+  /** When to stop retrying, in milliseconds since 1970; set when the worker stops. */
   private until = Number.POSITIVE_INFINITY
   /** Aborted at that time. */
   private readonly givingUp = new AbortController()
@@ -50,7 +50,7 @@ export class Settler {
     )
   }
 
-  /** Outcomes not accepted yet. */
+  /** Number of outcomes not accepted yet. */
   get size(): number {
     return this.unsettled
   }
@@ -60,7 +60,7 @@ export class Settler {
     this.batcher.push({ run, outcome, since: Date.now(), bytes: 0 })
   }
 
-  /** Gives up what is not accepted by then (milliseconds since 1970). */
+  /** Gives up the outcomes that are not accepted by this time (milliseconds since 1970). */
   giveUpAt(time: number): void {
     this.until = time
     const timer = setTimeout(() => this.givingUp.abort(), Math.max(0, time - Date.now()))
@@ -94,7 +94,7 @@ export class Settler {
     this.port.over(run, outcome, answer)
   }
 
-  /** The batch was refused as a whole. One outcome may be to blame: the halves are sent each for itself. */
+  /** Called if a batch was refused as a whole. A single outcome may be the cause, so the halves are sent separately. */
   private async halve(batch: ReadonlyArray<Item>): Promise<void> {
     const half = batch.length >> 1
     await this.send(batch.slice(0, half))
@@ -140,8 +140,8 @@ export class Settler {
 }
 
 /**
- * The queue refuses this result, or part of a failure's report. If nothing were reported instead, the task would be
- * held until its lease ends, and then be done again in vain.
+ * The failure to report if the queue refuses a result, or part of a failure report. If nothing were reported, the task would be
+ * held until its lease ends and then be done again for nothing.
  */
 const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): SettleOutcome | undefined => {
   const { taskId, agentId, token } = outcome
@@ -153,7 +153,7 @@ const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): Sett
   return { kind: 'fail', taskId, agentId, token, error: { message: outcome.error.message }, retryable: outcome.retryable }
 }
 
-/** The token is at fault, and not the outcome: the same may be accepted once the token is let in again. */
+/** Whether the token is refused and not the outcome. The outcome may be accepted when the token is valid again. */
 const isDenied = (code: string): boolean => code === 'unauthorized' || code === 'forbidden'
 
 const missing: SettleAnswer = { ok: false, code: 'internal', detail: 'an answer is missing' }

@@ -1,13 +1,13 @@
 /**
- * The port through which a worker takes and gives back work. Two implementations: `httpSource` over the
- * client, `engineSource` over the engine in the same process.
+ * The port between a worker and a queue. There are two implementations: `httpSource` over the client, and
+ * `engineSource` for an engine in the same process.
  */
 import type { Failure, Json, JsonObject, Phase, Result, Status } from '@daybook/core'
 
 /**
  * A task as a handler sees it.
  *
- * *Gotchas*: `P` is what the handler's author says of the payload. Nobody checks it: a producer may have sent anything.
+ * *Gotchas*: `P` is only the handler's assumption. It is not checked: a producer may have sent anything.
  */
 export interface WorkTask<P = Json> {
   readonly id: string
@@ -20,15 +20,15 @@ export interface WorkTask<P = Json> {
   readonly description?: string | undefined
   readonly metadata?: JsonObject | undefined
   /**
-   * The producer's, or one that the queue has made. No other task that is known to the queue has it, and it stays the same
-   * over all attempts: hand it on to whatever must not happen twice, like a payment.
+   * The producer's key, or one that the queue has made. No other task that the queue knows has it, and it is the same
+   * in all attempts: use it as an idempotency key for other systems, for example for a payment.
    */
   readonly idempotencyKey: string
-  /** Which attempt this is: 1, 2, 3 … */
+  /** Number of this attempt: 1, 2, 3 … */
   readonly attempt: number
-  /** If the attempt of this number fails, the task becomes a dead letter. */
+  /** The number of the attempt whose failure makes the task a dead letter. */
   readonly attemptsMax: number
-  /** Tasks that were completed before this one could be claimed. */
+  /** The tasks on which this one depended. All are completed. */
   readonly dependencies: ReadonlyArray<string>
   /** When it was enqueued; ISO 8601. */
   readonly createdAt: string
@@ -41,17 +41,17 @@ export interface WorkTask<P = Json> {
 
 export interface ClaimedWork {
   readonly task: WorkTask
-  /** Fencing token: only with the newest one can a task be completed, failed, released or kept. */
+  /** Fencing token: only the newest one can complete, fail, release or keep a task. */
   readonly token: number
-  /** How long the lease lasts without a heartbeat, in milliseconds. */
+  /** Length of the lease without a heartbeat, in milliseconds. */
   readonly leaseMs: number
   /**
-   * How long the claim had waited at the queue when the lease began, in milliseconds. The worker counts the lease
-   * from the sending of the claim plus this: an answer may arrive late, and a lease counted from its arrival would
-   * go on after the queue has given the task to somebody else.
+   * How long the claim had waited in the queue when the lease began, in milliseconds. The worker measures the lease
+   * from the sending of the claim plus this time: measured from the arrival of a late answer, it would
+   * continue after the queue has given the task to another agent.
    */
   readonly waitedMs: number
-  /** What a former holder left. */
+  /** The checkpoint of a former holder. */
   readonly checkpoint?: Json | undefined
 }
 
@@ -64,7 +64,7 @@ export interface SourceClaim {
   readonly max: number
   /** How long to wait for a task when there is none, in milliseconds. */
   readonly waitMs: number
-  /** How long the leases are to last without a heartbeat. A task's `timeout` may make them shorter. */
+  /** Requested length of the leases without a heartbeat, in seconds. A task's `timeout` may make them shorter. */
   readonly leaseSeconds: number
 }
 
@@ -77,7 +77,7 @@ export type SettleOutcome = Held &
   (
     | { readonly kind: 'complete'; readonly result: Result }
     | { readonly kind: 'fail'; readonly error: Failure; readonly retryable: boolean; readonly checkpoint?: Json }
-    /** `stopping`: given back because the worker stops. Else the agent refuses the task, and is barred from it (GB-04). */
+    /** `stopping`: given back because the worker stops. Otherwise the agent refuses the task and is barred from it (GB-04). */
     | { readonly kind: 'release'; readonly reason: string; readonly stopping?: true }
   )
 export interface Heartbeat extends Held {
@@ -93,17 +93,17 @@ export interface Refused {
   readonly retryAfterSeconds?: number | undefined
 }
 export type SettleAnswer = { readonly ok: true; readonly status: Status } | Refused
-/** An extended lease lasts `leaseMs` from the heartbeat on. */
+/** An extended lease lasts `leaseMs` from the heartbeat. */
 export type HeartbeatAnswer = { readonly ok: true } | Refused
 
 /**
- * All three reject when the queue cannot be asked at all. If the error has a `code` or `retryAfterSeconds`, the worker
- * heeds them. Answers come in the order of what was asked. A source does not retry: the worker does.
+ * All three reject if the queue cannot be reached. The worker respects the error's `code` and `retryAfterSeconds`, if it
+ * has them. Answers have the order of the requests. A source does not retry: the worker does.
  */
 export interface TaskSource {
-  /** Claims up to `max` tasks, waiting for the first. Gives up when the signal is aborted: it may reject, or resolve empty. */
+  /** Claims up to `max` tasks, waiting for the first. When the signal aborts, it rejects or resolves with no tasks. */
   readonly claim: (request: SourceClaim, signal: AbortSignal) => Promise<ReadonlyArray<ClaimedWork>>
-  /** The same `attempt` comes with the same outcomes, sent again because the answer was lost. */
+  /** If outcomes are sent again because the answer was lost, `attempt` is the same. */
   readonly settle: (outcomes: ReadonlyArray<SettleOutcome>, attempt: string) => Promise<ReadonlyArray<SettleAnswer>>
   readonly heartbeat: (heartbeats: ReadonlyArray<Heartbeat>) => Promise<ReadonlyArray<HeartbeatAnswer>>
 }

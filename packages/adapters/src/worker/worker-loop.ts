@@ -1,12 +1,12 @@
 /**
- * A worker: claims tasks, runs the handler on them, hands in what comes of it.
+ * A worker: claims tasks, runs the handler on them, and reports the outcomes.
  *
- * new ─start→ running ─stop→ stopping ─all handed in, or given up→ stopped
+ * new ─start→ running ─stop→ stopping ─all outcomes sent, or given up→ stopped
  *                  └─claims refused for good─┘
  *
- * While it runs, three things go on at the same time, and none waits for another: one claim is under way
- * whenever there is room for what it may bring; handlers run; outcomes are handed in in batches. One timer
- * looks after all leases, another after handlers that run too long.
+ * Three activities run concurrently and do not wait for each other: one claim is in flight whenever there is
+ * room for its tasks; handlers run; outcomes are sent in batches. One timer renews all leases, another one
+ * limits the run time of handlers.
  */
 import type { Status } from '@daybook/core'
 import { backoffMs, pause } from '../client/retry.js'
@@ -30,25 +30,25 @@ const claimMax = 1_000
 const abortedMs = 1_000
 /** The same for one that ran too long. `daybook work` needs five seconds to kill a program that ignores SIGTERM. */
 const overdueMs = 6_000
-/** How long outcomes are still handed in after the handlers have ended. */
+/** How long outcomes are still sent after the handlers have ended. */
 const handInMs = 5_000
-/** A claim that finds work is mostly answered by then. After that it is a long poll, and waits for work. */
+/** A claim that finds tasks is mostly answered within this time. After it the claim is a long poll that waits for tasks. */
 const nothingThereMs = 100
-/** The same, before it is asked whether a queue is drained. */
+/** The same, before the worker checks whether the queue is drained. */
 const drainedMs = 500
 
-/** What is behind `createWorker`. */
+/** The implementation of `createWorker`. */
 export class WorkerLoop {
   private state: WorkerStats['state'] = 'new'
   private readonly ahead = new ClaimedAhead()
-  /** Runs whose handlers have returned promises, in the order in which they began. */
+  /** Runs whose handlers have returned promises, in the order of their start. */
   private readonly running = new Set<Run>()
   /** 1 while a handler is being called. */
   private calling = 0
   private pumping = false
   private claimSentAt = 0
   private isClaiming = false
-  /** When the last claim was sent that came back empty. */
+  /** When the last claim that returned no tasks was sent. */
   private emptySentAt = Number.NEGATIVE_INFINITY
   private prefetch = 0
   private counts = { claimed: 0, started: 0, completed: 0, failed: 0, released: 0, lost: 0 }
@@ -60,11 +60,11 @@ export class WorkerLoop {
   private readonly runLimit: RunLimit
   private readonly claims = new AbortController()
   private readonly wakeClaims = new Gate()
-  /** Opened when those who wait for an end should look again: a run is over, a deadline has moved. */
+  /** Opened when those who wait for the end should check again: a run is over, or a deadline has moved. */
   private readonly progress = new Gate()
   private drainers = 0
   private claiming: Promise<void> = Promise.resolve()
-  /** Whether the queue has nothing, while that is being found out. */
+  /** Set while the worker checks whether the queue has no tasks. */
   private asking: Promise<void> | undefined
   private stopping: Promise<void> | undefined
   private deadline = Number.POSITIVE_INFINITY
@@ -78,14 +78,14 @@ export class WorkerLoop {
     this.settler = new Settler(config, this.tell, { over: (run, outcome, answer) => this.over(run, outcome, answer) })
     this.runLimit = new RunLimit(this.running, maxRunSeconds * 1_000, (run) => this.ranTooLong(run))
     this.ended = new Promise((resolve, reject) => (this.end = { resolve, reject }))
-    // A program that does not look at it must not be ended by its rejection.
+    // Its rejection must not end a program that does not use `ended`.
     this.ended.catch(() => undefined)
   }
 
   start(): void {
     if (this.state !== 'new') throw new Error(`this worker is ${this.state}; create another one`)
     this.state = 'running'
-    // Whoever waits for the end from the beginning is known to the first claim: it need not wait for work.
+    // In a microtask: a caller that calls `drained` right after `start` is known to the first claim, which then need not wait.
     this.claiming = Promise.resolve().then(() => this.claimLoop())
   }
 
@@ -104,7 +104,7 @@ export class WorkerLoop {
     try {
       this.config.onEvent?.(event)
     } catch (error) {
-      // A faulty logger must not cost a task, nor go unseen.
+      // An error in `onEvent` must not cost a task, but must not be hidden either.
       queueMicrotask(() => {
         throw error
       })
@@ -135,7 +135,7 @@ export class WorkerLoop {
         this.isClaiming = false
         if (signal.aborted) return
         if (codeOf(error) === 'not-found') {
-          // A queue comes into being with its first task. Until then it counts as empty.
+          // A queue is created by its first task. Before that it counts as empty.
           await this.foundNothing(0)
           continue
         }
@@ -154,7 +154,7 @@ export class WorkerLoop {
     return { agentId, types, phases, skills, tenant, leaseSeconds }
   }
 
-  /** A source that does not wait would be asked again at once, without end: this is what makes a pause. */
+  /** Pauses if the source returned no tasks without waiting. Otherwise it would be asked again at once, without end. */
   private async foundNothing(waitedMs: number): Promise<void> {
     this.emptySentAt = this.claimSentAt
     this.progress.open()
@@ -167,12 +167,12 @@ export class WorkerLoop {
     void this.stop(10_000)
   }
 
-  /** How many tasks to claim now; 0 while enough are in hand. */
+  /** How many tasks to claim now; 0 while the worker has enough. */
   private room(): number {
     const { concurrency, prefetchMax, prefetchMs, unsettledMax } = this.config
     if (this.settler.size >= unsettledMax) return 0
     this.prefetch = this.pace.within(prefetchMs, concurrency, prefetchMax)
-    // Half of what is held ahead is claimed at a time: one by one, every task would cost a request.
+    // Claim only when half of the tasks ahead are used up: otherwise every task would cost a request.
     if (this.ahead.size * 2 > this.prefetch) return 0
     return Math.min(claimMax, Math.max(0, concurrency + this.prefetch - this.running.size - this.ahead.size))
   }
@@ -184,7 +184,7 @@ export class WorkerLoop {
       return
     }
     for (const work of works) {
-      // From the sending on: what the answer took to come is already gone from the lease.
+      // Measured from the sending, because the lease began before the answer arrived.
       const run = new Run(this.leases, work, sentAt + work.waitedMs, this.config.leaseRenewRatio)
       this.leases.add(run)
       this.ahead.add(run)
@@ -194,9 +194,9 @@ export class WorkerLoop {
 
   // ------------------------------------------------------------- running
 
-  /** Starts what can be started. */
+  /** Starts as many tasks as possible. */
   private pump(): void {
-    // A handler that returns at once ends within `begin`, and would start the next one from within.
+    // A handler that returns at once ends within `begin`, which would call this function recursively.
     if (this.pumping) return
     this.pumping = true
     const { concurrency } = this.config
@@ -212,7 +212,7 @@ export class WorkerLoop {
     else if (this.wakeClaims.isWaitedAt && this.ahead.size * 2 <= this.prefetch) this.wakeClaims.open()
   }
 
-  /** Returns the time when the call of the handler was over. Most of the quick ones have ended by then, and are never in `running`. */
+  /** Returns the time at which the call of the handler returned. Most quick handlers have ended by then, and are never in `running`. */
   private begin(run: Run, now: number): number {
     this.ahead.left()
     this.counts.started++
@@ -279,7 +279,7 @@ export class WorkerLoop {
     setTimeout(() => this.abandonOverdue(run), overdueMs).unref()
   }
 
-  /** A handler that hangs must not keep its place, nor its task's lease. It cannot be stopped, only left to itself. */
+  /** Abandons a handler that hangs, to free its place and its task's lease. It cannot be stopped. */
   private abandonOverdue(run: Run): void {
     if (!this.running.delete(run)) return
     this.tell({ type: 'abandoned', taskId: run.task.id, reason: 'run-time-exceeded' })
@@ -288,7 +288,7 @@ export class WorkerLoop {
     this.pump()
   }
 
-  /** `buffered` or later; not while its outcome is being handed in. */
+  /** Called for a run in state `buffered` or later, but not while its outcome is being sent. */
   private lost(run: Run, detail: string): void {
     const started = run.state !== 'buffered'
     if (!started) this.ahead.left()
@@ -325,8 +325,8 @@ export class WorkerLoop {
   }
 
   /**
-   * Whether the queue has nothing, while a claim is under way that may wait for work or only be answered late. Claims that do not
-   * wait find out. There are two of them, since the first may be answered before the claim that took the last task.
+   * Checks whether the queue has no tasks while a claim is in flight, which may be waiting for tasks or just be answered late. It
+   * sends claims that do not wait. Two are needed, because the first may be answered before the claim that took the last task.
    */
   private async ask(): Promise<void> {
     const { signal } = this.claims
@@ -340,7 +340,7 @@ export class WorkerLoop {
     } catch (error) {
       if (signal.aborted) return
       if (codeOf(error) === 'not-found') this.emptySentAt = performance.now()
-      // The claim under way tells what is wrong.
+      // The claim in flight reports the error.
       else await pause(nothingThereMs, signal)
     }
   }
@@ -359,7 +359,7 @@ export class WorkerLoop {
     this.state = 'stopping'
     this.wakeClaims.open()
     await this.endClaims()
-    // 2. Tasks claimed ahead: worked off, or given back.
+    // 2. Tasks claimed ahead: finished, or given back.
     const left = this.deadline - Date.now()
     const needed = (this.ahead.size * this.pace.averageMs) / this.config.concurrency
     if (!(needed <= left / 2)) this.giveBackBuffered()
@@ -394,7 +394,7 @@ export class WorkerLoop {
   private async endClaims(): Promise<void> {
     const ended = new AbortController()
     void Promise.all([this.claiming, this.asking]).then(() => ended.abort())
-    // A claim that was sent just now may be answered at any moment. Were it broken off, the tasks that it has taken would be nobody's.
+    // A claim that was just sent may be answered at any moment. If it were aborted, nobody would work on the tasks it has taken.
     if (this.isClaiming) await pause(this.claimSentAt + nothingThereMs - performance.now(), ended.signal)
     this.claims.abort()
     // A source that ignores the signal must not keep the worker from stopping.
@@ -408,7 +408,7 @@ export class WorkerLoop {
     }
   }
 
-  /** Until the condition holds, or the deadline is over. The deadline may move meanwhile. */
+  /** Waits until the condition holds or the deadline is over. The deadline may move meanwhile. */
   private async until(isSo: () => boolean, deadline: () => number): Promise<void> {
     while (!isSo()) {
       const left = deadline() - Date.now()
