@@ -137,6 +137,7 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     find: 'if (last) close()',
     replace: '',
     killedBy: contract,
+    named: 'closing waits',
   },
   {
     title: 'SQLite: the WAL is never copied into the file',
@@ -144,6 +145,7 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     find: "db.pragma('wal_checkpoint(PASSIVE)')",
     replace: '',
     killedBy: crash,
+    named: 'the WAL stays bounded',
   },
   {
     title: 'SQLite: two servers can have one file',
@@ -173,5 +175,6 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     find: '(await reading(() => query.events(page.span)))\n      yield backwards ? events.reverse() : events',
     replace: '(await reading(() => query.events(page.span)))\n      yield events',
     killedBy: contract,
+    named: 'a long stream comes',
   },
 ]
