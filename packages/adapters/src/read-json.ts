@@ -1,13 +1,13 @@
 /**
- * Reading JSON from outside. `JSON.parse` rounds in silence: 9007199254740993 becomes 9007199254740992, and two tasks
- * with these ids in their payloads become one. So a number that a double does not hold is refused, by its place.
+ * Reads JSON from outside. `JSON.parse` rounds silently: 9007199254740993 becomes 9007199254740992, and two tasks
+ * with these ids in their payloads would be duplicates. So inexact numbers are refused, with their paths.
  *
- * A whole number must lie within ±(2^53 − 1) (RFC 7493). Any other number may have 17 significant digits, which is what
- * tells one double from another, and must be neither too large for a double nor so small that it becomes 0.
+ * A whole number must be within ±(2^53 − 1) (RFC 7493). Any other number may have 17 significant digits, which are
+ * enough to distinguish any two doubles, and must be neither too large for a double nor so small that it becomes 0.
  */
 import type { FieldError, Json } from '@daybook/core'
 
-/** Text that is JSON, with a number that cannot be held. */
+/** The text is JSON, but has an inexact number. */
 export class InexactNumber extends Error {
   override readonly name = 'InexactNumber'
   constructor(readonly field: FieldError) {
@@ -15,7 +15,7 @@ export class InexactNumber extends Error {
   }
 }
 
-/** @throws SyntaxError for what is no JSON, {@link InexactNumber} for a number that cannot be held. */
+/** @throws SyntaxError if the text is not JSON, {@link InexactNumber} for an inexact number. */
 export const parseJson = (text: string): Json => {
   const value = JSON.parse(text) as Json
   const [first] = inexactNumbers(text)
@@ -28,12 +28,12 @@ interface Inexact extends FieldError {
   readonly end: number
 }
 
-/** Each number of a JSON text that a double does not hold, by its place: `tasks[3].payload.id`. */
+/** The inexact numbers of a JSON text, with their paths: `tasks[3].payload.id`. */
 export const inexactNumbers = (text: string): ReadonlyArray<Inexact> => (mayBeInexact.test(text) ? scan(text) : none)
 
 /**
- * The JSON text with an infinite number for each that a double does not hold. Whoever checks what is read refuses that
- * by its path, and what stands beside it in a list may still be taken.
+ * Replaces each inexact number of a JSON text by an infinite one. The codecs then refuse it with its path, and other
+ * items of a list can still be accepted.
  */
 export const infiniteForInexact = (text: string): string => {
   let exact = ''
@@ -46,7 +46,7 @@ export const infiniteForInexact = (text: string): string => {
 }
 
 const none: ReadonlyArray<Inexact> = []
-/** Every such number has as many digits, or an exponent of three. Most texts have neither, and need not be read again. */
+/** Every inexact number has 16 digits in a row or an exponent of three digits. Most texts have neither, and need no second scan. */
 const mayBeInexact = /[\d.]{16}|\d[eE][+-]?\d{3}/
 
 const token = /\s+|[{}[\]:,]|"(?:[^"\\]|\\.)*"|[^\s{}[\],:"]+/y

@@ -1,10 +1,10 @@
 /**
- * How often a task may be tried. The decision, the views and the claims all ask here, so that "attempt 2 of 3" means what
- * it says: if the attempt that is the last of so many fails, the task becomes a dead letter, and not before.
+ * How often a task may be tried. Decisions, views and claims all use these functions, so that "attempt 2 of 3" is
+ * reliable: the task becomes a dead letter exactly when its last attempt fails.
  */
 import type { Status } from './task.js'
 
-/** What has happened to a task so far, and what it was allowed. */
+/** The attempts of a task so far, and its limits. */
 export interface Tried {
   readonly maxRetries: number
   /** Attempts that failed or expired since the last requeue. */
@@ -14,12 +14,12 @@ export interface Tried {
 }
 
 /**
- * `maxRetries` counts failures, the first one included (LK-09): with 3 a task has three attempts. 0 means one attempt, as 1
- * does, since nothing is given up before it was tried.
+ * `maxRetries` counts failures including the first (LK-09): 3 means three attempts. 0 means one attempt, like 1, because
+ * a task is not given up before it was tried.
  */
 const failuresMax = (maxRetries: number): number => Math.max(1, maxRetries)
 
-/** Why a task is given up if the attempt under way fails; `undefined` while it would be tried again. */
+/** Why the task is given up if the attempt under way fails; `undefined` if it would be retried. */
 export const exhaustedBy = (
   { maxRetries, retries, attempts }: Tried,
   maxAttempts: number,
@@ -30,13 +30,13 @@ export interface Attempt {
   /** The attempt under way, or the last one: 1, 2, 3 …; 0 before the first. */
   readonly attempt: number
   /**
-   * Attempts that the task can have in all, as things stand: those that have ended, and as many more as may fail. A release
-   * uses up an attempt and no retry, so it moves this one up, as far as the queue's `maxAttempts`.
+   * The total number of attempts that the task can have: those that have ended, and as many more as may fail. A release
+   * uses up an attempt but no retry, so it increases this number, up to the queue's `maxAttempts`.
    */
   readonly attemptsMax: number
 }
 
-/** A claim that succeeds never counts among the ended ones, so a held or completed task is in the attempt behind those. */
+/** `attempts` counts ended claims without success. A held or completed task is in the attempt after those. */
 const isInAttempt = (status: Status): boolean => status === 'in-progress' || status === 'incomplete' || status === 'completed'
 const isGivenUp = (status: Status): boolean => status === 'dead-letter' || status === 'cancelled' || status === 'discarded'
 

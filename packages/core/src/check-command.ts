@@ -1,4 +1,4 @@
-/** Whether a command can be decided on: the one check that all of them pass, through whatever door they come. */
+/** The check that every command must pass before it is decided on. */
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
 import { type Command, commandCodecs, type CommandType } from './commands.js'
@@ -10,8 +10,8 @@ import { validate } from './validate.js'
 /**
  * The command, or what is wrong with it, field by field.
  *
- * `commandCodecs` says what is right. The commonest commands in their commonest shapes are seen to be right by
- * {@link isPlain}, at a tenth of the cost; whatever that does not know goes to the codec.
+ * `commandCodecs` defines what is valid. {@link isPlain} accepts the most common commands at a tenth of the cost;
+ * everything else goes to the codec.
  */
 export const checkCommand = (command: unknown): E.Either<ReadonlyArray<FieldError>, Command> => {
   if (typeof command !== 'object' || command === null) return E.left([{ path: '(command)', message: 'must be an object' }])
@@ -20,13 +20,13 @@ export const checkCommand = (command: unknown): E.Either<ReadonlyArray<FieldErro
     return E.left([{ path: 'type', message: `must be one of ${Object.keys(commandCodecs).join(', ')}` }])
   }
   if (isPlain(command as Fields)) return E.right(command as Command)
-  // A codec of one command is none of their union, yet what it lets through is in it.
+  // The types do not show it, but what the codec of one command accepts is a member of the union.
   return validate(commandCodecs[type as CommandType] as t.Type<Command, unknown>)(command)
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** True only for what its codec takes, with no field that it does not know. */
+/** True only for commands that the codec accepts and that have no unknown field. */
 const isPlain = (command: Fields): boolean => {
   switch (command['type']) {
     case 'Enqueue':
@@ -92,7 +92,7 @@ const hasFields = (value: Fields, count: number): boolean => {
 
 const isPlainList = (value: unknown, isPlainItem: (item: unknown) => boolean): boolean => {
   if (!Array.isArray(value)) return false
-  // By place, as an empty one is none that a list may have.
+  // With an index, because `every` would skip the holes of a sparse list.
   for (let i = 0; i < value.length; i++) if (!isPlainItem(value[i])) return false
   return true
 }
@@ -101,7 +101,7 @@ const printable = /^[\x20-\x7e]{1,128}$/
 const isPlainName = (value: unknown): value is string => typeof value === 'string' && printable.test(value)
 const isPlainId = (value: unknown): boolean => isPlainName(value) && value[0] !== '#'
 
-/** Most tasks, and most claims, are of the type of the one before. */
+/** Cached, because most tasks and claims have the same type as the one before. */
 let lastType: unknown
 const isPlainType = (value: unknown): boolean => {
   if (value === lastType) return true

@@ -1,10 +1,10 @@
-/** The text of a task's content or result, which the fold does not look into: whether it is JSON at all, seen without parsing it. */
+/** Checks that the text of a content or result is JSON, without parsing it. The fold does not use these texts. */
 import * as t from 'io-ts'
 import { jsonDepthMax } from './json.js'
 
 /**
- * JSON text of an object, without white space between its parts: it is spliced into other JSON and into lines. A content
- * is one level around its payload, and an import adds none.
+ * JSON text of an object, without white space between its parts, because it is inserted into other JSON and into lines. A content
+ * is one level deeper than its payload.
  */
 export const ContentText = t.refinement(
   t.string,
@@ -24,7 +24,7 @@ const openBrace = 0x7b
 const closeBrace = 0x7d
 const depthMax = jsonDepthMax + 1
 
-/** Where the value that begins at `at` ends, −1 if it does not. Text that is not there has the code NaN, which equals nothing. */
+/** Offset of the end of the value that begins at `at`; −1 if it is invalid. Beyond the end of the text, the code is NaN, which equals nothing. */
 const valueEnd = (text: string, at: number, depth: number): number => {
   switch (text.charCodeAt(at)) {
     case quote:
@@ -80,7 +80,7 @@ const stringEnd = (text: string, start: number): number => {
 const escape = /\\(?:["\\/bfnrt]|u(?![dD][89a-fA-F])[0-9a-fA-F]{4}|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})/y
 const word = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
 
-/** A surrogate is escaped with its other half, or not at all. */
+/** Accepts escaped surrogates only in pairs. */
 const escapeEnd = (text: string, at: number): number => endOf(escape, text, at)
 const wordEnd = (text: string, at: number): number => {
   // Most are small whole numbers, which cost less by hand.

@@ -1,6 +1,6 @@
 /**
- * The dead letters of a queue by what failed: one entry for each pair of signature and type. Reading the patterns
- * costs O(patterns), however many tasks died of each.
+ * The dead letters of a queue by failure: one entry for each pair of signature and type. Reading the patterns
+ * costs O(patterns), however many dead letters each has.
  */
 import { SortedList } from './sorted-list.js'
 import { rankOf, type TaskRecord } from './state.js'
@@ -10,7 +10,7 @@ const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 const signatureOf = (task: TaskRecord): string => task.extras.signature ?? ''
 const diedAt = (task: TaskRecord): number => task.extras.deadLetter?.at ?? 0
 
-/** Dead letters of one type that failed alike. Never empty. */
+/** Dead letters with the same type and signature. Never empty. */
 export interface AlikeDeadLetters {
   readonly signature: string
   readonly type: string
@@ -22,7 +22,7 @@ export class DeadLetterIndex {
   /** By signature, then by type. */
   private readonly alike = new Map<string, Map<string, AlikeDeadLetters>>()
 
-  /** The task's signature, type and time of death must stay the same until it is removed. */
+  /** The task's signature, type and dead-letter time must not change until it is removed. */
   add(task: TaskRecord): void {
     const signature = signatureOf(task)
     const { type } = task.group
@@ -50,7 +50,7 @@ export class DeadLetterIndex {
     if (byType.size === 0) this.alike.delete(signature)
   }
 
-  /** Entries, in no particular order; with a signature only those of it. */
+  /** Entries in no particular order; with a signature, only those with it. */
   *entries(signature?: string): IterableIterator<AlikeDeadLetters> {
     if (signature !== undefined) yield* this.alike.get(signature)?.values() ?? []
     else for (const byType of this.alike.values()) yield* byType.values()

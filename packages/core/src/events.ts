@@ -1,9 +1,9 @@
 /**
- * The events of a queue's log. An event's data holds all that the fold needs. Who caused it, and why, is in its
- * metadata. A shipped (type, version) keeps its codec for ever. A change of shape is a new version, with an upcaster
- * from the version before (see `upcast.ts`).
+ * The events of a queue's log. An event's data has everything that the fold needs. Who caused it, and why, is in its
+ * metadata. A published (type, version) keeps its codec for ever. A change of shape is a new version, with an upcaster
+ * from the previous version (see `upcast.ts`).
  *
- * Texts and JSON are read as they were ever recorded. What new ones must be is checked in commands. So a tighter bound
+ * Recorded texts and JSON are accepted whatever their size. New ones are checked in commands, so a stricter limit
  * makes no log unreadable.
  */
 import * as t from 'io-ts'
@@ -15,7 +15,7 @@ import { RecordedFailure as Failure, TaskFacts } from './task.js'
 const lease = { task: TaskId, agent: AgentId, token: Token }
 const review = { task: TaskId, reviewer: Text, reason: Text }
 
-/** Why an attempt ended without the agent's saying so. `agent-terminated` is in old logs only: see `ClaimRevoked`. */
+/** Why an attempt ended without a report of the agent. `agent-terminated` is only in old logs: see `ClaimRevoked`. */
 export const expiryCauses = ['lease-expired', 'report-missing', 'agent-terminated'] as const
 export type ExpiryCause = (typeof expiryCauses)[number]
 const ExpiryCause: t.Type<ExpiryCause> = t.keyof({ 'lease-expired': null, 'report-missing': null, 'agent-terminated': null })
@@ -46,27 +46,27 @@ export const eventCodecs = {
   Claimed: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ probe: t.literal(true) })]),
   LeaseExtended: t.intersection([t.type({ ...lease, expiresAt: Instant }), t.partial({ progress: Json, checkpoint: Json })]),
   /**
-   * The agent refused the task: an attempt, and it is barred from the task from now on (GB-04). With `undelivered` the server took the
-   * claim back, since it did not reach the agent: no attempt, no bar.
+   * The agent refused the task: this counts as an attempt, and the agent is barred from the task (GB-04). With `undelivered`, the server
+   * took the claim back because it did not reach the agent: no attempt, no bar.
    */
   Released: t.intersection([t.type({ ...lease, reason: Text }), t.partial({ undelivered: t.literal(true) })]),
-  /** The agent gave the task back because it stops. That says nothing about the task, nor about the agent: no attempt, no bar. */
+  /** The agent gave the task back because it stops: no attempt, no bar. */
   ClaimReturned: t.type({ ...lease, reason: Text }),
   ClaimExpired: t.type({ ...lease, cause: ExpiryCause, signature: t.string }),
-  /** An operator ended the agent, and its claim with it. That says nothing about the task: no attempt, no retry, no failure. */
+  /** An operator terminated the agent, which ended its claim: no attempt, no retry, no failure. */
   ClaimRevoked: t.type({ ...lease, reason: Text }),
   Failed: t.intersection([
     t.type({ ...lease, error: Failure, retryable: t.boolean, signature: t.string }),
     t.partial({ checkpoint: Json }),
   ]),
   RetryScheduled: t.type({ task: TaskId, availableAt: Instant }),
-  /** Completed without the decision report that the queue requires; the lease runs on (LK-02). */
+  /** Completed without the required decision report; the lease continues (LK-02). */
   MarkedIncomplete: t.type(lease),
   Completed: t.type(lease),
   DeadLettered: t.type({ task: TaskId, reason: DeadLetterReason }),
   /** A reviewer sent a dead letter back, its retries and attempts reset. */
   Requeued: t.type(review),
-  /** A reviewer threw a dead letter away: final. */
+  /** A reviewer discarded a dead letter: final. */
   Discarded: t.type(review),
   Cancelled: t.type({ task: TaskId, reason: Text }),
   BreakerOpened: t.intersection([
@@ -82,7 +82,7 @@ export const eventCodecs = {
   QueueConfigured: t.type({ patch: SettingsPatch }),
   QueuePaused: t.type({ reason: Text }),
   QueueResumed: t.type({ reason: Text }),
-  /** The queue is forgotten with all that it knew of finished tasks, settings and breakers. Numbers and tokens go on; its next event begins it anew. */
+  /** The queue was deleted: its finished tasks, settings and breakers are forgotten. Numbers and tokens continue; its next event creates it again. */
   QueueDeleted: t.type({ reason: Text }),
 } as const
 

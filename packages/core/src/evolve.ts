@@ -1,7 +1,7 @@
 /**
- * The fold: what each event does to the state. Total: an event that does not fit the state it meets
- * (only a damaged or foreign log has such) changes nothing but a count, because a fold that throws makes
- * a log unreadable for ever.
+ * The fold: applies an event to the state. It is total: an event that does not fit the state (only a damaged or
+ * foreign log has one) changes nothing except a counter, because a fold that throws would make the log
+ * unreadable for ever.
  */
 import type { EventOf, QueueEvent } from './events.js'
 import { enqueued, imported } from './fold/arrival.js'
@@ -23,7 +23,7 @@ export const apply = (tables: Tables, event: QueueEvent): void => {
   const { misfits } = head
   passTime(tables)
   applyTo(tables, event)
-  // Whatever happens to a deleted queue begins it anew.
+  // Any event after the deletion creates the queue again.
   if (event.type !== 'QueueDeleted' && head.misfits === misfits) head.deleted = null
 }
 

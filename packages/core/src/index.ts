@@ -1,4 +1,4 @@
-/** Daybook's domain: commands, events, the decision, the fold, and questions to the state. Pure. */
+/** Daybook's domain: commands, events, the decision, the fold, and queries. Pure. */
 export { type Attempt, attemptOf, type Tried } from './attempts.js'
 export { checkCommand } from './check-command.js'
 export * from './commands.js'

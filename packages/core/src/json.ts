@@ -1,8 +1,8 @@
 /**
  * What is a JSON value, and why something is not. JSON texts are in `json-text.ts`.
  *
- * A value that is taken in means the same to every reader: no number that readers round, no text without a UTF-8 form
- * (RFC 8785, RFC 7493).
+ * An accepted value means the same to every reader: it has no numbers that readers would round, and no text without a
+ * UTF-8 form (RFC 8785, RFC 7493).
  */
 import * as t from 'io-ts'
 
@@ -29,8 +29,8 @@ export const isPlain = (value: object): boolean => {
 }
 
 /**
- * Whether a number means the same to whoever reads its canonical text. Integers beyond ±(2^53 − 1) do not: two that
- * differ may be the same double (RFC 7493, 2.2). From 10^21 on a number is printed with an exponent, and is a measure.
+ * Whether every reader of the canonical text gets the same number. That is not so for integers beyond ±(2^53 − 1): different
+ * ones may be the same double (RFC 7493, 2.2). From 10^21 on numbers are printed with an exponent and count as measurements.
  */
 export const isExactNumber = (value: number): boolean =>
   (value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER) || (Math.abs(value) >= 1e21 && Number.isFinite(value))
@@ -43,11 +43,11 @@ export const whyNotJson = (value: unknown, start: string): NotJson | undefined =
   const reason = reasonIn(value, path, strictly)
   if (reason === undefined) return undefined
   const place = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
-  // The place is to be read by the same readers, so it has no lone surrogate either.
+  // The path must be readable as well, so it must not have lone surrogates.
   return new NotJson(start + place.toWellFormed(), reason)
 }
 
-/** What is asked of texts and numbers: the reason against one. */
+/** The rules for texts and numbers: each returns the reason for refusing one. */
 interface Leaves {
   readonly text: (value: string) => string | undefined
   readonly number: (value: number) => string | undefined
@@ -55,7 +55,7 @@ interface Leaves {
 
 const notFinite = (value: number): string | undefined =>
   Number.isFinite(value) ? undefined : Number.isNaN(value) ? 'is NaN, which is not a JSON number' : inexact
-/** An infinite number also stands for one whose text could not be held. */
+/** An infinite number also represents a number whose text is not exact. */
 const inexact = 'is more than a JSON number holds exactly (whole numbers up to ±9007199254740991, others of 17 digits): send it as text'
 
 const strictly: Leaves = {
@@ -63,10 +63,10 @@ const strictly: Leaves = {
   number: (value) =>
     notFinite(value) ?? (isExactNumber(value) ? undefined : inexact),
 }
-/** What was recorded before so much was asked. */
+/** The weaker rules for recorded values. */
 const asRecorded: Leaves = { text: () => undefined, number: notFinite }
 
-/** `path` leads to `value`; to the place where something is wrong, when it returns a reason. */
+/** `path` is the path of `value`. If a reason is returned, `path` is that of the invalid part. */
 const reasonIn = (value: unknown, path: Path, leaves: Leaves): string | undefined => {
   switch (typeof value) {
     case 'string':
@@ -109,7 +109,7 @@ const jsonType = (leaves: Leaves): t.Type<Json> => {
 
 /** Any JSON value. */
 export const Json: t.Type<Json> = jsonType(strictly)
-/** The same as it is read back: what was once recorded stays readable. */
+/** JSON as it may have been recorded by earlier versions. */
 export const RecordedJson: t.Type<Json> = jsonType(asRecorded)
 
 /** A JSON object. */

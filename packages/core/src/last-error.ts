@@ -1,10 +1,10 @@
-/** What a record says of the last error of its task. */
+/** The last error of a task, as kept in its record. */
 import { firstOf } from './scalars.js'
 
-/** Characters kept; the whole of it is in the log. */
+/** Maximum number of characters; the complete error is in the log. */
 const lastErrorMax = 1_000
 
-/** As Unicode text, which was not always asked of what was recorded. */
+/** Well-formed Unicode, because older logs contain lone surrogates. */
 export const keptError = (message: string): string => firstOf(message, lastErrorMax).toWellFormed()
 
 /** The error of a claim that ended by itself. */

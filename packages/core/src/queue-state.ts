@@ -55,8 +55,8 @@ export const skip = (state: QueueState, type: string, event: Unreadable): QueueS
 }
 
 /**
- * Takes out finished tasks whose retention is over at `at`: the longest finished first, `max` at most. No decision and no
- * view depends on it, so it is no event; it frees memory in a queue without events. Consumes `state`.
+ * Removes finished tasks whose retention is over at `at`: the longest finished first, `max` at most. No decision and no
+ * view depends on this, so it is not an event. It frees memory in an idle queue. Consumes `state`.
  */
 export const forget = (state: QueueState, at: number, max: number): QueueState => {
   evictForgotten(QueueState.tablesOf(state), at, max)

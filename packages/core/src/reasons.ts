@@ -1,6 +1,6 @@
 /**
- * Why an unfinished task is not being worked on: all reasons, not only the first. A task that nothing keeps from being
- * claimed has the reason `ready`.
+ * Why an unfinished task is not being worked on: all reasons, not only the first. A task that can be claimed
+ * has the reason `ready`.
  */
 import { isShut } from './decide/claim.js'
 import { findTask } from './decide/lookup.js'
@@ -10,34 +10,34 @@ import type { Tables } from './tables.js'
 import type { Status } from './task.js'
 
 export type ReasonCode =
-  /** Nothing stands in the way: an agent has to claim it. */
+  /** It can be claimed. */
   | 'ready'
-  /** Its time has not come. */
+  /** It is scheduled for later. */
   | 'scheduled'
   /** Other tasks must be completed first. */
   | 'blocked'
   | 'queue-paused'
   | 'breaker-open'
-  /** One task of this type is let through as a test, and the others wait for its outcome. */
+  /** One task of this type is the probe, and the others wait for its outcome. */
   | 'breaker-half-open'
   /** Only agents with certain skills may take it. */
   | 'skills-required'
-  /** These agents gave it back, and will not get it again. */
+  /** These agents released it and will not get it again. */
   | 'agents-barred'
-  /** It was given up, and is for a reviewer. */
+  /** It was given up and waits for a reviewer. */
   | 'dead-letter'
 
 export interface Reason {
   readonly code: ReasonCode
   /** For people. */
   readonly message: string
-  /** When it is over by itself, in milliseconds. */
+  /** When the reason ends by itself, in milliseconds. */
   readonly until?: number
-  /** The tasks that it waits for, with what they are now. */
+  /** The tasks on which it depends, with their statuses. */
   readonly blockedBy?: ReadonlyArray<{ readonly id: string; readonly status: Status }>
 }
 
-/** Of the task at this moment; empty when it is held or finished, `undefined` when there is none. By id, or by number as `#42`. */
+/** The reasons of a task at this time; empty if it is held or finished, `undefined` if it is unknown. By id, or by number as `#42`. */
 export const reasonsOf = (state: QueueState, id: string, at: number): ReadonlyArray<Reason> | undefined => {
   const tables = QueueState.tablesOf(state)
   const task = findTask(tables, id, at)
@@ -65,7 +65,7 @@ const reasonsFor = (tables: Tables, task: TaskRecord, at: number): ReadonlyArray
 const waiting = (tables: Tables, task: TaskRecord, at: number): ReadonlyArray<Reason> => {
   const blockedBy = task.dependencies.flatMap((id) => {
     const dependency = tables.byId.get(id)
-    // A later task of the same id is another: what this one waited for has been completed, and has left.
+    // A later task with the same id is another one: the dependency was completed and has left the state.
     return dependency === undefined || dependency.number > task.number || dependency.status === 'completed' ? [] : [{ id, status: dependency.status }]
   })
   const until = task.status === 'scheduled' ? task.dueAt : (task.extras.availableAt ?? 0)
@@ -78,7 +78,7 @@ const waiting = (tables: Tables, task: TaskRecord, at: number): ReadonlyArray<Re
   ]
 }
 
-/** What stops all tasks of the queue, or of the type. */
+/** Reasons that apply to all tasks of the queue or of the type. */
 const queueGates = (tables: Tables, { group: { type } }: TaskRecord): ReadonlyArray<Reason> => {
   const { paused } = tables.head
   const breaker = tables.breakers.get(type)
@@ -94,7 +94,7 @@ const queueGates = (tables: Tables, { group: { type } }: TaskRecord): ReadonlyAr
   return gates
 }
 
-/** Restrictions on who may claim it. */
+/** Restrictions on the agents that may claim it. */
 const whoMay = ({ group: { skills }, extras: { claimants = [] } }: TaskRecord): ReadonlyArray<Reason> => [
   ...(skills.length === 0 ? [] : [{ code: 'skills-required' as const, message: `only an agent with these skills may take it: ${skills.join(', ')}` }]),
   ...(claimants.length === 0 ? [] : [{ code: 'agents-barred' as const, message: `gave it back, and will not get it again: ${[...new Set(claimants)].join(', ')}` }]),

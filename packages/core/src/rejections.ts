@@ -23,10 +23,10 @@ export interface Rejection {
   readonly errors?: ReadonlyArray<FieldError>
 }
 
-/** Fields that are wrong, each by its path; the first of them said in words. */
+/** A refusal of invalid fields. Its text names the first of them. */
 export const invalid = (errors: ReadonlyArray<FieldError>): Rejection => {
   const [first] = errors
-  const detail = first === undefined ? 'the request is not understood' : `${first.path}: ${first.message}`
+  const detail = first === undefined ? 'the request is invalid' : `${first.path}: ${first.message}`
   return reject('invalid', errors.length > 1 ? `${detail} (and ${errors.length - 1} more)` : detail, errors)
 }
 

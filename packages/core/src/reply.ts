@@ -20,7 +20,7 @@ export interface Enqueued {
   readonly duplicate: boolean
   /** Of a duplicate: what it has in common with the task named here. */
   readonly duplicateBy?: 'id' | 'key' | 'content'
-  /** Of a duplicate of a finished task: until when that stands in the way. */
+  /** Of a duplicate of a finished task: until when that blocks duplicates. */
   readonly until?: number
 }
 
@@ -29,9 +29,9 @@ export class ClaimedTask {
   /** Claims before this one that ended without success. */
   readonly attempts: number
   readonly retries: number
-  /** Which attempt this is: 1, 2, 3 … */
+  /** Number of this attempt: 1, 2, 3 … */
   readonly attempt: number
-  /** If the attempt of this number fails, the task becomes a dead letter. */
+  /** The number of the attempt whose failure makes a dead letter. */
   readonly attemptsMax: number
   /** The revision of the event with the checkpoint of a former attempt. */
   readonly checkpointRevision: number | undefined
@@ -39,7 +39,7 @@ export class ClaimedTask {
   content = ''
   /** JSON text of the checkpoint of a former attempt, filled in likewise. */
   checkpoint: string | undefined = undefined
-  /** How long the claim had waited when it was granted, in milliseconds: set by whoever has a clock. */
+  /** How long the claim had waited when it was granted, in milliseconds. Set by the engine, which has a clock. */
   waitedMs = 0
 
   constructor(
@@ -130,17 +130,17 @@ export interface Replies {
   readonly Cancel: { readonly cancelled: ReadonlyArray<string> }
   readonly CancelAll: {
     readonly cancelled: ReadonlyArray<string>
-    /** Where the next command goes on; `undefined` when nothing is left that matches. */
+    /** The cursor of the next command; `undefined` if no more tasks match. */
     readonly next: string | undefined
   }
   readonly Retry: { readonly retried: ReadonlyArray<string> }
   readonly Discard: { readonly discarded: ReadonlyArray<string>; readonly cancelled: ReadonlyArray<string> }
   readonly OpenBreaker: null
   readonly CloseBreaker: null
-  /** What the agent held, and what has become of it. */
+  /** The tasks that the agent held, with their new status. */
   readonly TerminateAgent: {
     readonly tasks: ReadonlyArray<{ readonly id: string; readonly number: number; readonly status: Status }>
-    /** Leases that the agent still holds: one append could not end them all. */
+    /** Number of leases that the agent still holds, if one append could not end them all. */
     readonly remaining: number
   }
   readonly Configure: Settings
@@ -213,9 +213,9 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
   }
 }
 
-/** The first that is left. What does not match has been looked at once by then, and is not looked at again. */
+/** The cursor of the first matching task that is left. The next command begins there, and does not scan earlier tasks again. */
 const nextOf = ({ filter, after }: CommandOf<'CancelAll'>, tables: Tables): string | undefined => {
-  // Of unfinished tasks none is ever forgotten, so any time will do.
+  // Unfinished tasks are never forgotten, so any time will do.
   const [left] = tasksMatching(tables, cancellableOf(filter), after, tables.head.at)
   return left === undefined ? undefined : cursorAt(left)
 }

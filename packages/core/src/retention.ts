@@ -1,16 +1,16 @@
 /**
- * How long finished tasks stay known. Whether one still is, is judged at the instant of the question (INV-25): by
- * its time alone, and not by whether it has left the state yet. To leave the state is bookkeeping: the fold takes out
- * some with every event, so that no single one pays for a long silence, and the engine's timer takes out the rest.
+ * How long finished tasks stay known. This is judged at the time of the question (INV-25), by the task's finish time,
+ * and does not depend on whether the task has left the state. Leaving the state is bookkeeping: the fold removes
+ * some tasks with every event, so that no single event pays for a long pause, and the engine's timer removes the rest.
  */
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { isFinal } from './task.js'
 
-/** So many leave the state with an event, at most. Each event ends one task's retention at most, so the rest shrinks. */
+/** Maximum number of tasks that leave with one event. An event finishes one task at most, so the rest shrinks. */
 const evictionsMax = 16
 
-/** Tasks that had finished by then are no longer known at `at`. */
+/** Tasks that finished at or before this time are no longer known at `at`. */
 export const forgottenAt = ({ head }: Tables, at: number): number =>
   Math.max(head.forgottenUntil, at - head.settings.retentionSeconds * 1_000)
 
@@ -21,11 +21,11 @@ const isKnown = (tables: Tables, task: TaskRecord, at: number): boolean =>
 export const knownAt = (tables: Tables, task: TaskRecord | undefined, at: number): TaskRecord | undefined =>
   task !== undefined && isKnown(tables, task, at) ? task : undefined
 
-/** The task that one with this key would duplicate at `at`. */
+/** The task of which a task with this key would be a duplicate at `at`. */
 export const holderOfKey = (tables: Tables, key: string, at: number): TaskRecord | undefined =>
   knownAt(tables, tables.byKey.get(key), at)
 
-/** The tasks that are known at one instant: what a decision may look up. */
+/** The tasks that are known at one time, for a decision. */
 export class KnownTasks {
   private readonly until: number
 
@@ -40,7 +40,7 @@ export class KnownTasks {
     return this.ifKnown(this.tables.byId.get(id))
   }
 
-  /** The one that a task with this key would duplicate. */
+  /** The task of which a task with this key would be a duplicate. */
   byKey(key: string): TaskRecord | undefined {
     return this.ifKnown(this.tables.byKey.get(key))
   }
@@ -59,13 +59,13 @@ export const forgotten = function* (tables: Tables, at: number): Generator<TaskR
   }
 }
 
-/** When the next one will be; `undefined` when nothing is retained. */
+/** When the next task will be forgotten; `undefined` if none is retained. */
 export const nextForgotten = (tables: Tables): number | undefined => {
   const oldest = tables.finished.first()
   return oldest === undefined ? undefined : oldest.finishedAt + tables.head.settings.retentionSeconds * 1_000
 }
 
-/** Takes out those that are no longer known at `at`, `max` at most. True when none of them is left. */
+/** Removes tasks that are no longer known at `at`, `max` at most. True if none of them is left. */
 export const evictForgotten = (tables: Tables, at: number, max = evictionsMax): boolean => {
   const until = forgottenAt(tables, at)
   for (let n = 0; ; n++) {
@@ -76,7 +76,7 @@ export const evictForgotten = (tables: Tables, at: number, max = evictionsMax): 
   }
 }
 
-/** The time has come to the state's last event: what is forgotten by then stays so, though the retention become longer. */
+/** Records what is forgotten at the time of the last event, so that a longer retention does not bring it back. */
 export const passTime = (tables: Tables): void => {
   const { head } = tables
   head.forgottenUntil = forgottenAt(tables, head.at)
@@ -84,8 +84,8 @@ export const passTime = (tables: Tables): void => {
 }
 
 /**
- * An event takes this id or key, so whoever decided on it found it free: the finished task that still has it, leaves.
- * That is believed even where by this state's own time the task is known: another server's clock is not ours.
+ * Removes the finished task that still has this id or key, because an event uses it again: its decision treated it as free.
+ * This is done even if the task is still known at this state's time, because another server's clock may differ.
  */
 export const freeId = (tables: Tables, id: string): void => {
   const task = tables.byId.get(id)

@@ -1,4 +1,4 @@
-/** The small types that commands, events and settings are made of, each with its range. */
+/** The scalar types of commands, events and settings, each with its range. */
 import * as t from 'io-ts'
 
 const refine = <C extends t.Any>(codec: C, name: string, holds: (value: t.TypeOf<C>) => boolean): t.Type<t.TypeOf<C>> =>
@@ -10,9 +10,9 @@ const unprintable = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ud800-\udfff]/u
 /** 1–128 printable characters. Ids are the producer's own or a UUIDv7. */
 const isName = (value: string): boolean => value.length > 0 && value.length <= 128 && !unprintable.test(value)
 
-/** A task's id. `#` opens a task's number (`#42`), so an id may not start with it. */
+/** A task's id. `#` begins a task's number (`#42`), so an id must not start with it. */
 export const TaskId = refine(t.string, 'task id: 1–128 printable characters, not starting with #', (id) => isName(id) && id[0] !== '#')
-/** Names a task that is there: by its id, or by its number as `#42`. */
+/** Refers to an existing task by its id, or by its number as `#42`. */
 export const TaskRef = refine(
   t.string,
   'task id (1–128 printable characters), or number as #42',
@@ -29,7 +29,7 @@ export const TypePattern = refine(
 export const Name = refine(t.string, '1–128 printable characters', isName)
 export const QueueName = refine(t.string, 'queue name: 1–64 of a–z A–Z 0–9 . _ -', (name) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
 
-/** Text that has a UTF-8 form: half of a surrogate pair has none, and would break whoever reads the queue's JSON (RFC 8785). */
+/** Text that has a UTF-8 form. A lone surrogate has none, and would break readers of the queue's JSON (RFC 8785). */
 export const UnicodeText = refine(t.string, 'text without lone surrogates', (text) => text.isWellFormed())
 
 export const textMax = 4_000
@@ -39,10 +39,10 @@ export const Text = refine(
   `text of at most ${textMax} characters, without lone surrogates`,
   (text) => text.length <= textMax && text.isWellFormed(),
 )
-/** The same as it is read back: what was once recorded stays readable, whatever is asked of new texts. */
+/** Text as it may have been recorded by earlier versions, under weaker rules. */
 export const RecordedText = t.string
 
-/** The first characters of a text, at most `max` with the `…` that says so. A surrogate pair is not cut in half. */
+/** The first characters of a text, at most `max` including a final `…`. A surrogate pair is not cut in half. */
 export const clipped = (text: string, max: number): string => (text.length <= max ? text : `${firstOf(text, max - 1)}…`)
 
 /** The first characters of a text, at most `max`; a surrogate pair is not cut in half. */
@@ -52,7 +52,7 @@ export const firstOf = (text: string, max: number): string => {
   return text.slice(0, last >= 0xd800 && last < 0xdc00 ? max - 1 : max)
 }
 
-/** JSON has one zero, so −0 would be read back as another number. */
+/** JSON has only one zero, so −0 would be read back as another number. */
 const isRead = (value: number): boolean => value !== 0 || 1 / value > 0
 const isInteger = (min: number, max: number) => (value: number) =>
   Number.isInteger(value) && value >= min && value <= max && isRead(value)
@@ -67,7 +67,7 @@ const instantMax = 253_402_300_799_999
 /** Milliseconds since 1970 in UTC, up to the year 9999. */
 export const Instant = refine(t.number, 'milliseconds since 1970', isInteger(0, instantMax))
 export type Instant = number
-/** The {@link Instant} at or just before this many milliseconds since 1970, or the nearest that there is. */
+/** The {@link Instant} at or just before this many milliseconds since 1970, or the nearest valid one. */
 export const toInstant = (ms: number): Instant => (ms >= instantMax ? instantMax : ms > 0 ? Math.floor(ms) : 0)
 
 const secondsMax = 10 * 365 * 86_400

@@ -1,4 +1,4 @@
-/** The settings of a queue: every one has a default, a change is an event (TQM-CFG). */
+/** The settings of a queue. Each has a default, and a change is an event (TQM-CFG). */
 import * as t from 'io-ts'
 import { Deduplicate } from './task.js'
 import { between, integer, PositiveSeconds, Seconds, TaskType } from './scalars.js'
@@ -6,7 +6,7 @@ import { between, integer, PositiveSeconds, Seconds, TaskType } from './scalars.
 const CountOn = t.keyof({ 'dead-letter': null, attempt: null }, 'countOn')
 
 const breaker = {
-  /** So many failures in a row open the breaker. */
+  /** Number of failures in a row that opens the breaker. */
   failureThreshold: integer(1, 1_000_000),
   /** A closed breaker forgets its failures once the last is older than this, in seconds. */
   cooldownSeconds: Seconds,
@@ -34,18 +34,18 @@ const assignment = {
 }
 
 /**
- * `policy: priority` serves the highest priority first, oldest first within one. `decisionReport: required`
- * keeps a completion without a report *incomplete* (LK-02).
+ * `policy: priority` serves the highest priority first, and the oldest first within a priority. With `decisionReport: required`,
+ * a task that is completed without a report becomes *incomplete* (LK-02).
  */
 export const Settings = t.type(
   {
     policy: t.literal('priority'),
     decisionReport: t.keyof({ required: null, optional: null }, 'decisionReport'),
-    /** What makes a new task the duplicate of a known one: equal type and payload (`content`), a producer's equal key (`key`), or nothing (`off`). */
+    /** What makes a new task a duplicate of a known one: equal type and payload (`content`), an equal key of the producer (`key`), or nothing (`off`). */
     deduplicate: Deduplicate,
     /** How long finished tasks stay known to the queue (listed, and blocking duplicates), in seconds. */
     retentionSeconds: Seconds,
-    /** A task is dead-lettered when so many claims of it ended without success (GB-02). */
+    /** Number of claims without success after which a task becomes a dead letter (GB-02). */
     maxAttempts: integer(1, 1_000_000),
     defaults: t.type(defaults),
     assignment: t.type(assignment),
@@ -69,7 +69,7 @@ export const settingsDefault: Settings = {
   },
 }
 
-/** Any part of the settings; what is left out stays as it is. An override of `null` is taken away. */
+/** A part of the settings; the others are not changed. An override of `null` is removed. */
 export const SettingsPatch = t.exact(
   t.partial({
     policy: Settings.props.policy,
@@ -107,9 +107,9 @@ export const patchSettings = (settings: Settings, patch: SettingsPatch): Setting
   }
 }
 
-/** The members that are there: one that is `undefined` does not come back from the log either. */
+/** The patch without `undefined` members, which would not come back from the log either. */
 const given = <T extends object>(patch: T | undefined): T | undefined =>
-  // Nothing but members that may be absent is taken away.
+  // Only optional members are removed.
   patch === undefined ? undefined : (Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined)) as T)
 
 export const breakerSettings = (settings: Settings, type: string): BreakerSettings => ({

@@ -1,4 +1,4 @@
-/** One name for failures that are the same but for their particulars (LK-11, TQM-VF-003). */
+/** A common signature for failures that differ only in details (LK-11, TQM-VF-003). */
 import { sha256 } from '@noble/hashes/sha2.js'
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js'
 
@@ -8,7 +8,7 @@ const schemeMax = 32
 const url = new RegExp(`\\b[a-z][a-z0-9+.-]{0,${schemeMax - 1}}:\\/\\/\\S+`, 'g')
 
 /**
- * The error text without what differs from one occurrence to the next: UUIDs, hex, paths, URLs and numbers.
+ * The error text without the details that differ between occurrences: UUIDs, hex, paths, URLs and numbers.
  * Only the first 2,000 characters count.
  *
  * Cost: O(length).

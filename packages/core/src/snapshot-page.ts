@@ -15,7 +15,7 @@ export interface SnapshotPage {
   readonly numbers: Float64Array
 }
 
-/** All that is no number. */
+/** Everything that is not a number. */
 interface Texts {
   readonly id: ReadonlyArray<string>
   readonly key: ReadonlyArray<string>

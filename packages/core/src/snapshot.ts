@@ -1,5 +1,5 @@
 /**
- * A state as pages, and back. The first page holds everything but the tasks. A snapshot is a cache: only the version
+ * Converts a state into pages and back. The first page has everything except the tasks. A snapshot is a cache: only the version
  * of the fold that wrote it can read it.
  *
  * `beginSnapshot` makes its pages in small steps while the state goes on changing. All pages show the state at the
@@ -114,7 +114,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
       if (isFinal(task.status) || task.dependencies.length === 0) continue
       for (const id of task.dependencies) {
         const dependency = loaded.byId.get(id)
-        // A higher number is another task, which took the id when the one that was waited for had left.
+        // A task with a higher number is another one, which got the id after the dependency had left the state.
         if (dependency === undefined || isFinal(dependency.status) || dependency.number > task.number) continue
         loaded.addDependent(dependency, task)
       }

@@ -12,7 +12,7 @@ const chunkMax = 512
 interface Chunk<T> {
   readonly keys: Array<number>
   readonly items: Array<T | undefined>
-  /** Index of the first: those before it were taken from the front, where moving all others up each time would cost more. */
+  /** Index of the first item. Items are removed from the front by advancing it, which is cheaper than moving the others. */
   from: number
 }
 const newChunk = <T>(keys: Array<number>, items: Array<T | undefined>): Chunk<T> => ({ keys, items, from: 0 })
@@ -26,7 +26,7 @@ export class SortedList<T> {
   private count = 0
 
   /**
-   * Items are ordered by `keyOf`, those of equal keys by `compareTies`, which never says 0 of two distinct
+   * Items are ordered by `keyOf`, and those with equal keys by `compareTies`, which never returns 0 for two different
    * items. Neither may change while an item is in the list.
    */
   constructor(
@@ -101,7 +101,7 @@ export class SortedList<T> {
   /** False when the item is not in the list. */
   remove(item: T): boolean {
     const key = this.keyOf(item)
-    // What came first goes first, mostly: then there is nothing to search.
+    // Mostly the first item is removed, and then no search is needed.
     const at = this.first() === item ? 0 : this.chunkOf(key, item)
     const chunk = this.chunks[at]
     if (chunk === undefined) return false
@@ -165,7 +165,7 @@ export class SortedList<T> {
     for (const { items, from } of this.chunks) for (let i = from; i < items.length; i++) yield items[i] as T
   }
 
-  /** Gives up the places of those that were taken from the front; splits what is still too long. */
+  /** Removes the free places at the front; splits the chunk if it is still too long. */
   private split(at: number, chunk: Chunk<T>): void {
     const { keys, items, from } = chunk
     keys.splice(0, from)
@@ -182,12 +182,12 @@ export class SortedList<T> {
     return keyA < keyB || (keyA === keyB && a !== b && this.compareTies(a, b) < 0)
   }
 
-  /** The chunk that holds the item or would take it: the first whose last item is not before it. */
+  /** The chunk that has the item or would get it: the first whose last item is not before it. */
   private chunkOf(key: number, item: T): number {
     const { chunks, lastKeys } = this
     let at = firstNotBelow(lastKeys, key)
     if (lastKeys[at] === key) {
-      // Chunks that end in the very same key: their items decide.
+      // Several chunks end with the same key: compare their items.
       let high = firstNotBelow(lastKeys, nextAfter(key), at)
       while (at < high) {
         const middle = (at + high) >> 1
@@ -218,8 +218,8 @@ export class SortedList<T> {
 const nextAfter = (key: number): number => key + 1
 
 /**
- * Items by their keys, which are whole numbers; those of equal keys as they come. Key and place make one number,
- * because numbers alone are sorted without a call for each comparison.
+ * Sorts items by their keys, which are whole numbers. The sort is stable. Key and index are combined into one number,
+ * because an array of numbers is sorted without a comparison function.
  */
 export const sortedByKey = <T>(items: ReadonlyArray<T>, keyOf: (item: T) => number): Array<T> => {
   const keys = items.map(keyOf)

@@ -1,4 +1,4 @@
-/** The records of a queue's state, and what follows from their own fields. The indexes over them are in `tables.ts`. */
+/** The records of a queue's state and functions of their fields. The indexes are in `tables.ts`. */
 import { type DeadLetterReason, expiryCauses } from './events.js'
 import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
@@ -12,11 +12,11 @@ export interface Lease {
   readonly token: number
   readonly claimedAt: number
   readonly expiresAt: number
-  /** How long it lasts from the claim, or from the last heartbeat. */
+  /** Length of the lease from the claim, or from the last heartbeat. */
   readonly durationMs: number
   /** The breaker's epoch at the claim. A result from an earlier epoch does not move the breaker. */
   readonly epoch: number
-  /** This is the one test task of a half-open breaker. */
+  /** Whether this is the probe of a half-open breaker. */
   readonly probe: boolean
   /** How the claim ended, if it has ended without success. */
   readonly end: LeaseEnd | null
@@ -35,7 +35,7 @@ export interface TaskExtras {
   readonly availableAt?: number
   /** Agents that released the task and are barred from it (GB-02). */
   readonly claimants?: ReadonlyArray<string>
-  /** Where in the log the newest checkpoint is, and the newest progress of the last claim. */
+  /** Revisions of the newest checkpoint, and of the newest progress of the last claim. */
   readonly checkpointRevision?: number
   readonly progressRevision?: number
   readonly lastError?: string
@@ -60,13 +60,13 @@ export interface TaskRecord extends Undoable {
   status: Status
   retries: number
   attempts: number
-  /** How many dependencies are not completed yet. */
+  /** Number of dependencies that are not completed yet. */
   missing: number
   /** Unfinished tasks that wait for this one. */
   dependents: Array<TaskRecord>
   /** The last claim; a live lease while the task {@link isHeld}. */
   lease: Lease | null
-  /** When the task changes by itself (lease end, delay over), 0 for never. */
+  /** When the task's timer is due (end of a lease or delay), 0 for never. */
   dueAt: number
   finishedAt: number
   /** The revision of the last event about this task. */
@@ -74,7 +74,7 @@ export interface TaskRecord extends Undoable {
   extras: TaskExtras
 }
 
-/** Tasks that the same claims may take: one type, phase, set of skills and tenant. */
+/** Tasks with the same type, phase, set of skills and tenant: the same claims may take them. */
 export interface Group {
   readonly key: string
   readonly type: string
@@ -102,34 +102,34 @@ export interface Breaker extends Undoable {
   reason: string
 }
 
-/** An event that this version could not read, and passed over. */
+/** An event that this version could not read and skipped. */
 export interface UnreadableEvent {
   readonly revision: number
   readonly type: string
-  /** Of its data; `null` if it does not say so. */
+  /** The version of its data; `null` if it has none. */
   readonly version: number | null
   readonly why: Unreadable['why']
-  /** The version of Daybook that reads it and all such events before it, as their writers said. */
+  /** The version of Daybook that can read it and all earlier such events, according to their writers. */
   readonly needs: string | null
 }
 
 export interface Head extends Undoable {
-  /** Of the last event folded, -1 before the first. */
+  /** Revision of the last event folded, -1 before the first. */
   revision: number
   /** Time of the last event. */
   at: number
-  /** Tasks that had finished by then are known no longer, whatever the retention is now. Never goes back. */
+  /** Tasks that finished at or before this time are no longer known, whatever the retention is now. Never goes back. */
   forgottenUntil: number
   lastNumber: number
   lastToken: number
   settings: Settings
   paused: string | null
-  /** Why the queue was deleted, as long as nothing has happened since. */
+  /** Why the queue was deleted; `null` after the next event. */
   deleted: string | null
   /** Events that this version could not read, by `why: type`. */
   unreadable: Readonly<Record<string, number>>
   lastUnreadable: UnreadableEvent | null
-  /** Events that did not fit the state they met, e.g. a completion of an unknown task. */
+  /** Events that did not fit the state, e.g. a completion of an unknown task. */
   misfits: number
 }
 
@@ -138,7 +138,7 @@ export const rankOf = ({ priority, number }: Pick<TaskRecord, 'priority' | 'numb
 /** The first rank of a priority's tasks; those of all higher priorities come before it. */
 export const firstRankOf = (priority: number): number => rankOf({ priority, number: 0 })
 
-/** Dead-lettered, cancelled and discarded tasks do not stand in the way of a new one (LK-05). */
+/** Dead letters, cancelled and discarded tasks do not block a new task (LK-05). */
 export const blocksDuplicates = (status: Status): boolean =>
   status !== 'dead-letter' && status !== 'cancelled' && status !== 'discarded'
 

@@ -1,7 +1,7 @@
-/** One listener per signal, however many calls share it. With one for each call, Node would warn of a leak at the eleventh. */
+/** Adds one listener per signal, however many calls share it: Node warns of a leak at the eleventh listener. */
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** Calls back once when the signal is aborted. Returns a function that unsubscribes. Not for signals that are aborted already. */
+/** Calls `callback` once when the signal aborts. Returns a function that unsubscribes. The signal must not be aborted yet. */
 export const onAbort = (signal: AbortSignal, callback: () => void): (() => void) => {
   let callbacks = waiting.get(signal)
   if (callbacks === undefined) {

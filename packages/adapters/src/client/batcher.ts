@@ -1,16 +1,16 @@
 /**
- * Gathers items into batches. An item is sent at the end of the event loop's turn when nothing is under
- * way; while batches are under way, items gather, and leave in a batch of their own as soon as that is
- * worth a request. There is no timer, so an idle batcher adds no delay.
+ * Gathers items into batches. If nothing is in flight, an item is sent at the end of the event loop's turn. While
+ * batches are in flight, items are gathered and sent as another batch when there are enough for a request. There is
+ * no timer, so an idle batcher adds no delay.
  */
 export interface BatchLimits {
-  /** Most items in one batch. */
+  /** Maximum number of items in one batch. */
   readonly itemsMax: number
-  /** Most bytes in one batch; a larger item travels alone. */
+  /** Maximum number of bytes in one batch; a larger item is sent alone. */
   readonly bytesMax: number
-  /** Most batches under way at a time. */
+  /** Maximum number of batches in flight. */
   readonly inFlightMax: number
-  /** A batch is split over the free slots only into parts of at least so many items. */
+  /** Minimum number of items per part when a batch is split over the free slots. */
   readonly splitMin: number
 }
 
@@ -29,7 +29,7 @@ export class Batcher<I extends Batchable> {
 
   constructor(
     private readonly limits: BatchLimits,
-    /** Sends a batch, answers for each of its items, and resolves; must not reject. */
+    /** Sends a batch, answers each of its items, and resolves; must not reject. */
     private readonly send: (batch: ReadonlyArray<I>) => Promise<void>,
   ) {}
 
@@ -37,7 +37,7 @@ export class Batcher<I extends Batchable> {
     return this.items.length - this.head
   }
 
-  /** Items waiting or under way. */
+  /** Items waiting or in flight. */
   get size(): number {
     return this.waiting + this.itemsInFlight
   }
@@ -46,11 +46,11 @@ export class Batcher<I extends Batchable> {
     this.items.push(item)
     if (this.scheduled || this.inFlight >= this.limits.inFlightMax) return
     this.scheduled = true
-    // Not a microtask: callers that one answer has woken call again within this turn, and get into the same batch.
+    // Not a microtask: callers that were woken by one answer call again within this turn and get into the same batch.
     setImmediate(this.flush)
   }
 
-  /** Resolves once nothing is waiting or under way. */
+  /** Resolves when nothing is waiting or in flight. */
   idle(): Promise<void> {
     if (this.size === 0) return Promise.resolve()
     return new Promise((resolve) => this.idleWaiters.push(resolve))
@@ -66,8 +66,8 @@ export class Batcher<I extends Batchable> {
   }
 
   /**
-   * A request costs both sides more than an item does. Every answer brings back as many callers as it served. Without
-   * this rule a few large batches and many of one item each would go on side by side for ever.
+   * A request costs both sides more than an item. Every answer brings back as many callers as it served. Without
+   * this rule a few large batches and many batches of one item each would continue side by side for ever.
    */
   private isWorthARequest(): boolean {
     return this.inFlight === 0 || this.waiting * 2 >= this.itemsInFlight / this.inFlight

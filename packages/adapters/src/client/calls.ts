@@ -1,4 +1,4 @@
-/** One JSON request with its retries: what every method of the client is made of. */
+/** One JSON request with its retries. Every method of the client uses it. */
 import { asDaybookError } from './gather.js'
 import { DaybookError, errorOfAnswer } from './errors.js'
 import type { CallOptions, Configured } from './options.js'
@@ -7,7 +7,7 @@ import type { HttpRequest, Transport } from './transport.js'
 
 export interface Calls {
   readonly json: <T>(request: HttpRequest, policy: RetryPolicy, options?: CallOptions) => Promise<T>
-  /** One try, whatever comes of it. */
+  /** One try without retries. */
   readonly once: <T>(request: HttpRequest) => Promise<T>
   readonly stream: Transport['stream']
 }

@@ -1,4 +1,4 @@
-/** The client: one method for each thing that the HTTP contract offers. */
+/** The client: one method for each operation of the HTTP API. */
 import { randomUUID } from 'node:crypto'
 import { newTaskId } from '../engine/ids.js'
 import { type Calls, createCalls, query } from './calls.js'
@@ -10,11 +10,11 @@ import { taskTextOf } from './task-text.js'
 import { createTransport, type HttpRequest } from './transport.js'
 import type * as W from './types.js'
 
-/** Of {@link DaybookClient.enqueueAll}. */
+/** Options of {@link DaybookClient.enqueueAll}. */
 export interface EnqueueAllOptions extends CallOptions {
   /**
    * True (default): all tasks or none, in one request of at most 1,000; they may refer to each other in any
-   * order. False: each for itself, in as many requests as it takes.
+   * order. False: each on its own, in as many requests as necessary.
    */
   readonly atomic?: boolean
 }
@@ -29,27 +29,27 @@ export interface EnqueueAllOptions extends CallOptions {
  */
 export interface DaybookClient {
   readonly queue: string
-  /** The same connections, another queue. Closing either closes both. */
+  /** A client of another queue over the same connections. Closing either closes both. */
   readonly in: (queue: string) => DaybookClient
 
   /**
-   * Enqueues a task. Calls made at the same time share a request.
+   * Enqueues a task. Concurrent calls share a request.
    *
-   * *Gotchas*: the call is repeated when its answer is lost, so `duplicate` may be true for a task that this very call
-   * has enqueued. A task with neither an `id` nor an `idempotencyKey` is known by its content, unless `deduplicate` says otherwise: the
-   * same type and payload again enqueue nothing while the first task is unfinished, or finished not longer ago than the queue's retention.
+   * *Gotchas*: the call is repeated if its answer is lost, so `duplicate` may be true for a task that this same call
+   * has enqueued. A task without `id` and `idempotencyKey` is identified by its content, unless `deduplicate` says otherwise: the
+   * same type and payload again enqueue nothing while the first task is unfinished or within the queue's retention.
    */
   readonly enqueue: (task: W.NewTask, options?: CallOptions) => Promise<W.Enqueued>
   /**
    * Enqueues many tasks; see `atomic`.
    *
-   * *Gotchas*: with `atomic: false` it rejects only if no request was answered. `results` says what became of each task.
+   * *Gotchas*: with `atomic: false` it rejects only if no request was answered. `results` has the result of each task.
    */
   readonly enqueueAll: {
     (tasks: ReadonlyArray<W.NewTask>, options: EnqueueAllOptions & { readonly atomic: false }): Promise<W.EnqueuedAll<W.Each<W.Enqueued>>>
     (tasks: ReadonlyArray<W.NewTask>, options?: EnqueueAllOptions & { readonly atomic?: true }): Promise<W.EnqueuedAll<W.Enqueued>>
   }
-  /** Takes tasks over from elsewhere with their status and history; at most 1,000 in a call, all or none. */
+  /** Imports tasks with their status and history; at most 1,000 in a call, all or none. */
   readonly importTasks: (tasks: ReadonlyArray<W.ImportedTask>, options?: CallOptions) => Promise<W.EnqueuedAll<W.Enqueued>>
 
   /** One page. */
@@ -59,8 +59,8 @@ export interface DaybookClient {
   /** By id, or by number as `#42`. */
   readonly task: (id: string, options?: CallOptions & { readonly atLeast?: number }) => Promise<W.TaskView>
   /**
-   * The task's events, oldest first. One that the queue does not know any more is searched in the log, as far back as need
-   * be; `onSearch` is told from which revision on it is being searched.
+   * The task's events, oldest first. If the queue does not know the task any more, the log is searched, as far back as
+   * necessary; `onSearch` is called with the revision from which it is being searched.
    */
   readonly history: (id: string, options?: CallOptions & { readonly onSearch?: (before: number) => void }) => Promise<ReadonlyArray<W.HistoryEvent>>
   /** Cancels the task and everything that depends on it. */
@@ -74,13 +74,13 @@ export interface DaybookClient {
   /**
    * Claims tasks, waiting up to `wait` seconds if there are none.
    *
-   * *Gotchas*: never repeated by the client. If the answer is lost, the tasks claimed come back: at once if the server sees the
-   * connection end before its answer is out, else when their leases end.
+   * *Gotchas*: never repeated by the client. If the answer is lost, the claimed tasks become available again: at once if the server
+   * notices the end of the connection before its answer is sent, otherwise when their leases end.
    */
   readonly claim: (request: W.ClaimRequest, options?: CallOptions) => Promise<ReadonlyArray<W.Claim>>
-  /** Extends a lease. `lease-lost` says in `detail` why there is none any more; stop working then (GB-03). */
+  /** Extends a lease. If it fails with `lease-lost`, `detail` says why; then stop working (GB-03). */
   readonly heartbeat: (taskId: string, report: W.HeartbeatReport) => Promise<W.Extended>
-  /** Status `incomplete` means that the queue wants a decision report: complete again with one. */
+  /** Status `incomplete` means that the queue requires a decision report: complete again with one. */
   readonly complete: (taskId: string, report: W.CompleteReport) => Promise<W.Settled>
   readonly fail: (taskId: string, report: W.FailReport) => Promise<W.Settled>
   /** Gives a task back. Counts as an attempt, and bars this agent from the task (GB-02, GB-04), unless it is `stopping`. */
@@ -90,7 +90,7 @@ export interface DaybookClient {
 
   readonly deadLetters: {
     readonly list: (filter?: W.DeadLetterListFilter, options?: CallOptions) => Promise<W.TaskPage>
-    /** Dead letters that failed alike, most frequent first. */
+    /** Dead letters grouped by failure, most frequent first. */
     readonly patterns: (filter?: W.DeadLetterFilter, options?: CallOptions) => Promise<ReadonlyArray<W.FailurePattern>>
     readonly retry: (id: string, review: W.Review, options?: CallOptions) => Promise<W.Retried>
     readonly discard: (id: string, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
@@ -107,21 +107,21 @@ export interface DaybookClient {
   }
   readonly agents: {
     readonly list: (options?: CallOptions) => Promise<ReadonlyArray<W.AgentView>>
-    /** Ends all leases of an agent; its tasks go to others. Uses up neither attempts nor retries, and is no failure to a breaker. */
+    /** Ends all leases of an agent; its tasks go to others. Counts neither as an attempt nor a retry nor a failure for a breaker. */
     readonly terminate: (agentId: string, reason: string, options?: CallOptions) => Promise<W.Terminated>
   }
   readonly settings: {
     readonly get: (options?: CallOptions) => Promise<W.Settings>
-    /** Any part; what is left out stays as it is. */
+    /** Changes some settings; the others stay. */
     readonly patch: (patch: W.SettingsPatch, options?: CallOptions) => Promise<W.Settings>
   }
   /** No task is claimed until {@link DaybookClient.resume}. */
   readonly pause: (reason: string, options?: CallOptions) => Promise<void>
   readonly resume: (reason: string, options?: CallOptions) => Promise<void>
   readonly depth: (options?: CallOptions) => Promise<W.Depth>
-  /** The queue in a line, and whether it is paused. */
+  /** A summary of the queue: tasks by status, and whether it is paused. */
   readonly summary: (options?: CallOptions) => Promise<W.QueueSummary>
-  /** Forgets the queue, in which nothing may be unfinished. Its log stays, and its next task begins it anew. */
+  /** Deletes the queue, which must have no unfinished tasks. Its log stays, and its next task creates it again. */
   readonly deleteQueue: (reason: string, options?: CallOptions) => Promise<void>
   /** One page of the queue's log. */
   readonly events: (filter?: W.EventFilter, options?: CallOptions) => Promise<W.EventPage>
@@ -132,9 +132,9 @@ export interface DaybookClient {
   readonly queues: (options?: CallOptions) => Promise<ReadonlyArray<W.QueueSummary>>
   /** Whether the server is alive (`/healthz`). One try. */
   readonly health: (options?: CallOptions) => Promise<{ readonly status: string }>
-  /** Whether it takes work (`/readyz`); rejects with `unavailable`, and why, while it does not. One try. */
+  /** Whether it takes commands (`/readyz`); rejects with `unavailable` and the reason while it does not. One try. */
   readonly ready: (options?: CallOptions) => Promise<W.Ready>
-  /** Refuses new calls, gives up waiting claims, waits for the other calls under way, and disconnects. */
+  /** Refuses new calls, cancels waiting claims, waits for the other running calls, and disconnects. */
   readonly close: () => Promise<void>
 }
 
@@ -202,7 +202,7 @@ const queueClient = (
     keyOf: (batch: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined,
   ): Gatherer =>
     new Gatherer({ limits: { itemsMax, bytesMax, inFlightMax, splitMin }, waitingMax, retryForMs: config.retryForMs, print, send, keyOf })
-  // A request that is sent again brings nothing twice: its tasks have ids, or get them from the request's.
+  // A repeated request enqueues nothing twice: its tasks have ids, or get them from the request id.
   const enqueues = gatherer(taskTextOf, (texts, requestId) => once(bulkTasks(texts, requestId)), newTaskId)
   const reports = gatherer(textOf, (texts, key) => once(bulkOutcomes(texts, key)), keyIfNeeded)
   const finish = async (): Promise<void> => {
@@ -212,7 +212,7 @@ const queueClient = (
   const report = <T>(taskId: string, kind: W.Outcome['kind'], said: object): Promise<T> =>
     reports.call<T>({ taskId, kind, ...said }, kind === 'fail' || kind === 'release')
 
-  /** As many requests as it takes, a few at a time; the answers in order. */
+  /** Sends as many requests as necessary, a few at a time. The answers are in order. */
   const inChunks = async <T>(
     values: ReadonlyArray<unknown>,
     print: (value: unknown) => string | DaybookError,
@@ -230,7 +230,7 @@ const queueClient = (
         for (let i = 0; i < indexes.length; i++) results[indexes[i] as number] = eachOf<T>(answer.results[i], bulkRevision)
       } catch (thrown) {
         const error = asDaybookError(thrown)
-        // If other requests were answered, throwing would hide what those have done.
+        // If other requests were answered, throwing would hide their results.
         if (++failures === chunks.length) throw error
         for (const index of indexes) results[index] = { ok: false, error }
       }
@@ -358,7 +358,7 @@ const keyIfNeeded = (batch: ReadonlyArray<{ readonly keyed: boolean }>): string 
 
 const bodyOf = (value: unknown): string => certain(textOf(value))
 
-/** @throws DaybookError if that is what it is. */
+/** @throws DaybookError if it is one. */
 const certain = (text: string | DaybookError): string => {
   if (text instanceof DaybookError) throw text
   return text
@@ -384,7 +384,7 @@ interface Chunk {
   readonly indexes: Array<number>
 }
 
-/** Serialises each value once, into requests within the server's limits. A value that is no JSON is refused, and left out. */
+/** Serialises each value once, into requests within the server's limits. A value that is not JSON is refused and left out. */
 const chunksOf = (
   values: ReadonlyArray<unknown>,
   print: (value: unknown) => string | DaybookError,

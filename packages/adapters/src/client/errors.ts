@@ -37,7 +37,7 @@ export interface ErrorDetails {
   readonly status?: number | undefined
   readonly errors?: ReadonlyArray<FieldError> | undefined
   readonly retryAfterSeconds?: number | undefined
-  /** The request never left this process, so it certainly had no effect. */
+  /** The request was not sent, so it certainly had no effect. */
   readonly unsent?: boolean
   readonly cause?: unknown
 }
@@ -55,7 +55,7 @@ export class DaybookError extends Error {
   readonly status: number
   /** Which fields are wrong, for `invalid`. */
   readonly errors: ReadonlyArray<FieldError> | undefined
-  /** The server's wish when to try again. */
+  /** The delay that the server asks for before a retry. */
   readonly retryAfterSeconds: number | undefined
   readonly unsent: boolean
 
@@ -74,7 +74,7 @@ export class DaybookError extends Error {
   }
 }
 
-/** An RFC 9457 problem as it stands in a bulk answer, or alone as `application/problem+json`. */
+/** An RFC 9457 problem, in a bulk answer or alone as `application/problem+json`. */
 export interface Problem {
   readonly status: number
   readonly code: string
@@ -97,7 +97,7 @@ export const errorOf = (problem: Problem, retryAfterSeconds?: number): DaybookEr
     retryAfterSeconds: problem.retryAfterSeconds ?? retryAfterSeconds,
   })
 
-/** The error of an answer that is not 2xx. An answer that a proxy gives in the server's place counts as none. */
+/** The error of an answer that is not 2xx. An answer of a proxy instead of the server counts as no answer. */
 export const errorOfAnswer = (status: number, text: string, retryAfter: string | undefined): DaybookError => {
   const retryAfterSeconds = secondsOf(retryAfter)
   const problem = parse(text)

@@ -1,21 +1,21 @@
 /**
- * Makes bulk requests of single calls that are made at the same time. Each caller gets its own answer or its own
- * error: one bad task among a thousand concerns its caller alone.
+ * Combines concurrent single calls into bulk requests. Each caller gets its own answer or its own
+ * error: one invalid task among a thousand affects only its caller.
  */
 import { Batcher, type BatchLimits } from './batcher.js'
 import { DaybookError, errorOf, isProblem, type Problem } from './errors.js'
 import { backoffMs, mayRetry, pause, retrying } from './retry.js'
 
-/** How a kind of single call becomes one bulk request. */
+/** How single calls of one kind become a bulk request. */
 export interface Gathering {
   readonly limits: BatchLimits
   readonly waitingMax: number
   readonly retryForMs: number
-  /** JSON text of a call, or why there is none. */
+  /** JSON text of a call, or the reason why it has none. */
   readonly print: (value: unknown) => string | DaybookError
-  /** Sends the texts as one bulk request and gives back the answers in order, with the revision of all. */
+  /** Sends the texts as one bulk request and returns the answers in order, with their common revision. */
   readonly send: (texts: ReadonlyArray<string>, idempotencyKey: string | undefined) => Promise<BulkAnswer>
-  /** An idempotency key, where a request must not be repeated without one; else `undefined`. */
+  /** An idempotency key if the request must not be repeated without one, otherwise `undefined`. */
   readonly keyOf: (calls: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined
 }
 
@@ -36,7 +36,7 @@ interface Call {
 
 export class Gatherer {
   private readonly batcher: Batcher<Call>
-  /** Calls that are to be repeated after a pause. Meanwhile they are neither waiting nor under way. */
+  /** Number of calls that will be repeated after a pause. Meanwhile they are neither waiting nor in flight. */
   private pausing = 0
   private closed = false
 
@@ -44,7 +44,7 @@ export class Gatherer {
     this.batcher = new Batcher(gathering.limits, (batch) => this.sendBatch(batch, undefined))
   }
 
-  /** @throws DaybookError `invalid` for what is no JSON; `overloaded` when too many calls are waiting. */
+  /** @throws DaybookError `invalid` if the value is not JSON; `overloaded` if too many calls are waiting. */
   call<T>(value: unknown, keyed: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.closed) return reject(new DaybookError('closed', 'this client was closed; create another one', { unsent: true }))
@@ -59,7 +59,7 @@ export class Gatherer {
     })
   }
 
-  /** Takes no more calls, and resolves when those made are answered. */
+  /** Accepts no more calls, and resolves when the earlier ones are answered. */
   async close(): Promise<void> {
     this.closed = true
     do await this.batcher.idle()
@@ -118,7 +118,7 @@ export class Gatherer {
     }, delayMs)
   }
 
-  /** The request as a whole was refused. Where one call may be to blame, the halves are sent each for itself, so that the others do not suffer. */
+  /** Called if a whole request was refused. If one call may be the cause, the halves are sent separately, so that the others are not affected. */
   private async failed(batch: ReadonlyArray<Call>, error: DaybookError): Promise<void> {
     const mayBeOneCall = error.status === 400 || error.status === 413 || error.status === 422
     if (batch.length === 1 || !mayBeOneCall) {
@@ -131,7 +131,7 @@ export class Gatherer {
   }
 }
 
-/** JSON text of a task or outcome, or why there is none. */
+/** JSON text of a task or outcome, or the reason why it has none. */
 export const textOf = (value: unknown): string | DaybookError => {
   try {
     const text = JSON.stringify(value) as string | undefined
@@ -146,7 +146,7 @@ export const asDaybookError = (error: unknown): DaybookError =>
     ? error
     : new DaybookError('unexpected-answer', error instanceof Error ? error.message : String(error), { cause: error })
 
-/** A bulk answer names fields like `tasks[17].priority`. The caller of the single task knows of no 17. */
+/** Removes the index from paths like `tasks[17].priority`: the caller of a single task does not know it. */
 export const ownPaths = (problem: Problem): Problem => {
   const { detail, errors } = problem
   return {

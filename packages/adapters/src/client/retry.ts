@@ -9,11 +9,11 @@ import { DaybookError } from './errors.js'
  */
 export type RetryPolicy = 'safe' | 'unsent' | 'never'
 
-/** Reasons that may be gone at the next try. */
+/** Reasons that may be temporary. */
 const mayPass: ReadonlySet<string> = new Set(['unreachable', 'overloaded', 'unavailable', 'read-only', 'outcome-unknown', 'timeout'])
 
 const firstDelayMs = 25
-/** A server that restarts is back within seconds, and should be found at once: so many tries are at most so far apart. */
+/** A server that restarts is back within seconds and should be found at once, so this many tries have short pauses. */
 const soonTries = 40
 const soonDelayMsMax = 250
 const delayMsMax = 2_000
@@ -30,9 +30,9 @@ export const mayRetry = (error: DaybookError, policy: RetryPolicy): boolean => {
 }
 
 /**
- * How long to wait after so many failures. Doubles from 25 to 250 ms, and stays there for 40 tries, which are five to ten
- * seconds; then doubles to `max`. Half of it is random, so that callers do not come back all at once. Never less than the
- * server's wish.
+ * The pause after a number of failures. It doubles from 25 to 250 ms, stays there for 40 tries, which are five to ten
+ * seconds, and then doubles to `max`. Half of it is random, so that callers do not come back all at once. It is never less
+ * than the server asks for.
  */
 export const backoffMs = (failures: number, error: unknown, max = delayMsMax): number => {
   const soon = Math.min(soonDelayMsMax, firstDelayMs * 2 ** Math.min(20, failures - 1))
@@ -42,7 +42,7 @@ export const backoffMs = (failures: number, error: unknown, max = delayMsMax): n
   return wish > 0 ? wish + (jittered - full / 2) : jittered
 }
 
-/** Resolves after so many milliseconds, or as soon as the signal is aborted. */
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()

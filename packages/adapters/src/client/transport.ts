@@ -1,4 +1,4 @@
-/** One HTTP request, one text in answer. Retries and JSON are for the layers above. */
+/** Sends one HTTP request and returns the text of the answer. Retries and JSON are handled by the layers above. */
 import { type Dispatcher, errors, Pool } from 'undici'
 import { onAbort } from './abort.js'
 import { DaybookError } from './errors.js'
@@ -20,7 +20,7 @@ export interface HttpRequest {
   readonly body?: string
   readonly signal?: AbortSignal | undefined
   readonly idempotencyKey?: string | undefined
-  /** Made once for a request, however often it is sent: the ids of its tasks come from it. */
+  /** The same each time the request is sent: the ids of its tasks are made from it. */
   readonly requestId?: string | undefined
   readonly correlationId?: string | undefined
   readonly accept?: string
@@ -38,9 +38,9 @@ export interface HttpAnswer {
 export interface Transport {
   readonly request: (request: HttpRequest) => Promise<HttpAnswer>
   readonly stream: (request: HttpRequest) => Promise<Dispatcher.ResponseData>
-  /** Gives up waiting claims and streams, and takes no more of them. */
+  /** Cancels waiting claims and streams, and accepts no more of them. */
   readonly stopWaiting: () => void
-  /** Lets calls under way end, and disconnects. */
+  /** Waits for running calls, and disconnects. */
   readonly close: () => Promise<void>
 }
 
@@ -73,7 +73,7 @@ export const createTransport = (options: TransportOptions): Transport => {
   const poolOf = (connections: number): Pool =>
     new Pool(base.origin, {
       connections,
-      // One request a connection: a bulk request fills it anyway, and none waits behind a slow one.
+      // One request per connection at a time: a bulk request fills it anyway, and no request waits for a slow one.
       pipelining: 1,
       keepAliveTimeout: 30_000,
       keepAliveMaxTimeout: 600_000,
@@ -81,7 +81,7 @@ export const createTransport = (options: TransportOptions): Transport => {
       maxResponseSize: options.answerBytesMax,
     })
   const calls = poolOf(options.connectionsMax)
-  // Long polls occupy a connection each; in the same pool they would keep ordinary calls waiting.
+  // Each long poll occupies a connection, so they have their own pool and do not delay other calls.
   const polls = poolOf(options.waitingClaimsMax)
   const closing = new AbortController()
 

@@ -1,4 +1,4 @@
-/** What goes over the wire, as the server spells it. Times are ISO 8601 in UTC; durations are seconds. */
+/** The types of the HTTP API. Times are ISO 8601 in UTC; durations are seconds. */
 import type {
   Band,
   DeadLetterFilter,
@@ -17,7 +17,7 @@ import type { DaybookError } from './errors.js'
 
 export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, Phase, Result, Settings, SettingsPatch, Status }
 
-/** A moment to send: ISO 8601 text, or a `Date`, which JSON prints as that. */
+/** A time to send: ISO 8601 text, or a `Date`, which JSON prints as such. */
 export type Time = string | Date
 
 /** A task to enqueue; only `type` is needed. */
@@ -26,26 +26,26 @@ export type NewTask = Omit<CoreNewTask, 'availableAt' | 'deadlineAt'> & {
   readonly deadlineAt?: Time
 }
 
-/** What became of an enqueued task. */
+/** The result of an enqueued task. */
 export interface Enqueued {
   readonly id: string
-  /** 1, 2, 3 … per queue; `#42` is usable wherever an id is. */
+  /** 1, 2, 3 … per queue; `#42` can be used wherever an id can. */
   readonly number: number
   readonly status: Status
   /**
-   * The task was there before: same id, same idempotency key or same content. Also true when a request
-   * of which the answer was lost had in fact succeeded and was sent again.
+   * The task was there before: same id, same idempotency key or same content. Also true if a request
+   * had succeeded, its answer was lost, and it was sent again.
    */
   readonly duplicate: boolean
   /** Of a duplicate: what it has in common with the task named here. */
   readonly duplicateBy?: 'id' | 'key' | 'content'
-  /** Of a duplicate of a finished task: until when that stands in the way. */
+  /** Of a duplicate of a finished task: until when that blocks duplicates. */
   readonly until?: string
   /** The queue's revision that shows it. */
   readonly revision: number
 }
 
-/** One answer among many: each stands for itself. */
+/** One result of many, independent of the others. */
 export type Each<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: DaybookError }
@@ -68,7 +68,7 @@ interface TaskCommon {
   readonly dependencies: ReadonlyArray<string>
   /** Seconds that a lease lasts without a heartbeat, unless its claim asked for less. */
   readonly timeout: number
-  /** So many failures make it a dead letter, the first one included; at least one attempt is made. */
+  /** Number of failures that makes it a dead letter, including the first; at least one attempt is made. */
   readonly maxRetries: number
   /** Attempts that failed or expired since the last requeue. */
   readonly retries: number
@@ -78,7 +78,7 @@ interface TaskCommon {
   readonly attempt: number
   /** If the attempt of this number fails, the task becomes a dead letter. */
   readonly attemptsMax: number
-  /** The producer's, or one that the queue has made; no other known task has it. */
+  /** The producer's key, or one that the queue has made; no other known task has it. */
   readonly idempotencyKey: string
   readonly createdAt: string
   readonly phase?: Phase
@@ -92,9 +92,9 @@ interface TaskCommon {
 export interface TaskView extends TaskCommon {
   readonly status: Status
   readonly backoffSeconds: number
-  /** How far its holder is, or the last one was, in its own words. */
+  /** The last progress that the holder, or the last one, reported. */
   readonly progress?: Json
-  /** What the next holder may go on from. */
+  /** The next holder can continue from here. */
   readonly checkpoint?: Json
   readonly result?: Result
   readonly requires?: { readonly skills: ReadonlyArray<string> }
@@ -113,7 +113,7 @@ export interface TaskView extends TaskCommon {
   readonly lastError: string | null
   readonly signature?: string
   readonly deadLetter?: { readonly at: string; readonly reason: string }
-  /** Why it is not being worked on: all reasons. Of a task that was asked for alone. */
+  /** All reasons why it is not being worked on. Only in the answer about a single task. */
   readonly reasons?: ReadonlyArray<Reason>
 }
 
@@ -121,12 +121,12 @@ export interface Reason {
   /** `ready`, `scheduled`, `blocked`, `queue-paused`, `breaker-open`, `breaker-half-open`, `skills-required`, `agents-barred` or `dead-letter`. */
   readonly code: string
   readonly message: string
-  /** When it is over by itself. */
+  /** When the reason ends by itself. */
   readonly until?: string
   readonly blockedBy?: ReadonlyArray<{ readonly id: string; readonly status: Status }>
 }
 
-/** A task as a claim hands it out. */
+/** A claimed task. */
 export interface ClaimedTask extends TaskCommon {
   readonly status: 'in-progress'
   readonly claimedBy: string
@@ -137,7 +137,7 @@ export interface TaskFilter {
   /** Exact, `eng-*` or `*`. */
   readonly type?: string
   readonly phase?: Phase
-  /** A number, the name of a band, or a range of two as `5-7`. */
+  /** A number, the name of a band, or a range such as `5-7`. */
   readonly priority?: number | Band | (string & {})
   readonly ticketId?: string
   readonly tenant?: string
@@ -146,7 +146,7 @@ export interface TaskFilter {
   /** Part of the id, type, ticket or last error. */
   readonly q?: string
   readonly limit?: number
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string
   /** Waits (≤ 5 s) until the view has this revision. */
   readonly atLeast?: number
@@ -163,7 +163,7 @@ export interface HistoryEvent {
   readonly revision: number
   readonly type: string
   readonly schemaVersion?: number
-  /** The version of Daybook that it takes to understand it. Most events say nothing of it. */
+  /** The version of Daybook that can read the event. Most events do not have it. */
   readonly needs?: string
   readonly at: string
   readonly actor?: string
@@ -173,7 +173,7 @@ export interface HistoryEvent {
 
 export interface History {
   readonly events: ReadonlyArray<HistoryEvent>
-  /** Where the search for a task that has left goes on. */
+  /** Where to continue the search for a task that is no longer in memory. */
   readonly next?: number | null
 }
 
@@ -201,13 +201,13 @@ export interface ClaimRequest {
   readonly phases?: ReadonlyArray<Phase>
   readonly skills?: ReadonlyArray<string>
   readonly tenant?: string
-  /** At most so many tasks. Default 1; the server takes up to 1,000. */
+  /** Maximum number of tasks. Default 1; the server accepts up to 1,000. */
   readonly max?: number
-  /** Seconds to wait for a task when there is none (long poll). Default 0; the server takes up to 60. */
+  /** Seconds to wait for a task if there is none (long poll). Default 0; the server accepts up to 60. */
   readonly wait?: number
   /**
    * Seconds that the leases last without a heartbeat, if that is shorter than the task's `timeout`. Each heartbeat
-   * extends a lease by as much. Default: the task's `timeout`.
+   * extends a lease by the same time. Default: the task's `timeout`.
    */
   readonly leaseSeconds?: number
 }
@@ -218,9 +218,9 @@ export interface Lease {
   readonly expiresAt: string
 }
 
-/** A lease as a claim hands it out. */
+/** A lease in the answer to a claim. */
 export interface ClaimedLease extends Lease {
-  /** How long it lasts without a heartbeat. */
+  /** Seconds that it lasts without a heartbeat. */
   readonly seconds: number
   /**
    * How long the claim had waited at the server when the lease began. By the agent's own clock the lease ends
@@ -232,13 +232,13 @@ export interface ClaimedLease extends Lease {
 export interface Claim {
   readonly task: ClaimedTask
   readonly lease: ClaimedLease
-  /** Which attempt of the task this is: 1, 2, 3 … */
+  /** Number of this attempt: 1, 2, 3 … */
   readonly attempt: number
-  /** What a former holder left. */
+  /** The checkpoint of a former holder. */
   readonly checkpoint?: Json
 }
 
-/** Who reports, about which claim. */
+/** The reporting agent, and its claim. */
 export interface Holder {
   readonly agentId: string
   readonly token: number
@@ -259,7 +259,7 @@ export interface FailReport extends Holder {
 }
 export interface ReleaseReport extends Holder {
   readonly reason: string
-  /** The agent stops, and does not refuse the task: no attempt, no bar. Default false. */
+  /** The agent stops and does not refuse the task: no attempt, no bar. Default false. */
   readonly stopping?: boolean
 }
 
@@ -275,7 +275,7 @@ export interface Extended {
   readonly lease: Lease
 }
 export interface Settled {
-  /** `incomplete` after `complete`: the queue wants a decision report, and the lease runs on. */
+  /** `incomplete` after `complete`: the queue requires a decision report, and the lease continues. */
   readonly status: Status
   /** When a failed task is tried again. */
   readonly availableAt?: string
@@ -289,7 +289,7 @@ export interface Cancelled {
   readonly cancelled: ReadonlyArray<string>
 }
 
-/** As of a list; only tasks that are neither finished nor dead letters can be meant. */
+/** The filter of a list, but only for tasks that are neither finished nor dead letters. */
 export type CancelFilter = Omit<TaskFilter, 'limit' | 'cursor' | 'atLeast'>
 
 export interface CancelAllOptions {
@@ -299,7 +299,7 @@ export interface CancelAllOptions {
 
 export interface CancelledAll extends Cancelled {
   readonly count: number
-  /** `null` when nothing is left that matches. */
+  /** `null` if no more tasks match. */
   readonly nextCursor: string | null
   readonly revision: number
 }

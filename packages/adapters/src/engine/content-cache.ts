@@ -1,7 +1,7 @@
 /**
- * Contents of tasks that were enqueued but not handed out yet, so that a claim need not go back to the
- * log for them. Bounded by bytes: when it is full, new contents stay in the log alone, because those that
- * came first are, on the whole, those that go first.
+ * Contents of tasks that were enqueued but not claimed yet, so that a claim need not read them from the
+ * log. Bounded in bytes: when the cache is full, new contents are only in the log, because tasks that
+ * were enqueued first are mostly claimed first.
  */
 export class ContentCache {
   private readonly texts = new Map<number, string>()
@@ -9,20 +9,20 @@ export class ContentCache {
 
   constructor(private readonly bytesMax: number) {}
 
-  /** Characters held. */
+  /** Characters in the cache. */
   get size(): number {
     return this.bytes
   }
 
   put(revision: number, text: string): void {
     this.drop(revision)
-    // V8 keeps a text in one byte a character if it can, else in two; the common case counts.
+    // V8 stores a string with one byte per character if it can, otherwise two. The common case is assumed.
     if (this.bytes + text.length > this.bytesMax) return
     this.texts.set(revision, text)
     this.bytes += text.length
   }
 
-  /** The content, which is no longer kept then. */
+  /** Removes the content and returns it. */
   take(revision: number): string | undefined {
     const text = this.texts.get(revision)
     if (text === undefined) return undefined

@@ -1,6 +1,6 @@
 /**
- * The contents of tasks, which are in the log and not in the state: joined to a task when it is handed out,
- * from memory where it was enqueued not long ago, else from the log.
+ * The contents of tasks, which are in the log and not in the state. They are joined to a task when it is claimed:
+ * from the cache if the task was enqueued recently, otherwise from the log.
  */
 import { type ClaimedTask, enqueuedRevisionOf, isUnreadable, type QueueEvent, type QueueState, type Replies, type Unreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -13,9 +13,9 @@ import type { Claim } from './types.js'
 import { contentOf } from './wire.js'
 
 export interface ContentOwner {
-  /** A task was claimed whose content is damaged in the log. */
+  /** Called for a claimed task whose content is damaged in the log. */
   readonly giveUpOn: (claim: ClaimedTask, reason: string) => void
-  /** These were claimed, and their contents cannot be read now. */
+  /** Called for claimed tasks whose contents cannot be read now. */
   readonly takeBack: (claims: ReadonlyArray<ClaimedTask>, reason: string) => void
 }
 
@@ -30,14 +30,14 @@ export class Contents {
     this.cache = new ContentCache(cacheMax)
   }
 
-  /** Of the task enqueued at this revision. */
+  /** Adds the content of the task enqueued at this revision. */
   put(revision: number, content: string): void {
     this.cache.put(revision, content)
   }
 
   /**
-   * Called before an event is folded. A task that was cancelled, or that another process has claimed, is not handed
-   * out from here: its content must not fill the cache for good.
+   * Called before an event is folded. A task that was cancelled, or claimed by another process, will not be claimed
+   * from here, so its content must not stay in the cache.
    */
   forgetFor(event: QueueEvent | Unreadable, before: QueueState, isOwn: boolean): void {
     if (isUnreadable(event)) return
@@ -51,7 +51,7 @@ export class Contents {
     return this.cache.size
   }
 
-  /** The events from this revision on did not come to be. */
+  /** Removes the contents of events that were rolled back: `count` revisions beginning with `from`. */
   drop(from: number, count: number): void {
     for (let revision = from; revision < from + count; revision++) this.cache.drop(revision)
   }
@@ -62,7 +62,7 @@ export class Contents {
     return events.map((event) => event?.data)
   }
 
-  /** Answers a claim with the tasks that it got. */
+  /** Answers a claim with its tasks. */
   async handOut(item: ClaimItem, claimed: Replies['Claim'], revision: number): Promise<void> {
     try {
       item.settle(E.right({ value: await this.join(claimed), revision }))
@@ -73,9 +73,9 @@ export class Contents {
     }
   }
 
-  /** Those whose texts can be read; the others are reported, each for itself. */
+  /** The claims whose contents can be read; the others are reported one by one. */
   private async join(claimed: Replies['Claim']): Promise<ReadonlyArray<Claim>> {
-    // What the cache has is taken out before anything is awaited: it may be gone after that.
+    // Taken from the cache before the first await, because they may be removed after it.
     const cached = claimed.map(({ enqueuedRevision }) => this.cache.take(enqueuedRevision))
     const missing: Array<number> = []
     claimed.forEach(({ enqueuedRevision, checkpointRevision }, index) => {
@@ -95,7 +95,7 @@ export class Contents {
         if (checkpointRevision !== undefined) claim.checkpoint = checkpointOf(textAt(checkpointRevision))
         return true
       } catch (error) {
-        // One page of the log that is damaged must not keep its neighbours from being worked on.
+        // A damaged page of the log must not block the other tasks.
         this.owner.giveUpOn(claim, describe(error))
         return false
       }
@@ -103,8 +103,8 @@ export class Contents {
   }
 
   /**
-   * The texts, or why each cannot be had. Rejects when none can, and when one cannot be had for a reason that
-   * may pass: then it is the store that fails, and no task is to blame.
+   * The texts, or for each the reason why it cannot be read. Rejects if none can be read, and if one cannot be read for a
+   * temporary reason: then the store has failed, and no task is at fault.
    */
   private async readEach(revisions: ReadonlyArray<number>): Promise<ReadonlyMap<number, unknown>> {
     try {
@@ -121,7 +121,7 @@ export class Contents {
   }
 }
 
-/** The reason, if it is damage, which stays; anything else is thrown on. */
+/** Returns the reason if it is damage, which is permanent. Rethrows any other. */
 const ifDamaged = (reason: unknown): unknown => {
   if (reason instanceof StoreError && reason.code === 'damaged') return reason
   throw reason

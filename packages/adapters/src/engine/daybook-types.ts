@@ -1,15 +1,15 @@
 import type { EventStore } from '../store/index.js'
 import type { QueueEngine } from './types.js'
 
-/** What is being read before the server is ready. */
+/** The progress of replaying a queue before the server is ready. */
 export interface Loading {
   readonly queue: string
-  /** Events read so far, of how many. */
+  /** Events read so far; `of` is their total. */
   readonly events: number
   readonly of: number
 }
 
-/** A queue whose log somebody has deleted or cut: it is not opened, and not begun anew. One that was open goes on from memory. */
+/** A queue whose log was deleted or truncated by somebody. It is not opened, and not created again. If it was open, it continues from memory. */
 export interface RefusedQueue {
   readonly queue: string
   readonly reason: string
@@ -19,19 +19,19 @@ export interface RefusedQueue {
 export interface Daybook {
   /** The store's name, for people. */
   readonly store: string
-  /** The log itself, for those who only read it: history, audit, export. */
+  /** The log itself, for reading only: history, audit, export. */
   readonly log: EventStore
-  /** The queue if it has ever had an event; one that was deleted, too, whose log is still there. */
+  /** The queue if it has ever had an event, also if it was deleted: its log is still there. */
   readonly queue: (name: string) => QueueEngine | undefined
-  /** The same, but where other processes write to the store, it is looked for there, too. Rejects when that cannot be read. */
+  /** Like `queue`, but on a shared store it also looks for queues of other processes. Rejects if the store cannot be read. */
   readonly find: (name: string) => Promise<QueueEngine | undefined>
-  /** The queue, opened for its first event if need be: nothing is written until there is one. */
+  /** The queue, opened for its first event if necessary. Nothing is written until there is an event. */
   readonly open: (name: string) => Promise<QueueEngine>
-  /** All but those that were deleted. */
+  /** All queues except deleted ones. */
   readonly queues: () => ReadonlyArray<QueueEngine>
-  /** Why the store could not be read when it was last looked at, where other processes write to it, too. */
+  /** Why a shared store could not be listed at the last attempt. */
   readonly problem: () => string | undefined
-  /** Those that are there and cannot be opened, or could not be opened again; naming one tries again. The others are not harmed. */
+  /** Existing queues that cannot be opened, or opened again. Naming one tries again. The other queues are not affected. */
   readonly refused: () => ReadonlyArray<RefusedQueue>
   /** What is still being replayed; empty when ready. */
   readonly loading: () => ReadonlyArray<Loading>

@@ -1,4 +1,4 @@
-/** The events of a command as the texts that go to the log: with their ids, who said it and when, and what came before. */
+/** Encodes the events of a command as texts for the log, with ids, actor, time, and links to earlier events. */
 import { type EventType, lastRevisionOf, type QueueEvent, type QueueState, revisionOf } from '@daybook/core'
 import type { EventToAppend } from '../store/index.js'
 import { commandIdSource } from './ids.js'
@@ -7,16 +7,16 @@ import { causeText, encodeData, metadataText, stampText } from './wire.js'
 
 export class Encoder {
   private readonly commandIds = commandIdSource()
-  /** Many commands have the same time and come through one caller: what their metadata opens with is printed once. */
+  /** The beginning of the metadata, cached: many commands have the same time and caller. */
   private stamp = { type: undefined as EventType | undefined, at: -1, caller: undefined as Caller | undefined, text: '' }
 
-  /** `state` is the one before these events. */
+  /** `state` is the state before these events. */
   encode(state: QueueState, caller: Caller, at: number, events: ReadonlyArray<QueueEvent>): ReadonlyArray<EventToAppend> {
     const ids = this.commandIds()
     const cause = causeText(caller, ids.command)
     const [first] = events
     const areNew = first?.type === 'TaskEnqueued'
-    // Two events of one command about one task: the second follows the first, which is not folded yet.
+    // Revisions of this command's own events by task: a second event about a task links to the first, which is not folded yet.
     const earlier = events.length > 1 && !areNew && first?.type !== 'Claimed' ? new Map<string, number>() : undefined
     const from = revisionOf(state) + 1
     let type: EventType | undefined
@@ -28,7 +28,7 @@ export class Encoder {
       if (event.type !== type) {
         type = event.type
         const stamp = this.stampOf(type, caller, at)
-        // What many events share is one piece in the text of each.
+        // Shared by many events, so it is made one flat string.
         opening = events.length > 1 ? [stamp, cause].join('') : stamp + cause
         unpreceded = undefined
       }

@@ -1,9 +1,9 @@
-/** What every command passes before it is decided on, whichever door it came through: without it, the log could take what nobody can read. */
+/** The check of every command before it is decided on. Without it, the log could get events that cannot be read again. */
 import { checkCommand, type Command, type FieldError, invalid, Name } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Caller, Refusal } from './types.js'
 
-/** Why this command by this caller is refused, field by field; `undefined` if it is not. */
+/** The refusal of an invalid command or caller, with each wrong field; `undefined` if both are valid. */
 export const refusalAt = (command: Command, caller: Caller): Refusal | undefined => {
   const checked = checkCommand(command)
   const wrong = callerErrors(caller)
@@ -13,7 +13,7 @@ export const refusalAt = (command: Command, caller: Caller): Refusal | undefined
 
 const nothing: ReadonlyArray<FieldError> = []
 
-/** Both names stand in the metadata of each event. */
+/** Actor and correlation id are in the metadata of each event. */
 const callerErrors = ({ actor, correlationId }: Caller): ReadonlyArray<FieldError> =>
   Name.is(actor) && (correlationId === undefined || Name.is(correlationId))
     ? nothing

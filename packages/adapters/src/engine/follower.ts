@@ -1,7 +1,7 @@
 /**
- * Hears what other processes append to the queue. While this one appends, its expected revision tells it all: an
- * append that went through had nothing unknown before it. So it listens when there was nothing to append for a
- * while, and stops when it hears nothing but its own.
+ * Follows what other processes append to the queue. While this process appends, the expected revision is enough: if
+ * an append succeeds, there are no unknown events before it. So the follower subscribes only when nothing was appended
+ * for a while, and unsubscribes when it receives only events of its own process.
  */
 import type { Observable, Subscription } from 'rxjs'
 import { type Delivered, isDestroyed, type RecordedEvent } from '../store/index.js'
@@ -9,22 +9,22 @@ import { describe } from './refusals.js'
 
 export interface FollowerParts {
   readonly subscribe: (from: number) => Observable<Delivered>
-  /** Of the last event known, -1 for none. */
+  /** Revision of the last known event, -1 for none. */
   readonly revision: () => number
-  /** Nothing is being appended, nor about to be. */
+  /** Whether nothing is being appended or about to be. */
   readonly isIdle: () => boolean
   readonly onHeard: () => void
   readonly warn: (message: string) => void
 }
 
-/** How long nothing is appended before it listens, in milliseconds. */
+/** Idle time before it subscribes, in milliseconds. */
 const idleMs = 20
-/** How long it leaves a subscription alone that failed, in milliseconds: doubles as long as nothing is delivered. */
+/** Pause after a failed subscription, in milliseconds. It doubles while nothing is delivered. */
 const retryMsMin = 1_000
 const retryMsMax = 60_000
-/** So many of its own events in a row, and it stops listening. */
+/** Number of own events in a row after which it unsubscribes. */
 const ownMax = 1_000
-/** Events kept until they can be folded; beyond, they are read again later. */
+/** Number of events kept until they can be folded. If there are more, they are dropped and read again later. */
 const heldMax = 10_000
 
 export class Follower {
@@ -37,7 +37,7 @@ export class Follower {
 
   constructor(private readonly parts: FollowerParts) {}
 
-  /** There is nothing to do: soon it listens. */
+  /** The engine is idle: subscribes soon. */
   rest(afterMs = idleMs): void {
     if (this.isStopped || this.subscription !== undefined || this.timer !== undefined) return
     this.timer = setTimeout(() => {
@@ -48,7 +48,7 @@ export class Follower {
     this.timer.unref()
   }
 
-  /** What was heard of behind this revision. */
+  /** Removes and returns the received events after this revision. */
   take(revision: number): ReadonlyArray<RecordedEvent> {
     if (this.held.length === 0) return this.held
     const known = this.held.filter((event) => event.revision <= revision).length
@@ -59,7 +59,7 @@ export class Follower {
     return heard
   }
 
-  /** Stops listening; it starts again, behind the revision there is then, when there is nothing else to do. */
+  /** Unsubscribes. It subscribes again, from the then last revision, when the engine is idle. */
   leave(): void {
     this.subscription?.unsubscribe()
     this.subscription = undefined
@@ -86,7 +86,7 @@ export class Follower {
       error: (error: unknown) => {
         this.leave()
         if (this.isStopped) return
-        // What was deleted or cut does not come back by itself.
+        // A deleted or truncated stream does not come back by itself.
         const isGone = isDestroyed(error)
         if (isGone) this.retryMs = retryMsMax
         warn(`what other processes append is not heard of${isGone ? '' : ' for now'}: ${describe(error)}`)

@@ -1,4 +1,4 @@
-/** The events of one task. Each names the revision of the one before it, so the way back needs no index. */
+/** The events of one task. Each has the revision of the previous one, so no index is needed to read them backwards. */
 import { isUnreadable, type QueueEvent, quote, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { EventStore, RecordedEvent } from '../store/index.js'
@@ -20,15 +20,15 @@ export const historyOf = async (
 }
 
 export interface Searched {
-  /** Of the task, oldest first; empty when none of them was met. */
+  /** The task's events, oldest first; empty if none was found so far. */
   readonly events: ReadonlyArray<RecordedEvent>
-  /** From which revision the search goes on; `undefined` when there is nothing left to look at, or nothing left to look for. */
+  /** The revision from which to continue the search; `undefined` when it is complete. */
   readonly next: number | undefined
 }
 
 /**
- * Looks for a task that the queue does not know any more: no index leads to it, so the log is read backwards from a
- * revision, at most so many events. The newest event about the task leads to all before it.
+ * Searches for a task that the queue does not know any more. There is no index for it, so at most `limit` events of the log
+ * are read backwards from a revision. The newest event of the task leads to all earlier ones.
  */
 export const searchHistory = async (store: EventStore, queue: string, task: string, from: number, limit: number): Promise<Searched> => {
   const stream = streamOf(queue)
@@ -37,7 +37,7 @@ export const searchHistory = async (store: EventStore, queue: string, task: stri
   for await (const page of store.read(stream, { from, direction: 'backwards', limit })) {
     for (const event of page) {
       lowest = event.revision
-      // Most events are ruled out by their text; the others are read, since a payload may hold that text as well.
+      // The text search rules out most events. The rest are parsed, because a payload may contain the same text.
       if (!event.data.includes(mark) || parseObject(event.data)?.task !== task) continue
       return { events: await chainBehind(store, stream, event.revision), next: undefined }
     }
@@ -45,12 +45,12 @@ export const searchHistory = async (store: EventStore, queue: string, task: stri
   return { events: [], next: lowest > 0 && lowest <= from ? lowest - 1 : undefined }
 }
 
-/** So many events are read at once where the next one of the chain is known to be among them. */
+/** Number of events read at once if the next event of the chain is among them. */
 const nearMax = 64
 
 /**
- * The chain that ends at this revision, oldest first. Events that lie close together, as heartbeats do, are read
- * many at a time; one that lies far away is read alone.
+ * The chain that ends at this revision, oldest first. Events that are close together, such as heartbeats, are read
+ * many at a time; one that is far away is read alone.
  */
 const chainBehind = async (store: EventStore, stream: string, last: number): Promise<ReadonlyArray<RecordedEvent>> => {
   const chain: Array<RecordedEvent> = []
@@ -79,17 +79,17 @@ const eventsUpTo = async (store: EventStore, stream: string, from: number, limit
   return events
 }
 
-/** The revision of the event before this one in its task's chain. Always a smaller one, whatever a stranger wrote. */
+/** The revision of the previous event of the task. Only a smaller revision is accepted, in case another program wrote the event. */
 const previousOf = ({ metadata, revision }: RecordedEvent): number | undefined => {
   const prev: unknown = parseObject(metadata)?.prev
   return typeof prev === 'number' && Number.isInteger(prev) && prev >= 0 && prev < revision ? prev : undefined
 }
 
-/** An event as it is shown to people and auditors, with its whole data. */
+/** An event as it is shown to people and auditors, with all its data. */
 export interface ShownEvent {
   readonly revision: number
   readonly type: string
-  /** Of `data`; what bears none was written before there were any, and is 1. */
+  /** The version of `data`. It is 1 if the event does not have one. */
   readonly schemaVersion: number
   readonly at: string
   readonly actor: string | undefined

@@ -1,7 +1,7 @@
 /** Ids of tasks, of commands and of events. */
 import { randomBytes } from 'node:crypto'
 
-/** Random hex digits for 256 ids: drawing costs more than the rest of an id. */
+/** Random hex digits for 256 ids. They are drawn together, because drawing costs more than the rest of an id. */
 const digitsAnId = 20
 let digits = ''
 let used = 0
@@ -27,12 +27,12 @@ export const newTaskId = (): string => {
   return `${timeText}${digits.slice(at, at + 3)}-${variant}${digits.slice(at + 4, at + 7)}-${digits.slice(at + 7, at + 19)}`
 }
 
-/** What may stand in the header {@link taskIdsOf} is made from. */
+/** Whether the text is a valid `Daybook-Request-Id`, from which {@link taskIdsOf} makes ids. */
 export const isRequestId = (text: string): boolean => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
 /**
- * Ids for the tasks of one request, each from its place there: the same request, sent again because its answer was lost, has the same
- * ids, so its tasks are known by them. Of the request's own id, the last 16 bits are the place.
+ * Ids for the tasks of one request, made from the request id and the task's place. If the request is sent again because its answer was
+ * lost, its tasks have the same ids and are recognised. The place replaces the last 16 bits of the request id.
  */
 export const taskIdsOf = (requestId: string): ((place: number) => string) => {
   const stem = requestId.slice(0, -4)
@@ -40,8 +40,8 @@ export const taskIdsOf = (requestId: string): ((place: number) => string) => {
 }
 
 /**
- * The id of a command and those of its events. An event's id is its command's with the event's place in it, so a
- * command that is appended again is recognised by its ids, and `$causationId` names the command.
+ * The id of a command and the ids of its events. An event's id is the command's id with the index of the event, so a
+ * command that is appended again is recognised by its ids. `$causationId` is the command's id.
  */
 export class CommandIds {
   constructor(private readonly stem: string) {}
@@ -55,11 +55,11 @@ export class CommandIds {
   }
 }
 
-/** By place: most commands have few events, and many a claim as many as the one before. */
+/** Cached by index: most commands have few events. */
 const placeTexts: Array<string> = []
 const placeText = (place: number): string => (placeTexts[place] ??= place.toString(16).padStart(6, '0'))
 
-/** UUIDv8: 72 random bits drawn at start and anew every 2^24 commands, 24 bits of count, 24 bits of place. */
+/** UUIDv8: 72 random bits, drawn at start and again every 2^24 commands, 24 bits for the counter, 24 bits for the index. */
 export const commandIdSource = (): (() => CommandIds) => {
   let prefix = ''
   let count = 0

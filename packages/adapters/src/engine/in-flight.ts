@@ -1,4 +1,4 @@
-/** Batches on their way to the log, in the order in which they settle. */
+/** The batches being appended, in the order in which they settle. */
 import type { Batch } from './batch.js'
 
 export class InFlight {
@@ -28,12 +28,12 @@ export class InFlight {
     this.batches.shift()
   }
 
-  /** What `all` returned before stays as it was. */
+  /** Does not change an array that `all` has returned before. */
   clear(): void {
     this.batches = []
   }
 
-  /** Resolves when each has its result. */
+  /** Resolves when every batch has its result. */
   allDone(): Promise<unknown> {
     return Promise.all(this.batches.map((batch) => batch.whenDone))
   }

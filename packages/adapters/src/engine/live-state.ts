@@ -1,6 +1,6 @@
 /**
- * The state of the queue, ahead of the log: what is decided is folded at once, under a mark, and rolled back if
- * the log does not take it. A step consumes the state, so it has one holder: ask for `current` each time.
+ * The state of the queue, ahead of the log: decided events are folded at once, under a mark, and rolled back if
+ * the append fails. Each step consumes the state, so nobody may keep a reference: ask for `current` each time.
  */
 import { evolve, forget, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, type Unreadable } from '@daybook/core'
 import type { RecordedEvent } from '../store/index.js'
@@ -21,7 +21,7 @@ export class LiveState {
     this.state = evolve(this.state, event)
   }
 
-  /** Folds what others have appended, and returns it as events. `onEvent` is called before each of them is folded. */
+  /** Folds recorded events of others and returns them decoded. `onEvent` is called before each is folded. */
   foldRecorded(
     recorded: ReadonlyArray<RecordedEvent>,
     onEvent: (event: QueueEvent | Unreadable, before: QueueState) => void,
@@ -34,7 +34,7 @@ export class LiveState {
     return events
   }
 
-  /** What is no longer known at `at` leaves, `max` tasks at most. */
+  /** Removes tasks whose retention is over at `at`, `max` at most. */
   forget(at: number, max: number): void {
     this.state = forget(this.state, at, max)
   }

@@ -1,4 +1,4 @@
-/** From what a user sends to what can be decided: ids made, content serialised once, keys hashed. */
+/** Prepares what a user sends for the decision: makes ids, serialises content once, hashes keys. */
 import * as crypto from 'node:crypto'
 import {
   canonicalJson,
@@ -36,10 +36,10 @@ export const contentKey = (type: string, payloadText: string): string => sha256(
 const keyed = (opening: string, type: string): string => `${opening},"type":${quote(type)}}`
 
 /**
- * Settles a task's id, key, priority and content. `makeId` is asked where nobody gave an id.
+ * Determines a task's id, key, priority and content. `makeId` is called if the task has no id.
  *
- * Gotchas: the idempotency key covers type and payload alone; two tasks that differ in anything else are
- * duplicates of each other unless they carry keys of their own, or `deduplicate` says otherwise.
+ * Gotchas: by default the idempotency key covers only type and payload. Tasks that differ only in other fields are
+ * duplicates of each other, unless they have their own keys or `deduplicate` says otherwise.
  */
 export const prepareTask = (
   task: NewTask,
@@ -47,7 +47,7 @@ export const prepareTask = (
   path = 'payload',
   makeId = newTaskId,
 ): E.Either<Rejection, PreparedTask> => {
-  /** With it begin both the content and what is hashed. */
+  /** The common beginning of the content and of the text that is hashed. */
   let opening: string
   let rest: string
   try {
@@ -62,7 +62,7 @@ export const prepareTask = (
     )
   }
   let { idempotencyKey } = task
-  // What was put together is a tree of its parts, which each use would walk again: to hash it makes it one piece, as does `join`.
+  // A concatenated string is a tree of parts in V8, which every use would walk again. Hashing flattens it, and so does `join`.
   let content: string
   if (idempotencyKey === undefined) {
     const whole = keyed(opening, task.type)
@@ -75,7 +75,7 @@ export const prepareTask = (
     type: task.type,
     idempotencyKey,
     content,
-    // What is no name of a priority goes as it is: the engine refuses it.
+    // An unknown priority is passed on: the engine refuses it.
     priority: typeof priority === 'number' ? priority : (priorityOf[priority] ?? priority),
   }
   if (task.id === undefined) prepared.isMadeId = true
@@ -95,24 +95,24 @@ export const prepareTask = (
   return E.right(prepared)
 }
 
-/** Whether both together have more bytes than that; they are looked at only when it may be so. */
+/** Whether both together exceed `bytesMax`. The bytes are counted only if that is possible. */
 const isOver = (bytesMax: number, opening: string, rest: string): boolean =>
   (opening.length + rest.length) * 3 > bytesMax && Buffer.byteLength(opening) + Buffer.byteLength(rest) > bytesMax
 
-/** @throws NotJson for what is no {@link Text}. */
+/** @throws NotJson if it is not a {@link Text}. */
 const textOf = (text: string, path: string): string => {
   if (Text.is(text)) return text
   throw new NotJson(path, `must be a ${Text.name}`)
 }
 
-/** What a value that is no JSON is refused with; any other error is thrown on. */
+/** The refusal of a value that is not JSON. Any other error is rethrown. */
 const refusalOf = (error: unknown): Rejection => {
   if (!(error instanceof NotJson)) throw error
   const { path, message } = error
   return invalid([{ path, message }])
 }
 
-/** What follows on the payload in the content, in one piece. */
+/** The part of the content after the payload, as one flat string. */
 const closing = ({ description, metadata }: NewTask, path: string): string => {
   let text = ''
   if (description !== undefined) text += `,"description":${quote(textOf(description, path.replace(/payload$/, 'description')))}`
@@ -120,7 +120,7 @@ const closing = ({ description, metadata }: NewTask, path: string): string => {
   return text === '' ? '}' : [text, '}'].join('')
 }
 
-/** What an import says of a task besides: where it stood, and when. Times in milliseconds. */
+/** An imported task's status and history. Times are in milliseconds. */
 export interface History {
   readonly status: ImportedTask['status']
   readonly createdAt?: number

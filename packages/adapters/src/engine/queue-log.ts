@@ -1,4 +1,4 @@
-/** The stream of one queue, as its engine writes and reads it. */
+/** The stream of one queue: reading, appending and subscribing. */
 import type { Either } from 'fp-ts/lib/Either.js'
 import type { Observable } from 'rxjs'
 import type { AppendError, Appended, Delivered, EventStore, EventToAppend, RecordedEvent, StoreLimits } from '../store/index.js'
@@ -18,7 +18,7 @@ export class QueueLog {
     return this.store.limits
   }
 
-  /** Behind the event at revision `expected`, -1 for an empty log. */
+  /** Appends after the event at revision `expected`, -1 for an empty log. */
   append(texts: ReadonlyArray<EventToAppend>, expected: number): Promise<Either<AppendError, Appended>> {
     return this.store.append(this.stream, texts, expected < 0 ? 'no_stream' : expected)()
   }
@@ -27,7 +27,7 @@ export class QueueLog {
     return this.store.pick(this.stream, revisions)
   }
 
-  /** Of events of this queue, by whomever. */
+  /** The events of this queue from a revision, whoever appends them. */
   subscribe(from: number): Observable<Delivered> {
     return this.store.subscribe(this.stream, from)
   }

@@ -1,10 +1,10 @@
 /**
- * The facts of the commonest events, which are nearly all of a log, read off the texts that `encodeData` makes of them: less than
- * half the cost of parsing and checking. `undefined` for every other text; parser and codec are for those.
+ * A fast reader for the most common events, which are nearly all of a log. It matches the texts that `encodeData` writes, at less than
+ * half the cost of parsing and checking. `undefined` for every other text, for which parser and codec are used.
  */
 import type { DataOf } from '@daybook/core'
 
-/** What the codecs take for a name, as far as it stands in a text without escapes; `but` these characters. */
+/** A pattern for names that the codecs accept and that have no escapes, without the characters in `but`. */
 const nameBut = (but: string): string => `[^${but}"\\\\\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\ud800-\\udfff]{1,128}`
 const name = nameBut('')
 const task = `^\\{"task":"(?!#)(${name})"`
@@ -18,7 +18,7 @@ const enqueued = new RegExp(
 
 type Facts = DataOf<'TaskEnqueued'> | DataOf<'Claimed'> | DataOf<'Completed'>
 
-/** Of an event of this type in the version that is written now. Of claims and completions, the task's id shares memory with the text. */
+/** Reads an event of this type in its current version. The task id of claims and completions shares memory with the text. */
 export const readFacts = (type: string, data: string): Facts | undefined => {
   switch (type) {
     case 'TaskEnqueued': {
@@ -53,10 +53,10 @@ export const readFacts = (type: string, data: string): Facts | undefined => {
   }
 }
 
-/** A text of its own for what is kept in the state: what is cut out of a page would keep all of the page. */
+/** Copies a string that is kept in the state: a substring would keep the whole page in memory. */
 const own = (text: string): string => [text.slice(0, 1), text.slice(1)].join('')
 
-/** The same for a name that many events share. */
+/** Like `own`, with a cache for names that many events share. */
 const shared = (): ((name: string) => string) => {
   let last = ''
   return (name) => (name === last ? last : (last = own(name)))

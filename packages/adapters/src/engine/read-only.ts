@@ -1,7 +1,7 @@
 /**
- * Whether a queue may be decided on. Its log may hold an event that this version cannot read: written by a newer server
- * in a rolling upgrade, by another program, or damaged. The state then lacks what that event says. A decision on it could
- * hand out a completed task, so commands are refused and time stands still; what is known is still shown.
+ * Decides whether a queue is read-only. Its log may have an event that this version cannot read: written by a newer server
+ * in a rolling upgrade, by another program, or damaged. Then the state is incomplete, and a decision on it could
+ * hand out a completed task. So commands are refused and time stands still, but the state can be read.
  */
 import { daybookVersion, lastUnreadableOf, type QueueState, type UnreadableEvent } from '@daybook/core'
 import type { Refusal } from './types.js'
@@ -12,12 +12,12 @@ export class ReadOnly {
 
   constructor(
     private readonly queue: string,
-    /** An operator said: go on, although events up to this revision cannot be read. */
+    /** An operator allowed decisions although events up to this revision cannot be read. */
     private readonly pastRevision: number,
     private readonly warn: (message: string) => void,
   ) {}
 
-  /** Why commands are refused in this state; `undefined` when they are not. Warns when that has changed. */
+  /** The refusal of commands in this state; `undefined` if they are accepted. Warns when that changes. */
   refusalIn(state: QueueState): Refusal | undefined {
     const last = lastUnreadableOf(state)
     if (last !== this.known) {
@@ -29,11 +29,11 @@ export class ReadOnly {
   }
 }
 
-/** A newer server may be behind the same address, or this one may be updated: the same may be accepted soon. */
+/** A newer server may be behind the same address, or this one may be updated soon. */
 const retryAfterSeconds = 5
 const readOnly = (detail: string): Refusal => ({ code: 'read-only', detail, retryAfterSeconds })
 
-/** What an operator has to know, and can do. */
+/** The reason and the possible actions, for an operator. */
 export const readOnlyReason = (queue: string, { revision, type, version, why, needs }: UnreadableEvent): string => {
   const event = `event ${revision} (${type}${version === null ? '' : `, version ${version}`})`
   const remedy =

@@ -1,4 +1,4 @@
-/** From the log to the state: the newest usable snapshot, then what came after it. */
+/** Rebuilds the state: loads the newest usable snapshot and folds the events after it. */
 import { randomInt } from 'node:crypto'
 import { evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
 import { type EventStore, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
@@ -12,22 +12,22 @@ export const streamOf = (queue: string): string => `${streamPrefix}${queue}`
 
 export interface Replayed {
   readonly state: QueueState
-  /** Of the snapshot it started from, -1 for none. */
+  /** Revision of the snapshot it started from, -1 for none. */
   readonly snapshotRevision: number
-  /** Of the last event, `undefined` for none. */
+  /** Id of the last event, `undefined` for none. */
   readonly lastId: string | undefined
 }
 
 export interface ReplayReport {
-  /** A snapshot could not be used. */
+  /** Called for a snapshot that cannot be used. */
   readonly skipped: (name: string, reason: string) => void
   readonly progress: (events: number, of: number) => void
 }
 
 /**
- * Folds recorded events on, telling of each what it was. Consumes `state`.
+ * Folds recorded events into `state`, which it consumes, and reports each.
  *
- * @throws StoreError `truncated` when the log does not go on where the state ends: its beginning was cut off, or it is another log.
+ * @throws StoreError `truncated` if the events do not continue where the state ends: the beginning of the log was cut off, or it is another log.
  */
 export const foldRecorded = (
   state: QueueState,
@@ -35,7 +35,7 @@ export const foldRecorded = (
   onEvent?: (event: QueueEvent | Unreadable, before: QueueState) => void,
 ): QueueState => {
   const next = revisionOf(state) + 1
-  // Before anything is folded: a state that was consumed is gone. Revisions grow, so what adds up has no gap.
+  // Checked before folding, which consumes the state. Revisions grow, so the right first and last revision mean that there is no gap.
   const [first] = events
   const last = events[events.length - 1]
   if (first !== undefined && first.revision !== next) throw gapError(first, next)
@@ -80,7 +80,7 @@ export const replay = async (
   return { state, snapshotRevision, lastId }
 }
 
-/** Whether the log has the event that the snapshot ends with. What cannot be compared, because it was cut off or is damaged, is believed. */
+/** Whether the log has the last event of the snapshot. If the event cannot be read, because it was cut off or is damaged, the snapshot is trusted. */
 const isOfThisLog = async (store: EventStore, { stream, revision, eventId }: SnapshotHeader): Promise<boolean> => {
   const [event] = await store.pick(stream, [revision]).catch(() => [])
   return event === undefined || event.id === eventId
@@ -107,7 +107,7 @@ const loadSnapshot = async (
       if (revisionOf(state) === snapshot.header.revision) return { state, eventId: snapshot.header.eventId }
       report.skipped(`${stream}@${snapshot.header.revision}`, 'it holds another revision than its name says')
     } catch (error) {
-      // A cache that cannot be read costs time, never truth: the next older one, or the whole log.
+      // A snapshot is a cache: without it, the next older one or the whole log is used.
       report.skipped(`${stream}@${snapshot.header.revision}`, error instanceof Error ? error.message : String(error))
     }
   }

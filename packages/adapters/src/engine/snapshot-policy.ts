@@ -1,12 +1,12 @@
 /**
- * When a snapshot is worth what it costs. A start loads the last one and replays what came since, so it takes about
+ * When a snapshot is worth its cost. A start loads the last snapshot and replays the events since, so it takes about
  *
  *     loadUs · tasks + replayUs · events since
  *
- * and a snapshot takes `writeUs · tasks` from the work on the queue, for which each event takes about `workUs`.
- * It is due once that is a twentieth of the work done since the last, or, however much it is, once a start would take
- * five and a half seconds; of so many tasks that loading them alone takes most of that, once replaying takes half as long as loading.
- * (While one of a million is being written, half a million events come to what a start replays: two seconds more, at the worst moment.)
+ * A snapshot costs `writeUs · tasks`, and the work on the queue costs about `workUs` per event. A snapshot is due
+ * when its cost is a twentieth of the work since the last one, or, whatever its cost, when a start would take
+ * five and a half seconds. If loading alone takes most of that time, it is due when replaying takes half as long as loading.
+ * (While a snapshot of a million tasks is being written, up to half a million more events must be replayed: two seconds more, in the worst case.)
  */
 
 /** Microseconds on the machine of `docs/performance.md`; a slower one is slower in all of them. */
@@ -17,10 +17,10 @@ const workUs = 7
 
 const workShareMax = 1 / 20
 const startUsMax = 5.5e6
-/** Fewer are replayed in a second, and nobody notices. */
+/** Minimum number of events between snapshots: fewer are replayed within a second. */
 const eventsMin = 250_000
 
-/** `events` since the last snapshot, `tasks` that the next would hold. */
+/** `events`: number since the last snapshot. `tasks`: number in the next one. */
 export const isSnapshotDue = (events: number, tasks: number): boolean => {
   if (events < eventsMin) return false
   const load = loadUs * tasks

@@ -1,18 +1,18 @@
-/** Snapshots are taken in small steps, while the queue works on. */
+/** Takes snapshots in small steps while the queue works. */
 import { beginSnapshot, foldVersion, type QueueState, type SnapshotWork, taskCount } from '@daybook/core'
 import type { SnapshotStore, SnapshotWriter } from '../store/index.js'
 import { shortTurns } from '../short-turns.js'
 import { describe } from './refusals.js'
 import { isSnapshotDue } from './snapshot-policy.js'
 
-/** Tasks written at least before others get their turn: a fraction of a millisecond, which a lone claim meets several times on its way. */
+/** Minimum number of tasks per step: a fraction of a millisecond. A single claim waits for several steps. */
 const tasksPerTurn = 256
 
 export interface SnapshotterOptions {
   readonly stream: string
-  /** Of the last event that is durable. */
+  /** Id of the last durable event. */
   readonly lastId: () => string | undefined
-  /** Events between two snapshots; by default as many as it pays to wait for. */
+  /** Events between two snapshots. Default: see `snapshot-policy.ts`. */
   readonly every: number | undefined
   readonly warn: (message: string) => void
 }
@@ -30,7 +30,7 @@ export class Snapshotter {
     this.tried = last
   }
 
-  /** Of the newest snapshot, -1 for none. */
+  /** Revision of the newest snapshot, -1 for none. */
   get revision(): number {
     return this.last
   }
@@ -42,12 +42,12 @@ export class Snapshotter {
     return every === undefined ? isSnapshotDue(events, taskCount(state)) : events >= every
   }
 
-  /** Resolves when no snapshot is under way. */
+  /** Resolves when no snapshot is being taken. */
   async idle(): Promise<void> {
     while (this.isUnderWay) await new Promise((resolve) => setTimeout(resolve, 5))
   }
 
-  /** Call with nothing in flight: a snapshot never holds what is not durable. */
+  /** Must be called with nothing in flight, because a snapshot must contain only what is durable. */
   async take(state: QueueState): Promise<void> {
     if (this.store === undefined) return
     const { stream, lastId } = this.options
@@ -68,7 +68,7 @@ export class Snapshotter {
         throw error
       }
     } catch (error) {
-      // Only the next start is slower; the next snapshot is tried when it is due.
+      // This only makes the next start slower. The next snapshot is tried when it is due.
       this.options.warn(`no snapshot at revision ${work.revision}: ${describe(error)}`)
       work.abandon()
     } finally {

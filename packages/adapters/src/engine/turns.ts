@@ -1,26 +1,26 @@
 /**
- * Fairness between processes that append to the same queue at the same time. The expected revision decides who
- * was first, and without more the quicker one would be so each time, while the other decides for nothing.
+ * Fairness between processes that append to the same queue at the same time. With the expected revision alone, the
+ * faster process would always be first, and the other would decide for nothing.
  *
- *   my turn       appends one after the other, until it has lasted; then a pause, in which others come in
- *   their turn    what they append is heard of; when it falls quiet it is my turn again
- *   came late     twice in a row: somebody does not know of me. Back at once with a small batch, which is decided sooner, and
- *                 when that is in, it is their turn
+ *   own turn      appends one after the other for `turnMs`; then a pause, in which others can append
+ *   their turn    follows what others append; when they go quiet, the own turn begins again
+ *   conflicts     after two in a row, the others do not know of this process: it retries at once with a small batch,
+ *                 which is decided faster; when that is appended, it is their turn
  *
- * A pause that nobody used is followed by a longer one; after that, turns are long, as for one who never heard of
- * anybody. Who has nothing to append needs no turn, so nobody waits for a process that is idle or gone for longer
- * than it takes to find out. Correctness rests on none of this.
+ * A pause that nobody uses is followed by a longer one; after that, turns are long, as if no other process were
+ * known. A process without work needs no turn, so nobody waits long for a process that is idle or gone.
+ * Correctness does not depend on any of this.
  */
 
-/** How long one process appends while another does as well, in milliseconds. */
+/** Length of a turn while another process appends as well, in milliseconds. */
 const turnMs = 75
-/** The same where nobody else is heard of: so many times the pause that follows, which costs no more than that. */
+/** Length of a turn while no other process is known, as a multiple of the pause after it. */
 const alonePauses = 50
-/** An append that took longer says nothing of how long the next will take, another's or ours. In milliseconds. */
+/** A longer append is an outlier and not used to predict the next ones. In milliseconds. */
 const cycleMsMax = 30
-/** Pauses that nobody used before one is alone again. */
+/** Number of unused pauses after which the process counts as alone. */
 const pausesMax = 2
-/** Events of a batch that is to be in time, about. */
+/** Approximate number of events of a small batch. */
 const smallBatch = 64
 
 export class Turns {
@@ -37,23 +37,23 @@ export class Turns {
 
   constructor(private readonly now: () => number = () => performance.now()) {}
 
-  /** Events that the next batch may have. */
+  /** Maximum number of events of the next batch. */
   get eventsMax(): number {
     return this.isLate ? smallBatch : Number.POSITIVE_INFINITY
   }
 
-  /** How long it is the others' turn, as far as is known now, in milliseconds. */
+  /** The remaining time of the others' turn, as far as is known, in milliseconds. */
   get waitMs(): number {
     return Math.max(0, this.until - this.now())
   }
 
-  /** A batch is about to be decided. */
+  /** Called before a batch is decided. */
   begin(): void {
     this.began = this.now()
     if (this.began - this.wonAt >= this.pauseMs) this.turnBegan = this.began
   }
 
-  /** It is in the log. */
+  /** Called when the batch was appended. */
   won(): void {
     const now = this.now()
     this.wonAt = now
@@ -69,7 +69,7 @@ export class Turns {
     this.hasLost = false
   }
 
-  /** It is not: another was first. Whose turn it is may have been mistaken once; twice in a row, and they do not know of us. */
+  /** Called at a conflict. After one, whose turn it is may just have been mistaken. After two in a row, the others do not know of this process. */
   lost(): void {
     const isMistake = this.pauses > 0 && !this.hasLost
     this.hasLost = true
@@ -79,19 +79,19 @@ export class Turns {
     this.until = isMistake ? this.leftAt + this.quietMs : 0
   }
 
-  /** What another has appended was folded. */
+  /** Called when events of another process were folded. */
   heard(): void {
     this.pauses = pausesMax
     const now = this.now()
     if (now < this.until) this.until = Math.min(now, this.leftAt + turnMs + this.quietMs) + this.quietMs
   }
 
-  /** How long a pause of ours is, now: long enough for another to fold what it missed and to append. In milliseconds. */
+  /** Length of the next pause: long enough for another process to fold what it missed and to append. In milliseconds. */
   private get pauseMs(): number {
     return this.pauses === 0 ? 10 + 4 * this.quietMs : 2 * this.quietMs * 2 ** (pausesMax - this.pauses)
   }
 
-  /** Nothing heard for so long: the other has stopped, if it is about as quick as we are. In milliseconds. */
+  /** After this time without events, the other process has stopped, if it is about as fast as this one. In milliseconds. */
   private get quietMs(): number {
     return 3 + 1.5 * this.cycleMs
   }

@@ -1,4 +1,4 @@
-/** Finding out what became of an append that the store can say nothing about. */
+/** Resolves the outcome of an append that the store could not report. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { Availability } from './availability.js'
 import type { Batch } from './batch.js'
@@ -14,7 +14,7 @@ export interface Inquiry {
   readonly warn: (message: string) => void
 }
 
-/** Whether the log has this batch where it was meant to be, now. */
+/** Whether the log now has this batch at its revisions. */
 export const isThere = async (log: QueueLog, batch: Batch): Promise<'yes' | 'no' | 'another'> => {
   const [found] = await log.pick([batch.expected + 1])
   if (found === undefined) return 'no'
@@ -22,8 +22,8 @@ export const isThere = async (log: QueueLog, batch: Batch): Promise<'yes' | 'no'
 }
 
 /**
- * Settles an append of unknown outcome: the same append is sent again, same ids and expected revision, and
- * the log is read, until one of them knows. Never decided anew before that: it could happen twice.
+ * Resolves an unknown outcome: the same append is sent again, with the same ids and expected revision, and
+ * the log is read, until the outcome is known. The commands are not decided again before that: they could happen twice.
  */
 export const isInLog = async (batch: Batch, reason: string, { log, availability, isClosing, warn }: Inquiry): Promise<boolean> => {
   const doubt = `an append's outcome is unknown (${reason}); it is being settled`

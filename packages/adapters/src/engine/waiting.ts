@@ -1,4 +1,4 @@
-/** Claims that found nothing and wait for work, first come, first served. */
+/** The waiting claims (long polls), first come, first served. */
 import type { ClaimItem } from './batch.js'
 
 export class WaitingClaims {
@@ -9,17 +9,17 @@ export class WaitingClaims {
     return this.items.length
   }
 
-  /** There may be work for those in line, and no command that would have it handed out. */
+  /** Whether there may be tasks for them although no command would hand them out. */
   get isOfferDue(): boolean {
     return this.offerDue
   }
 
-  /** What there is will be offered to them now. */
+  /** Called when the available tasks are being offered. */
   clearOffer(): void {
     this.offerDue = false
   }
 
-  /** There is something new: whoever waits is to be asked again. */
+  /** Requests a new offer, because tasks may have become available. */
   requestOffer(): void {
     this.offerDue = this.items.length > 0
   }
@@ -28,18 +28,18 @@ export class WaitingClaims {
     this.items.push(item)
   }
 
-  /** Puts back what was served by a batch that did not come to be. */
+  /** Puts back claims that were served by a batch that was rolled back. */
   putBack(items: ReadonlyArray<ClaimItem>): void {
     this.items = [...items, ...this.items]
     this.offerDue = this.items.length > 0
   }
 
-  /** Offers work to each in turn; those that are served leave the line, as do those that are over. */
+  /** Offers tasks to each claim in turn. Claims that are served or over are removed. */
   offer(serve: (item: ClaimItem) => 'served' | 'empty' | 'full'): void {
     if (this.items.length === 0) return
     this.items = this.items.filter((item) => {
       if (item.isOver()) return false
-      // Those behind wait for the next batch, so that nobody is served before who came first.
+      // The later claims wait for the next batch, so that none is served before an earlier one.
       if (this.offerDue) return true
       const verdict = serve(item)
       if (verdict === 'full') this.offerDue = true

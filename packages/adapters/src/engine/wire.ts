@@ -1,7 +1,7 @@
 /**
- * Events as texts, and back. `data` holds the facts, with `content` (which the fold does not look into) as its
- * last member, so that it can be cut out without parsing. `metadata` opens with version and time, so that
- * a replay reads them without parsing the rest.
+ * Encodes events as texts and decodes them. `data` has the facts, with `content` (which the fold does not use) as its
+ * last member, so that it can be cut out without parsing. `metadata` begins with version and time, so that
+ * a replay can read them without parsing the rest.
  */
 import {
   daybookVersion,
@@ -24,13 +24,13 @@ import { readFacts } from './read-facts.js'
 import type { Caller } from './types.js'
 
 const contentMark = ',"content":'
-/** Only these carry content. In others the mark may stand within a value that the fold needs, as in a checkpoint. */
+/** The event types with content. In others, the text `,"content":` may be inside a value that the fold needs, such as a checkpoint. */
 const withContent: ReadonlySet<string> = new Set<EventType>(['TaskEnqueued', 'TaskImported', 'MarkedIncomplete', 'Completed'])
 
 export const encodeData = (event: QueueEvent): string => {
   const { data, content } = event
   switch (event.type) {
-    // The commonest shapes, at a third of the cost of JSON.stringify.
+    // The most common types, at a third of the cost of JSON.stringify.
     case 'Claimed': {
       const { task, token, expiresAt, probe } = event.data
       return `{"task":"${escaped(task)}${holderText(event.data.agent)}${token}${leaseText(expiresAt, probe)}`
@@ -51,10 +51,10 @@ export const encodeData = (event: QueueEvent): string => {
   }
 }
 
-// Most tasks are like others: what they share is printed once, and stands as one piece in the text of each.
+// Most tasks have the same settings: these are printed once, as a flat string that all of them share.
 
 let lastType: string | undefined
-/** By priority. */
+/** Cached by priority. */
 let kindTexts: Array<string | undefined> = []
 
 const kindText = ({ type, priority }: TaskFacts): string => {
@@ -98,12 +98,12 @@ const retryText = ({ timeout, maxRetries, backoffSeconds }: TaskFacts): string =
   return lastRetryText
 }
 
-/** What every `TaskEnqueued` says. */
+/** The facts that every `TaskEnqueued` has. */
 const commonFacts: ReadonlySet<string> = new Set<keyof TaskFacts>([
   'task', 'number', 'type', 'priority', 'idempotencyKey', 'timeout', 'maxRetries', 'backoffSeconds',
 ])
 
-/** The members that few tasks have, as they are spliced behind others. */
+/** The optional members of a task, to be appended to other members. */
 const optionalFacts = (facts: TaskFacts): string => {
   let count = 0
   for (const _ in facts) count++
@@ -120,7 +120,7 @@ export const contentOf = (data: string): string | undefined => {
 
 const versions = new Map<EventType, number>(eventTypes.map((type) => [type, versionOf(type)]))
 
-/** What the metadata of all events of a type opens with that come through one caller at one time. In one piece, as many share it. */
+/** The beginning of the metadata of events with the same type, caller and time. A flat string, because many events share it. */
 export const stampText = (type: EventType, caller: Caller, at: number): string =>
   [
     needsOf[type] === undefined ? '{' : `{"needs":${quote(needsOf[type])},`,
@@ -128,18 +128,18 @@ export const stampText = (type: EventType, caller: Caller, at: number): string =
     `,"$correlationId":${caller.correlationId === undefined ? '"' : `${quote(caller.correlationId)},"$causationId":"`}`,
   ].join('')
 
-/** Goes behind the stamp: which command it was, in a correlation of its own if its caller has none. */
+/** The part after the stamp: the command's id, and the correlation, which is the command's id if the caller has none. */
 export const causeText = (caller: Caller, causationId: string): string =>
   caller.correlationId === undefined ? `${causationId}","$causationId":"${causationId}` : causationId
 
-/** The metadata of an event, from stamp and cause and what came before. */
+/** The metadata of an event: stamp, cause and link to the previous event. */
 export const metadataText = (opening: string, prev: number | undefined): string =>
   prev === undefined ? `${opening}"}` : `${opening}","prev":${prev}}`
 
 export interface Stamp {
   readonly schemaVersion: number
   readonly at: number
-  /** The version of Daybook that it takes to understand the event. Most say nothing of it. */
+  /** The version of Daybook that the event needs. Most events do not have it. */
   readonly needs?: string
 }
 
@@ -149,8 +149,8 @@ let lastAtText = ''
 let lastAt = 0
 
 /**
- * Version and time of an event; the store's own clock where a stranger left them out. `undefined` for metadata
- * that is no JSON object, or has a version that is no number.
+ * Version and time of an event; the store's time if another program left it out. `undefined` if the metadata
+ * is not a JSON object, or its version is not a number.
  */
 export const readStamp = (metadata: string, created: string): Stamp | undefined => {
   if (metadata.startsWith(stampStart) && metadata.endsWith('}')) {
@@ -181,7 +181,7 @@ export const decodeRecorded = (recorded: Recorded): QueueEvent | Unreadable => {
   return isUnreadable(event) ? { ...event, ...claimsOf(recorded.metadata) } : event
 }
 
-/** What the writer of an event says of who can read it. */
+/** The version and needs that the writer recorded. */
 const claimsOf = (metadata: string): Pick<Unreadable, 'version' | 'needs'> => {
   const { schemaVersion, needs } = parseObject(metadata) ?? {}
   return {
@@ -194,11 +194,11 @@ const decode = (recorded: Recorded): QueueEvent | Unreadable => {
   if (!isEventType(recorded.type)) return { _tag: 'Unreadable', why: 'unknown type' }
   const stamp = readStamp(recorded.metadata, recorded.created)
   if (stamp === undefined) return { _tag: 'Unreadable', why: 'malformed data' }
-  // It may have a field that this version does not know of, and would pass over.
+  // The event may have a field that this version does not know and would ignore.
   if (stamp.needs !== undefined && isNewer(stamp.needs, daybookVersion)) return { _tag: 'Unreadable', why: 'unknown version' }
   const isNewest = stamp.schemaVersion === versions.get(recorded.type)
   const facts = isNewest ? readFacts(recorded.type, recorded.data) : undefined
-  // Of this very type, which TypeScript cannot relate to it.
+  // The facts are of this type, but TypeScript cannot know that.
   if (facts !== undefined) return { type: recorded.type, at: stamp.at, data: facts } as QueueEvent
   const cut = withContent.has(recorded.type) ? recorded.data.indexOf(contentMark) : -1
   const data = parseObject(cut < 0 ? recorded.data : `${recorded.data.slice(0, cut)}}`)
@@ -206,7 +206,7 @@ const decode = (recorded: Recorded): QueueEvent | Unreadable => {
   return decodeEvent(recorded.type, stamp.schemaVersion, stamp.at, data)
 }
 
-/** A JSON object, or `undefined`: what is in the log may come from a stranger. */
+/** A JSON object, or `undefined`: the log may contain events of other programs. */
 export const parseObject = (text: string): Readonly<Record<string, unknown>> | undefined => {
   try {
     const value: unknown = JSON.parse(text)

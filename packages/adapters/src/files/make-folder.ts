@@ -2,12 +2,12 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 
 /**
- * Makes a folder and those above it; does nothing where it is there already.
+ * Makes a folder and its parents; does nothing if it exists.
  *
  * *Gotchas*: not `mkdir` with `recursive`. In Node 20 that never returns below `/proc`, where a folder exists and takes no
  * entries: it makes the parent, tries again, and so on. Here each folder is tried at most twice.
  *
- * @throws Error with what stands in the way.
+ * @throws Error with the obstacle.
  */
 export const makeFolder = (path: string): void => {
   const folder = resolve(path)
@@ -25,12 +25,12 @@ const makeOne = (folder: string): void => {
   try {
     mkdirSync(folder)
   } catch (error) {
-    // Of a file system that is read-only, too: what is there need not be made.
+    // An existing folder is fine, also on a read-only file system.
     if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
   }
 }
 
-/** The folder above exists now. If it is still said to be missing, the file system takes no folders there. */
+/** The parent exists now. If making the folder still fails because it is missing, the file system does not allow folders there. */
 const makeLast = (folder: string, above: string): void => {
   try {
     makeOne(folder)

@@ -1,11 +1,11 @@
-/** Which tasks stand in which queue file, and in what order. */
+/** The tasks of each queue file, and their order. */
 import { isFinal, type Status, statuses, type TaskView } from '@daybook/core'
 import { mergeSorted } from './merge-sorted.js'
 
 export const queueFileNames = ['pending.json', 'in-progress.json', 'completed.json', 'dead-letter.json', 'cancelled.json'] as const
 export type QueueFileName = (typeof queueFileNames)[number]
 
-/** Every status has a file, or its tasks would be lost. Within a file the statuses come in this order. */
+/** Every status must have a file, or its tasks would be missing. This is also the order of statuses within a file. */
 const statusesOf: Readonly<Record<QueueFileName, ReadonlyArray<Status>>> = {
   'pending.json': ['pending', 'queued', 'scheduled', 'blocked'],
   'in-progress.json': ['in-progress', 'incomplete'],
@@ -18,7 +18,7 @@ const fileOf = Object.fromEntries(
   statuses.map((status) => [status, queueFileNames.find((name) => statusesOf[name].includes(status))]),
 ) as Readonly<Record<Status, QueueFileName>>
 
-/** What can be claimed now comes first, in the order of claims; of what is over, the newest. */
+/** Tasks that can be claimed come first, in the order of claims. Of finished tasks, the newest come first. */
 const inFileOrder = (a: TaskView, b: TaskView): number => {
   if (isFinal(a.status)) return (b.finishedAt ?? 0) - (a.finishedAt ?? 0) || b.lastRevision - a.lastRevision || b.number - a.number
   const places = statusesOf[fileOf[a.status]]
@@ -35,7 +35,7 @@ export interface FileList {
 export class FileLists {
   private readonly runs = new Map<QueueFileName, Array<Array<TaskView>>>(queueFileNames.map((name) => [name, []]))
 
-  /** Takes a few hundred tasks at a time, so that sorting them takes no long pause. */
+  /** Adds a few hundred tasks at a time, so that sorting them does not take long. */
   add(tasks: ReadonlyArray<TaskView>): void {
     const byFile = new Map<QueueFileName, Array<TaskView>>()
     for (const task of tasks) {

@@ -7,11 +7,11 @@
  *                          ├──────── commits meanwhile ◀────────┼─────────────────────────┘
  *                          └── what failed, after a while ◀─────┘
  *
- * One generation at a time, all of one revision. Files are replaced whole, one after the other: a reader that
- * wants all five from one moment compares their `revision`. All of it is done in small steps, and resting takes
- * four times as long as writing, so that a queue of any length has most of its thread and disk for itself.
+ * There is one generation at a time, and all its files show one revision. Files are replaced one after the other: a
+ * reader that needs all five of the same revision compares their `revision`. Everything is done in small steps, and
+ * resting takes four times as long as writing, so that a queue of any length has most of its thread and disk for itself.
  *
- * The files are a view. That they cannot be written stops nothing: it is told, shown in the status, and tried again.
+ * The files are a view. If they cannot be written, nothing stops: it is reported, shown in the status, and retried.
  */
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,12 +26,12 @@ import { makeFolder } from './make-folder.js'
 import { queueFileNames } from './queue-file-set.js'
 import { ReviewLog } from './review-log.js'
 
-/** How long commits are gathered before they are shown. */
+/** How long commits are gathered before they are written. */
 const gatherMs = 25
-/** Of the time that writing took. */
+/** Length of the rest, as a multiple of the time that writing took. */
 const restShare = 4
 const retryMs = { first: 250, most: 30_000 }
-/** How long the end of a server waits for its files. */
+/** How long the stop of a server waits for its files. */
 const closeMsMax = 2_000
 
 export interface QueueFilesOfOptions {
@@ -43,7 +43,7 @@ export interface QueueFilesOfOptions {
 
 /** Why the files are out of date. */
 export interface QueueFilesProblem {
-  /** Without paths: whoever may ask for it need not know them. */
+  /** Without paths, which are not for everybody who may ask for the status. */
   readonly reason: string
   /** When it began, in milliseconds since 1970. */
   readonly since: number
@@ -51,22 +51,22 @@ export interface QueueFilesProblem {
 
 export interface QueueFilesStatus {
   readonly queue: string
-  /** What the files show; -1 as long as there is nothing to show, `undefined` before they were written. */
+  /** The revision that the files show; -1 if there is nothing to show yet, `undefined` before they were written. */
   readonly revision: number | undefined
   readonly problem: QueueFilesProblem | undefined
 }
 
 export interface QueueFiles {
-  /** Resolves when writing was tried for the first time, whether that went well or not. */
+  /** Resolves after the first attempt to write, successful or not. */
   readonly tried: Promise<void>
   readonly status: () => QueueFilesStatus
   /** Waits until the files show this revision, or a later one. */
   readonly shown: (revision: number) => Promise<void>
-  /** Shows what has happened until now, as far as that takes no more than two seconds, then stops. */
+  /** Writes what has happened until now, for at most two seconds, then stops. */
   readonly close: () => Promise<void>
 }
 
-/** Begins at once, with a first generation. */
+/** Starts at once with a first generation. */
 export const startQueueFilesOf = (options: QueueFilesOfOptions): QueueFiles => new Writer(options)
 
 class Writer implements QueueFiles {
@@ -147,7 +147,7 @@ class Writer implements QueueFiles {
     })
   }
 
-  /** One generation. False when it failed: said once, when it begins. */
+  /** Writes one generation. False if that failed, which is reported once. */
   private async attempt(): Promise<boolean> {
     const { dir, warn } = this.options
     this.isDirty = false
@@ -170,13 +170,13 @@ class Writer implements QueueFiles {
   /** The revision that the files show now. */
   private async generation(): Promise<number> {
     const { engine, dir } = this.options
-    // Somebody may have removed it.
+    // The folder may have been removed.
     if (!(await isFolder(dir))) makeFolder(dir)
     if (!this.isCaughtUp) await this.catchUp()
     const turn = shortTurns()
     const othersTurn = (): Promise<void> => (this.isGivenUp ? Promise.reject(new Error('the server is stopping')) : turn())
     const moment = await readMoment(engine, othersTurn)
-    // Decisions come before the files: a file of revision R vouches for the review log up to R.
+    // Decisions are written before the files: a file of revision R means that the review log is complete up to R.
     await this.reviews.write(moment.revision)
     await writeFiles(dir, moment, this.contents, othersTurn)
     return moment.revision
@@ -191,7 +191,7 @@ class Writer implements QueueFiles {
     })
   }
 
-  /** Decisions made after the last generation on disk, and not logged because the server stopped. */
+  /** Logs the decisions that were made after the last generation on disk and not logged because the server stopped. */
   private async catchUp(): Promise<void> {
     const { engine, log, dir } = this.options
     await removeLeftovers(dir, queueFileNames)
@@ -207,13 +207,13 @@ class Writer implements QueueFiles {
 
 const isFolder = (path: string): Promise<boolean> => stat(path).then((found) => found.isDirectory(), () => false)
 
-/** `EACCES: permission denied, open '/a/b'` without what comes behind the comma. */
+/** `EACCES: permission denied, open '/a/b'` without the part after the comma. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error)
   return (error as NodeJS.ErrnoException).code === undefined ? error.message : (error.message.split(', ')[0] ?? error.message)
 }
 
-/** Of the beginning of a file, which names its revision. */
+/** Bytes at the beginning of a file that contain its revision. */
 const headBytes = 64
 
 /** The revision up to which the files on disk, and so the review log, are complete; `undefined` for a new folder. */

@@ -5,36 +5,36 @@ import { type QueueFiles, type QueueFilesStatus, startQueueFilesOf } from './que
 
 export interface QueueFoldersOptions {
   readonly daybook: Daybook
-  /** Made when it is missing. */
+  /** Created if it is missing. */
   readonly dir: string
   readonly warn?: (message: string) => void
 }
 
 export interface QueueFolders {
-  /** Resolves when writing was tried for all queues that there were, whether that went well or not. */
+  /** Resolves after the first attempt to write the files of all queues, successful or not. */
   readonly tried: Promise<void>
-  /** Of each queue. */
+  /** The status of each queue's files. */
   readonly status: () => ReadonlyArray<QueueFilesStatus>
   /** The files of one queue; `undefined` before its first event is noticed. */
   readonly of: (queue: string) => QueueFiles | undefined
-  /** Shows what has happened until now, as far as that does not take long, then stops. */
+  /** Writes what has happened until now, for a short time at most, then stops. */
   readonly close: () => Promise<void>
 }
 
-/** How often new queues are looked for. */
+/** Interval of looking for new queues. */
 const lookMs = 50
 
-/** A queue may be called like one of the files: its folder is not. */
+/** The folder of a queue. It differs from the names of the files, even if the queue's name does not. */
 export const folderOf = (dir: string, queue: string): string => {
   if (queue === 'default') return dir
   return join(dir, /\.(json|md|tmp|queue)$/i.test(queue) ? `${queue}.queue` : queue)
 }
 
 /**
- * Starts to keep the files. Never fails: what stands in the way is told, shown in the status, and tried again.
+ * Starts writing the files. Never fails: problems are reported, shown in the status, and retried.
  *
- * *Gotchas*: the folder belongs to Daybook. What others write into these files is overwritten; `daybook
- * import` takes tasks in. On file systems without case, queues that differ in case alone share a folder.
+ * *Gotchas*: the folder belongs to Daybook. Changes to these files by others are overwritten; `daybook
+ * import` imports tasks. On case-insensitive file systems, queues that differ only in case share a folder.
  */
 export const startQueueFiles = ({ daybook, dir, warn = () => undefined }: QueueFoldersOptions): QueueFolders => {
   const started = new Map<string, QueueFiles>()
@@ -51,7 +51,7 @@ export const startQueueFiles = ({ daybook, dir, warn = () => undefined }: QueueF
     await daybook.open('default').then(start, (error: unknown) => warn(`there are no files of the default queue until it can be opened: ${String(error)}`))
     await Promise.all([...started.values()].map(({ tried }) => tried))
   }
-  // A daybook that cannot be read is for whoever opened it.
+  // A daybook that cannot be read is reported to whoever opened it.
   const tried = begin().catch(() => undefined)
   const timer = setInterval(look, lookMs)
   timer.unref()

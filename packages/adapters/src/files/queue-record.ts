@@ -1,4 +1,4 @@
-/** A task as it stands in a queue file, in the fields of LK-01. */
+/** A task in a queue file, with the fields of LK-01. */
 import type { TaskView } from '@daybook/core'
 
 const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())

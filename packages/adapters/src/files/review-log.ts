@@ -1,6 +1,6 @@
 /**
- * The log of dead letter decisions, `dlq-review-{date}.md`, beside the queue files (LK-11). For people to
- * read; the truth is in the queue's own events, and every line names the revision of its event.
+ * The log of dead letter decisions, `dlq-review-{date}.md`, next to the queue files (LK-11). It is for people. The
+ * queue's events are the original, and every line has the revision of its event.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,17 +18,17 @@ interface ReviewDecision {
   readonly reason: string
 }
 
-/** The task, as far as a line shows it. */
+/** The parts of a task that a line shows. */
 interface ReviewedTask {
   readonly type: string
   readonly lastError?: string
 }
 
-/** Tasks asked for in one question. */
+/** Tasks read with one query. */
 const askMax = 500
 
 export class ReviewLog {
-  /** Not written yet, by revision: at the start, a decision may be read from the log and arrive as a commit as well. */
+  /** Decisions not written yet, by revision: at the start, a decision may be read from the log and also arrive as a commit. */
   private readonly waiting = new Map<number, ReviewDecision>()
 
   constructor(
@@ -36,7 +36,7 @@ export class ReviewLog {
     private readonly dir: string,
   ) {}
 
-  /** Takes note of a decision, if the event is one. */
+  /** Records a decision, if the event is one. */
   note(event: QueueEvent | Unreadable, revision: number): void {
     const decision = isUnreadable(event) ? undefined : decisionOf(event, revision)
     if (decision !== undefined) this.waiting.set(revision, decision)
@@ -82,7 +82,7 @@ const decisionOf = (event: QueueEvent, revision: number): ReviewDecision | undef
   return { revision, at: event.at, verdict: event.type === 'Requeued' ? 'retried' : 'discarded', task, reviewer, reason }
 }
 
-// One decision is one line, whatever people type.
+// One decision is one line, even if its text has line breaks.
 const oneLine = (text: string, max = 500): string => {
   const flat = text.replace(/\s+/g, ' ').trim()
   return flat.length > max ? `${flat.slice(0, max - 1)}…` : flat
@@ -96,7 +96,7 @@ const lineOf = ({ revision, at, verdict, task, reviewer, reason }: ReviewDecisio
   return `- ${time} **${verdict}** ${oneLine(task)}${type} by ${oneLine(reviewer)}: ${sentence(reason || 'no reason given')}${error} [revision ${revision}]`
 }
 
-/** Revisions that the file has lines of. */
+/** The revisions of the decisions in the file. */
 const loggedRevisions = async (file: string): Promise<ReadonlySet<number>> => {
   try {
     const text = await readFile(file, 'utf8')

@@ -1,4 +1,4 @@
-/** Cancelling a task, and with it all tasks that depend on it (LK-12, INV-8). */
+/** Cancels a task and all tasks that depend on it (LK-12, INV-8). */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, Envelope, TaskFilter } from '../commands.js'
@@ -30,7 +30,7 @@ export const decideCancel = (
     }),
   )
 
-/** Events of one command by a filter; one task with its dependents may have more. */
+/** Maximum number of events of one command by filter; a single task with its dependents may have more. */
 export const cancelMax = 1_000
 
 /** Finished tasks stay as they are, and dead letters are for a reviewer. */
@@ -58,7 +58,7 @@ export const decideCancelAll = (
   return E.right(events)
 }
 
-/** The filter, with the statuses that it means where it names none. */
+/** The filter with the default statuses if it has none. */
 export const cancellableOf = (filter: TaskFilter): TaskFilter & { readonly statuses: ReadonlyArray<Status> } => ({
   ...filter,
   statuses: filter.statuses ?? cancellable,

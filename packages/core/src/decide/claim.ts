@@ -1,6 +1,6 @@
 /**
- * Which tasks a claim gets (LK-06). Each question is a function of its own: which groups may this agent take from now,
- * and which of their tasks is first. The groups' sorted lists are merged from their heads, so the cost grows with the
+ * Chooses the tasks of a claim (LK-06): first the groups from which the agent may take tasks, then the
+ * first of their tasks. The groups' sorted lists are merged from their heads, so the cost grows with the
  * number of groups and not with the backlog.
  */
 import * as E from 'fp-ts/lib/Either.js'
@@ -81,7 +81,7 @@ const openGroups = (tables: Tables, request: ClaimRequest): ReadonlyArray<OpenGr
   return open
 }
 
-/** Whether a breaker lets no task of its type through now: it is open, or its test is under way (INV-6). */
+/** Whether the breaker admits no task of its type now: it is open, or its probe is under way (INV-6). */
 export const isShut = ({ state, probe }: Breaker): boolean => state === 'open' || (state === 'half-open' && probe !== null)
 
 const firstOf = (open: ReadonlyArray<OpenGroup>): OpenGroup => {

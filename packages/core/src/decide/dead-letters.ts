@@ -13,7 +13,7 @@ import { taskById } from './lookup.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
-/** Most dead letters that one command by filter takes. They are one atomic append. */
+/** Maximum number of dead letters in one command by filter. They are one atomic append. */
 export const reviewMax = 1_000
 
 export const decideRetry = (command: CommandOf<'Retry'>, tables: Tables, { at }: Envelope): Decision =>
@@ -72,7 +72,7 @@ const chosen = (
 /**
  * The first `max` dead letters that match: by type or group, then by rank.
  *
- * Cost: O(dead letters looked at). A signature is looked up; only `error` passes over tasks that do not match.
+ * Cost: O(dead letters examined). A signature uses the index; only `error` scans tasks that do not match.
  */
 export const deadLettersMatching = (
   tables: Tables,

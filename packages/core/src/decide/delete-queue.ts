@@ -1,4 +1,4 @@
-/** A queue that nobody needs any more: forgotten when nothing in it is unfinished. Its log stays (ADR 17). */
+/** Deletes a queue without unfinished tasks. Its log stays (ADR 19). */
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
@@ -6,7 +6,7 @@ import { reject, type Rejection } from '../rejections.js'
 import type { Tables } from '../tables.js'
 import { isFinal, statuses } from '../task.js'
 
-/** Finished tasks that one event forgets at most: the queue decides nothing else meanwhile. */
+/** Maximum number of finished tasks that one event forgets: the queue decides nothing else meanwhile. */
 export const deletableMax = 10_000
 
 export const decideDeleteQueue = (

@@ -1,6 +1,6 @@
 /**
- * The events of a command under way. Most commands end one attempt of one task. A tick may end many: the draft counts
- * the failures that it adds, so that a breaker opens at the right one.
+ * Collects the events of a command. Most commands end one attempt of one task, but a tick may end many. The draft
+ * counts the failures that it adds, so that a breaker opens at the right one.
  */
 import type { DeadLetterReason, ExpiryCause, QueueEvent } from '../events.js'
 import { exhaustedBy } from '../attempts.js'
@@ -55,12 +55,12 @@ export class Draft {
     this.moveBreaker(task, lease, reason !== undefined)
   }
 
-  /** A release was the last attempt that the task had. */
+  /** Makes a dead letter of a task that was released in its last attempt. */
   deadLetterAfterRelease(task: TaskRecord, lease: Lease): void {
     const { tables, at } = this
     const { type } = task.group
     this.emit({ type: 'DeadLettered', at, data: { task: task.id, reason: 'attempts-exhausted' } })
-    // A dead letter counts, but a release is no failed attempt. A test task that is released only frees its place (LK-15).
+    // A dead letter counts as a failure, but a release does not count as a failed attempt. A released probe only makes room for another (LK-15).
     if (breakerSettings(tables.head.settings, type).countOn === 'attempt' || tables.breakers.get(type)?.probe === task) return
     this.moveBreaker(task, lease, true)
   }

@@ -1,12 +1,12 @@
 /**
- * What makes a task a duplicate of another (LK-05). Whether tasks share keys is said by the queue's setting `deduplicate`, or by the
- * task itself:
+ * Decides whether a task is a duplicate of another (LK-05). The queue's setting `deduplicate`, or that of the task itself, determines
+ * which keys are compared:
  *
- * - `content`: by the producer's key, and without one by the hash of type and payload.
- * - `key`: by the producer's key alone.
- * - `off`: never.
+ * - `content`: the producer's key, or if there is none, the hash of type and payload.
+ * - `key`: only the producer's key.
+ * - `off`: none.
  *
- * A task that shares no key gets one that is its own, so that no two known tasks ever have the same (INV-7).
+ * A task whose key is not compared gets a unique one, so that no two known tasks ever have the same key (INV-7).
  */
 import * as E from 'fp-ts/lib/Either.js'
 import type { ImportedTask, PreparedTask } from '../commands.js'
@@ -16,17 +16,17 @@ import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import type { TextIndex } from '../text-index.js'
 
-/** The tasks of the request before the one at hand. */
+/** The earlier tasks of the same request. */
 export interface Earlier<T> {
   readonly byId: TextIndex<T>
-  /** Those that later ones would duplicate. */
+  /** Those that later tasks may duplicate. */
   readonly byKey: TextIndex<T>
 }
 
-/** How a task is taken in: with the key that it came with, with one of its own, or not at all. */
+/** How a task is enqueued: with the given key, with a unique one, or not at all. */
 export type Verdict = 'shared key' | 'own key' | 'duplicate'
 
-/** A duplicate is no error, and emits no event (INV-7). */
+/** A duplicate is not an error and emits no event (INV-7). */
 export const judge = <T extends PreparedTask | ImportedTask>(
   task: T,
   known: KnownTasks,
@@ -45,7 +45,7 @@ export const judge = <T extends PreparedTask | ImportedTask>(
   const rival = known.byKey(task.idempotencyKey) ?? earlier?.byKey.get(task.idempotencyKey)
   if (rival === undefined) return sharedKey
   if (task.isContentKey !== true || task.isMadeId === true) return duplicate
-  // It has an id of its own, so its producer means another task. An import takes tasks as they stand.
+  // It has its own id, so the producer means another task. An import accepts such tasks.
   return isImport ? ownKey : E.left(sameContent(task, rival))
 }
 const duplicate = E.right('duplicate' as const)
@@ -78,10 +78,10 @@ const sameContent = (task: PreparedTask, rival: TaskRecord | PreparedTask): Reje
   )
 }
 
-/** Of the 128 characters that a key may have, these are left beside `#` and the longest number. */
+/** A key may have 128 characters; these are left besides `#` and the longest number. */
 const baseMax = 111
 
-/** A key that no other task has: the one that it came with, and its number. */
+/** A unique key: the given one and the task's number. */
 export const ownKeyOf = ({ idempotencyKey }: PreparedTask, number: number): string =>
-  // Cut where a character ends: half a surrogate pair could not be written.
+  // Not cut within a surrogate pair, because a lone surrogate could not be written.
   `${idempotencyKey.slice(0, baseMax).replace(/[\ud800-\udbff]$/, '')}#${number}`

@@ -1,4 +1,4 @@
-/** Taking tasks in: each once (LK-05), all of a command or none, dependencies known and without a cycle. */
+/** Enqueues and imports tasks: each once (LK-05), all of a command or none, with known dependencies and without cycles. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope, ImportedTask, PreparedTask } from '../commands.js'
 import type { QueueEvent } from '../events.js'
@@ -20,7 +20,7 @@ export const decideEnqueue = (command: CommandOf<'Enqueue'>, tables: Tables, { a
     content: task.content,
   }))
 
-/** Like an enqueue, but a task that is known already, in whatever state, is passed over (EV-09). */
+/** Like an enqueue, but a task that is already known, in any status, is skipped (EV-09). */
 export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at }: Envelope): Decision =>
   takeIn(command.tasks, new KnownTasks(tables, at), true, (task, facts) => {
     const { status, createdAt = at, finishedAt, retries = 0, lastError, content } = task
@@ -48,7 +48,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
 ): Decision => {
   const { tables } = known
   const fresh: Array<T> = []
-  /** Those that share no key with others. */
+  /** Tasks with a unique key. */
   const apart = new Set<T>()
   const earlier = tasks.length > 1 ? earlierTasks(fresh, tasks.length, tables.seed) : undefined
   const folded = new Map<string, string>()
@@ -78,7 +78,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   for (const task of ordered) {
     number++
     const key = apart.has(task) ? ownKeyOf(task, number) : task.idempotencyKey
-    // Only a producer who has given just this key to another task gets here.
+    // Happens only if a producer has used exactly this key for another task.
     if (key !== task.idempotencyKey && (known.byKey(key) !== undefined || earlier?.byKey.has(key) === true)) {
       return E.left(reject('conflict', `${task.id} would get the key ${key}, which another task has: give it an idempotencyKey, with deduplicate: key`))
     }
@@ -115,11 +115,11 @@ const factsOf = (task: PreparedTask, idempotencyKey: string, number: number, tab
   return facts
 }
 
-/** Dependencies before their dependents, else as given; refuses what is unknown, hopeless or circular (TQM-ASSIGN-002). */
+/** Dependencies before their dependents, otherwise in the given order; refuses unknown, hopeless and circular dependencies (TQM-ASSIGN-002). */
 const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
   tasks: ReadonlyArray<T>,
   given: TextIndex<T> | undefined,
-  /** Duplicates of the request, whose ids name nothing, and the tasks that they are taken for. */
+  /** Duplicates within the request, whose ids are not used, and the tasks that they duplicate. */
   folded: ReadonlyMap<string, string>,
   known: KnownTasks,
 ): E.Either<Rejection, ReadonlyArray<T>> => {
@@ -176,12 +176,12 @@ const knownDependency = (
     return reject('unknown-dependency', `${task.id} depends on ${id}, which is not in queue ${known.tables.queue}: enqueue it first or in the same request`)
   }
   if (dependency.status !== 'cancelled' && dependency.status !== 'discarded') return undefined
-  // A finished task that is taken in with its history may have depended on anything; a dead letter may come back.
+  // An imported finished task may have depended on anything; a dead letter may be sent back.
   if (isFinal(statusOf(task))) return undefined
   return hopeless(task, id, dependency.status)
 }
 
-/** To wait for it would be to wait for ever (INV-8). */
+/** A dependency that will never complete: the task would wait for ever (INV-8). */
 const hopeless = (task: PreparedTask, id: string, status: Status): Rejection =>
   reject('unknown-dependency', `${task.id} depends on ${id}, which is ${status} and will never complete`)
 

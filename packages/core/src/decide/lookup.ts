@@ -4,7 +4,7 @@ import { knownAt } from '../retention.js'
 import { isHeld, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
-/** A task in the state by its id, or by its number as `#42`: also one that is known no longer, until it leaves. */
+/** A task in the state by its id, or by its number as `#42`; also one whose retention is over and that has not left the state yet. */
 export const recordOf = (tables: Tables, id: string): TaskRecord | undefined =>
   id.startsWith('#') ? tables.byNumber.get(Number(id.slice(1))) : tables.find(id)
 

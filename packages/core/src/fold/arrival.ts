@@ -16,7 +16,7 @@ export const imported = (tables: Tables, event: EventOf<'TaskImported'>): void =
     ...(lastError === undefined ? {} : { lastError: keptError(lastError) }),
     ...(status === 'dead-letter' ? { deadLetter: { at: event.at, reason: 'imported' } as const } : {}),
   }
-  // Retention begins at the import, so that imported tasks can be seen.
+  // Retention begins at the import, so that imported tasks stay visible.
   const finished = isFinal(status) ? Math.max(finishedAt ?? event.at, event.at) : 0
   arrive(tables, event.data, createdAt, status, retries, history, finished)
 }
@@ -70,7 +70,7 @@ const arrive = (
   if (missing > 0 && !isFinal(status)) {
     for (const id of dependencies) {
       const dependency = tables.byId.get(id)
-      // One that is cancelled never completes: only a foreign log has a task that waits for it.
+      // A cancelled dependency never completes. Only a foreign log has a task that waits for one.
       if (dependency !== undefined && !isFinal(dependency.status)) tables.addDependent(dependency, task)
     }
   }

@@ -1,10 +1,10 @@
-/** What the end of a claim does to the breaker of its type, and the moves of a breaker (LK-13 to LK-15). */
+/** The effects of ended claims on the breaker of their type, and the transitions of breakers (LK-13 to LK-15). */
 import type { EventOf } from '../events.js'
 import { breakerSettings } from '../settings.js'
 import { type Breaker, type BreakerState, failuresAt, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
-/** The claim of a half-open breaker's test task has ended: another task may be the test (LK-15). */
+/** Called when the claim of a probe has ended: another task may be the probe (LK-15). */
 export const freeProbe = (tables: Tables, task: TaskRecord): void => {
   const breaker = tables.breakers.get(task.group.type)
   if (breaker?.probe === task) tables.updateBreaker(breaker, (b) => (b.probe = null))

@@ -31,7 +31,7 @@ export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
     record.status = 'in-progress'
     record.lease = lease
     record.dueAt = expiresAt
-    // Whoever begins anew has come nowhere yet; a checkpoint is what it may go on from.
+    // A new attempt has no progress yet, but keeps the checkpoint.
     if (record.extras.progressRevision !== undefined) {
       const { progressRevision: _, ...kept } = record.extras
       record.extras = kept
@@ -89,8 +89,8 @@ export const failed = (tables: Tables, event: EventOf<'Failed'>): void => {
 }
 
 /**
- * A claim ended without success. It was an attempt if the agent tried or refused the task, and a retry if it failed (INV-3). It was neither if
- * the agent never heard of the claim, was stopping, or was ended by an operator.
+ * Ends a claim without success. It counts as an attempt if the agent tried or refused the task, and as a retry if it failed (INV-3). It counts as
+ * neither if the agent never received the claim, was stopping, or was terminated by an operator.
  */
 const endClaim = (
   tables: Tables,
