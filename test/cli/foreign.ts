@@ -4,6 +4,16 @@ import * as E from 'fp-ts/lib/Either.js'
 
 const lease = { task: 'a', agent: 'x', token: 1 }
 
+/** An event of a server whose clock was so many seconds ahead. */
+export const appendLater = async (file: string, seconds: number): Promise<void> => {
+  const store = await openSqliteStore({ file })
+  const at = new Date(Date.now() + seconds * 1_000).toISOString()
+  const event = { id: crypto.randomUUID(), type: 'QueueConfigured', data: '{"patch":{"maxAttempts":7}}', metadata: JSON.stringify({ schemaVersion: 1, at, actor: 'fast' }) }
+  const appended = await store.append('taskqueue-default', [event], 'any')()
+  await store.close()
+  if (E.isLeft(appended)) throw new Error(JSON.stringify(appended.left))
+}
+
 export const appendForeign = async (file: string): Promise<void> => {
   const store = await openSqliteStore({ file })
   const at = new Date().toISOString()

@@ -43,10 +43,21 @@ describe('options of serve', () => {
     })
   })
 
+  test('how far the clock may jump: seconds, or off', async () => {
+    expect((await options({})).clockJumpMs).toBeUndefined()
+    expect((await options({ clockJump: '12.5' })).clockJumpMs).toBe(12_500)
+    expect((await options({}, { DAYBOOK_CLOCK_JUMP: '60' })).clockJumpMs).toBe(60_000)
+    expect((await options({ clockJump: 'off' }, { DAYBOOK_CLOCK_JUMP: '60' })).clockJumpMs).toBe(Number.POSITIVE_INFINITY)
+    expect((await options({ config: config('clockJump: off') })).clockJumpMs).toBe(Number.POSITIVE_INFINITY)
+    expect((await options({ config: config('clockJump: 600') })).clockJumpMs).toBe(600_000)
+  })
+
   test('all errors are reported at once', async () => {
     expect(await problems({ port: '99999', auth: 'maybe', store: 'mysql:x' })).toEqual([
       expect.stringContaining('port "99999"') as string, expect.stringContaining('auth "maybe"') as string, expect.stringContaining('store "mysql:x"') as string,
     ])
+    expect(await problems({ clockJump: '4' })).toEqual([expect.stringContaining('clock-jump "4"') as string])
+    expect(await problems({ clockJump: 'soon' })).toEqual([expect.stringContaining('clock-jump "soon"') as string])
     expect(await problems({ config: join(dir, 'none.yaml') })).toEqual([expect.stringContaining('none.yaml') as string])
     expect(await problems({ config: config('hosts: x') })).toEqual([expect.stringContaining('hosts is not known here') as string])
     expect(await problems({ config: config('defaults: {maxRetrys: 3}') })).toEqual([expect.stringContaining('defaults.maxRetrys is not a field here') as string])

@@ -179,6 +179,19 @@ describe('daybook doctor on files', () => {
     expect(await doctor('--data', data)).toMatchObject({ code: 1, ok: false })
   })
 
+  test('a queue whose time is ahead of every clock: said of a file and of a server, and nothing is wrong', async () => {
+    const data = await filled()
+    const { appendLater } = await import('./foreign.js')
+    await appendLater(join(data, 'daybook.sqlite'), 86_400)
+    const { code, ok, findings } = await doctor('--data', data)
+    expect([code, ok]).toEqual([0, true])
+    const says = /its time is 86[34]\d\d s ahead of this machine's clock/
+    expect(findings).toContainEqual({ level: 'note', about: 'queue default', says: expect.stringMatching(says) as string })
+    const server = await serving()
+    const online = await server.daybook(['doctor'])
+    expect([online.code, online.out]).toEqual([0, expect.stringMatching(/its time is 86[34]\d\d s ahead of the clock of its server/) as string])
+  })
+
   test('EV-11: events of unknown type or version, malformed ones and misfits are counted', async () => {
     const data = await filled()
     const { appendForeign } = await import('./foreign.js')

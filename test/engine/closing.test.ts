@@ -5,7 +5,7 @@ import { revisionOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { faultyStore } from '../support/faulty-store.js'
 import { memorySnapshots } from '../support/memory-snapshots.js'
-import { claim, codeOf, caller, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, sleep, stateText, task, textOf } from '../support/queue.js'
+import { claim, codeOf, caller, enqueue, foldAll, isSettled, logOf, ok, openQueue, settle, stateText, task, textOf } from '../support/queue.js'
 import { useVirtualTime } from '../support/virtual-time.js'
 
 useVirtualTime()
@@ -135,14 +135,17 @@ test('an outcome that becomes known while closing is acknowledged', async () => 
 
 test('a lease that expires while closing is left to the next start', async () => {
   const store = openMemoryStore()
-  const { engine } = await openQueue({ store })
-  await engine.submit(enqueue(task('a', { timeout: 0.02 })), caller)
+  let now = 1_700_000_000_000
+  const clock = () => now
+  const { engine } = await openQueue({ store, clock })
+  await engine.submit(enqueue(task('a', { timeout: 10 })), caller)
   await engine.claim(claim(), caller)
-  await engine.close()
-  await sleep(40)
+  const closing = engine.close()
+  now += 20_000
+  await closing
   expect((await logOf(store)).length).toBe(2)
-  const { engine: again } = await openQueue({ store })
-  expect(await again.reached(2, 2_000)).toBe(true)
+  const { engine: again } = await openQueue({ store, clock })
+  expect(await again.reached(2, 30_000)).toBe(true)
 })
 
 // ------------------------------------------------------------------ all queues of a store

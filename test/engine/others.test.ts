@@ -148,7 +148,7 @@ test('two engines, each with a task for one worker: both are done once and repor
 
 test('a queue that another process created is found, and its timers run although nobody asks for it', async () => {
   const store = openMemoryStore({ isShared: true })
-  const here = createDaybook({ store })
+  const here = createDaybook({ store, leaseGraceMs: 0 })
   const there = createDaybook({ store: { ...store, close: async () => undefined } })
   await Promise.all([here.ready, there.ready])
   expect(await here.find('q')).toBeUndefined()

@@ -80,7 +80,7 @@ test('a refused write makes the queue unavailable for five seconds only, so that
     ...memory,
     append: (...args) => (isFull ? () => Promise.resolve(left({ _tag: 'Unavailable', reason: 'disk full' })) : memory.append(...args)),
   }
-  const daybook = createDaybook({ store, clock: () => now })
+  const daybook = createDaybook({ store, monotonic: () => now })
   const queue = await enqueue(daybook, 1)
   isFull = true
   expect(isRight(await queue.submit({ type: 'Pause', reason: 'x' }, caller))).toBe(false)

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import type { Daybook } from '@daybook/adapters/engine'
+import { createDaybook, type Daybook } from '@daybook/adapters/engine'
 import type { HttpServerOptions } from '@daybook/adapters/http'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { adminToken, type Body, report, startTestServer, type TestServer } from './support.js'
@@ -60,6 +60,44 @@ test('a queue that cannot append makes the server not ready', () =>
     Object.defineProperty(engine, 'status', { value: () => ({ ...status, unavailable: 'the disk is full' }) })
     expect(await server.get('/readyz')).toMatchObject({ status: 503, body: { detail: 'q: the disk is full', queues: [{ queue: 'q', reason: 'the disk is full' }] } })
   }))
+
+test('a server whose clock is refused is not ready, and says why to everybody', async () => {
+  let offset = 0
+  const daybook = createDaybook({ store: openMemoryStore(), clock: () => Date.now() + offset })
+  await using(startTestServer({ daybook }), async (server) => {
+    expect((await server.post('/api/queues/q/tasks', { type: 't' })).status).toBe(201)
+    offset = 3_600_000
+    const refused = await server.post('/api/queues/q/tasks', { type: 'u' })
+    expect(refused).toMatchObject({ status: 503, body: { code: 'clock', detail: expect.stringContaining('jumped ahead by 3600 s') as string, retryAfterSeconds: 5 } })
+    expect((await server.get('/readyz')).body.detail).toContain("q: this server's clock jumped ahead")
+    expect((await server.get('/metrics')).text).toContain('daybook_queue_available{queue="q"} 0')
+    expect((await server.get('/api/queues/q/depth')).body.total).toBe(1)
+    offset = 0
+    expect((await server.post('/api/queues/q/tasks', { type: 'u' })).status).toBe(201)
+    expect((await server.get('/readyz')).body.status).toBe('ready')
+  })
+})
+
+test("a queue whose time is ahead of this server's clock: readiness and metrics say how far, and waits are counted in its time", async () => {
+  const store = openMemoryStore()
+  const fast = createDaybook({ store: { ...store, close: async () => undefined }, clock: () => Date.now() + 86_400_000 })
+  const there = await fast.open('q')
+  await there.submit({ type: 'Pause', reason: 'a fast clock' }, { actor: 'tester' })
+  await fast.close()
+  await using(startTestServer({}, store), async (server) => {
+    await server.daybook.ready
+    await server.post('/api/queues/q/tasks', { type: 't' })
+    const { ahead } = (await server.get('/readyz')).body
+    expect(ahead).toMatchObject([{ queue: 'q' }])
+    expect(ahead[0].seconds).toBeCloseTo(86_400, -2)
+    const [, seconds] = /daybook_queue_time_ahead_seconds\{queue="q"\} (\S+)/.exec((await server.get('/metrics')).text) ?? []
+    expect(Number(seconds)).toBeCloseTo(86_400, -2)
+    // As long as the task waits, and not a day less.
+    let wait = 0
+    while (wait === 0) wait = (await server.get('/api/queues/q/depth')).body.oldestWaitSeconds
+    expect(wait).toBeLessThan(3_600)
+  })
+})
 
 test('metrics: gauges, counters, and no ids', () =>
   using(startTestServer(), async (server) => {

@@ -129,8 +129,8 @@ describe('INV-19 has teeth: an acknowledged command that is not in the log is ca
   })
 
   test('Resume of a paused queue; Tick when something is due', async () => {
-    const { engine, store } = await openQueue({ clock: () => now })
     let now = 1_700_000_000_000
+    const { engine, store } = await openQueue({ clock: () => now })
     const { exchanges, send } = recording(engine)
     await send(enqueue(task('a', { timeout: 1 }), 'b'))
     await send(claim())

@@ -109,6 +109,7 @@ export const faultyStore = (inner: EventStore, plan: FaultPlan = () => ({ kind: 
     name: `faulty ${inner.name}`,
     limits: inner.limits,
     isShared: inner.isShared,
+    ...(inner.time === undefined ? {} : { time: inner.time }),
     script,
     appends,
     failReads: 0,

@@ -38,13 +38,35 @@ export interface OpenOptions extends EngineOptions {
   readonly snapshots?: SnapshotStore
 }
 
-/** Queue `q` on a store whose appends are counted and can be made to fail. */
+/** A clock that the test sets, and that has never jumped: the monotonic one goes on with it, and stands still when it is set back. */
+export const setClock = (clock: () => number): Pick<EngineOptions, 'clock' | 'monotonic' | 'clockJumpMs'> => {
+  let before = clock()
+  let passed = 0
+  const monotonic = (): number => {
+    const now = clock()
+    passed += Math.max(0, now - before)
+    before = now
+    return passed
+  }
+  return { clock, monotonic, clockJumpMs: Number.POSITIVE_INFINITY }
+}
+
+/**
+ * Queue `q` on a store whose appends are counted and can be made to fail. Leases end at once, unless a test asks for grace.
+ * A `clock` without a `monotonic` is one that the test sets.
+ */
 export const openQueue = async ({ store: inner = openMemoryStore(), snapshots, ...options }: OpenOptions = {}): Promise<Opened> => {
   const store = faultyStore(inner)
   const warnings: Array<string> = []
   const warn = (message: string): void => void warnings.push(message)
   const report = { skipped: (name: string, reason: string) => warn(`${name}: ${reason}`), progress: () => undefined }
-  const engine = await openEngine(store, 'q', snapshots, report, { random: () => 0.5, warn, ...options })
+  const engine = await openEngine(store, 'q', snapshots, report, {
+    random: () => 0.5,
+    warn,
+    leaseGraceMs: 0,
+    ...options,
+    ...(options.clock === undefined || options.monotonic !== undefined ? {} : setClock(options.clock)),
+  })
   return { engine: answering(engine), store, warnings }
 }
 
@@ -61,7 +83,7 @@ const answering = (engine: QueueEngine): QueueEngine => {
     committed: engine.committed,
     submit: (command, by) => inTime(nameOf(command), engine.submit(command, by)),
     submitAll: (commands, by) => inTime(`answers to ${commands.length} commands`, engine.submitAll(commands, by)),
-    claim: (command, by, options) => inTime(nameOf(command), engine.claim(command, by, options), (options?.waitMs ?? 0) + patienceMs),
+    claim: (command, by, options) => inTime(nameOf(command), engine.claim(command, by, options), Math.min((options?.waitMs ?? 0) + patienceMs, 2 ** 31 - 1)),
     read: (query) => inTime('an answer to a query', engine.read(query)),
     reached: (revision, waitMs) => engine.reached(revision, waitMs),
     contents: (revisions) => inTime('contents', engine.contents(revisions)),

@@ -28,6 +28,7 @@ export interface SimulationReport {
   readonly exchanges: ReadonlyArray<Exchange>
 }
 
+const yearMs = 365 * 86_400_000
 const callers = 14
 const commandsEach = 20
 
@@ -40,7 +41,7 @@ export const simulate = async (seed: number, options: SimulationOptions): Promis
     inner: openMemoryStore({ isShared: options.engines > 1 || random() < 0.5 }),
     heal: () => undefined,
   }
-  const time = { offset: 0 }
+  const clocks = Array.from({ length: options.engines }, () => ({ offset: 0 }))
   const snapshots = memorySnapshots()
   const opened = await Promise.all(
     Array.from({ length: options.engines }, async (_, index) => {
@@ -48,7 +49,8 @@ export const simulate = async (seed: number, options: SimulationOptions): Promis
       const store = faultyStore(broken, swarm(randomOf(seed * 7 + index)))
       const engine = await openEngine(store, 'q', snapshots, { skipped: () => undefined, progress: () => undefined }, {
         random,
-        clock: () => Date.now() + time.offset,
+        clock: () => Date.now() + (clocks[index] as Clock).offset,
+        leaseGraceMs: oneOf(random, [0, 30]),
         snapshotEvery: oneOf(random, [30, 100, 1_000]),
         batchEventsMax: oneOf(random, [5, 50, 4_000]),
       })
@@ -57,28 +59,33 @@ export const simulate = async (seed: number, options: SimulationOptions): Promis
   )
   const engines = opened.map(({ engine }) => engine)
   try {
-    return await runAndCheck({ random, inner, heal, time, snapshots, opened, engines, isMemory: options.store === undefined })
+    return await runAndCheck({ random, inner, heal, clocks, snapshots, opened, engines, isMemory: options.store === undefined })
   } finally {
     // Not awaited: after a failure they may never close.
     for (const engine of engines) void engine.close()
   }
 }
 
+/** How far a server's clock is ahead, in milliseconds. */
+interface Clock {
+  offset: number
+}
+
 interface Run {
   readonly random: Random
   readonly inner: EventStore
   readonly heal: () => void
-  readonly time: { offset: number }
+  readonly clocks: ReadonlyArray<Clock>
   readonly snapshots: MemorySnapshots
   readonly opened: ReadonlyArray<{ readonly store: FaultyStore; readonly engine: QueueEngine }>
   readonly engines: ReadonlyArray<QueueEngine>
   readonly isMemory: boolean
 }
 
-const runAndCheck = async ({ random, inner, heal, time, snapshots, opened, engines, isMemory }: Run): Promise<SimulationReport> => {
+const runAndCheck = async ({ random, inner, heal, clocks, snapshots, opened, engines, isMemory }: Run): Promise<SimulationReport> => {
   const committed: Array<string> = []
   engines[0]?.committed.subscribe(({ from, events }) => events.forEach((event, i) => committed.push(`${from + i} ${isUnreadable(event) ? 'unreadable' : event.type}`)))
-  const run = new Callers(random, engines, time, isMemory ? inner : undefined)
+  const run = new Callers(random, engines, clocks, isMemory ? inner : undefined)
 
   // 1. The faults. Without these settings the breakers would stay open for a minute, so they are sent until they are accepted.
   const settings = configure({ maxAttempts: 6, defaults: { jitter: 0 }, breakers: { defaults: { failureThreshold: 4, halfOpenAfter: 0.03 } } })
@@ -147,7 +154,7 @@ class Callers {
   constructor(
     private readonly random: Random,
     private readonly engines: ReadonlyArray<QueueEngine>,
-    private readonly time: { offset: number },
+    private readonly clocks: ReadonlyArray<Clock>,
     /** The log, in which every acknowledged command must be at once. */
     private readonly log: EventStore | undefined,
   ) {}
@@ -188,7 +195,7 @@ class Callers {
 
   /** One caller: sends random commands, one after the other. */
   async caller(index: number, opened: ReadonlyArray<{ store: { failReads: number } }>): Promise<void> {
-    const { random, time } = this
+    const { random } = this
     const agent = `agent ${index}`
     for (let step = 0; step < commandsEach; step++) {
       const name = `t${index}-${step}`
@@ -209,7 +216,9 @@ class Callers {
           break
         case 5:
           if (random() < 0.5) await this.send({ type: 'TerminateAgent', agent: `agent ${below(random, callers)}`, reason: 'gone' })
-          else time.offset = below(random, 400) - 200
+          else this.setClock(below(random, 400) - 200)
+          // Wrong for a moment: far ahead, which is refused, or behind, where time goes on from the last event.
+          if (random() < 0.2) this.setClock(random() < 0.5 ? yearMs : -yearMs)
           break
         case 6: {
           const read = await this.engine.read((state) => depthOf(state).total)
@@ -224,6 +233,10 @@ class Callers {
       }
       if (random() < 0.3) await sleep(below(random, 4))
     }
+  }
+
+  private setClock(offset: number): void {
+    oneOf(this.random, this.clocks).offset = offset
   }
 
   private newTask(name: string, index: number, step: number) {
@@ -252,13 +265,13 @@ class Callers {
       : { type: 'Release', ...claim, agent, reason: 'not mine' }
     for (let attempt = 0; attempt < 3; attempt++) {
       const outcome = await this.send(report)
-      if (outcome._tag === 'Right' || outcome.left.code !== 'unavailable') return
+      if (outcome._tag === 'Right' || (outcome.left.code !== 'unavailable' && outcome.left.code !== 'clock')) return
     }
   }
 
   /** Works until every task is finished; a reviewer discards what cannot be done. */
   async drain(): Promise<void> {
-    this.time.offset = 1_000
+    for (const clock of this.clocks) clock.offset = 1_000
     for (let round = 0; ; round++) {
       for (const engine of this.engines) {
         const agent = `fresh ${round}`

@@ -154,8 +154,11 @@ export const commandCodecs = {
   Resume: t.intersection([tag('Resume'), t.type({ reason: Text })]),
   /** The queue has no unfinished tasks: it is forgotten, until its next event. */
   DeleteQueue: t.intersection([tag('DeleteQueue'), t.type({ reason: Text })]),
-  /** Time has passed: expire leases, end delays, half-open breakers. Issued by the engine's timer. */
-  Tick: tag('Tick'),
+  /**
+   * Time has passed: expire leases, end delays, half-open breakers. Issued by the engine's timer. `leasesUntil`: leases that
+   * end later go on, because reports of their agents may wait to be decided. Default: the time of the tick.
+   */
+  Tick: t.intersection([tag('Tick'), t.partial({ leasesUntil: Instant })]),
 } as const
 
 export type CommandType = keyof typeof commandCodecs

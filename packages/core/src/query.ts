@@ -4,7 +4,7 @@
  */
 import { deadLettersMatching } from './decide/dead-letters.js'
 import { findTask, recordOf } from './decide/lookup.js'
-import { nextDue as nextDueOf } from './decide/tick.js'
+import { nextLeaseEnd as nextLeaseEndOf, nextOther } from './decide/tick.js'
 import { type ClaimRequest, matchesType, pickTasks } from './decide/claim.js'
 import type { DeadLetterFilter } from './commands.js'
 import type { AlikeDeadLetters } from './dead-letter-index.js'
@@ -240,8 +240,16 @@ export const lastUnreadableOf = (state: QueueState): UnreadableEvent | null => Q
 export const revisionOf = (state: QueueState): number => QueueState.tablesOf(state).head.revision
 export const timeOf = (state: QueueState): number => QueueState.tablesOf(state).head.at
 
-/** When the state changes by itself next; `undefined` for never. */
-export const nextDue = (state: QueueState): number | undefined => nextDueOf(QueueState.tablesOf(state))
+/** When the state changes by itself next, in milliseconds since 1970; `undefined` for never. */
+export const nextDue = (state: QueueState): number | undefined => {
+  const [lease, other] = [nextLeaseEnd(state), nextOtherDue(state)]
+  return lease === undefined ? other : other === undefined ? lease : Math.min(lease, other)
+}
+/** When the first lease ends; `undefined` when there is none. */
+export const nextLeaseEnd = (state: QueueState): number | undefined => nextLeaseEndOf(QueueState.tablesOf(state))
+/** When the first delay ends, or the first breaker turns half-open by itself; `undefined` for never. */
+export const nextOtherDue = (state: QueueState): number | undefined => nextOther(QueueState.tablesOf(state))
+
 /** When the next finished task will be known no longer; `undefined` when nothing is retained. */
 export const nextForgotten = (state: QueueState): number | undefined => nextForgottenOf(QueueState.tablesOf(state))
 

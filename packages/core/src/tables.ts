@@ -30,6 +30,7 @@ import { TextIndex } from './text-index.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
+const dueAtOf = (task: TaskRecord): number => task.dueAt
 /** Leases that end at the same time are ordered by token. Tasks claimed together are mostly finished in that order, so they are removed from the front. */
 const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
 /** Tasks that finished in the same millisecond are ordered by their last events. */
@@ -60,7 +61,10 @@ export class Tables {
   readonly groups = new Map<string, Group>()
   /** What each agent holds, by token. */
   readonly leases = new Map<string, SortedList<TaskRecord>>()
-  readonly timers = new SortedList<TaskRecord>((task) => task.dueAt, byToken)
+  /** Scheduled tasks, by the end of their delay. */
+  readonly delays = new SortedList<TaskRecord>(dueAtOf, byToken)
+  /** Held tasks, by the end of their lease. */
+  readonly leaseEnds = new SortedList<TaskRecord>(dueAtOf, byToken)
   readonly finished = new SortedList<TaskRecord>((task) => task.finishedAt, byLastEvent)
   readonly deadLetters = new DeadLetterIndex()
   readonly breakers = new Map<string, Breaker>()
@@ -133,7 +137,8 @@ export class Tables {
   /** Adds all tasks of a snapshot, which must be in the order of their numbers. The tables must be empty. */
   fill(tasks: ReadonlyArray<TaskRecord>): void {
     const ranked = new Map<SortedList<TaskRecord>, Array<Array<TaskRecord>>>()
-    const timed: Array<TaskRecord> = []
+    const delayed: Array<TaskRecord> = []
+    const held: Array<TaskRecord> = []
     const finished: Array<TaskRecord> = []
     for (const task of tasks) {
       const { status } = task
@@ -144,13 +149,14 @@ export class Tables {
       if (bands === undefined) ranked.set(list, (bands = Array.from({ length: 10 }, () => [])))
       // A rank is priority, then number. The tasks come by number, so one list for each priority is in the order of ranks.
       ;(bands[10 - task.priority] as Array<TaskRecord>).push(task)
-      if (task.dueAt !== 0) timed.push(task)
+      if (task.dueAt !== 0) (isHeld(task) ? held : delayed).push(task)
       if (isFinal(status)) finished.push(task)
       if (status === 'dead-letter') this.deadLetters.add(task)
       if (task.lease !== null && isHeld(task)) this.hold(task, task.lease)
     }
     for (const [list, bands] of ranked) list.fill(bands.flat())
-    this.timers.fill(sortedByKey(timed, (task) => task.dueAt))
+    this.delays.fill(sortedByKey(delayed, dueAtOf))
+    this.leaseEnds.fill(sortedByKey(held, dueAtOf))
     this.finished.fill(sortedByKey(finished, (task) => task.finishedAt))
   }
 
@@ -306,7 +312,7 @@ export class Tables {
     const { status } = task
     task.group.byStatus[status].add(task)
     this.counts[status]++
-    if (task.dueAt !== 0) this.timers.add(task)
+    if (task.dueAt !== 0) this.timersOf(task).add(task)
     if (isFinal(status)) this.finished.add(task)
     else if (status === 'dead-letter') this.deadLetters.add(task)
     if (task.lease !== null && isHeld(task)) this.hold(task, task.lease)
@@ -316,10 +322,14 @@ export class Tables {
     const { status } = task
     task.group.byStatus[status].remove(task)
     this.counts[status]--
-    if (task.dueAt !== 0) this.timers.remove(task)
+    if (task.dueAt !== 0) this.timersOf(task).remove(task)
     if (isFinal(status)) this.finished.remove(task)
     else if (status === 'dead-letter') this.deadLetters.remove(task)
     if (task.lease !== null && isHeld(task)) this.letGo(task, task.lease)
+  }
+
+  private timersOf(task: TaskRecord): SortedList<TaskRecord> {
+    return isHeld(task) ? this.leaseEnds : this.delays
   }
 
   private hold(task: TaskRecord, { agent }: Lease): void {

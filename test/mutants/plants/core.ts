@@ -111,8 +111,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a tick ends leases one by one for ever: its bound is none',
     file: `${decide}tick.ts`,
-    find: 'task.dueAt > at || settled >= tickMax',
-    replace: 'task.dueAt > at',
+    find: 'task.dueAt > endedBy || settled >= tickMax',
+    replace: 'task.dueAt > endedBy',
     killedBy: leases,
   },
   {

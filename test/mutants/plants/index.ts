@@ -8,12 +8,14 @@ import { memoryPlants } from './memory.js'
 import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
 import { tablePlants } from './tables.js'
+import { timePlants } from './time.js'
 import { workerPlants } from './worker.js'
 
 export const allPlants: ReadonlyArray<Plant> = [
   ...corePlants,
   ...tablePlants,
   ...enginePlants,
+  ...timePlants,
   ...sqlitePlants,
   ...eventStoreDbPlants,
   ...memoryPlants,

@@ -23,6 +23,7 @@ export type ErrorCode =
   | 'unavailable'
   | 'outcome-unknown'
   | 'read-only'
+  | 'clock'
   | 'timeout'
   | 'method-not-allowed'
   | 'unsupported-media-type'

@@ -10,7 +10,7 @@ import { DaybookError } from './errors.js'
 export type RetryPolicy = 'safe' | 'unsent' | 'never'
 
 /** Reasons that may be temporary. */
-const mayPass: ReadonlySet<string> = new Set(['unreachable', 'overloaded', 'unavailable', 'read-only', 'outcome-unknown', 'timeout'])
+const mayPass: ReadonlySet<string> = new Set(['unreachable', 'overloaded', 'unavailable', 'read-only', 'clock', 'outcome-unknown', 'timeout'])
 
 const firstDelayMs = 25
 /** A server that restarts is back within seconds and should be found at once, so this many tries have short pauses. */

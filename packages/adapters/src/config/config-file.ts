@@ -13,10 +13,12 @@ export interface ConfigFile {
   readonly auth?: string
   /** `QUEUE@REVISION`, several with commas. */
   readonly pastUnreadable?: string
+  /** Seconds, or `off`. */
+  readonly clockJump?: string
   readonly defaults?: SettingsPatch
 }
 
-const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'pastUnreadable'] as const
+const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'pastUnreadable', 'clockJump'] as const
 const known: ReadonlyArray<string> = [...texts, 'defaults', 'breakers']
 
 /**
@@ -38,7 +40,7 @@ export const readConfigFile = (text: string, name: string): E.Either<Problems, C
     const given = value[key]
     // YAML reads an unquoted `off` as text, but `port: 80` as a number.
     if (typeof given === 'string' || typeof given === 'number') said[key] = String(given)
-    else if (given === false && key === 'auth') said[key] = 'off'
+    else if (given === false && (key === 'auth' || key === 'clockJump')) said[key] = 'off'
     else if (given !== undefined && given !== null) problems.push(`${name}: ${key} must be a text`)
   }
   if (problems.length > 0) return E.left(problems)

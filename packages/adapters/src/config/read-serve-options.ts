@@ -19,6 +19,8 @@ export interface ServeFlags {
   readonly auth?: string
   /** `QUEUE@REVISION` each. */
   readonly pastUnreadable?: ReadonlyArray<string>
+  /** Seconds, or `off`. */
+  readonly clockJump?: string
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -44,6 +46,9 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   if (E.isLeft(store)) problems.push(store.left)
   const past = readPastUnreadable(flags.pastUnreadable ?? said.pastUnreadable?.split(',') ?? [])
   problems.push(...past.problems)
+  const clockJumpText = flags.clockJump ?? variable('DAYBOOK_CLOCK_JUMP') ?? said.clockJump
+  const clockJumpMs = clockJumpText === undefined ? undefined : readClockJump(clockJumpText)
+  if (Number.isNaN(clockJumpMs)) problems.push(`clock-jump ${JSON.stringify(clockJumpText)} is neither a number of seconds from ${clockJumpSecondsMin} on, nor "off"`)
   if (E.isLeft(store) || problems.length > 0) return E.left(problems)
 
   const token = variable('DAYBOOK_TOKEN')
@@ -57,8 +62,19 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     ...(token === undefined ? {} : { token }),
     ...(queueFiles === undefined ? {} : { queueFilesDir: resolve(queueFiles) }),
     ...(past.revisions.size === 0 ? {} : { pastUnreadable: Object.fromEntries(past.revisions) }),
+    ...(clockJumpMs === undefined ? {} : { clockJumpMs }),
     ...(said.defaults === undefined ? {} : { defaults: said.defaults }),
   })
+}
+
+/** EventStoreDB tells its time in whole seconds, up to two seconds late. */
+const clockJumpSecondsMin = 5
+
+/** In milliseconds, `NaN` for what is none. */
+const readClockJump = (text: string): number => {
+  if (text.trim() === 'off') return Number.POSITIVE_INFINITY
+  const seconds = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN
+  return seconds >= clockJumpSecondsMin ? seconds * 1_000 : Number.NaN
 }
 
 /** Of `QUEUE@REVISION` each. */

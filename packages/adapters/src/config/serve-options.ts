@@ -16,6 +16,8 @@ export interface ServeOptions {
   readonly queueFilesDir?: string
   /** By queue: the revision up to which unreadable events are passed over. Default: none. A queue with such an event is read-only. */
   readonly pastUnreadable?: Readonly<Record<string, number>>
+  /** How far the clock may jump ahead before commands are refused, in milliseconds; `Infinity` for no bound. Default 300,000. */
+  readonly clockJumpMs?: number
   /** Settings of new queues that differ from Daybook's own. */
   readonly defaults?: SettingsPatch
 }

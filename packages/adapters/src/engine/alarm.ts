@@ -1,14 +1,15 @@
 /** The one timer of an engine: it rings when the state changes by itself. */
 
-/** At least once an hour: a wall clock that is set forward makes leases end earlier than the timer thinks. */
-const sleepMaxMs = 3_600_000
+/** It rings once a minute at least: a wall clock that is set forward makes leases end earlier than the timer expects. */
+const sleepMsMax = 60_000
 
 export class Alarm {
   private timer: NodeJS.Timeout | undefined
   private at = Number.POSITIVE_INFINITY
 
   constructor(
-    private readonly clock: () => number,
+    /** The queue's time. */
+    private readonly now: () => number,
     private readonly ring: () => void,
   ) {}
 
@@ -19,7 +20,7 @@ export class Alarm {
     this.timer = undefined
     this.at = at
     if (at === Number.POSITIVE_INFINITY) return
-    const delay = Math.min(Math.max(at - this.clock(), 0) + 1, sleepMaxMs)
+    const delay = Math.min(Math.max(at - this.now(), 0) + 1, sleepMsMax)
     this.timer = setTimeout(() => {
       this.timer = undefined
       this.ring()

@@ -7,25 +7,22 @@ const rememberedMs = 5_000
 
 export class Availability {
   private why: string | undefined
-  private since = 0
+  private since = Number.NEGATIVE_INFINITY
   private isDoubted = false
-  private notBefore = 0
 
-  constructor(private readonly clock: () => number) {}
+  /** `monotonic`: milliseconds by a clock that nobody sets. */
+  constructor(private readonly monotonic: () => number) {}
 
   /** Why commands are refused, or wait; `undefined` when they are not. */
   get reason(): string | undefined {
-    const age = this.clock() - this.since
-    if (!this.isDoubted && (age < 0 || age > rememberedMs)) return undefined
-    return this.why
+    return this.isDoubted || this.monotonic() - this.since <= rememberedMs ? this.why : undefined
   }
 
   /** The store failed: nothing is asked of it for a while, but what callers ask. */
   lost(reason: string): void {
     this.why = reason
-    this.since = this.clock()
     this.isDoubted = false
-    this.notBefore = this.clock() + retryMs
+    this.since = this.monotonic()
   }
 
   /** It is not known whether it failed; that is being found out. */
@@ -39,9 +36,8 @@ export class Availability {
     this.isDoubted = false
   }
 
-  /** When the store may be tried again without being asked to. A clock that was set back must not put that off. */
-  resumeAt(): number {
-    if (this.notBefore - this.clock() > retryMs) this.notBefore = 0
-    return this.notBefore
+  /** How long the store is still left alone by those whom nobody asks, in milliseconds; 0 when it may be tried. */
+  resumeInMs(): number {
+    return Math.max(0, this.since + retryMs - this.monotonic())
   }
 }

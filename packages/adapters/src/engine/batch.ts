@@ -9,6 +9,8 @@ export interface CommandItem {
   readonly command: Command
   readonly caller: Caller
   readonly settle: (outcome: Outcome<Replies[CommandType]>) => void
+  /** When it came, by the queue's time: see `lease-grace.ts`. */
+  readonly arrivedAt: number
 }
 
 /** A claim that may wait for work. */
@@ -19,11 +21,12 @@ export interface ClaimItem {
   readonly settle: (outcome: Outcome<ReadonlyArray<Claim>>) => void
   /** No longer wanted: its caller has gone, or has waited long enough. */
   readonly isOver: () => boolean
-  /** Work was found for it, at this time by `performance.now()`. */
+  /** Work was found for it, at this time or later by `performance.now()`. */
   readonly take: (grantedAt: number) => void
   /** The work that was found for it did not come to be. */
   readonly untake: () => void
   readonly mayWait: boolean
+  readonly arrivedAt: number
 }
 
 /** A question to the state. */
@@ -33,6 +36,7 @@ export interface ReadItem {
   readonly settle: (outcome: Outcome<unknown>) => void
   /** The query threw. */
   readonly fail: (error: unknown) => void
+  readonly arrivedAt: number
 }
 
 export type Item = CommandItem | ClaimItem | ReadItem

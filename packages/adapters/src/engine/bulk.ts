@@ -12,6 +12,7 @@ export class Bulk {
   constructor(
     readonly commands: ReadonlyArray<Command>,
     readonly caller: Caller,
+    readonly arrivedAt: number,
     private readonly resolve: (outcomes: ReadonlyArray<Replied>) => void,
   ) {
     this.outcomes = new Array<Replied>(commands.length)
@@ -39,6 +40,10 @@ class BulkItem implements CommandItem {
 
   get caller(): Caller {
     return this.bulk.caller
+  }
+
+  get arrivedAt(): number {
+    return this.bulk.arrivedAt
   }
 
   settle(outcome: Replied): void {

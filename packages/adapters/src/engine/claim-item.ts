@@ -1,6 +1,7 @@
 /** A claim on its way through the engine: the promise of its caller, how long that is patient, and how it gives up. */
 import type { CommandOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { longTimer } from '../long-timer.js'
 import type { ClaimItem } from './batch.js'
 import type { Claim, ClaimOptions, Caller, Outcome } from './types.js'
 
@@ -20,13 +21,14 @@ export class PatientClaim implements ClaimItem {
   /** Work was found, and is being written. */
   private grantedAt: number | undefined
   private gaveUp = false
-  private timer: NodeJS.Timeout | undefined
+  private stopWaiting: () => void = () => undefined
   private readonly signal: AbortSignal | undefined
 
   /** Over at once when the signal is aborted already. */
   constructor(
     readonly command: CommandOf<'Claim'>,
     readonly caller: Caller,
+    readonly arrivedAt: number,
     { waitMs = 0, signal }: ClaimOptions,
     private readonly host: ClaimHost,
   ) {
@@ -34,7 +36,7 @@ export class PatientClaim implements ClaimItem {
     this.signal = signal
     if (signal?.aborted === true) this.settleEmpty()
     else {
-      if (this.mayWait) this.timer = setTimeout(this.giveUp, waitMs)
+      if (this.mayWait) this.stopWaiting = longTimer(waitMs, this.giveUp)
       signal?.addEventListener('abort', this.giveUp, { once: true })
     }
   }
@@ -57,7 +59,7 @@ export class PatientClaim implements ClaimItem {
     if (this.grantedAt !== undefined && E.isRight(outcome)) {
       for (const claim of outcome.right.value) claim.waitedMs = this.grantedAt - this.askedAt
     }
-    clearTimeout(this.timer)
+    this.stopWaiting()
     this.signal?.removeEventListener('abort', this.giveUp)
     this.host.answer(outcome)
   }

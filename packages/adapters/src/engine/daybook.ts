@@ -1,5 +1,6 @@
 /** All queues of one store, replayed at start and opened when first named. */
 import { type EventStore, isDestroyed, type SnapshotStore } from '../store/index.js'
+import { CheckedClock } from './checked-clock.js'
 import type { Daybook, Loading, RefusedQueue } from './daybook-types.js'
 import { openEngine } from './engine.js'
 import type { EngineOptions } from './engine-options.js'
@@ -32,6 +33,7 @@ class Registry implements Daybook {
   private readonly triedAt = new Map<string, number>()
   private readonly progress = new Map<string, Loading>()
   private readonly warn: (message: string) => void
+  private readonly clock: CheckedClock
   private looks = 0
   private looking: NodeJS.Timeout | undefined
   private storeProblem: string | undefined
@@ -39,6 +41,7 @@ class Registry implements Daybook {
 
   constructor(private readonly options: DaybookOptions) {
     this.warn = options.warn ?? (() => undefined)
+    this.clock = new CheckedClock(options, () => options.store.time?.())
     this.ready = this.openAll()
     if (options.store.isShared) this.ready.then(() => this.lookAround(), () => undefined)
     // Whoever awaits `ready` is told; nobody awaiting it must not end the process.
@@ -185,6 +188,7 @@ class Registry implements Daybook {
           skipped: (snapshot, reason) => this.warn(`snapshot ${snapshot} is not used: ${reason}`),
         },
         this.options,
+        this.clock,
       )
       this.engines.set(name, engine)
       this.unusable.delete(name)

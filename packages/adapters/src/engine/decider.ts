@@ -8,8 +8,9 @@ import {
   decide,
   type Decision,
   headOf,
-  nextDue,
   nextForgotten,
+  nextLeaseEnd,
+  nextOtherDue,
   pendingCount,
   type QueueEvent,
   type QueueState,
@@ -24,10 +25,12 @@ import type { Availability } from './availability.js'
 import { type Batch, type ClaimItem, type CommandItem, type Item, Known, newBatch, type ReadItem } from './batch.js'
 import type { Contents } from './contents.js'
 import { Encoder } from './encoder.js'
+import type { LeaseGrace } from './lease-grace.js'
 import type { LiveState } from './live-state.js'
 import type { Mailbox } from './mailbox.js'
+import type { QueueClock } from './queue-clock.js'
 import type { ReadOnly } from './read-only.js'
-import { tooLarge } from './refusals.js'
+import { tooLarge, wrongClock } from './refusals.js'
 import { type Caller, type Refusal, systemCaller } from './types.js'
 import type { WaitingClaims } from './waiting.js'
 
@@ -42,16 +45,16 @@ export interface DeciderParts {
   readonly batchEventsMax: number
   /** What a new queue begins with. */
   readonly defaults: SettingsPatch | undefined
-  readonly clock: () => number
+  readonly clock: QueueClock
+  readonly grace: LeaseGrace
   readonly random: () => number
   readonly isClosing: () => boolean
   readonly readOnly: ReadOnly
   readonly warn: (message: string) => void
 }
 
-/** The queue's time does not go back. So much it may be ahead of this clock before that is worth a word, in milliseconds. */
-const aheadMsMax = 1_000
-const sayAgainMs = 60_000
+/** How long a clock that is not believed is left alone before it is read again, in milliseconds. */
+const readClockAgainMs = 1_000
 /** Whether a task is still known is judged by its time: that it leaves the state may wait for others to leave with it. In milliseconds. */
 const forgetAfterMs = 1_000
 /** So many leave at once: what is asked meanwhile waits a millisecond or two. */
@@ -59,33 +62,47 @@ const forgetMax = 1_000
 
 export class Decider {
   private readonly encoder = new Encoder()
-  private toldOfClock = Number.NEGATIVE_INFINITY
+  /** By the queue's time and by `performance.now()`: when the batch that is decided now was begun. */
+  private at = 0
+  private begunAt = 0
 
   constructor(private readonly parts: DeciderParts) {}
 
   /** Whether there is anything to decide that nobody asks for now. */
   isDue(): boolean {
-    return this.refusal() === undefined ? this.isTickDue() || this.isLineDue() : this.parts.waiting.size > 0
+    const { clock, waiting, isClosing, availability } = this.parts
+    const now = clock.now()
+    if (this.refusal() !== undefined) return waiting.size > 0
+    if (isClosing() || availability.resumeInMs() > 0) return false
+    return this.isTickDue(now) || (waiting.isOfferDue && waiting.size > 0)
   }
 
-  /** What each command is answered with while the queue is read-only. */
+  /** What each command is answered with while the queue is read-only, or the clock cannot be right. As of the last reading of the clock. */
   private refusal(): Refusal | undefined {
-    return this.parts.readOnly.refusalIn(this.parts.live.current)
+    const { readOnly, live, clock } = this.parts
+    return readOnly.refusalIn(live.current) ?? (clock.refusal === undefined ? undefined : wrongClock(clock.refusal))
   }
 
-  /** When there will be, infinity for never. */
+  /** When there will be, by the queue's time; infinity for never. */
   dueAt(): number {
-    const { live, waiting, availability } = this.parts
-    const due = this.refusal() !== undefined ? undefined : waiting.isOfferDue && waiting.size > 0 ? 0 : nextDue(live.current)
-    const decided = due === undefined ? Number.POSITIVE_INFINITY : Math.max(due, availability.resumeAt())
+    const { live, waiting, availability, clock, grace } = this.parts
+    const now = clock.now()
     const over = nextForgotten(live.current)
-    return over === undefined ? decided : Math.min(decided, over + forgetAfterMs)
+    const forgotten = over === undefined ? Number.POSITIVE_INFINITY : over + forgetAfterMs
+    if (this.refusal() !== undefined) return Math.min(forgotten, clock.refusal === undefined ? forgotten : now + readClockAgainMs)
+    const leaseEnd = nextLeaseEnd(live.current)
+    const due = Math.min(
+      waiting.isOfferDue && waiting.size > 0 ? 0 : Number.POSITIVE_INFINITY,
+      nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY,
+      leaseEnd === undefined ? Number.POSITIVE_INFINITY : grace.dueAt(leaseEnd, now),
+    )
+    return Math.min(forgotten, Math.max(due, now + availability.resumeInMs()))
   }
 
   /** What is known no longer leaves the state, when nothing is in flight. True when more is left to be forgotten. */
   forget(): boolean {
-    const { live } = this.parts
-    const at = this.now()
+    const { live, clock } = this.parts
+    const at = clock.now()
     const isOver = (): boolean => (nextForgotten(live.current) ?? Number.POSITIVE_INFINITY) <= at
     if (isOver()) live.forget(at, forgetMax)
     return isOver()
@@ -93,12 +110,15 @@ export class Decider {
 
   /** Decides as much as one batch holds. What it has decided without events is in the batch as well. */
   nextBatch(eventsMax = Number.POSITIVE_INFINITY): Batch {
-    const { live, mailbox, waiting } = this.parts
+    const { live, mailbox, waiting, clock, isClosing, availability } = this.parts
     const batchEventsMax = Math.min(eventsMax, this.parts.batchEventsMax)
+    this.begunAt = performance.now()
+    // The state may be ahead of the log, and so of the clock.
+    this.at = Math.max(clock.now(), timeOf(live.current))
     const batch = newBatch(live.mark(), live.revision)
-    const readOnly = this.refusal()
-    if (readOnly !== undefined) for (const item of waiting.drain()) batch.decided.push(new Known(item, E.left(readOnly)))
-    if (this.isTickDue()) this.tick(batch)
+    const refusal = this.refusal()
+    if (refusal !== undefined) for (const item of waiting.drain()) batch.decided.push(new Known(item, E.left(refusal)))
+    else if (!isClosing() && availability.resumeInMs() === 0 && this.isTickDue(this.at)) this.tick(batch)
     if (waiting.isOfferDue) {
       waiting.clearOffer()
       this.serveWaiting(batch)
@@ -106,30 +126,29 @@ export class Decider {
     let taken = 0
     for (; taken < mailbox.size; taken++) {
       if (batch.texts.length >= batchEventsMax) break
-      if (!this.handle(batch, mailbox.at(taken))) break
+      if (!this.handle(batch, mailbox.at(taken), refusal)) break
     }
     mailbox.remove(taken)
     this.serveWaiting(batch)
     return batch
   }
 
-  private isTickDue(): boolean {
-    const { live, availability, clock, isClosing } = this.parts
-    const due = nextDue(live.current)
-    const now = clock()
-    return due !== undefined && due <= now && now >= availability.resumeAt() && !isClosing() && this.refusal() === undefined
+  private isTickDue(now: number): boolean {
+    const { live } = this.parts
+    const leaseEnd = nextLeaseEnd(live.current)
+    return (nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY) <= now || (leaseEnd !== undefined && leaseEnd <= this.leasesUntil(now))
   }
 
-  private isLineDue(): boolean {
-    const { waiting, availability, clock, isClosing } = this.parts
-    return waiting.isOfferDue && waiting.size > 0 && !isClosing() && clock() >= availability.resumeAt()
+  /** Leases that end after this go on. */
+  private leasesUntil(now: number): number {
+    const { grace, live, mailbox } = this.parts
+    return grace.endsUntil(now, nextLeaseEnd(live.current), mailbox.oldestAt ?? now)
   }
 
   /** False when the item's events have no room in this batch. */
-  private handle(batch: Batch, item: Item): boolean {
-    const readOnly = item.kind === 'read' ? undefined : this.refusal()
-    if (readOnly !== undefined) {
-      batch.decided.push(new Known<never>(item as Exclude<Item, ReadItem>, E.left(readOnly)))
+  private handle(batch: Batch, item: Item, refusal: Refusal | undefined): boolean {
+    if (refusal !== undefined && item.kind !== 'read') {
+      batch.decided.push(new Known<never>(item as Exclude<Item, ReadItem>, E.left(refusal)))
       return true
     }
     switch (item.kind) {
@@ -147,7 +166,7 @@ export class Decider {
     const { revision } = live
     let value: unknown
     try {
-      value = item.query(live.current, this.now())
+      value = item.query(live.current, this.at)
     } catch (error) {
       // A question that cannot be answered is its asker's trouble alone.
       item.fail(error)
@@ -205,7 +224,7 @@ export class Decider {
       batch.decided.push(new Known(item, E.left(tooLarge(limits))))
       return true
     }
-    const value = replyTo(command, accepted, live.current, this.now())
+    const value = replyTo(command, accepted, live.current, this.at)
     batch.decided.push(new Known(item, E.right({ value, revision: live.revision })))
     return true
   }
@@ -213,8 +232,6 @@ export class Decider {
   private tryClaim(batch: Batch, item: ClaimItem): 'served' | 'empty' | 'full' {
     const { live, contents } = this.parts
     if (pendingCount(live.current) === 0) return 'empty'
-    // Before the clock of the decision is read: whoever counts the lease from here never counts too long.
-    const grantedAt = performance.now()
     const decision = this.decideCommand(item.command)
     if (E.isLeft(decision) || decision.right.length === 0) return 'empty'
     let events = decision.right
@@ -226,7 +243,8 @@ export class Decider {
       // `max` is what the agent takes at most: fewer is an answer, too.
       events = events.slice(0, Math.ceil(events.length / 2))
     }
-    item.take(grantedAt)
+    // When the batch was begun, before its clock was read: whoever counts the lease from then never counts too long.
+    item.take(this.begunAt)
     const claimed = replyTo(item.command, events, live.current)
     const { revision } = live
     batch.decided.push({ item, answer: () => void contents.handOut(item, claimed, revision) })
@@ -240,7 +258,7 @@ export class Decider {
   }
 
   private tick(batch: Batch): void {
-    const decision = this.decideCommand({ type: 'Tick' })
+    const decision = this.decideCommand({ type: 'Tick', leasesUntil: this.leasesUntil(this.at) })
     let events = E.isRight(decision) ? decision.right : []
     // What one append cannot hold is due again in the next.
     while (this.accept(batch, systemCaller, events) === 'too-large') events = firstHalf(events)
@@ -252,23 +270,8 @@ export class Decider {
     if (E.isRight(events)) this.accept(batch, systemCaller, events.right)
   }
 
-  /** The queue's time: it does not go back. */
-  private now(): number {
-    return Math.max(this.parts.clock(), timeOf(this.parts.live.current))
-  }
-
   private decideCommand(command: Command): Decision {
-    const { live, clock, random } = this.parts
-    const [now, time] = [clock(), timeOf(live.current)]
-    if (time - now > aheadMsMax) this.tellOfClock(time - now)
-    return decide(command, { at: Math.max(now, time), random: random() })(live.current)
-  }
-
-  private tellOfClock(aheadMs: number): void {
-    if (performance.now() - this.toldOfClock < sayAgainMs) return
-    this.toldOfClock = performance.now()
-    const seconds = Math.round(aheadMs / 1_000)
-    this.parts.warn(`the queue's time is ${seconds} s ahead of this clock: it was set back, or another server's is fast. Leases and delays go by the fastest: set the clocks right`)
+    return decide(command, { at: this.at, random: this.parts.random() })(this.parts.live.current)
   }
 
   /** Serialises and folds a command's events, all of them or none. */

@@ -1,5 +1,7 @@
 /** How far the log is known to reach, and who is told when it reaches further. */
 import { Subject } from 'rxjs'
+import { longTimer } from '../long-timer.js'
+import type { QueueClock } from './queue-clock.js'
 import type { CommittedEvents, Committed } from './types.js'
 
 export class Durable {
@@ -10,6 +12,7 @@ export class Durable {
     private last: number,
     private id: string | undefined,
     private why: string | null,
+    private readonly clock: QueueClock,
   ) {}
 
   /** Of the last event, -1 for none. */
@@ -34,6 +37,7 @@ export class Durable {
     this.id = lastId
     const newest = appended.events[appended.events.length - 1]
     this.why = newest !== undefined && 'type' in newest && newest.type === 'QueueDeleted' ? newest.data.reason : null
+    if (newest !== undefined && 'at' in newest) this.clock.saw(newest.at)
     this.committed.next({ from, ...appended })
   }
 
@@ -45,12 +49,12 @@ export class Durable {
   reached(revision: number, waitMs: number): Promise<boolean> {
     if (this.last >= revision) return Promise.resolve(true)
     return new Promise((resolve) => {
-      const timer = setTimeout(() => end(false), waitMs)
+      const stopWaiting = longTimer(waitMs, () => end(false))
       const check = (): void => {
         if (this.last >= revision) end(true)
       }
       const end = (reached: boolean): void => {
-        clearTimeout(timer)
+        stopWaiting()
         this.watchers.delete(check)
         resolve(reached)
       }

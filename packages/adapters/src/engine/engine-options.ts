@@ -1,8 +1,10 @@
 /** How an engine is set up. */
 import { SettingsPatch, validate } from '@daybook/core'
 import { isRight } from 'fp-ts/lib/Either.js'
+import type { ClockOptions } from './checked-clock.js'
+import { leaseGraceMsDefault } from './lease-grace.js'
 
-export interface EngineOptions {
+export interface EngineOptions extends ClockOptions {
   /** Commands that may wait to be decided; beyond, they are refused with `overloaded`. Default 100,000. */
   readonly mailboxMax?: number
   /**
@@ -18,12 +20,13 @@ export interface EngineOptions {
   readonly defaults?: SettingsPatch
   /** By queue: the revision up to which events that cannot be read are passed over, and decided on all the same. Default: none. */
   readonly pastUnreadable?: Readonly<Record<string, number>>
-  readonly clock?: () => number
+  /** How long leases that could have ended go on after a start or a failed append, for reports that could not be handed in, in milliseconds. Default 10,000. */
+  readonly leaseGraceMs?: number
   readonly random?: () => number
   readonly warn?: (message: string) => void
 }
 
-export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults' | 'snapshotEvery'>> & {
+export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults' | 'snapshotEvery' | keyof ClockOptions>> & {
   readonly snapshotEvery: number | undefined
   readonly defaults: SettingsPatch | undefined
 }
@@ -36,7 +39,7 @@ export const withDefaults = (options: EngineOptions): ResolvedOptions => ({
   snapshotEvery: options.snapshotEvery,
   defaults: options.defaults === undefined ? undefined : checkedSettings(options.defaults),
   pastUnreadable: options.pastUnreadable ?? {},
-  clock: options.clock ?? Date.now,
+  leaseGraceMs: options.leaseGraceMs ?? leaseGraceMsDefault,
   random: options.random ?? Math.random,
   warn: options.warn ?? (() => undefined),
 })

@@ -12,7 +12,7 @@
  * At most two batches are in flight: one is written while the next is decided. They settle in order. Where other
  * processes append to the same queue it is one, and what they append is heard of while there is nothing to do.
  */
-import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, textMax, unreadableCount } from '@daybook/core'
+import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, textMax, timeOf, unreadableCount } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
 import type { AppendError, EventStore, SnapshotStore } from '../store/index.js'
@@ -20,6 +20,7 @@ import { Alarm } from './alarm.js'
 import { Availability } from './availability.js'
 import { answer, type Batch, type ClaimItem, type CommandItem, type Item, refuse } from './batch.js'
 import { Bulk } from './bulk.js'
+import { CheckedClock } from './checked-clock.js'
 import { PatientClaim } from './claim-item.js'
 import { Contents } from './contents.js'
 import { Decider } from './decider.js'
@@ -28,9 +29,11 @@ import { refusalAt } from './entrance.js'
 import { type EngineOptions, withDefaults } from './engine-options.js'
 import { Follower } from './follower.js'
 import { InFlight } from './in-flight.js'
+import { LeaseGrace } from './lease-grace.js'
 import { LiveState } from './live-state.js'
 import { Mailbox } from './mailbox.js'
 import { QueueLog } from './queue-log.js'
+import { QueueClock } from './queue-clock.js'
 import { Recovery } from './recovery.js'
 import { ReadOnly } from './read-only.js'
 import { describe, overloaded, unavailable } from './refusals.js'
@@ -47,12 +50,15 @@ export const openEngine = async (
   snapshots: SnapshotStore | undefined,
   report: ReplayReport,
   options: EngineOptions = {},
-): Promise<QueueEngine> => new Engine(store, queue, snapshots, await replay(store, snapshots, queue, report), options)
+  /** One for all queues of a process: who opens a queue late has not seen a jump before that. */
+  clock: CheckedClock = new CheckedClock(options, () => store.time?.()),
+): Promise<QueueEngine> => new Engine(store, queue, snapshots, await replay(store, snapshots, queue, report), options, clock)
 
 class Engine implements QueueEngine {
   readonly committed: Subject<Committed>
   private readonly log: QueueLog
   private readonly live: LiveState
+  private readonly clock: QueueClock
   private readonly durable: Durable
   private readonly mailbox: Mailbox
   private readonly waiting = new WaitingClaims()
@@ -81,35 +87,38 @@ class Engine implements QueueEngine {
     snapshots: SnapshotStore | undefined,
     { state, snapshotRevision, lastId }: Replayed,
     options: EngineOptions,
+    checkedClock: CheckedClock,
   ) {
     const { limits } = store
-    const { clock, random, defaults, pastUnreadable, ...resolved } = withDefaults(options)
+    const { random, defaults, pastUnreadable, leaseGraceMs, ...resolved } = withDefaults(options)
     const warn = (this.warn = (message: string): void => resolved.warn(`queue ${name}: ${message}`))
     const isClosing = (): boolean => this.closed !== undefined
     this.log = new QueueLog(store, name)
     this.live = new LiveState(state)
-    this.durable = new Durable(this.live.revision, lastId, headOf(state).deleted)
+    const clock = (this.clock = new QueueClock(checkedClock, timeOf(state), warn))
+    this.durable = new Durable(this.live.revision, lastId, headOf(state).deleted, clock)
     this.committed = this.durable.committed
     this.mailbox = new Mailbox(resolved.mailboxMax)
     // The second builds on the first, and a revision is all that a store compares (see `settleStray` in `recovery.ts`).
     this.inFlightMax = store.isShared ? 1 : 2
     this.contentStore = new Contents(this.log, this, resolved.contentCacheMax)
-    this.availability = new Availability(clock)
+    this.availability = new Availability(clock.monotonic)
+    const grace = new LeaseGrace(leaseGraceMs, store.isShared, clock.monotonic)
     this.readOnly = new ReadOnly(name, Object.hasOwn(pastUnreadable, name) ? (pastUnreadable[name] as number) : -1, warn)
     const { log, live, durable, mailbox, waiting, inFlight, contentStore: contents, availability, turns } = this
     const batchEventsMax = Math.min(resolved.batchEventsMax, limits.appendEventsMax)
     this.decider = new Decider({
-      live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, random, isClosing, warn,
+      live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, grace, random, isClosing, warn,
       readOnly: this.readOnly,
     })
-    this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, isClosing, warn })
+    this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, grace, isClosing, warn })
     this.snapshotter = new Snapshotter(snapshots, snapshotRevision, {
       stream: streamOf(name),
       lastId: () => durable.lastId,
       every: resolved.snapshotEvery,
       warn,
     })
-    this.alarm = new Alarm(clock, () => this.schedule())
+    this.alarm = new Alarm(() => clock.now(), () => this.schedule())
     this.follower = store.isShared
       ? new Follower({
           subscribe: (from) => log.subscribe(from),
@@ -128,20 +137,20 @@ class Engine implements QueueEngine {
     return new Promise((resolve) => {
       // `replyTo` gives each command the reply of its own type.
       const settle = resolve as (outcome: Outcome<Replies[CommandType]>) => void
-      this.enter({ kind: 'command', command, caller, settle })
+      this.enter({ kind: 'command', command, caller, settle, arrivedAt: this.clock.now() })
     })
   }
 
   submitAll(commands: ReadonlyArray<Command>, caller: Caller): Promise<ReadonlyArray<Outcome<Replies[CommandType]>>> {
     if (commands.length === 0) return Promise.resolve([])
     return new Promise((resolve) => {
-      for (const item of new Bulk(commands, caller, resolve).items()) this.enter(item)
+      for (const item of new Bulk(commands, caller, this.clock.now(), resolve).items()) this.enter(item)
     })
   }
 
   claim(command: CommandOf<'Claim'>, caller: Caller, options: ClaimOptions = {}): Promise<Outcome<ReadonlyArray<Claim>>> {
     return new Promise((resolve) => {
-      const item = new PatientClaim(command, caller, options, {
+      const item = new PatientClaim(command, caller, this.clock.now(), options, {
         answer: resolve,
         revision: () => this.durable.revision,
         leaveLine: () => this.waiting.sweep(),
@@ -152,7 +161,7 @@ class Engine implements QueueEngine {
 
   read<A>(query: (state: QueueState, at: number) => A): Promise<Outcome<A>> {
     return new Promise((resolve, reject) =>
-      this.post({ kind: 'read', query, settle: resolve as (outcome: Outcome<unknown>) => void, fail: reject }),
+      this.post({ kind: 'read', query, settle: resolve as (outcome: Outcome<unknown>) => void, fail: reject, arrivedAt: this.clock.now() }),
     )
   }
 
@@ -174,6 +183,8 @@ class Engine implements QueueEngine {
       waitingClaims: this.waiting.size,
       unavailable: this.availability.reason,
       readOnly: this.readOnly.refusalIn(this.live.current)?.detail,
+      aheadMs: this.clock.aheadMs(),
+      clockRefusal: this.clock.refusal,
       unreadable: unreadableCount(this.live.current),
       conflicts: this.recovery.conflicts,
       snapshotRevision: this.snapshotter.revision,
@@ -199,7 +210,7 @@ class Engine implements QueueEngine {
   }
 
   private enterOwn(command: Command): void {
-    this.enter({ kind: 'command', command, caller: systemCaller, settle: () => undefined })
+    this.enter({ kind: 'command', command, caller: systemCaller, settle: () => undefined, arrivedAt: this.clock.now() })
   }
 
   private async shutDown(): Promise<void> {

@@ -14,6 +14,11 @@ export class Mailbox {
     return this.items.length >= this.sizeMax
   }
 
+  /** When the first came of those that wait; `undefined` when none does. */
+  get oldestAt(): number | undefined {
+    return this.items[0]?.arrivedAt
+  }
+
   put(item: Item): void {
     this.items.push(item)
   }

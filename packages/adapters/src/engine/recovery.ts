@@ -11,6 +11,7 @@ import type { Availability } from './availability.js'
 import { type Batch, type ClaimItem, type Item, refuse } from './batch.js'
 import type { Contents } from './contents.js'
 import type { Durable } from './durable.js'
+import type { LeaseGrace } from './lease-grace.js'
 import type { InFlight } from './in-flight.js'
 import type { LiveState } from './live-state.js'
 import type { Mailbox } from './mailbox.js'
@@ -31,6 +32,7 @@ export interface Recovered {
   readonly contents: Contents
   readonly availability: Availability
   readonly turns: Turns
+  readonly grace: LeaseGrace
   readonly isClosing: () => boolean
   readonly warn: (message: string) => void
 }
@@ -59,6 +61,7 @@ export class Recovery {
       if (isClosing()) this.giveUp(reason)
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
+    if (error._tag === 'Unavailable' || error._tag === 'OutcomeUnknown') this.parts.grace.begin()
   }
 
   private async recover(error: AppendError): Promise<void> {

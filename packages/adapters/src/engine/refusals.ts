@@ -5,6 +5,9 @@ import type { Refusal } from './types.js'
 
 export const unavailable = (detail: string): Refusal => ({ code: 'unavailable', detail, retryAfterSeconds: 1 })
 
+/** The clock of this server cannot be right: it would put a wrong time into the log. */
+export const wrongClock = (detail: string): Refusal => ({ code: 'clock', detail, retryAfterSeconds: 5 })
+
 /** It may be in the log all the same. */
 export const outcomeUnknown = (detail: string): Refusal => ({ code: 'outcome-unknown', detail, retryAfterSeconds: 1 })
 

@@ -27,7 +27,7 @@ export type Refusal =
   | Rejection
   | {
       /** After `outcome-unknown` the command may have happened: look, or repeat what is the same twice. After the others it has not. */
-      readonly code: 'overloaded' | 'unavailable' | 'read-only' | 'outcome-unknown'
+      readonly code: 'overloaded' | 'unavailable' | 'read-only' | 'clock' | 'outcome-unknown'
       readonly detail: string
       /** When to try again. */
       readonly retryAfterSeconds: number
@@ -72,6 +72,10 @@ export interface EngineStatus {
   readonly unavailable: string | undefined
   /** Why no command is taken until this server is updated; `undefined` when they are. See `read-only.ts`. */
   readonly readOnly: string | undefined
+  /** Why no command is taken by this server's clock; `undefined` when they are. See `checked-clock.ts`. */
+  readonly clockRefusal: string | undefined
+  /** How far the queue's time is ahead of this server's clock, in milliseconds; 0 when it is not. */
+  readonly aheadMs: number
   /** Events of the log that this version could not read. */
   readonly unreadable: number
   readonly conflicts: number

@@ -30,6 +30,8 @@ export const unusedQueue = (name: string): QueueEngine => {
       waitingClaims: 0,
       unavailable: undefined,
       readOnly: undefined,
+      clockRefusal: undefined,
+      aheadMs: 0,
       unreadable: 0,
       conflicts: 0,
       snapshotRevision: -1,

@@ -45,6 +45,7 @@ export const openAppendCall = (connection: Connection, link: Link, appendMs: num
     if (wasAsked) connection.failed(link, error)
   }
 
+  call.on('metadata', connection.heard)
   call.on('data', (response: BatchAppendResp) => {
     connection.succeeded()
     // An answer that came too late, or twice.

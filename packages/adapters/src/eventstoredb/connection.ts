@@ -4,7 +4,7 @@
  */
 import type { CallOptions, Client, Metadata } from '@grpc/grpc-js'
 import type { BaseOptions } from '@eventstore/db-client'
-import { StoreError } from '../store/index.js'
+import { StoreError, type StoreTime } from '../store/index.js'
 import { backoff } from '../backoff.js'
 import { NotConnected } from './errors.js'
 import { EventStoreDBClient, type Streams, StreamsStub } from './stubs.js'
@@ -26,6 +26,10 @@ export interface Connection {
   /** Resolves when connected; rejects with {@link NotConnected}, or with a StoreError after `close`. */
   readonly link: () => Promise<Link>
   readonly succeeded: () => void
+  /** Reads the node's own clock off the head of an answer. */
+  readonly heard: (head: Metadata) => void
+  /** What the node's clock said last. */
+  readonly time: () => StoreTime | undefined
   /** Reports that a call failed. The client may have to look for the leader, or to be replaced. */
   readonly failed: (link: Link, error: unknown) => void
   /** Sends no new calls on this one. Calls under way may still be answered. */
@@ -94,6 +98,7 @@ export const openConnection = ({ url, name, connectMs, random }: ConnectionOptio
   let refusal: { readonly until: number; readonly why: string } | undefined
   let failures = 0
   let closed = false
+  let time: StoreTime | undefined
 
   const closeChannel = (old: ClientParts): Promise<void> =>
     within(connectMs, old.getGRPCClient(StreamsStub, 'Streams')).then((stub) => stub.close(), () => undefined)
@@ -136,6 +141,12 @@ export const openConnection = ({ url, name, connectMs, random }: ConnectionOptio
     succeeded: () => {
       failures = 0
     },
+    heard: (head) => {
+      const [date] = head.get('date')
+      const said = Date.parse(String(date))
+      if (!Number.isNaN(said)) time = { time: said, heardAt: performance.now() }
+    },
+    time: () => time,
     failed: (link, error) => {
       failures += 1
       if (link !== current) return

@@ -112,6 +112,7 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
     head: reader.head,
     streams,
     subscribe: subscriptions.subscribe,
+    time: connection.time,
     close: () => (closing ??= close()),
   }
 }

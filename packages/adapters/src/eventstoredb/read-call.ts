@@ -49,6 +49,7 @@ export const readCall = (
     handlers.end(error)
   }
 
+  call.on('metadata', connection.heard)
   call.on('data', (response: ReadResp) => {
     if (over) return
     heard = true

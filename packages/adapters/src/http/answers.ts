@@ -247,6 +247,8 @@ export const ReadyAnswer = t.intersection(
     t.partial({
       refused: t.readonlyArray(t.type({ queue: t.string, reason: t.string })),
       readOnly: t.readonlyArray(t.type({ queue: t.string, reason: t.string })),
+      /** Queues whose time is ahead of this server's clock by more than a second. */
+      ahead: t.readonlyArray(t.type({ queue: t.string, seconds: t.number })),
       degraded: t.readonlyArray(t.type({ part: t.string, queue: t.string, reason: t.string, since: Time })),
     }),
   ],

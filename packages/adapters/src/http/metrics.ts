@@ -99,8 +99,9 @@ export const metricsOf = (
   const waiting = gauge('waiting_claims', 'Claims waiting for work.', ['queue'])
   const appends = gauge('appends_in_flight', 'Appends under way.', ['queue'])
   const conflicts = gauge('append_conflicts', 'Appends that conflicted with events of another process, since the queue was opened.', ['queue'])
-  const available = gauge('queue_available', '1 when the queue takes commands, 0 when its store is unavailable or it is read-only.', ['queue'])
+  const available = gauge('queue_available', '1 when the queue takes commands, 0 when its store is unavailable, it is read-only, or the clock of the server is refused.', ['queue'])
   const readOnly = gauge('queue_read_only', '1 when the log has events that this version cannot read, so the queue is read-only on this server.', ['queue'])
+  const ahead = gauge('queue_time_ahead_seconds', "How far the queue's time is ahead of this server's clock.", ['queue'])
   const unreadable = gauge('unreadable_events', 'Events in the log that this version cannot read.', ['queue'])
 
   const filesPosition = gauge('queue_files_position', 'Revision that the queue files show.', ['queue'])
@@ -115,7 +116,7 @@ export const metricsOf = (
     }
   }
   const ask = async (): Promise<void> => {
-    for (const each of [tasks, pending, oldest, breaker, position, snapshot, mailbox, waiting, appends, conflicts, available, readOnly, unreadable]) each.reset()
+    for (const each of [tasks, pending, oldest, breaker, position, snapshot, mailbox, waiting, appends, conflicts, available, readOnly, ahead, unreadable]) each.reset()
     for (const engine of daybook.queues()) {
       meter.watch(engine)
       const queue = engine.name
@@ -126,16 +127,17 @@ export const metricsOf = (
       waiting.set({ queue }, status.waitingClaims)
       appends.set({ queue }, status.appendsInFlight)
       conflicts.set({ queue }, status.conflicts)
-      available.set({ queue }, status.unavailable === undefined && status.readOnly === undefined ? 1 : 0)
+      available.set({ queue }, status.unavailable === undefined && status.readOnly === undefined && status.clockRefusal === undefined ? 1 : 0)
       readOnly.set({ queue }, status.readOnly === undefined ? 0 : 1)
+      ahead.set({ queue }, status.aheadMs / 1_000)
       unreadable.set({ queue }, status.unreadable)
-      const read = await engine.read((state, at) => ({ depth: depthOf(state, at), breakers: breakersOf(state) }))
+      const read = await engine.read((state, at) => ({ at, depth: depthOf(state, at), breakers: breakersOf(state) }))
       // A queue that cannot be read now has no values in this scrape.
       if (E.isLeft(read)) continue
-      const { depth, breakers } = read.right.value
+      const { at, depth, breakers } = read.right.value
       for (const [name, count] of Object.entries(depth.byStatus)) tasks.set({ queue, status: name }, count)
       for (const [type, count] of byTypeBounded(depth.byType)) pending.set({ queue, type }, count)
-      oldest.set({ queue }, depth.oldestPendingAt === undefined ? 0 : Math.max(0, Date.now() - depth.oldestPendingAt) / 1_000)
+      oldest.set({ queue }, depth.oldestPendingAt === undefined ? 0 : Math.max(0, at - depth.oldestPendingAt) / 1_000)
       for (const [type, { state }] of Object.entries(breakers).slice(0, typesMax)) breaker.set({ queue, type }, breakerValue[state])
     }
   }

@@ -20,6 +20,7 @@ const kinds = {
   internal: [500, 'Something went wrong in the server'],
   overloaded: [503, 'The server is overloaded'],
   'read-only': [503, 'This queue is read-only on this server'],
+  clock: [503, "The server's clock is refused"],
   unavailable: [503, 'Not available now'],
   'outcome-unknown': [503, 'It is unknown whether this was done'],
 } as const satisfies Record<string, readonly [status: number, title: string]>

@@ -65,6 +65,7 @@ export const serve = async (
       progress,
       ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
       ...(options.pastUnreadable === undefined ? {} : { pastUnreadable: options.pastUnreadable }),
+      ...(options.clockJumpMs === undefined ? {} : { clockJumpMs: options.clockJumpMs }),
       ...(persistent ? { snapshots: await openSnapshotFolder(join(options.dataDir, 'snapshots')) } : {}),
     })
     opened.push(() => daybook.close())

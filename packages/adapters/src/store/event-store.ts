@@ -22,7 +22,7 @@ export interface RecordedEvent extends EventToAppend {
   readonly revision: number
   /** Order over all streams of the store: grows, and may have gaps. */
   readonly position: number
-  /** The store's own clock when it wrote the event, ISO 8601. Nothing is decided on it. */
+  /** The store's own clock when it wrote the event, ISO 8601. Nothing is decided by it. */
   readonly created: string
 }
 
@@ -62,6 +62,14 @@ export interface CaughtUp {
 }
 
 export type Delivered = ReadonlyArray<RecordedEvent> | CaughtUp
+
+/** What a store's own clock said. */
+export interface StoreTime {
+  /** Milliseconds since 1970. A store may round down to the second. */
+  readonly time: number
+  /** When it said so, by `performance.now()`. */
+  readonly heardAt: number
+}
 
 export interface StoreLimits {
   /** Bytes of one append: ids, types, data and metadata together. */
@@ -106,6 +114,9 @@ export interface EventStore {
    * Errors with {@link StoreError} when the store is closed or broken. Unsubscribing releases everything.
    */
   readonly subscribe: (stream: string, from: number) => Observable<Delivered>
+
+  /** What the store's own clock said last; `undefined` before it was heard. Left out by stores without a clock of their own. */
+  readonly time?: () => StoreTime | undefined
 
   /** Waits for appends under way, then releases files and connections. Further calls fail. */
   readonly close: () => Promise<void>

@@ -70,7 +70,7 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
     case 'DeleteQueue':
       return decideDeleteQueue(command, tables, envelope)
     case 'Tick':
-      return decideTick(tables, envelope)
+      return decideTick(command, tables, envelope)
   }
 }
 

@@ -10,7 +10,11 @@ import { Draft } from './draft.js'
 /** One tick settles at most so many tasks; what is left is due at once again. */
 export const tickMax = 1_000
 
-export const decideTick = (tables: Tables, envelope: Envelope): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+export const decideTick = (
+  { leasesUntil }: CommandOf<'Tick'>,
+  tables: Tables,
+  envelope: Envelope,
+): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
   const draft = new Draft(tables, envelope)
   const { at } = envelope
   for (const breaker of tables.cooling) {
@@ -18,20 +22,26 @@ export const decideTick = (tables: Tables, envelope: Envelope): E.Either<Rejecti
     draft.emit({ type: 'BreakerHalfOpened', at, data: { taskType: breaker.type } })
   }
   let settled = 0
-  for (const task of tables.timers) {
+  for (const task of tables.delays) {
     if (task.dueAt > at || settled >= tickMax) break
     settled++
-    if (task.status === 'scheduled') draft.emit({ type: 'TaskDue', at, data: { task: task.id } })
-    else if (task.lease !== null) {
-      draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : 'lease-expired')
-    }
+    draft.emit({ type: 'TaskDue', at, data: { task: task.id } })
+  }
+  const endedBy = Math.min(at, leasesUntil ?? at)
+  for (const task of tables.leaseEnds) {
+    if (task.dueAt > endedBy || settled >= tickMax) break
+    settled++
+    if (task.lease !== null) draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : 'lease-expired')
   }
   return E.right(draft.events)
 }
 
-/** When the state changes by itself next, in milliseconds since 1970; `undefined` for never. */
-export const nextDue = (tables: Tables): number | undefined => {
-  const task = tables.timers.first()?.dueAt
+/** When the first lease ends, in milliseconds since 1970; `undefined` when there is none. */
+export const nextLeaseEnd = (tables: Tables): number | undefined => tables.leaseEnds.first()?.dueAt
+
+/** When anything but a lease ends by itself next: a delay, or the time that a breaker stays open. `undefined` for never. */
+export const nextOther = (tables: Tables): number | undefined => {
+  const task = tables.delays.first()?.dueAt
   const breaker = tables.cooling.first()?.halfOpenAt
   return task === undefined ? breaker : breaker === undefined ? task : Math.min(task, breaker)
 }

@@ -42,7 +42,7 @@ export const sizesOf = (state: QueueState): Sizes => {
       byKey: tables.byKey.size,
       byTicket: sum(tables.byTicket.values()),
       leases: sum(tables.leases.values()),
-      timers: tables.timers.size,
+      timers: tables.delays.size + tables.leaseEnds.size,
       finished: tables.finished.size,
       groups: lists.reduce((total, size) => total + size, 0),
     },

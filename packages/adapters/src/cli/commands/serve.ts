@@ -16,6 +16,7 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--config <file>', 'YAML: any of these options, and defaults for new queues')
     .option('--queue-files <folder>', 'keep pending.json, completed.json and so on there, for tools that read them')
     .option('--past-unreadable <queue@revision>', 'decide on a queue although events up to this revision cannot be read and what they say is lost; repeatable', list)
+    .option('--clock-jump <seconds>', 'refuse commands when the clock has jumped ahead by more, or is ahead of EventStoreDB\'s by more; "off" for never (env DAYBOOK_CLOCK_JUMP; default 300)')
     .option('--auth <mode>', '"off" lets everybody in; on a loopback address only')
     .addHelpText('after', `
 Ready is one line on stdout with the URL, and /readyz. The first start makes an admin token and shows it once;
@@ -29,6 +30,10 @@ Several servers may work on the same queues: on one EventStoreDB, or on one file
 
 A queue whose log holds an event that this version cannot read is read-only here: a newer server wrote it (update this
 one), or it is damaged for good. --past-unreadable says that nothing of it will be missed.
+
+A wrong time in the log stays there. So a clock that jumps ahead by more than --clock-jump is not believed: commands are
+refused with the code "clock", and /readyz says why, until it is right again. A clock that is behind does no harm: time
+goes on from the last event.
 
 Configuration file:
   port: 7878

@@ -1,5 +1,5 @@
 /** Folds a queue's whole log once more, and tells what of it could not be read or did not fit. */
-import { evolve, headOf, initial, isUnreadable, lastUnreadableOf, type QueueEvent, type QueueState, skip, type Unreadable } from '@daybook/core'
+import { evolve, headOf, initial, isUnreadable, lastUnreadableOf, type QueueEvent, type QueueState, skip, timeOf, type Unreadable } from '@daybook/core'
 import { readOnlyReason } from '../../engine/read-only.js'
 import { pauseText } from '../pause.js'
 import type { Finding } from './finding.js'
@@ -23,7 +23,8 @@ export class FoldCheck {
     return this.next
   }
 
-  findings(): ReadonlyArray<Finding> {
+  /** `now`: the time by this machine's clock, to hold the queue's time against. */
+  findings(now = Number.POSITIVE_INFINITY): ReadonlyArray<Finding> {
     const about = `queue ${this.queue}`
     const { unreadable, misfits, paused } = headOf(this.state)
     const found: Array<Finding> = Object.entries(unreadable).map(([what, count]) => ({
@@ -37,6 +38,14 @@ export class FoldCheck {
     if (this.gap !== undefined) found.push({ level: 'bad', about, says: `${this.gap}: events are missing` })
     if (found.length === 0) found.push({ level: 'good', about, says: `${this.next} events, all of them readable` })
     if (paused !== null) found.push({ level: 'note', about, says: `${pauseText(paused)}: no task is handed out until somebody resumes it` })
+    const aheadMs = timeOf(this.state) - now
+    if (aheadMs > aheadMsMax) found.push({ level: 'note', about, says: aheadText(aheadMs / 1_000, "this machine's clock") })
     return found
   }
 }
+
+/** A queue's time may be so far ahead before it is worth a word, in milliseconds. */
+const aheadMsMax = 1_000
+
+export const aheadText = (seconds: number, clock: string): string =>
+  `its time is ${Math.round(seconds)} s ahead of ${clock}, because a clock was wrong once, or is wrong now: it goes on from the last event, so leases and delays last as long as they should. Set the clocks right`

@@ -3,15 +3,16 @@ import { decodeEvent, isEventType, isUnreadable, type QueueEvent, type Unreadabl
 import { DaybookError, type DaybookClient, type HistoryEvent } from '../../client/index.js'
 import { clock } from '../text.js'
 import type { Finding, Tell } from './finding.js'
-import { FoldCheck } from './fold-check.js'
+import { aheadText, FoldCheck } from './fold-check.js'
 
 export const checkServer = async (client: DaybookClient, url: string, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   const findings: Array<Finding> = []
   await client.health()
   try {
-    const { degraded = [], readOnly = [] } = await client.ready()
+    const { ahead = [], degraded = [], readOnly = [] } = await client.ready()
     findings.push({ level: 'good', about: url, says: 'alive and ready' })
     for (const { queue, reason } of readOnly) findings.push({ level: 'bad', about: `${url}, queue ${queue}`, says: reason })
+    for (const { queue, seconds } of ahead) findings.push({ level: 'note', about: `${url}, queue ${queue}`, says: aheadText(seconds, 'the clock of its server') })
     for (const { part, queue, reason, since } of degraded) {
       findings.push({ level: 'bad', about: `${part} of ${queue}`, says: `out of date since ${clock(since)}, and tried again and again: ${reason}` })
     }

@@ -60,7 +60,7 @@ const checkEvents = async (store: EventStore, dataDir: string | undefined, tell:
         findings.push({ level: 'bad', about: `queue ${queue}`, says: `can be read up to revision ${check.events - 1} only: ${adviceless(error.message)}` })
         continue
       }
-      findings.push(...check.findings())
+      findings.push(...check.findings(Date.now()))
       if (snapshots !== undefined) findings.push(...(await checkSnapshots(snapshots, stream, queue, check.events - 1)))
     }
     return findings

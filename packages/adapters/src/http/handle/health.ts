@@ -36,12 +36,25 @@ const readOnlyIn = (daybook: Call['daybook']): object => {
   return readOnly.length === 0 ? {} : { readOnly }
 }
 
+/** A queue's time may be so far ahead of this server's clock before it is named, in milliseconds. */
+const aheadMsMax = 1_000
+
+/** Named where there are any. Their time goes on all the same. */
+const aheadIn = (daybook: Call['daybook']): object => {
+  const ahead = daybook.queues().flatMap((queue) => {
+    const { aheadMs } = queue.status()
+    return aheadMs > aheadMsMax ? [{ queue: queue.name, seconds: aheadMs / 1_000 }] : []
+  })
+  return ahead.length === 0 ? {} : { ahead }
+}
+
 export const readiness =
   ({ isReplayed, isDraining, queueFiles }: Readiness) =>
   ({ daybook }: Call): Promise<Handled> => {
     const loading = daybook.loading()
     const unavailable = daybook.queues().flatMap((queue) => {
-      const { unavailable: reason } = queue.status()
+      const { unavailable, clockRefusal } = queue.status()
+      const reason = clockRefusal ?? unavailable
       return reason === undefined ? [] : [{ queue: queue.name, reason }]
     })
     const why = isDraining()
@@ -51,7 +64,7 @@ export const readiness =
         : [daybook.problem() ?? [], unavailable.map(({ queue, reason }) => `${queue}: ${reason}`)].flat(2).join('; ')
     return Promise.resolve(
       why === ''
-        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook), ...readOnlyIn(daybook), ...degradedIn(queueFiles()) }) })
+        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook), ...readOnlyIn(daybook), ...aheadIn(daybook), ...degradedIn(queueFiles()) }) })
         : E.left(problem('unavailable', why, { retryAfterSeconds: 1, more: { loading, queues: unavailable } })),
     )
   }

@@ -38,12 +38,12 @@ export const deleteQueue = async ({ queue, query, caller }: QueueCall<unknown, R
   )
 
 export const depth = async ({ queue }: QueueCall): Promise<Handled> =>
-  replyWith(await queue.read((state, at) => depthOf(state, at)), (counts, revision) => {
+  replyWith(await queue.read((state, at) => ({ at, counts: depthOf(state, at) })), ({ at, counts }, revision) => {
     const { oldestPendingAt } = counts
     return JSON.stringify({
       ...counts,
       oldestPendingAt: oldestPendingAt === undefined ? null : isoOf(oldestPendingAt),
-      oldestWaitSeconds: oldestPendingAt === undefined ? 0 : Math.max(0, (Date.now() - oldestPendingAt) / 1_000),
+      oldestWaitSeconds: oldestPendingAt === undefined ? 0 : Math.max(0, (at - oldestPendingAt) / 1_000),
       revision,
     })
   })

@@ -150,7 +150,7 @@ const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Pro
 
 /** Whether a refusal is about the queue and not about the tasks. */
 const isAboutQueue = (code: string): boolean =>
-  code === 'unavailable' || code === 'read-only' || code === 'overloaded' || code === 'outcome-unknown'
+  code === 'unavailable' || code === 'read-only' || code === 'clock' || code === 'overloaded' || code === 'outcome-unknown'
 
 /** Tries one command for all tasks first: it usually succeeds, and costs half as much. If it is refused, each task gets its own command. */
 const enqueuedEach = async ({ queue, caller }: QueueCall, tasks: ReadonlyArray<PreparedTask>): Promise<ReadonlyArray<Outcome<Enqueued>>> => {

@@ -1,0 +1,87 @@
+/**
+ * The wall clock of this process, held against others before anything is decided by it: a wrong time in the log stays
+ * there. A clock that has jumped ahead is not believed; a clock that is behind does no harm (`queue-clock.ts`).
+ */
+import { uptime } from 'node:os'
+import type { StoreTime } from '../store/index.js'
+
+export interface ClockOptions {
+  /** The wall clock: milliseconds since 1970. Default `Date.now`. */
+  readonly clock?: () => number
+  /** Milliseconds since any moment, by a clock that nobody sets. Default `performance.now`. */
+  readonly monotonic?: () => number
+  /** Like `monotonic`, but it goes on while the machine sleeps. Default: how long the machine has been up. */
+  readonly uptime?: () => number
+  /** How far the wall clock may jump ahead of the monotonic one, or be ahead of the store's, in milliseconds. Default 300,000; `Infinity` for no bound. */
+  readonly clockJumpMs?: number
+}
+
+export const clockJumpMsDefault = 300_000
+
+export class CheckedClock {
+  private readonly wall: () => number
+  private readonly uptime: () => number
+  private readonly jumpMsMax: number
+  readonly monotonic: () => number
+  /** How far the wall clock was ahead of the monotonic one when it was believed: last, and at most. To go back to where it was once is no jump. */
+  private offset: number
+  private offsetMost: number
+  /** How long the machine has slept since it was started, when that was last looked at. */
+  private slept: number
+  private problem: string | undefined
+
+  constructor(
+    { clock = Date.now, monotonic = () => performance.now(), uptime: up = () => uptime() * 1_000, clockJumpMs = clockJumpMsDefault }: ClockOptions,
+    /** The time by the store's own clock, where it has one. */
+    private readonly storeTime: () => StoreTime | undefined = () => undefined,
+  ) {
+    this.wall = clock
+    this.monotonic = monotonic
+    this.uptime = up
+    this.jumpMsMax = clockJumpMs
+    this.offset = this.offsetMost = clock() - monotonic()
+    this.slept = up() - monotonic()
+  }
+
+  /** Milliseconds since 1970: by the wall clock, or, while that is not believed, by the clock that it is held against. */
+  now(): number {
+    const wall = this.wall()
+    const monotonic = this.monotonic()
+    const offset = wall - monotonic
+    if (offset - this.offsetMost > this.jumpMsMax) {
+      // A machine that slept has a wall clock that went on, and a monotonic one that did not.
+      const slept = this.uptime() - monotonic
+      const asleep = Math.max(0, slept - this.slept)
+      const jumped = offset - this.offsetMost - asleep
+      if (jumped > this.jumpMsMax) return this.refuse(this.offset + monotonic + asleep, `jumped ahead by ${seconds(jumped)} s`, jumpRemedy)
+      this.slept = slept
+    }
+    const store = this.storeTime()
+    if (store !== undefined) {
+      const theirs = store.time + monotonic - store.heardAt
+      if (wall - theirs > this.jumpMsMax) return this.refuse(theirs, `is ${seconds(wall - theirs)} s ahead of the store's`, storeRemedy)
+    }
+    this.offset = offset
+    if (offset > this.offsetMost) this.offsetMost = offset
+    this.problem = undefined
+    return wall
+  }
+
+  /** Why the wall clock was not believed at the last reading; `undefined` when it was. */
+  get refusal(): string | undefined {
+    return this.problem
+  }
+
+  private refuse(time: number, what: string, remedy: string): number {
+    this.problem = `this server's clock ${what}, to ${timeText(this.wall())}: no command is taken, so that a wrong time does not get into the log. ${remedy}`
+    return time
+  }
+}
+
+const off = 'or start it with --clock-jump off'
+const jumpRemedy = `If the clock is wrong, set it right: the server then goes on by itself. If it was wrong before and is right now, restart the server, ${off}`
+const storeRemedy = `Set the one right that is wrong: the server then goes on by itself. If that cannot be, restart it with a greater --clock-jump, ${off}`
+
+const seconds = (ms: number): number => Math.round(ms / 1_000)
+/** A clock may show a time that has no date. */
+const timeText = (ms: number): string => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms} ms`)

@@ -1,0 +1,13 @@
+/** Timers of any length. `setTimeout` counts to 2^31 - 1 ms (25 days), and takes anything longer for 1 ms. */
+
+const timerMsMax = 2 ** 31 - 1
+
+/** Calls back once after so many milliseconds, never for `Infinity`. The returned function cancels it. */
+export const longTimer = (ms: number, ring: () => void): (() => void) => {
+  let timer: NodeJS.Timeout | undefined
+  const wait = (left: number): void => {
+    timer = left > timerMsMax ? setTimeout(() => wait(left - timerMsMax), timerMsMax) : setTimeout(ring, left)
+  }
+  wait(ms)
+  return () => clearTimeout(timer)
+}

@@ -1,0 +1,165 @@
+/** Time: when leases end, which clock is believed, and timers of any length. */
+import type { Plant } from '../plant.js'
+
+const at = (file: string): string => `packages/adapters/src/engine/${file}`
+const reports = ['test/engine/reports.test.ts']
+const clocks = ['test/engine/clock.test.ts']
+
+export const timePlants: ReadonlyArray<Plant> = [
+  // Reports count by their arrival.
+  {
+    title: 'leases end although a command waits that came before their end',
+    file: at('lease-grace.ts'),
+    find: 'Math.min(now - this.delayMs, oldest)',
+    replace: 'now - this.delayMs',
+    killedBy: reports,
+  },
+  {
+    title: 'what is put back into the mailbox has just come',
+    file: at('mailbox.ts'),
+    find: 'return this.items[0]?.arrivedAt',
+    replace: 'return this.items[this.items.length - 1]?.arrivedAt',
+    killedBy: reports,
+  },
+  {
+    title: 'leases end at a start before anybody can report',
+    file: at('lease-grace.ts'),
+    find: '    this.until = monotonic() + graceMs\n',
+    replace: '    this.until = monotonic()\n',
+    killedBy: reports,
+  },
+  {
+    title: 'leases end as soon as the store can write again',
+    file: at('recovery.ts'),
+    find: "if (error._tag === 'Unavailable' || error._tag === 'OutcomeUnknown') this.parts.grace.begin",
+    replace: "if (error._tag === 'OutcomeUnknown') this.parts.grace.begin",
+    killedBy: reports,
+  },
+  {
+    title: 'leases end as soon as a process that stood still goes on',
+    file: at('lease-grace.ts'),
+    find: 'late > lateMs && firstEnd > this.hadBy',
+    replace: 'late > lateMs && firstEnd > now',
+    killedBy: reports,
+  },
+  {
+    title: 'grace has no end: it begins anew for the same lease',
+    file: at('lease-grace.ts'),
+    find: 'late > lateMs && firstEnd > this.hadBy',
+    replace: 'late > lateMs',
+    killedBy: reports,
+  },
+  {
+    title: 'leases of a shared queue end at once',
+    file: at('lease-grace.ts'),
+    find: 'this.isShared && this.graceMs > 0 ? othersMs : 0',
+    replace: '0',
+    killedBy: reports,
+  },
+  {
+    title: 'delays wait for reports as leases do',
+    file: at('decider.ts'),
+    find: '(nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY) <= now ||',
+    replace: '(nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY) <= this.leasesUntil(now) ||',
+    killedBy: reports,
+  },
+  {
+    title: 'a tick ends all leases that are over, whatever waits',
+    file: 'packages/core/src/decide/tick.ts',
+    find: 'Math.min(at, leasesUntil ?? at)',
+    replace: 'at',
+    killedBy: reports,
+  },
+  // Clocks.
+  {
+    title: 'where the clock is behind the last event, time stands still',
+    file: at('queue-clock.ts'),
+    find: 'Math.floor(this.time + this.clock.monotonic() - this.seenAt)',
+    replace: 'this.time',
+    killedBy: clocks,
+  },
+  {
+    title: "another server's time is not taken over",
+    file: at('queue-clock.ts'),
+    find: '    if (time <= this.line()) return\n',
+    replace: '    if (time > this.line()) return\n',
+    killedBy: clocks,
+  },
+  {
+    title: 'each append sets time back to its event',
+    file: at('queue-clock.ts'),
+    find: '    if (time <= this.line()) return\n',
+    replace: '',
+    killedBy: clocks,
+  },
+  {
+    title: 'a clock that jumps ahead is believed',
+    file: at('checked-clock.ts'),
+    find: 'if (jumped > this.jumpMsMax) return',
+    replace: 'if (jumped > Number.POSITIVE_INFINITY) return',
+    killedBy: clocks,
+  },
+  {
+    title: 'sleep excuses a jump again and again',
+    file: at('checked-clock.ts'),
+    find: '      this.slept = slept\n',
+    replace: '',
+    killedBy: clocks,
+  },
+  {
+    title: 'a machine that slept is taken for one whose clock jumped',
+    file: at('checked-clock.ts'),
+    find: 'const asleep = Math.max(0, slept - this.slept)',
+    replace: 'const asleep = 0 * slept',
+    killedBy: clocks,
+  },
+  {
+    title: 'a clock that is set right after it was set back has jumped',
+    file: at('checked-clock.ts'),
+    find: 'if (offset > this.offsetMost) this.offsetMost = offset',
+    replace: 'this.offsetMost = offset',
+    killedBy: clocks,
+  },
+  {
+    title: "the store's time stands still when nothing is heard of it",
+    file: at('checked-clock.ts'),
+    find: 'store.time + monotonic - store.heardAt',
+    replace: 'store.time',
+    killedBy: clocks,
+  },
+  {
+    title: 'a clock ahead of the store is believed',
+    file: at('checked-clock.ts'),
+    find: 'if (wall - theirs > this.jumpMsMax) return',
+    replace: 'if (theirs - wall > this.jumpMsMax) return',
+    killedBy: clocks,
+  },
+  {
+    title: 'each queue has a clock of its own: who opens late has not seen the jump',
+    file: at('daybook.ts'),
+    find: '        this.options,\n        this.clock,\n',
+    replace: '        this.options,\n',
+    killedBy: clocks,
+  },
+  {
+    title: 'a refused clock is not read again until somebody asks',
+    file: at('decider.ts'),
+    find: 'clock.refusal === undefined ? forgotten : now + readClockAgainMs',
+    replace: 'forgotten',
+    killedBy: clocks,
+  },
+  {
+    title: 'a timer beyond 2^31 ms rings at once',
+    file: 'packages/adapters/src/long-timer.ts',
+    find: 'left > timerMsMax ? setTimeout(() => wait(left - timerMsMax), timerMsMax) : setTimeout(ring, left)',
+    replace: 'setTimeout(ring, left)',
+    killedBy: clocks,
+  },
+  {
+    title: 'an alarm beyond 2^31 ms rings at once, and for ever',
+    file: at('alarm.ts'),
+    find: 'Math.min(Math.max(at - this.now(), 0) + 1, sleepMsMax)',
+    replace: 'Math.max(at - this.now(), 0) + 1',
+    killedBy: clocks,
+  },
+]
