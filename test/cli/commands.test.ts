@@ -209,7 +209,7 @@ describe('operating a queue', () => {
 
   test('a queue that was never used is empty, and reported as unused', async () => {
     const q = queue()
-    expect(await in_(q, 'depth')).toEqual({ code: 0, out: 'no tasks\n', err: `queue ${q} has not been used yet: it comes into being with its first task\n` })
+    expect(await in_(q, 'depth')).toEqual({ code: 0, out: 'no tasks\n', err: `queue ${q} was never used: its first task creates it\n` })
     expect(await in_(q, 'list')).toMatchObject({ code: 0, out: 'no such tasks\n' })
     expect(await in_(q, 'claim')).toMatchObject({ code: 0, out: 'nothing to claim\n' })
   })

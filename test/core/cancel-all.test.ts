@@ -81,7 +81,7 @@ describe('deleting a queue', () => {
     expect(depthOf(q.state).total).toBe(0)
     expect(breakersOf(q.state)).toEqual({})
     expect(names(q.do({ type: 'DeleteQueue', reason }))).toEqual([])
-    // The same content is no duplicate of what it was, and its first event begins it anew.
+    // The same content is not a duplicate of the former task, and its first event creates the queue again.
     expect(q.ask({ type: 'Enqueue', tasks: [task('a')] })).toEqual([{ id: 'a', number: 3, status: 'pending', duplicate: false }])
     expect(headOf(q.state).deleted).toBeNull()
     expect(q.claim().token).toBe(2)

@@ -53,7 +53,7 @@ export class Child {
     this.process.stdin?.write(`${JSON.stringify(message)}\n`)
   }
 
-  /** Waits for so many lines of this kind. False if the process ended before that. */
+  /** Waits for this many lines of this kind. False if the process ended before that. */
   async said(what: keyof Line, times = 1, msMax = 120_000): Promise<boolean> {
     let looked = 0
     let count = 0

@@ -8,7 +8,7 @@ import type { Fault } from '../support/eventstoredb/faults.js'
 import { ended, impatient, knowsOfCut, open, persist, started } from './adapter.js'
 import { sleep, startServer, until } from './client.js'
 
-/** Those that are told by a time-out: nothing else tells. */
+/** Faults that only a time-out reveals. */
 const isSilent = ({ kind, afterMs = 0 }: Fault): boolean => kind === 'no-reply' || (kind === 'late-reply' && afterMs > 300)
 
 /** The result of the append, and whether it is in the log. */

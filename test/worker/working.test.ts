@@ -132,13 +132,13 @@ describe('a worker works', () => {
     expect(source.count('completed')).toBe(1)
   })
 
-  test('a queue is not said to be drained while a task is told later than the next claim is answered', async () => {
+  test('a queue is not drained while the answer with a task arrives later than that of the next claim', async () => {
     work({ handler: () => undefined })
     await until(() => source.waiting === 1, 'the worker waits for work')
     let asked = 0
     source.beforeClaim = async () => {
       asked++
-      // The task comes when the worker asks whether there is any. The claim that waits is granted it, and told of it only while the worker asks again.
+      // The task arrives while the worker asks for one. The waiting claim gets it, but its answer arrives only while the worker asks again.
       if (asked === 1) source.add(1)
       await sleep(asked === 1 ? 10 : 200)
     }

@@ -2,7 +2,7 @@
 
 /** A turn takes this share of the time of the others' last turn, so that the work ends on a busy queue too. */
 const shareMin = 0.5
-/** A longer turn would be felt by whoever waits for an answer. */
+/** A longer turn would noticeably delay answers. */
 const turnMsMax = 10
 
 /** Returns a function to be awaited often, about every quarter of a millisecond. It yields when the turn is over. */

@@ -17,19 +17,19 @@ export interface TaskPage {
 }
 
 /**
- * Tasks by status in the order of {@link statuses}, then by priority, then by number: pending ones stand in
- * the order in which an agent that takes all of them would be given them.
+ * Tasks by status in the order of {@link statuses}, then by priority, then by number. Pending tasks are in
+ * the order in which an agent that may take all of them would get them.
  *
- * Cost: O(groups · log n) to find the page and O(groups) per task on it. Filters by ticket, by agent and, among
- * dead letters, by signature have indexes. `text`, `error`, `agent` among finished tasks and `signature` among
- * tasks that are no dead letters look at tasks that do not match.
+ * Cost: O(groups · log n) to find the page and O(groups) per task on it. Filters by ticket, by agent and, for
+ * dead letters, by signature use indexes. `text`, `error`, `agent` for finished tasks and `signature` for
+ * other tasks than dead letters scan tasks that do not match.
  *
- * Finished tasks are listed if they are known at `at`, which is the state's own time unless said otherwise.
- * `limit` is at least 1; less is taken for 1.
+ * Finished tasks are listed if they are known at `at`. Default: the state's own time.
+ * A `limit` below 1 counts as 1.
  */
 export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, after?: string, at = timeOf(state)): TaskPage => {
   const tables = QueueState.tablesOf(state)
-  // Only a task can say where the next page begins, so a page has one.
+  // The cursor of the next page is made from a task, so a page has at least one.
   const limitOrOne = Math.max(1, limit)
   const tasks: Array<TaskView> = []
   for (const task of tasksMatching(tables, filter, after, at)) {
@@ -51,11 +51,11 @@ export const tasksMatching = function* (tables: Tables, filter: TaskFilter, afte
   }
 }
 
-/** Where a page begins that goes on behind this task, as the view shows it. */
+/** The cursor of a page that begins after this task. */
 export const cursorAfter = ({ status, priority, number }: TaskView): string =>
   `${statuses.indexOf(status)}.${(firstRankOf(priority) + number).toString(36)}`
 
-/** Where a page begins with this task. */
+/** The cursor of a page that begins with this task. */
 export const cursorAt = (task: TaskRecord): string => `${statuses.indexOf(task.status)}.${(rankOf(task) - 1).toString(36)}`
 
 const parseCursor = (cursor: string): { readonly status: number; readonly rank: number } | undefined => {

@@ -1,15 +1,15 @@
 /**
- * Tasks by their number, in order. Most numbers in use are close together: an array holds them, in less memory
- * than a map. Tasks whose neighbours are gone (an old dead letter) or were never there (a snapshot that holds old
- * and new tasks) move to a sorted list. At least a quarter of the array is in use, so the cost does not depend on
- * how far apart the numbers are (INV-22).
+ * An index of tasks by number, in order. Most numbers in use are close together, so they are in an array, which needs less
+ * memory than a map. Tasks whose neighbours are gone (an old dead letter) or were never there (a snapshot with old
+ * and new tasks) are moved to a sorted list. At least a quarter of the array is in use, so the cost does not depend on
+ * the gaps between numbers (INV-22).
  */
 import { SortedList } from './sorted-list.js'
 import type { TaskRecord } from './state.js'
 
-/** An array of fewer slots is never thinned out. */
+/** A smaller array is never thinned out. */
 const slotsMin = 1_024
-/** At least one slot in so many is in use. */
+/** Maximum number of slots per task in the array. */
 const slotsPerTask = 4
 
 export class TaskNumbers {
@@ -20,14 +20,14 @@ export class TaskNumbers {
   private base = 1
   /** Slots before this one are empty. */
   private head = 0
-  /** Of slots in use. */
+  /** Number of slots in use. */
   private count = 0
 
   get size(): number {
     return this.count + this.stragglers.size
   }
 
-  /** Places held, in use or not. */
+  /** Number of slots, used or not. */
   get capacity(): number {
     return this.slots.length + this.stragglers.size
   }

@@ -39,7 +39,7 @@ export interface TaskView extends Attempt {
   readonly deadLetterReason?: DeadLetterReason
   readonly enqueuedRevision: number
   readonly lastRevision: number
-  /** Where in the log the newest checkpoint is, and the newest progress of the last claim. */
+  /** Revisions of the newest checkpoint, and of the newest progress of the last claim. */
   readonly checkpointRevision?: number
   readonly progressRevision?: number
 }

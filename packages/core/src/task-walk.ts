@@ -1,6 +1,6 @@
 /**
- * All tasks as they are at one moment, handed out in small steps while the state goes on changing: a task that is
- * about to change is copied first. Several walks may be under way at a time.
+ * Walks over all tasks as they are at one moment, in small steps, while the state goes on changing: a task is copied
+ * before it changes. Several walks may be in progress at a time.
  */
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
@@ -12,9 +12,9 @@ import { type TaskView, viewOf } from './task-view.js'
 
 export class TaskWalk {
   private readonly lastNumber: number
-  /** Tasks up to this number have been handed out, or were copied. */
+  /** Tasks up to this number have been returned or copied. */
   private passed = 0
-  /** Those beyond `passed` that were copied. */
+  /** The copied tasks beyond `passed`. */
   private readonly copied = new Set<TaskRecord>()
   private copies: Array<TaskRecord> = []
 
@@ -23,7 +23,7 @@ export class TaskWalk {
     tables.walks.push(this)
   }
 
-  /** For the tables: this task is about to change, or to leave. */
+  /** Called by the tables before this task changes or leaves. */
   beforeChange(task: TaskRecord): void {
     if (task.number <= this.passed || task.number > this.lastNumber || this.copied.has(task)) return
     this.copied.add(task)
@@ -31,8 +31,8 @@ export class TaskWalk {
   }
 
   /**
-   * The next tasks, by number; those that changed meanwhile stand before them. At least `tasksMin` unless it is the
-   * end, none behind the end. Gotchas: these may be the state's own records, so use them before it changes.
+   * The next tasks by number, after those that changed meanwhile. At least `tasksMin` except at the end; empty
+   * after the end. Gotchas: these may be the state's own records, so use them before it changes.
    */
   next(tasksMin: number): Array<TaskRecord> {
     const { copied, lastNumber, tables } = this
@@ -56,7 +56,7 @@ export class TaskWalk {
     return !this.tables.walks.includes(this)
   }
 
-  /** Nothing is copied any more. Needed only when the walk is not taken to its end. */
+  /** Stops copying tasks. Needed only if the walk is not taken to its end. */
   end(): void {
     const { walks } = this.tables
     if (this.isOver) return
@@ -66,12 +66,12 @@ export class TaskWalk {
   }
 }
 
-/** Every task that is known at `at`, the state's own time unless said otherwise, as it is now, to be had in small steps. */
+/** The present views of every task that is known at `at` (default: the state's own time), in small steps. */
 export interface TaskViews {
   readonly revision: number
-  /** The next ones, of at least `tasksMin` tasks unless it is the end; `undefined` when there are no more. */
+  /** The next views, of at least `tasksMin` tasks except at the end; `undefined` if there are no more. */
   readonly next: (tasksMin: number) => ReadonlyArray<TaskView> | undefined
-  /** Needed only when they are not taken to their end. */
+  /** Needed only if they are not taken to their end. */
   readonly end: () => void
 }
 

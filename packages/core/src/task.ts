@@ -50,7 +50,7 @@ export const Phase: t.Type<Phase> = t.keyof(
   'phase',
 )
 
-/** The names of priorities, and the number each stands for (TQM-DM-001). */
+/** The names of priorities and their numbers (TQM-DM-001). */
 export const priorityOf = { CRITICAL: 10, HIGH: 8, MEDIUM: 5, LOW: 3 } as const
 export type Band = keyof typeof priorityOf
 export const bands = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const satisfies ReadonlyArray<Band>
@@ -62,7 +62,7 @@ export const bandOf = (priority: number): Band =>
 
 export const priorityDefault = 5
 
-/** What makes a task the duplicate of another: see `decide/duplicates.ts`. */
+/** When a task is a duplicate of another: see `decide/duplicates.ts`. */
 export const Deduplicate = t.keyof({ content: null, key: null, off: null }, 'deduplicate')
 export type Deduplicate = t.TypeOf<typeof Deduplicate>
 
@@ -85,12 +85,12 @@ const common = {
   dependencies: Dependencies,
   /** Seconds a lease lasts without a heartbeat. */
   timeout: PositiveSeconds,
-  /** Failures after which it is a dead letter, the first one included; see `attempts.ts`. */
+  /** Number of failures after which it is a dead letter, including the first; see `attempts.ts`. */
   maxRetries: integer(0, retriesMax),
   /** Seconds before the first retry; doubles with each. */
   backoffSeconds: Seconds,
   idempotencyKey: Name,
-  /** In place of the queue's setting. */
+  /** Overrides the queue's setting. */
   deduplicate: Deduplicate,
   availableAt: Instant,
   deadlineAt: Instant,
@@ -126,7 +126,7 @@ export const Result = t.partial(
 )
 export type Result = t.TypeOf<typeof Result>
 
-/** A decision report that says something: neither absent, null, blank nor empty. */
+/** Whether there is a decision report that is not null, blank or empty. */
 export const hasDecisionReport = (result: Result): boolean => {
   const report = result.decisionReport
   if (report === undefined || report === null) return false
@@ -148,18 +148,18 @@ export type Failure = t.TypeOf<typeof Failure>
 
 const stackMax = 16_000
 const Stack = t.refinement(UnicodeText, (stack) => stack.length <= stackMax, `text of at most ${stackMax} characters, without lone surrogates`)
-/** As much of a failure as the log keeps. */
+/** The parts of a failure that the log keeps. */
 export const KeptFailure = t.intersection(
   [t.type({ message: Text }), t.partial({ code: Text, retryAfter: t.union([Finite, Text]), stack: Stack })],
   'failure',
 )
-/** A failure as it is read back. What was once recorded stays readable. */
+/** A failure as it may have been recorded by earlier versions, under weaker rules. */
 export const RecordedFailure = t.intersection(
   [t.type({ message: t.string }), t.partial({ code: t.string, retryAfter: t.union([t.number, t.string]), stack: t.string })],
   'failure',
 )
 
-/** A failure cut to what the log keeps. */
+/** Cuts a failure to what the log keeps. */
 export const keptFailure = ({ message, code, retryAfter, stack }: Failure): Failure => ({
   message: clipped(message, textMax),
   ...(code === undefined ? {} : { code: clipped(code, textMax) }),
@@ -167,12 +167,12 @@ export const keptFailure = ({ message, code, retryAfter, stack }: Failure): Fail
   ...(stack === undefined ? {} : { stack: clipped(stack, stackMax) }),
 })
 
-/** All of a task but its content. Part of every `TaskEnqueued`. */
+/** A task without its content. Part of every `TaskEnqueued`. */
 export const TaskFacts = t.intersection(
   [
     t.type({
       task: TaskId,
-      /** 1, 2, 3 … per queue; usable wherever an id is, as `#42` (GB-01). */
+      /** 1, 2, 3 … per queue; `#42` can be used wherever an id can (GB-01). */
       number: integer(1, Number.MAX_SAFE_INTEGER),
       type: TaskType,
       priority: Priority,

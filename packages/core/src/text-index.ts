@@ -1,16 +1,16 @@
 /**
- * A hash index of items by a unique text, such as an id. It replaces `Map<string, T>` for speed alone: with maps in
- * its place a fold of a million events runs at 0.6 of its rate and an enqueue in bulk at 0.65, both below their goals
- * (docs/performance.md); a drain runs as fast.
+ * A hash index of items by a unique text, such as an id. It replaces `Map<string, T>` only for speed: with maps, a fold
+ * of a million events runs at 0.6 of its rate and an enqueue in bulk at 0.65, both below their goals
+ * (docs/performance.md); a drain runs equally fast.
  *
  * A map reads the hash of each string that it compares from the string itself, which is a cache miss. Here the hashes
  * are in one array, and only an item with an equal hash is read. Items are stored as numbers, which the owner resolves.
  */
 
 const capacityMin = 16
-/** Only the last characters are hashed: most ids and keys that differ, differ there. */
+/** Only the last characters are hashed: most different ids and keys differ there. */
 const hashedCharacters = 12
-/** More texts than this with one hash go to a map. Only unusual texts, such as ids with equal ends, come to that. */
+/** If more texts than this have the same hash, the others go to a map. That happens only with unusual texts, such as ids with equal ends. */
 const alikeMax = 8
 
 export class TextIndex<T> {
@@ -20,13 +20,13 @@ export class TextIndex<T> {
   private numbers: Array<number>
   private count = 0
   private readonly crowded = new Map<string, number>()
-  /** The last text found: a command, its event and its answer look up the same one. */
+  /** The last text found is cached, because a command, its event and its answer look up the same one. */
   private foundText: string | undefined
   private foundNumber = 0
 
   /**
    * `itemOf` must return the same item, with the same text, for as long as its number is in the index. With a random
-   * seed nobody can choose texts that all have one hash. `expected`: how many items to reserve room for.
+   * seed nobody can choose texts that all have the same hash. `expected`: number of items to reserve room for.
    */
   constructor(
     private readonly itemOf: (number: number) => T | undefined,
@@ -118,7 +118,7 @@ export class TextIndex<T> {
     let free = at
     for (let next = (at + 1) & mask; hashes[next] !== 0; next = (next + 1) & mask) {
       const hash = hashes[next] as number
-      // One whose own place lies behind the free one stays.
+      // An entry whose own place is after the free one stays.
       if (((next - hash) & mask) < ((next - free) & mask)) continue
       hashes[free] = hash
       numbers[free] = numbers[next] as number

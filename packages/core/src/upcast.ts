@@ -7,7 +7,7 @@ import { type EventType, eventCodecs, isEventType, type QueueEvent } from './eve
 /** Data of one version to data of the next. */
 type Upcaster = (data: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
 
-/** `upcasters.T[v]` lifts version `v` of `T` to `v + 1`; the newest version is one more than the highest row. */
+/** `upcasters.T[v]` converts version `v` of `T` to `v + 1`; the newest version is one more than the highest row. */
 export const upcasters: Partial<Record<EventType, Readonly<Record<number, Upcaster>>>> = {}
 
 /** The version in which events of this type are written now. */
@@ -20,15 +20,15 @@ export const versionOf = (type: EventType, table = upcasters): number => {
 export interface Unreadable {
   readonly _tag: 'Unreadable'
   readonly why: 'unknown type' | 'unknown version' | 'malformed data'
-  /** Of its data, as far as it says so. */
+  /** The version of its data, if it has one. */
   readonly version?: number
-  /** The version of Daybook that it takes to read it, as its writer said. */
+  /** The version of Daybook that can read it, according to its writer. */
   readonly needs?: string
 }
 
 /**
- * An event from its parts as recorded. `data` is parsed JSON; its `content`, which the fold does not look
- * into, is not taken along.
+ * Decodes an event from its recorded parts. `data` is parsed JSON; its `content`, which the fold does not use,
+ * is left out.
  */
 export const decodeEvent = (
   type: string,
@@ -48,12 +48,12 @@ export const decodeEvent = (
     try {
       current = upcaster(current as Readonly<Record<string, unknown>>)
     } catch {
-      // It expected what is not there.
+      // The upcaster did not find what it expected.
       return { _tag: 'Unreadable', why: 'malformed data' }
     }
   }
   if (!eventCodecs[type].is(current)) return { _tag: 'Unreadable', why: 'malformed data' }
-  // The codec of this very type has just said so; TypeScript cannot relate the two unions.
+  // The codec of this type has accepted the data, but TypeScript cannot relate the two unions.
   return { type, at, data: current } as QueueEvent
 }
 

@@ -5,9 +5,9 @@ import { isPlain, Json, JsonObject, whyNotJson } from './json.js'
 import type { FieldError } from './rejections.js'
 
 /**
- * Decodes `input`, or names each field that is wrong.
+ * Decodes `input`, or names each invalid field.
  *
- * Unknown fields are wrong too: a misspelt `prioritty` that is silently dropped runs a task too late.
+ * Unknown fields are invalid, too: if a misspelt `prioritty` were dropped silently, the task would run too late.
  * Well-formed input is only checked, with `codec.is`, and returned as it is.
  */
 export const validate =
@@ -30,7 +30,7 @@ const fieldError = (error: t.ValidationError, root: string): FieldError => {
   for (let i = 1; i < context.length; i++) {
     const entry = context[i] as t.ContextEntry
     const parent = context[i - 1] as t.ContextEntry
-    // The member of an intersection or union is an entry of its own, but no step into the value.
+    // A member of an intersection or union is an entry of the context, but not a step into the value.
     if (isChoice(parent.type)) continue
     path = step(path, entry.key, isList(parent.type))
   }
@@ -38,7 +38,7 @@ const fieldError = (error: t.ValidationError, root: string): FieldError => {
   let at = context.length - 1
   while (at > 0 && isChoice((context[at - 1] as t.ContextEntry).type)) at--
   const { type } = context[at] as t.ContextEntry
-  // JSON of any shape is looked into: the place is what people need.
+  // For JSON values the exact path is found, because people need it.
   const why = (type === Json || type === JsonObject) && value !== undefined ? whyNotJson(value, path) : undefined
   if (why !== undefined) return { path: why.path, message: why.message }
   const wanted = expected(type)
@@ -48,7 +48,7 @@ const fieldError = (error: t.ValidationError, root: string): FieldError => {
   }
 }
 
-/** What a codec takes, as words after *must be*. */
+/** What a codec accepts, as words after *must be*. */
 const expected = (codec: t.Decoder<unknown, unknown>): string => {
   const { _tag, types = [], keys = {}, value } = node(codec as t.Mixed)
   switch (_tag) {
@@ -106,7 +106,7 @@ const separator = /[.[]/
 const distinct = (errors: ReadonlyArray<FieldError>): ReadonlyArray<FieldError> => {
   const seen = new Map<string, FieldError>()
   for (const error of errors) if (!seen.has(error.path)) seen.set(error.path, error)
-  // One member of a union reports a field of an object, another that the object should be null: the deeper path counts.
+  // One member of a union may report a field of an object, another that the object should be null: the deeper path is used.
   const above = new Set<string>()
   for (const path of seen.keys()) {
     for (let at = path.search(separator); at > 0; ) {
@@ -118,7 +118,7 @@ const distinct = (errors: ReadonlyArray<FieldError>): ReadonlyArray<FieldError> 
   return [...seen.values()].filter(({ path }) => !above.has(path))
 }
 
-/** The part of io-ts's type classes that is read here. */
+/** The part of io-ts's type classes that is used here. */
 interface Node {
   readonly _tag?: string
   readonly props?: Readonly<Record<string, t.Mixed>>
@@ -174,7 +174,7 @@ const readFields = (codec: t.Mixed): Readonly<Record<string, t.Mixed>> | undefin
   }
 }
 
-/** What io-ts does not look at: fields that it does not know, objects that print as something else, places of a list that are empty, keys of a dictionary. */
+/** Finds what io-ts does not check: unknown fields, objects that serialize as something else, holes in a list, keys of a dictionary. */
 const findUnseen = (codec: t.Mixed, value: unknown, path: string, found: Array<FieldError>): void => {
   if (typeof value !== 'object' || value === null) return
   const fields = fieldsOf(codec)

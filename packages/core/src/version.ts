@@ -1,19 +1,19 @@
-/** The version of Daybook, and what newer ones say about which version can read their events. */
+/** The version of Daybook, and the versions that can read its events. */
 import type { EventType } from './events.js'
 
 export const daybookVersion = '0.1.0'
 
 /**
- * The first version that understands events of this type as they are written now. Left out for what 0.1.0 understands.
- * It goes into the metadata of each such event as `needs`, so an older server can tell which version it takes.
+ * By event type, the first version that can read its present shape. Types that 0.1.0 can read are left out.
+ * It is recorded in the metadata of each such event as `needs`, so an older server can say which version it needs.
  *
- * A type needs a row when it is new, when its shape has changed, and when it has a new field that the fold needs.
+ * A type needs a row if it is new, if its shape has changed, or if it has a new field that the fold needs.
  */
 export const needsOf: Partial<Record<EventType, string>> = {}
 
 const form = /^(\d+)\.(\d+)\.(\d+)/
 
-/** Whether one version is newer than another. Text that is no version is older than all. */
+/** Whether one version is newer than another. Text that is not a version is older than all. */
 export const isNewer = (one: string, other: string): boolean => {
   const [a, b] = [form.exec(one), form.exec(other)]
   if (a === null || b === null) return a !== null

@@ -29,7 +29,7 @@ export interface OpenedTokens {
 export interface TokensOptions {
   /** The data folder, made if need be; or `memory`, for a server that leaves nothing behind. */
   readonly dir: string
-  /** Sets the admin token, in place of one made before. */
+  /** Sets the admin token, replacing the former one. */
   readonly adminToken?: string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** What every command is built with: a session with the server, a printer, and an exit code at the end. */
+/** The frame of every command: a session with the server, a printer, and an exit code. */
 import type { Command } from 'commander'
 import type { DaybookClient } from '../client/index.js'
 import { connect, type Connection, type ConnectionOptions, readConnection } from './connection.js'
@@ -6,7 +6,7 @@ import { exitCodes } from './exit-codes.js'
 import type { Io } from './io.js'
 import { createPrinter, type Printer } from './printer.js'
 
-/** What a command that talks to a server works with. */
+/** The context of a command that talks to a server. */
 export interface Session {
   readonly io: Io
   readonly printer: Printer
@@ -14,7 +14,7 @@ export interface Session {
   readonly connection: Connection
 }
 
-/** The exit code. Nothing stands for `done`. */
+/** The exit code; `undefined` means `done`. */
 export type Ending = number | void
 
 export class Cli {

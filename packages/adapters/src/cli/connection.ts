@@ -1,4 +1,4 @@
-/** Which server, which token, which queue: the same options for every command. */
+/** Server, token and queue: the same options for every command. */
 import type { Command} from 'commander';
 import { Option } from 'commander'
 import { QueueName } from '@daybook/core'
@@ -39,7 +39,7 @@ export const readConnection = (options: ConnectionOptions, env: Io['env']): Conn
   return { url, token, queue }
 }
 
-/** How long a command tries again when nobody answers: enough for a quick restart of the server, and not too long to wait for. */
+/** How long a command retries if the server does not answer: long enough for a quick restart, and short enough to wait for. */
 const retryForMs = 1_000
 
 export const connect = ({ url, token, queue }: Connection): DaybookClient =>

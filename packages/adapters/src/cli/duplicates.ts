@@ -1,4 +1,4 @@
-/** What is said of tasks that were not enqueued because they are there already: on stderr, so that no script overlooks it. */
+/** The notice about tasks that were not enqueued because they are duplicates. It goes to stderr, because stdout is for scripts. */
 import type { Enqueued } from '../client/index.js'
 import { clean, clock } from './text.js'
 
@@ -9,7 +9,7 @@ const advice = {
   content: 'To run the same again: --key KEY, or --deduplicate off.',
 } as const
 
-/** Counts what comes of each task, and tells in one line of the duplicates among them. */
+/** Counts the results of tasks, and makes one line about the duplicates. */
 export class Duplicates {
   private first: Enqueued | undefined
   private tasks = 0
@@ -22,7 +22,7 @@ export class Duplicates {
     this.first ??= enqueued
   }
 
-  /** Which task stands in the way, until when, and what to do; `undefined` where there was no duplicate. */
+  /** The first task, until when it blocks, and what to do; `undefined` if there was no duplicate. */
   notice(): string | undefined {
     if (this.first === undefined) return undefined
     const { id, number, status, duplicateBy = 'content', until } = this.first

@@ -1,4 +1,4 @@
-/** Whether a program can be started. Asked before any task is claimed for it. */
+/** Checks whether a program can be started, before any task is claimed for it. */
 import { access, constants, stat } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 

@@ -1,16 +1,16 @@
-/** All that a command reads from and writes to. Tests give their own. */
+/** Everything that a command reads from and writes to. Tests replace it. */
 import { createInterface } from 'node:readline'
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
   readonly out: (text: string) => void
   readonly err: (text: string) => void
-  /** Resolves when all that was written to `out` has been taken. Awaited between pages, so that a slow reader slows the writing. */
+  /** Resolves when everything written to `out` has been taken. Awaited between pages, for back-pressure. */
   readonly flushed: () => Promise<void>
   readonly inIsTerminal: boolean
   readonly outIsTerminal: boolean
   readonly errIsTerminal: boolean
-  /** Characters on a line of the terminal that `out` is; `undefined` where it is none. */
+  /** Width of the terminal that `out` is; `undefined` if it is not a terminal. */
   readonly columns: () => number | undefined
   /** All of standard input. */
   readonly input: () => Promise<string>

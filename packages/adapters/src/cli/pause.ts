@@ -1,4 +1,4 @@
-/** Tells that the queue is paused, in the commands that people use to find out why nothing happens. */
+/** Reports that the queue is paused, in the commands by which people find out why nothing happens. */
 import type { DaybookClient } from '../client/index.js'
 import type { Printer } from './printer.js'
 import { clean } from './text.js'

@@ -1,4 +1,4 @@
-/** What a command says: one JSON document for programs, or tables for people. */
+/** The output of a command: one JSON document for programs, or tables for people. */
 import pc from 'picocolors'
 import type { Io } from './io.js'
 import { type Cell, type Column, type Layout, layoutOf, lineOf, type Painted, type Row } from './table.js'
@@ -15,7 +15,7 @@ export interface Pages<T> {
 export interface Printer {
   readonly isJson: boolean
   readonly colors: Colors
-  /** The answer: `value` with `--json`, else what `people` prints. */
+  /** The answer: `value` with `--json`, otherwise what `people` prints. */
   readonly answer: (value: unknown, people: () => void) => void
   readonly line: (text?: string) => void
   /** Rows under headings, as wide as the terminal; `empty` when there are none. Columns without any text are left out. */
@@ -30,14 +30,14 @@ export interface Printer {
   readonly note: (text: string) => void
 }
 
-/** https://no-color.org, then what the terminal says. */
+/** Follows https://no-color.org, and otherwise the kind of terminal. */
 const wantsColor = (env: Io['env'], isTerminal: boolean): boolean => {
   if (env.NO_COLOR !== undefined && env.NO_COLOR !== '') return false
   if (env.FORCE_COLOR !== undefined && env.FORCE_COLOR !== '' && env.FORCE_COLOR !== '0') return true
   return isTerminal && env.TERM !== 'dumb'
 }
 
-/** The terminal's width, or what COLUMNS says. `undefined` behind a pipe, where nothing is cut. */
+/** The width of the terminal, or of COLUMNS. `undefined` in a pipe, where nothing is cut. */
 const widthFor = ({ columns, env }: Io): number | undefined => {
   const said = /^[1-9]\d{0,4}$/.test(env.COLUMNS ?? '') ? Number(env.COLUMNS) : undefined
   return columns() ?? said
@@ -62,7 +62,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
   }
 
   const tablePages = (columns: ReadonlyArray<string | Column>, empty = 'none'): Pages<Row> => {
-    /** Not printed before it is known whether more follow. */
+    /** The first page is not printed before it is known whether more follow. */
     let first: ReadonlyArray<Row> | undefined
     let layout: Layout | undefined
     return {

@@ -1,4 +1,4 @@
-/** The command line as a whole: every command, and what they share. */
+/** The whole command line: all commands and their common parts. */
 import { Command, CommanderError } from 'commander'
 import { DaybookError } from '../client/index.js'
 import { Cli } from './cli.js'
@@ -97,7 +97,7 @@ const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void =
     const { code, detail, status, errors } = error
     if (isJson) return io.err(`${JSON.stringify({ error: { code, detail, status, errors } })}\n`)
     io.err(`daybook: ${code}: ${clean(detail)}\n`)
-    // With a single wrong field, `detail` says all of it.
+    // A single wrong field is already in `detail`.
     for (const field of (errors ?? []).filter(({ path, message: why }) => !detail.includes(path) || !detail.includes(why))) io.err(`  ${clean(field.path)} ${clean(field.message)}\n`)
     if (code === 'unauthorized') io.err('  set DAYBOOK_TOKEN to the token that the server showed at its first start\n')
     if (exitCode === exitCodes.unreachable) io.err('  is the server running there? daybook serve starts one; --url or DAYBOOK_URL says where it is\n')

@@ -1,4 +1,4 @@
-/** How far a long command is: one line on a terminal's stderr, overwritten each time. */
+/** The progress of a long command: one line on a terminal's stderr, which is overwritten. */
 import type { Io } from './io.js'
 import type { Printer } from './printer.js'
 

@@ -1,11 +1,11 @@
-/** Failure signatures have 64 characters. People use as many as tell one from the others. */
+/** Failure signatures have 64 characters. People use a unique prefix. */
 import type { DaybookClient } from '../client/index.js'
 import { CliError } from './exit-codes.js'
 
 const wholeLength = 64
 const shortMin = 12
 
-/** Each cut to the length at which all of them differ, at least 12. */
+/** Cuts all signatures to the shortest length at which they differ, at least 12. */
 export const shortSignatures = (signatures: ReadonlyArray<string>): ReadonlyArray<string> => {
   const distinct = [...new Set(signatures)]
   let length = shortMin

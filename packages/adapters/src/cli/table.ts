@@ -6,7 +6,7 @@ import stringWidth from 'string-width'
 
 export interface Column {
   readonly head: string
-  /** It may be cut down to so many characters. A column without `min` is cut last. */
+  /** Minimum width to which it may be cut. A column without `min` is cut last. */
   readonly min?: number
   /** Columns are left out in this order, the highest first. A column without it stays. */
   readonly leaveOut?: number

@@ -1,4 +1,4 @@
-/** Tasks as they stand in a file or on standard input: JSON, or one task a line (NDJSON). */
+/** Reads tasks from a file or standard input: JSON, or one task per line (NDJSON). */
 import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { NewTask } from '../client/index.js'
@@ -6,7 +6,7 @@ import { InexactNumber, parseJson } from '../read-json.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
 
-/** A task, and where it stands in the file: `tasks[7]` or `line 8`. */
+/** A task and its place in the file: `tasks[7]` or `line 8`. */
 export interface FileTask {
   readonly task: NewTask
   readonly place: string

@@ -1,4 +1,4 @@
-/** Options that say which tasks a command is about, shared by `list` and `cancel`. */
+/** Options that select tasks, shared by `list` and `cancel`. */
 import type { Command } from 'commander'
 import { type Band, type Phase, type Status, statuses } from '@daybook/core'
 import { UsageError } from './exit-codes.js'

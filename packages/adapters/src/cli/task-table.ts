@@ -1,10 +1,10 @@
-/** Tasks as people see them. */
+/** Tasks in tables, for people. */
 import type { TaskView } from '../client/index.js'
 import { type Colors, statusCell } from './printer.js'
 import type { Column, Row } from './table.js'
 import { clean, since, until } from './text.js'
 
-/** What there is to know beside the status. */
+/** Details of the status. */
 const situation = (task: TaskView): string => {
   switch (task.status) {
     case 'scheduled':
@@ -30,7 +30,7 @@ const progressOf = ({ progress }: TaskView): string =>
 export const attemptText = ({ attempt, attemptsMax }: Pick<TaskView, 'attempt' | 'attemptsMax'>): string =>
   attempt === 0 ? 'none yet' : `${attempt} of ${attemptsMax}`
 
-/** The same, with how those before it ended. */
+/** The same, with the ends of the earlier attempts. */
 export const attemptsText = (task: Pick<TaskView, 'attempt' | 'attemptsMax' | 'attempts' | 'retries'>): string => {
   const { attempt, attempts, retries } = task
   if (attempt === 0 && retries > 0) return `none here, ${retries} failed before the import`

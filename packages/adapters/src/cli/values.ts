@@ -1,4 +1,4 @@
-/** Values as they are typed. */
+/** Parses values as people type them. */
 import { readFile } from 'node:fs/promises'
 import { type Json, PriorityName } from '@daybook/core'
 import { InvalidArgumentError } from 'commander'
@@ -25,7 +25,7 @@ export const positive = (text: string): number => {
   return value
 }
 
-/** Seconds, at least so many. */
+/** Seconds, at least `min`. */
 export const secondsFrom = (min: number) => (text: string): number => {
   const value = number(text)
   if (value < min) throw new InvalidArgumentError(`a number of seconds is wanted, at least ${min}`)
@@ -80,7 +80,7 @@ export const readJson = async (given: string, what: string, io: Io): Promise<Jso
   }
 }
 
-/** JSON where it is JSON, else the text as it is. */
+/** The value of a JSON text; any other text unchanged. */
 export const readJsonOrText = async (given: string, io: Io): Promise<Json> => {
   const text = await readText(given, io)
   try {

@@ -5,7 +5,7 @@ import { exitCodes } from './exit-codes.js'
 import { clean, plural } from './text.js'
 import { isOutage, type OutageTeller } from './watch-source.js'
 
-/** What is known of a task that a program was started for, until its outcome is accepted or refused. */
+/** A task for which a program was started, until its outcome is accepted or refused. */
 interface Started {
   readonly task: WorkTask
   readonly startedAt: number
@@ -13,7 +13,7 @@ interface Started {
   error?: string
 }
 
-/** What becomes of a failed attempt. */
+/** The texts for a failed attempt, by the task's new status. */
 const afterFailure: Readonly<Record<string, string>> = {
   pending: 'to be tried again',
   scheduled: 'to be tried again',
@@ -34,7 +34,7 @@ export class WorkReport implements OutageTeller {
     this.started.set(task.id, { task, startedAt: performance.now() })
   }
 
-  /** The program has ended. Whether that counts is for the queue to say. */
+  /** Called when the program has ended. The queue decides whether its outcome is accepted. */
   end(task: WorkTask, error?: unknown): void {
     const started = this.started.get(task.id)
     if (started === undefined) return
@@ -93,7 +93,7 @@ export class WorkReport implements OutageTeller {
       case 'claim-failed':
       case 'settle-failed':
       case 'heartbeat-failed': {
-        // People have been told once, by `down`.
+        // `down` has already reported it to people.
         if (!isJson && isOutage(event.error)) return
         const message = event.error instanceof Error ? event.error.message : String(event.error)
         return this.line(`${colors.yellow('waiting')} ${clean(message, 200)}`, { event: event.type, error: message })

@@ -1,4 +1,4 @@
-/** What a client can be told; every option with its consequence, default and range. */
+/** The options of a client, each with its effect, default and range. */
 import { inRange } from './range.js'
 
 export interface GatherOptions {
@@ -14,7 +14,7 @@ export interface GatherOptions {
    * while this process works and vice versa; many make small batches. Default 3; 1–16.
    */
   readonly inFlightMax?: number
-  /** Calls that are waiting together are split over several requests only into parts of at least so many. Default 128; 1–1,000. */
+  /** Minimum number of calls per request when waiting calls are split over several requests. Default 128; 1–1,000. */
   readonly splitMin?: number
   /** More unanswered single calls than this are refused (`overloaded`): the bound on memory. Default 100,000. */
   readonly waitingMax?: number

@@ -9,7 +9,7 @@ const unsyncedMax = 2 ** 20
 const leftoverAgeMs = 3_600_000
 
 /**
- * Replaces a file as a whole: whoever reads it sees the former text or the new one, also after a power cut, and also
+ * Replaces a file atomically: readers see the former text or the new one, also after a power cut, and also
  * when two write it at the same time: the last one counts. The folder entry is not synced here; see `syncFolder`.
  */
 export const writeWhole = async (file: string, chunks: Iterable<string> | AsyncIterable<string>): Promise<void> => {

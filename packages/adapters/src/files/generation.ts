@@ -11,7 +11,7 @@ import { syncFolder } from './sync-folder.js'
 
 /** Tasks copied from the state in one turn. */
 const tasksPerTurn = 256
-/** Tasks whose contents are asked for together: each has one, and a completed one a result. */
+/** Tasks whose contents are read together: each has a content, and a completed one also a result. */
 const joinMax = 250
 /** Characters written at a time. */
 const chunkChars = 64 * 2 ** 10

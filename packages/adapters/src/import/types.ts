@@ -4,7 +4,7 @@ import type { JsonObject, Json, Phase, Result, Status } from '@daybook/core'
 /** The status that a task is imported with. */
 export type ImportStatus = 'pending' | 'completed' | 'cancelled' | 'dead-letter'
 
-/** A task as `POST …/imports` takes it: a new task with its past. Times are ISO 8601. */
+/** A task for `POST …/imports`: a new task with its past. Times are ISO 8601. */
 export interface ImportTask {
   readonly id: string
   readonly type: string
@@ -68,7 +68,7 @@ export interface Found {
   readonly task: ImportTask
   readonly stage: Stage
   readonly file: string
-  /** A number that stands as its priority: a rank (1 first) or a priority (10 first), as all files together show. */
+  /** A number given as its priority. All files together show whether it is a rank (1 first) or a priority (10 first). */
   readonly number?: number
   readonly maybe: ReadonlyArray<MaybeDependencies>
 }

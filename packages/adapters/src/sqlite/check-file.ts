@@ -15,7 +15,7 @@ export interface SqliteFileReport {
 /** Where an event is: a bare number would read as a count. */
 const place = "stream || ' revision ' || revision || ' (position ' || position || ')'"
 
-/** So many places are named. */
+/** Maximum number of places in a report. */
 const namedMax = 20
 
 /** Each row: what would have to be empty in a sound store. Reads every event. */
@@ -67,7 +67,7 @@ export const checkSqliteFile = async (file: string): Promise<SqliteFileReport> =
     }
     return { file, streams: count('streams'), events: count('events'), problems }
   } catch (error) {
-    // Whoever reads this has just run the doctor.
+    // The reader of this message is already running the doctor.
     const { code, message } = storeError(error, file)
     const words = code === 'damaged' ? message.replace('run the doctor, or restore a backup', 'restore a backup') : message
     return { file, streams: 0, events: 0, problems: [words] }

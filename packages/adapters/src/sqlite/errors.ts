@@ -11,7 +11,7 @@ export interface StoreProblem {
 
 export interface AppendFailure {
   readonly error: AppendError
-  /** The connection can no longer be trusted and must be opened anew. */
+  /** The connection can no longer be trusted and must be opened again. */
   readonly fatal: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What the store's thread and the reader's thread say to each other. */
+/** The messages between the store's thread and the reader's thread. */
 import type { StoreProblem } from './errors.js'
 import type { PackedPage } from './packed-page.js'
 import type { Span } from './queries.js'
@@ -9,7 +9,7 @@ export interface ReaderOptions {
 
 export type ToReader =
   | { readonly kind: 'start'; readonly read: number; readonly span: Span; readonly backwards: boolean }
-  /** One page, please. The store's thread keeps some of these ahead of what it has used. */
+  /** Requests one more page. The store's thread keeps some requests ahead of its use. */
   | { readonly kind: 'more'; readonly read: number }
   | { readonly kind: 'stop'; readonly read: number }
   | { readonly kind: 'close' }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { applicationId, schemaProblems, schemaVersion } from './schema.js'
 
-/** Problems named, and events looked at: enough to notice a torn tail, quick on any size. */
+/** Maximum number of reported problems and of events checked: enough to notice a torn tail, and fast for any size. */
 const problemsMax = 20
 const tailEvents = 200
 
@@ -37,7 +37,7 @@ const problemsOfTail = (db: Database): ReadonlyArray<string> => {
 
 /** The check at opening: header, tables, heads and the last events. Empty when nothing is wrong. */
 export const structureProblems = (db: Database): ReadonlyArray<string> =>
-  // All of it of one moment: another process may be writing.
+  // In one transaction, because another process may be writing.
   db.transaction(() => problemsNow(db))()
 
 const problemsNow = (db: Database): ReadonlyArray<string> => {

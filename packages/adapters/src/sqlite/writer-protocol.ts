@@ -1,4 +1,4 @@
-/** What the store's thread and the writer's thread say to each other. */
+/** The messages between the store's thread and the writer's thread. */
 import type { AppendVerdict } from './append-transaction.js'
 import type { StoreProblem } from './errors.js'
 import type { PostedBatch } from './posted-batch.js'
@@ -8,8 +8,8 @@ export interface WriterOptions {
   /** How long an append waits for another process's transaction. */
   readonly busyTimeoutMs: number
   /**
-   * Write something first. After an I/O error in a commit its pages may still lie in the WAL,
-   * unseen, until the next recovery finds them; a durable write over them settles that they are not there.
+   * Write something first. After an I/O error in a commit, its pages may still be in the WAL,
+   * unseen, until the next recovery finds them. A durable write over them makes sure that they are gone.
    */
   readonly settle: boolean
 }

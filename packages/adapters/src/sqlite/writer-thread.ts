@@ -1,8 +1,8 @@
 /**
- * Entry point of the thread that writes, so that B-tree work and fsync do not stop the deciding.
+ * Entry point of the thread that writes, so that B-tree work and fsync do not block decisions.
  *
- * It takes every append that waits, writes them with one commit, answers, and only then copies the
- * WAL into the file when it has grown enough: a checkpoint delays the next append, never an answer.
+ * It takes all waiting appends, writes them with one commit and answers. Only then it makes a checkpoint
+ * (copies the WAL into the file) if the WAL has grown enough: a checkpoint delays the next append, but no answer.
  */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import Database from 'better-sqlite3'
@@ -12,11 +12,11 @@ import { receivedBatch } from './posted-batch.js'
 import { pageSize, schemaVersion } from './schema.js'
 import type { FromWriter, ToWriter, WriterOptions } from './writer-protocol.js'
 
-/** The WAL is copied into the file when about so much has been written to it. */
+/** Approximate number of bytes written to the WAL between two checkpoints. */
 const checkpointBytes = 16 * 2 ** 20
-/** It keeps this size, since overwriting a file is quicker than growing it. */
+/** The WAL file keeps this size, because overwriting a file is faster than growing it. */
 const walBytesKept = 64 * 2 ** 20
-/** Of appends that share one commit. */
+/** Maximum number of bytes of the appends that share one commit. */
 const commitBytesMax = 4 * 2 ** 20
 
 const openForWriting = ({ file, busyTimeoutMs, settle }: WriterOptions): Database.Database => {
@@ -34,7 +34,7 @@ const openForWriting = ({ file, busyTimeoutMs, settle }: WriterOptions): Databas
   }
 }
 
-/** About what the batch adds to the WAL: its text, and the pages that every commit rewrites. */
+/** Approximate number of bytes that the batch adds to the WAL: its text, and the pages that every commit rewrites. */
 const walBytes = ({ stream, ids, types, datas, metadatas }: AppendBatch): number => {
   let bytes = 3 * pageSize
   for (let i = 0; i < ids.length; i++) {
@@ -89,7 +89,7 @@ const serve = (port: MessagePort, options: WriterOptions): void => {
     try {
       db.pragma('wal_checkpoint(PASSIVE)')
     } catch {
-      // Full or busy: all is still in the WAL, and the next commit that matters reports it.
+      // The disk is full or the file busy. Everything is still in the WAL, and the next commit reports the error if it matters.
     }
   }
 

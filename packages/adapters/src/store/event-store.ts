@@ -146,6 +146,6 @@ export class StoreError extends Error {
   }
 }
 
-/** Whether the error says that somebody has removed events. Trying again is of no use. */
+/** Whether the error means that somebody has removed events. Retrying is useless. */
 export const isDestroyed = (error: unknown): error is StoreError =>
   error instanceof StoreError && (error.code === 'deleted' || error.code === 'truncated')

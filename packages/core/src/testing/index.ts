@@ -1,4 +1,4 @@
-/** For tests of Daybook and of what is built on it: a naive second reading of the log, and a look inside a state. */
+/** For tests of Daybook and of programs that use it: a second, naive fold, and the text of a state. */
 export { Shadow, type ShadowBreaker, type ShadowLease, type ShadowPick, type ShadowTask } from './shadow.js'
 export { type Sizes, sizesOf, tasksHeld } from './sizes.js'
 export { differenceOf, textOf } from './text.js'

@@ -20,9 +20,9 @@ export interface ShadowTask {
   readonly facts: DataOf<'TaskEnqueued'>
   readonly createdAt: number
   readonly enqueuedRevision: number
-  /** `waiting` covers all that nobody holds: see {@link Shadow.statusOf}. */
+  /** `waiting` means unfinished and not held: see {@link Shadow.statusOf}. */
   stage: 'waiting' | 'held' | 'incomplete' | 'dead-letter' | 'completed' | 'cancelled' | 'discarded'
-  /** Not before this time; 0 when there is no delay, or when it is over. */
+  /** The end of the task's delay; 0 if there is none, or if it is over. */
   delayedUntil: number
   retries: number
   attempts: number
@@ -39,7 +39,7 @@ export interface ShadowTask {
 
 export interface ShadowBreaker {
   state: 'closed' | 'open' | 'half-open'
-  /** When each failure that still counts happened. */
+  /** The times of the failures that still count. */
   failures: Array<number>
   lastFailure: number
   openedAt: number
@@ -80,7 +80,7 @@ export class Shadow {
     return shadow
   }
 
-  /** Of those known before the last event, or at `at`. */
+  /** A task that was known before the last event, or at `at`. */
   task(id: string, at = 0): ShadowTask | undefined {
     return this.tasks.find((task) => task.facts.task === id && this.isKnown(task, at))
   }
@@ -93,12 +93,12 @@ export class Shadow {
     return ended.includes(task.stage)
   }
 
-  /** Dependencies that are not completed. One that is gone was, though its id be another's by now. */
+  /** Dependencies that are not completed. One that is gone was completed, even if its id is now used by another task. */
   missing(task: ShadowTask): ReadonlyArray<string> {
     return (task.facts.dependencies ?? []).filter((id) => (this.dependency(task, id, 0)?.stage ?? 'completed') !== 'completed')
   }
 
-  /** The task of this id that this one was enqueued to wait for, if it is still known at `at`. */
+  /** The task with this id on which this one was made to depend, if it is still known at `at`. */
   dependency(task: ShadowTask, id: string, at: number): ShadowTask | undefined {
     return this.tasks.find((other) => other.facts.task === id && other.facts.number < task.facts.number && this.isKnown(other, at))
   }
@@ -114,7 +114,7 @@ export class Shadow {
     return { ...defaults, ...(Object.hasOwn(overrides, type) ? overrides[type] : {}) }
   }
 
-  /** What an agent that asks like this must be given, best first (INV-11). */
+  /** The tasks that this claim must get, best first (INV-11). */
   pick(request: Request, max: number): ReadonlyArray<ShadowPick> {
     if (this.paused !== null) return []
     const picked: Array<ShadowPick> = []
@@ -161,7 +161,7 @@ export class Shadow {
     this.foldOn(event, task as ShadowTask)
   }
 
-  /** All tasks but the finished ones whose retention is over at `at`. */
+  /** All tasks except the finished ones whose retention is over at `at`. */
   knownAt(at: number): Array<ShadowTask> {
     return this.tasks.filter((task) => this.isKnown(task, at))
   }
@@ -170,7 +170,7 @@ export class Shadow {
     return !this.isEnded(task) || task.finishedAt > this.forgottenAt(at)
   }
 
-  /** What is over stays over, though the retention become longer. */
+  /** Tasks that finished at or before this time are forgotten, even if the retention is longer now. */
   private forgottenAt(at: number): number {
     return Math.max(this.forgottenUntil, at - this.settings.retentionSeconds * 1_000)
   }
@@ -324,7 +324,7 @@ export class Shadow {
     breaker.lastFailure = this.at
   }
 
-  /** The failures that a breaker has not forgotten yet. */
+  /** The failures that the breaker still counts. */
   failuresNow(type: string): ReadonlyArray<number> {
     const breaker = this.breakers.get(type)
     const isForgotten = breaker !== undefined && breaker.lastFailure + this.rules(type).cooldownSeconds * 1_000 < this.at

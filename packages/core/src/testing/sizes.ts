@@ -1,4 +1,4 @@
-/** How much a state holds, index by index: what INV-22 bounds. */
+/** The sizes of a state and its indexes, which INV-22 limits. */
 import { QueueState } from '../queue-state.js'
 import { isFinal } from '../task.js'
 
@@ -9,11 +9,11 @@ export interface Sizes {
   readonly groups: number
   readonly emptyGroups: number
   readonly breakers: number
-  /** Places that the index of numbers holds, in use or not. */
+  /** Slots of the index by number, used or not. */
   readonly numberSlots: number
   /** Entries of all indexes over tasks, by index. */
   readonly entries: Readonly<Record<string, number>>
-  /** Tasks that some record still points to though they have left the state. */
+  /** Tasks that have left the state, but to which some record still refers. */
   readonly ghosts: number
 }
 
@@ -50,5 +50,5 @@ export const sizesOf = (state: QueueState): Sizes => {
   }
 }
 
-/** How many tasks a state holds, those included that are known no longer and have not left it yet. Cost: O(1). */
+/** Number of tasks in a state, including those that are no longer known and have not left it yet. Cost: O(1). */
 export const tasksHeld = (state: QueueState): number => QueueState.tablesOf(state).byNumber.size

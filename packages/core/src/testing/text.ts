@@ -1,7 +1,7 @@
 /**
- * A state as text, to be compared and looked at: equal for equal states, and for no others (INV-15). It walks the tables as they are and
- * shares no code with snapshots: every own field of every record, every index in its order. A field or an index that is added to the state
- * is in it without a word here. Lists whose inner arrangement depends on the way they were filled are shown as what they hold.
+ * The text of a state, for comparisons and for people: texts are equal if and only if the states are (INV-15). It contains every field of every
+ * record and every index in its order, and shares no code with snapshots. New fields and indexes are included automatically. Lists whose
+ * inner structure depends on how they were filled are shown by their contents.
  */
 import { QueueState } from '../queue-state.js'
 import { SortedList } from '../sorted-list.js'
@@ -11,7 +11,7 @@ import { isFinal } from '../task.js'
 import { TaskNumbers } from '../task-numbers.js'
 import { TextIndex } from '../text-index.js'
 
-/** What the tables hold besides the state: the way back, walks under way, what was looked up last, the seed of the hashes. */
+/** Members of the tables that are not part of the state: undo log, walks, caches, hash seed. */
 const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'asked', 'expected', 'next', 'seed'])
 
 export const textOf = (state: QueueState): string => {
@@ -22,7 +22,7 @@ export const textOf = (state: QueueState): string => {
     .join('\n')
 }
 
-/** The lines of two texts of states that are not in both, for people; empty for equal ones. */
+/** The lines in which two texts of states differ, for people; empty if they are equal. */
 export const differenceOf = (left: string, right: string): string => {
   const only = (sign: string, text: string, other: string): ReadonlyArray<string> => {
     const known = new Set(other.split('\n'))
@@ -41,23 +41,23 @@ const tableText = (value: unknown, tables: Tables): string => {
 
 const lines = (texts: ReadonlyArray<string>): string => texts.map((text) => `\n  ${text}`).join('')
 
-/** All fields of a record but one, which is about the undo log. */
+/** All fields of a record except the one of the undo log. */
 const recordText = (record: object): string =>
   entriesOf(record)
     .filter(([name]) => name !== 'savedFor')
     .map(([name, value]) => `${name}=${name === 'dependents' ? valueText(waiting(value as TaskRecord['dependents'])) : valueText(value)}`)
     .join(' ')
 
-/** One that was cancelled while it waited may stand there until it is evicted. It waits no more. */
+/** The dependents without cancelled ones, which may stay there until they are evicted. */
 const waiting = (dependents: ReadonlyArray<TaskRecord>): ReadonlyArray<TaskRecord> => dependents.filter(({ status }) => !isFinal(status))
 
-/** Whom an index of texts finds by the id and by the key of each task. */
+/** The tasks that a text index finds by the id and by the key of each task. */
 const indexText = (index: TextIndex<TaskRecord>, tables: Tables): string => {
   const found = [...tables.byNumber.values()].map(({ number, id, key }) => `\n  #${number} ${valueText(index.get(id))} ${valueText(index.get(key))}`)
   return `${index.size}${found.join('')}`
 }
 
-/** A value inside a record: other records by their names alone. */
+/** A value inside a record; other records are shown by their names only. */
 const valueText = (value: unknown): string => {
   if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value)
   if (typeof value === 'string') return JSON.stringify(value)
@@ -73,7 +73,7 @@ const valueText = (value: unknown): string => {
   return `{${members.map(([name, member]) => `${name}: ${valueText(member)}`).join(', ')}}`
 }
 
-/** What is undefined is not there. */
+/** The entries without `undefined` values. */
 const entriesOf = (value: object): Array<[string, unknown]> => Object.entries(value).filter(([, member]) => member !== undefined)
 
 const isTask = (value: object): value is TaskRecord => 'enqueuedRevision' in value

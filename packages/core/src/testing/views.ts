@@ -1,18 +1,18 @@
-/** The views as a scan over a {@link Shadow} shows them, in the shapes that `query.ts` answers with (INV-20). */
+/** The views, computed by scans over a {@link Shadow}, in the shapes of `query.ts` (INV-20). */
 import type { BreakerView, Depth, FailurePattern } from '../query.js'
 import { bandOf, type Status, statuses } from '../task.js'
 import type { TaskFilter } from '../commands.js'
 import type { TaskView } from '../task-view.js'
 import { byPriorityThenAge, type Shadow, type ShadowTask } from './shadow.js'
 
-/** Without what is undefined. A loop, because it is asked for every task of every history. */
+/** The object without `undefined` members. A loop, for speed: it runs for every task of every history. */
 const given = <T extends object>(fields: T): T => {
   const kept: Partial<T> = {}
   for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name]
   return kept as T
 }
 
-/** The number of the attempt that, if it and all before it fail from now on, makes the task a dead letter. */
+/** The number of the attempt that makes the task a dead letter, if all attempts from now on fail. */
 const lastAttempt = ({ settings }: Shadow, task: ShadowTask): number => {
   const isOver = ['dead-letter', 'cancelled', 'discarded'].includes(task.stage)
   const mayFail = (retries: number, attempts: number): boolean => retries < Math.max(1, task.facts.maxRetries) && attempts < settings.maxAttempts
@@ -96,7 +96,7 @@ const tally = (keys: ReadonlyArray<string | undefined>): Readonly<Record<string,
   return Object.fromEntries(counts)
 }
 
-/** `all` are all tasks, as listed, where somebody has listed them already. */
+/** `all`: the list of all tasks, if it was already made. */
 export const depthInShadow = (shadow: Shadow, all: ReadonlyArray<TaskView> = listInShadow(shadow)): Depth => {
   const pending = all.filter((task) => task.status === 'pending').sort((a, b) => a.number - b.number)
   const none = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
@@ -145,7 +145,7 @@ export const patternsInShadow = (shadow: Shadow): ReadonlyArray<Omit<FailurePatt
     })
 }
 
-/** Who holds what, by agent and number. */
+/** The tasks that each agent holds, by number. */
 export const agentsInShadow = (shadow: Shadow): ReadonlyArray<{ readonly agentId: string; readonly tasks: ReadonlyArray<string> }> => {
   const held = shadow.tasks.filter((task) => shadow.isHeld(task))
   const agents = [...new Set(held.map((task) => task.lease?.agent ?? ''))].sort()

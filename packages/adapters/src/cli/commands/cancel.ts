@@ -52,7 +52,7 @@ const statusPart = (options: Options): CancelFilter => {
 const tell = ({ printer }: Session, ids: ReadonlyArray<string>): void =>
   printer.line(`${plural(ids.length, 'task')} cancelled${ids.length === 0 ? '' : `: ${clean(ids.join(', '), 500)}`}`)
 
-/** One page after the other. Each is durable before the next is asked for. */
+/** Cancels page by page. Each page is durable before the next is requested. */
 const pagesOf = async function* (client: DaybookClient, filter: CancelFilter, reason: string, dryRun: boolean): AsyncGenerator<CancelledAll> {
   for (let cursor: string | undefined; ; ) {
     const page = await client.cancelAll(filter, reason, { dryRun, cursor })

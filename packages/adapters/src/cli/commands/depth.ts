@@ -11,7 +11,7 @@ export const depthCommand = (cli: Cli): Command =>
     .action(cli.connected(async ({ printer, client }) => {
       const [depth, paused] = await Promise.all([client.depth(), pauseOf(client)])
       // A name that was mistyped should not look like a queue whose work is done.
-      if (depth.revision < 0) printer.note(`queue ${client.queue} has not been used yet: it comes into being with its first task`)
+      if (depth.revision < 0) printer.note(`queue ${client.queue} was never used: its first task creates it`)
       printer.answer({ ...depth, paused }, () => {
         const rows = (record: Readonly<Record<string, number>>): ReadonlyArray<readonly [string, number]> => Object.entries(record).filter(([, n]) => n > 0)
         printer.table(['STATUS', 'TASKS'], rows(depth.byStatus).map(([status, n]) => [statusCell(printer.colors, status), String(n)]), 'no tasks')

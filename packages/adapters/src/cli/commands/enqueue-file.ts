@@ -66,7 +66,7 @@ export const enqueueFile = async ({ io, printer, client }: Session, file: string
 
 const storyOf = (before: number): string => `the first ${plural(before, 'task')} are in the queue: run it again when it is mended, what is there is passed over`
 
-/** The error of a page, with its places in the file, and with what has become of the pages before it. */
+/** The error of a page, with places in the file and the number of tasks enqueued before. */
 const ofPage = (error: unknown, page: ReadonlyArray<FileTask>, before: number): unknown => {
   if (!(error instanceof DaybookError)) return error
   const { code, status, errors, retryAfterSeconds, unsent } = error

@@ -113,7 +113,7 @@ const fromOptions = async (type: string | undefined, options: Options, io: Io): 
   }
 }
 
-/** A single task is sent in a list of one. Its errors should not speak of that list. */
+/** A single task is sent in a list of one. Removes that list from the paths of its errors. */
 const ofSingle = (error: unknown): unknown => {
   if (!(error instanceof DaybookError)) return error
   const { code, detail, status, errors, retryAfterSeconds, unsent } = error

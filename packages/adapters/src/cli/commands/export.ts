@@ -8,7 +8,7 @@ import { type Cli, examples } from '../cli.js'
 import { createProgress, type Progress } from '../progress.js'
 import { plural } from '../text.js'
 
-/** Which tasks stand in which file, as in the folder that `serve --queue-files` keeps. */
+/** The statuses of each file, as in the folder of `serve --queue-files`. */
 const files: ReadonlyArray<readonly [name: string, of: ReadonlyArray<Status>]> = [
   ['pending.json', ['pending', 'scheduled', 'blocked', 'queued']],
   ['in-progress.json', ['in-progress', 'incomplete']],
@@ -17,13 +17,13 @@ const files: ReadonlyArray<readonly [name: string, of: ReadonlyArray<Status>]> =
   ['cancelled.json', ['cancelled', 'discarded']],
 ]
 
-/** The task without what only this queue needs. */
+/** The task without the fields that only this queue needs. */
 const recordOf = (task: TaskView): Readonly<Record<string, unknown>> => {
   const { number: _, attempts: __, claimants: ___, currentClaimant: ____, finishedAt, ...record } = task
   return task.status === 'cancelled' || task.status === 'discarded' ? { ...record, cancelledAt: finishedAt } : record
 }
 
-/** After so many tasks, wait until stdout has taken them. */
+/** Number of tasks after which to wait until stdout has taken them. */
 const flushEvery = 500
 
 const texts = async function* (client: DaybookClient, of: ReadonlyArray<Status>, count: () => void): AsyncGenerator<string> {

@@ -8,7 +8,7 @@ import { clean, plural } from '../text.js'
 
 interface Options {
   readonly dryRun?: boolean
-  /** Neither `--ranks` nor `--no-ranks`: the numbers themselves say it. */
+  /** Undefined with neither `--ranks` nor `--no-ranks`: then the numbers decide. */
   readonly ranks?: boolean
 }
 
@@ -55,7 +55,7 @@ export const importCommand = (cli: Cli): Command =>
       return report.refused.length > 0 ? exitCodes.refused : exitCodes.done
     }))
 
-/** So many ids are named; `--json` has all. */
+/** Maximum number of ids in a message; `--json` has all. */
 const namedMax = 5
 
 const tell = (printer: Printer, dir: string, queue: string, report: ImportReport, dryRun: boolean): void => {
@@ -67,7 +67,7 @@ const tell = (printer: Printer, dir: string, queue: string, report: ImportReport
   printer.line(`${colors.green(`${plural(took, 'task')} ${dryRun ? 'would be taken' : 'taken'}`)}${counts === '' ? '' : ` (${counts})`} into ${queue}${others.map((text) => `, ${text}`).join('')}`)
   const isSame = took === 0 && alreadyThere > 0
   if (isSame) printer.line(dryRun ? 'nothing would change' : 'nothing has changed')
-  // What was mapped the first time was said then.
+  // The mapping was reported by the first import.
   const news = isSame ? [] : mapped
   if (news.length > 0) printer.line('\nnot as it stood in the files:')
   for (const { file, what, tasks } of news) {

@@ -14,7 +14,7 @@ interface Options extends FilterOptions {
   readonly all?: boolean
 }
 
-/** The order in which statuses are listed: what is going on comes first. */
+/** The order in which statuses are listed: active ones come first. */
 const order: ReadonlyArray<Status> = ['in-progress', 'incomplete', 'pending', 'queued', 'scheduled', 'blocked', 'dead-letter', 'completed', 'cancelled', 'discarded']
 
 /** Tasks held in memory at most. */

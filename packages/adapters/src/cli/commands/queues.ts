@@ -25,7 +25,7 @@ const listing = (cli: Cli): Command =>
             const counts = { ...byStatus, 'in-progress': inProgress }
             return [name, ...shown.map((status) => String(counts[status])), String(completed + cancelled + discarded), String(revision), paused === null ? '' : pauseText(paused)]
           }),
-          'no queue yet: one comes into being with its first task',
+          'no queues yet: a queue is created by its first task',
         ))
     }))
 

@@ -1,4 +1,4 @@
-/** What the holder of a task says about it: complete, fail, release, heartbeat. */
+/** The reports of a task's holder: complete, fail, release, heartbeat. */
 import { Command } from 'commander'
 import type { Json, Result } from '@daybook/core'
 import { type Cli, examples } from '../cli.js'

@@ -25,7 +25,7 @@ interface Options {
   readonly quiet?: boolean
 }
 
-/** How often a queue that had nothing to claim is asked whether anything may still come. */
+/** Interval of checking whether an empty queue may still get tasks. */
 const lookMs = 250
 
 export const workCommand = (cli: Cli): Command =>
@@ -76,7 +76,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     source: watchSource(httpSource(client), report),
     ...defined({ agentId: options.agent, types: options.types, phases: options.phases as ReadonlyArray<Phase> | undefined, skills: options.skills, tenant: options.tenant, leaseSeconds: options.lease, maxRunSeconds: options.maxRun }),
     concurrency: options.concurrency,
-    // A program takes its time: what is claimed ahead of it would only be out of order.
+    // Programs are slow, so claiming ahead would only make the order worse.
     prefetchMax: 0,
     onEvent: report.event,
     handler: async (task, { signal, lease, lastCheckpoint }) => {
@@ -108,7 +108,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
           void worker.stop({ graceMs: options.grace * 1_000 })
         }
         report.end(task, error)
-        // The fault is this worker's, and not the task's: it goes back, and no attempt is counted.
+        // The worker is at fault, and not the task: it goes back without counting an attempt.
         throw error instanceof NoSuchProgram ? new WorkerStopped(error.message) : error
       }
     },
@@ -135,7 +135,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   return report.summary(worker)
 }
 
-/** What may still come to a worker: now, after a retry, or after what others are doing. Blocked tasks follow from those. */
+/** Statuses from which tasks may still become claimable: now, after a retry, or after others are done. Blocked tasks follow from these. */
 const stillToCome: ReadonlyArray<Status> = ['pending', 'scheduled', 'queued', 'in-progress']
 
 const stopWhenEmpty = async (worker: TaskWorker, client: DaybookClient, types: ReadonlyArray<string>): Promise<void> => {

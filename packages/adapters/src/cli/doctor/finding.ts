@@ -1,4 +1,4 @@
-/** One thing that the doctor has looked at. */
+/** The result of one check of the doctor. */
 export interface Finding {
   /** `note`: worth knowing, but harmless. `unread`: could not be checked. */
   readonly level: 'good' | 'note' | 'unread' | 'bad'
