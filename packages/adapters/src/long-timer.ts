@@ -2,11 +2,12 @@
 
 const timerMsMax = 2 ** 31 - 1
 
-/** Calls back once after so many milliseconds, never for `Infinity`. The returned function cancels it. */
-export const longTimer = (ms: number, ring: () => void): (() => void) => {
+/** Calls back once after so many milliseconds, never for `Infinity`. The returned function cancels it. `unref`: it does not keep the process alive. */
+export const longTimer = (ms: number, ring: () => void, { unref = false } = {}): (() => void) => {
   let timer: NodeJS.Timeout | undefined
   const wait = (left: number): void => {
     timer = left > timerMsMax ? setTimeout(() => wait(left - timerMsMax), timerMsMax) : setTimeout(ring, left)
+    if (unref) timer.unref()
   }
   wait(ms)
   return () => clearTimeout(timer)

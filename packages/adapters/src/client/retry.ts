@@ -1,4 +1,5 @@
 /** When a failed request is sent again. */
+import { longTimer } from '../long-timer.js'
 import { onAbort } from './abort.js'
 import { DaybookError } from './errors.js'
 
@@ -47,11 +48,11 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal?.aborted === true) return resolve()
     const done = (): void => {
-      clearTimeout(timer)
+      stopWaiting()
       forget?.()
       resolve()
     }
-    const timer = setTimeout(done, ms)
+    const stopWaiting = longTimer(ms, done)
     const forget = signal === undefined ? undefined : onAbort(signal, done)
   })
 

@@ -1,4 +1,5 @@
 /** One Read call: bounded, with a time-out, and always cancelled at the server when it is left early. */
+import type { StatusObject } from '@grpc/grpc-js'
 import type { RecordedEvent } from '../store/index.js'
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js'
 import type { Connection, Link } from './connection.js'
@@ -50,6 +51,8 @@ export const readCall = (
   }
 
   call.on('metadata', connection.heard)
+  // A call without a message has no head: all that it says is in its end.
+  call.on('status', ({ metadata }: StatusObject) => connection.heard(metadata))
   call.on('data', (response: ReadResp) => {
     if (over) return
     heard = true

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { Batcher } from '../client/batcher.js'
 import { backoffMs, pause } from '../client/retry.js'
+import { longTimer } from '../long-timer.js'
 import type { OnWorkerEvent } from './events.js'
 import type { WorkerConfig } from './options.js'
 import { codeOf, isLost, mayRetryLater } from './refusals.js'
@@ -63,8 +64,7 @@ export class Settler {
   /** Gives up the outcomes that are not accepted by this time (milliseconds since 1970). */
   giveUpAt(time: number): void {
     this.until = time
-    const timer = setTimeout(() => this.givingUp.abort(), Math.max(0, time - Date.now()))
-    timer.unref()
+    longTimer(Math.max(0, time - Date.now()), () => this.givingUp.abort(), { unref: true })
   }
 
   private async send(batch: ReadonlyArray<Item>): Promise<void> {

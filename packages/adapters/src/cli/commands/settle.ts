@@ -1,6 +1,7 @@
 /** The reports of a task's holder: complete, fail, release, heartbeat. */
 import { Command } from 'commander'
 import type { Json, Result } from '@daybook/core'
+import { longTimer } from '../../long-timer.js'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import { paintStatus } from '../printer.js'
@@ -133,9 +134,9 @@ export const heartbeatCommand = (cli: Cli): Command =>
             printer.answer({ id, lease }, () => printer.line(`${id} is yours, the lease ends ${until(lease.expiresAt)}`))
             if (isOver) return
             await new Promise<void>((resolve) => {
-              const timer = setTimeout(resolve, Math.max(0.1, options.every ?? 0) * 1_000)
+              const stopWaiting = longTimer(Math.max(0.1, options.every ?? 0) * 1_000, resolve)
               wake = () => {
-                clearTimeout(timer)
+                stopWaiting()
                 resolve()
               }
             })
