@@ -1,4 +1,4 @@
-import { breakersOf, fork, nextDue, reviewMax, statuses, tickMax } from '@daybook/core'
+import { breakersOf, fork, nextDue, statuses, tickMax } from '@daybook/core'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { names, Queue, start, task } from './queue.js'
@@ -78,12 +78,23 @@ test('GB-07: a terminated agent loses all its leases at once', () => {
   expect(q.refuse({ type: 'TerminateAgent', agent: 'ann', reason: 'gone' }).code).toBe('not-found')
 })
 
-test(`GB-07: one tick handles ${tickMax} tasks at most, and the rest is due at once`, () => {
-  const q = new Queue().enqueue(...Array.from({ length: tickMax + 5 }, (_, i) => task(`t${i}`, { availableAt: start + 1_000 })))
-  expect(q.wait(1).length).toBe(tickMax)
-  expect(nextDue(q.state)).toBe(start + 1_000)
-  expect(q.wait(0).length).toBe(5)
-  expect(reviewMax).toBeGreaterThan(0)
+test.each([
+  { delays: tickMax + 5, leases: 0 },
+  { delays: 0, leases: tickMax + 5 },
+  { delays: tickMax - 5, leases: 10 },
+])(`GB-07: one tick handles ${tickMax} tasks at most, and the rest is due at once: $delays delays and $leases leases`, ({ delays, leases }) => {
+  const q = new Queue().enqueue(
+    ...Array.from({ length: delays }, (_, i) => task(`later ${i}`, { availableAt: start + 60_000 })),
+    ...Array.from({ length: leases }, (_, i) => task(`held ${i}`, { timeout: 60 })),
+  )
+  if (leases > 0) expect(q.claim('ann', { max: leases }).ids.length).toBe(leases)
+  const first = q.wait(60)
+  expect(first.length).toBe(tickMax)
+  expect(nextDue(q.state)).toBe(start + 60_000)
+  const rest = [...first, ...q.wait(0)]
+  expect(rest.filter((name) => name === 'TaskDue').length).toBe(delays)
+  expect(rest.filter((name) => name === 'ClaimExpired').length).toBe(leases)
+  expect(nextDue(q.state)).toBeUndefined()
 })
 
 test('LK-02: a completion without a decision report leaves the task incomplete, and what depends on it blocked', () => {

@@ -116,6 +116,20 @@ export const corePlants: ReadonlyArray<Plant> = [
     killedBy: leases,
   },
   {
+    title: 'a tick ends delays without a bound',
+    file: `${decide}tick.ts`,
+    find: 'task.dueAt > at || settled >= tickMax',
+    replace: 'task.dueAt > at',
+    killedBy: leases,
+  },
+  {
+    title: 'a tick has one bound for delays and another for leases',
+    file: `${decide}tick.ts`,
+    find: 'const endedBy =',
+    replace: 'settled = 0\n  const endedBy =',
+    killedBy: leases,
+  },
+  {
     title: 'a missing report ends a claim as if no heartbeat had come',
     file: `${decide}tick.ts`,
     find: "task.status === 'incomplete' ? 'report-missing' : 'lease-expired'",
