@@ -1,4 +1,4 @@
-/** Clocks that are wrong: none stops a queue, and none that jumps ahead gets into the log. */
+/** Wrong clocks: they do not stop a queue, and a clock that jumps ahead does not get into the log. */
 import { createDaybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, StoreTime } from '@daybook/adapters/store'
@@ -13,7 +13,7 @@ useVirtualTime()
 const hour = 3_600_000
 const year = 365 * 24 * hour
 
-/** Clocks of a machine that the test goes wrong with: `offset` is how far its wall clock is ahead, `asleep` how long it has slept. */
+/** The clocks of a simulated machine: `offset` is how far its wall clock is ahead, `asleep` how long it has slept. */
 const machine = () => {
   const state = { offset: 0, asleep: 0 }
   const options: OpenOptions = {
@@ -37,7 +37,7 @@ const aheadByAYear = async () => {
 }
 
 describe('a queue whose last event is ahead of every clock', () => {
-  test('INV-14, GB-07: leases, delays, retries and breakers end when they should, and `at` goes on from that event', async () => {
+  test('INV-14, GB-07: leases, delays, retries and breakers end when they should, and `at` continues from that event', async () => {
     const store = await aheadByAYear()
     const { engine } = await openQueue({ store, ...machine().options })
     await engine.submit(configure({ breakers: { defaults: { failureThreshold: 1, halfOpenAfter: 20 } }, defaults: { jitter: 0 } }), caller)
@@ -53,7 +53,7 @@ describe('a queue whose last event is ahead of every clock', () => {
     expect(times).toEqual([...times].sort((a, b) => a - b))
   })
 
-  test('on every server alike: two of them, of which one hears of the event only', async () => {
+  test('works on every server: two of them, of which one only follows the event', async () => {
     const store = openMemoryStore({ isShared: true })
     const { engine: right } = await openQueue({ store })
     await right.submit(enqueue(task('a', { timeout: 10 })), caller)
@@ -61,7 +61,7 @@ describe('a queue whose last event is ahead of every clock', () => {
     const { engine: fast } = await openQueue({ store, ...machine().options, clock: () => Date.now() + year })
     await fast.submit(enqueue(task('b', { timeout: 10 })), caller)
     await fast.close()
-    // What the year ahead ended at once is claimed anew; from then on time goes on as it should.
+    // The lease that the year ahead has ended at once is claimed again. From then on time passes normally.
     await until(async () => (await typesIn(store)).includes('ClaimExpired'))
     const bobs = ok(await right.claim(claim('bob'), caller, { waitMs: 60_000 })).concat(ok(await right.claim(claim('bob'), caller, { waitMs: 60_000 })))
     const began = Date.now()
@@ -71,7 +71,7 @@ describe('a queue whose last event is ahead of every clock', () => {
     expect(right.status().aheadMs / year).toBeCloseTo(1, 3)
   })
 
-  test('is said once an hour, and its status says how far it is ahead', async () => {
+  test('is reported once an hour, and its status has the difference', async () => {
     const store = await aheadByAYear()
     const { engine, warnings } = await openQueue({ store, ...machine().options })
     for (let i = 0; i < 5; i++) await engine.submit(enqueue(`t${i}`), caller)
@@ -82,7 +82,7 @@ describe('a queue whose last event is ahead of every clock', () => {
     expect(warnings.length).toBe(2)
   })
 
-  test('a clock that is set back while a server runs lets time go on as well', async () => {
+  test('also continues if the clock is set back while a server runs', async () => {
     const { state, options } = machine()
     const { engine, store } = await openQueue(options)
     await engine.submit(enqueue(task('a', { timeout: 30 })), caller)
@@ -93,7 +93,7 @@ describe('a queue whose last event is ahead of every clock', () => {
     expect(Math.round(engine.status().aheadMs / 1_000)).toBe(year / 1_000)
   })
 
-  test('slow appends take no time from it', async () => {
+  test('is not delayed by slow appends', async () => {
     const store = await aheadByAYear()
     const { engine, store: faulty } = await openQueue({ store, ...machine().options })
     const began = Date.now()
@@ -107,7 +107,7 @@ describe('a queue whose last event is ahead of every clock', () => {
 })
 
 describe('a clock that jumps ahead', () => {
-  test('is refused before it gets into the log; reads, time and leases go on; right again, so does everything', async () => {
+  test('is refused before it gets into the log; reads, time and leases continue; when the clock is right again, everything works', async () => {
     const { state, options } = machine()
     const { engine, store } = await openQueue(options)
     await engine.submit(enqueue('a', task('held', { timeout: 3_000 })), caller)
@@ -128,7 +128,7 @@ describe('a clock that jumps ahead', () => {
     for (const time of times) expect(time - first!).toBeLessThan(60_000)
   })
 
-  test('claims that wait are told, and timers that were due meanwhile ring when it is right again, without anyone asking', async () => {
+  test('waiting claims are refused, and timers that were due meanwhile fire when the clock is right again, without any command', async () => {
     const { state, options } = machine()
     const { engine, store } = await openQueue(options)
     await engine.submit(enqueue(task('later', { availableAt: Date.now() + 5_000 })), caller)
@@ -142,7 +142,7 @@ describe('a clock that jumps ahead', () => {
     await until(async () => (await typesIn(store)).includes('TaskDue'))
   })
 
-  test('one that was set back, and is set right again, has not jumped', async () => {
+  test('a clock that was set back and is set right again has not jumped', async () => {
     const { state, options } = machine()
     const { engine } = await openQueue(options)
     for (const offset of [0, -year, 0, -hour, 200_000, -year, 200_000]) {
@@ -153,7 +153,7 @@ describe('a clock that jumps ahead', () => {
     expect(codeOf(await engine.submit(enqueue('too far'), caller))).toBe('clock')
   })
 
-  test('one that jumps by less is followed', async () => {
+  test('a clock that jumps by less is accepted', async () => {
     const { state, options } = machine()
     const { engine, store } = await openQueue(options)
     for (let i = 0; i < 5; i++) {
@@ -184,13 +184,13 @@ describe('a clock that jumps ahead', () => {
       state.asleep += 8 * hour
       expect(codeOf(await engine.submit(enqueue(`b${night}`), caller))).toBe('success')
     }
-    // The nights are no excuse for a clock that is set ahead by as much.
+    // Earlier sleep does not excuse a clock that is set ahead by as much.
     state.offset = 8 * hour
     expect(codeOf(await engine.submit(enqueue('c'), caller))).toBe('clock')
     expect((await logOf(store)).length).toBe(4)
   })
 
-  test('a queue that is opened after the jump refuses it too: the process has one clock', async () => {
+  test('a queue that is opened after the jump refuses it, too: the process has one clock', async () => {
     const { state, options } = machine()
     const daybook = createDaybook({ store: openMemoryStore(), ...options })
     await daybook.ready
@@ -206,7 +206,7 @@ describe('a clock that jumps ahead', () => {
 describe("a store with a clock of its own", () => {
   const withTime = (time: () => StoreTime | undefined): EventStore => ({ ...openMemoryStore({ isShared: true }), time })
 
-  test('a server that starts with a clock ahead of it is refused, also when that was not heard of lately', async () => {
+  test('a server that starts with a clock ahead of the store is refused, also if the store was last heard some time ago', async () => {
     const heard = { time: Date.now(), heardAt: performance.now() }
     const { state, options } = machine()
     state.offset = year
@@ -220,7 +220,7 @@ describe("a store with a clock of its own", () => {
     expect(codeOf(await engine.submit(enqueue('a'), caller))).toBe('success')
   })
 
-  test('one that is behind it, or ahead by less than the bound, is taken; so is any before the store was heard', async () => {
+  test('a clock that is behind the store, or ahead by less than the limit, is accepted; so is any clock before the store was heard', async () => {
     for (const time of [{ time: Date.now() + year, heardAt: performance.now() }, { time: Date.now() - 299_000, heardAt: performance.now() }, undefined]) {
       const { engine } = await openQueue({ store: withTime(() => time), ...machine().options })
       expect(codeOf(await engine.submit(enqueue('a'), caller))).toBe('success')
@@ -228,7 +228,7 @@ describe("a store with a clock of its own", () => {
   })
 })
 
-test('a wait of more than 2^31 ms waits: a claim for work, and a reader for a revision', async () => {
+test('a wait of more than 2^31 ms is possible: a claim for tasks, and a reader for a revision', async () => {
   const { engine } = await openQueue()
   const weeks = 5 * 7 * 24 * hour
   let answered = 0
@@ -247,7 +247,7 @@ test('a wait of more than 2^31 ms waits: a claim for work, and a reader for a re
   expect(E.isRight(await waiting[0])).toBe(true)
 })
 
-test('a timer of more than 2^31 ms does not ring at once, and for ever', async () => {
+test('a timer of more than 2^31 ms does not fire at once and for ever', async () => {
   let readings = 0
   const { engine } = await openQueue({ clock: () => (readings++, Date.now()), monotonic: () => performance.now() })
   await engine.submit(enqueue(task('later', { availableAt: Date.now() + year })), caller)

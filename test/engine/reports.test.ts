@@ -1,4 +1,4 @@
-/** A report counts by its arrival: what came before the end of its lease is not refused because this server was busy, away, or could not write. */
+/** A report counts by its arrival: if it arrived before the end of its lease, it is not refused because this server was busy, down, or could not write. */
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { QueueEngine } from '@daybook/adapters/engine'
 import type { Command } from '@daybook/core'
@@ -10,13 +10,13 @@ import { useVirtualTime } from '../support/virtual-time.js'
 
 useVirtualTime()
 
-/** How agents' reports are waited for here, in milliseconds. */
+/** The grace period for agents' reports, in milliseconds. */
 const leaseGraceMs = 10_000
 
 const leaseMs = 2_000
 const leased = (id: string) => task(id, { timeout: leaseMs / 1_000, maxRetries: 9, backoffSeconds: 0 })
 
-/** A queue past the grace of its start, in which ann holds task a. */
+/** A queue after the grace period of its start, in which ann holds task a. */
 const holding = async (options: OpenOptions = {}) => {
   const opened = await openQueue({ leaseGraceMs, ...options })
   await sleep(2 * leaseGraceMs)
@@ -33,7 +33,7 @@ const reports: Readonly<Record<string, (held: Held) => Command>> = {
   refusal: ({ task: id, token }) => ({ type: 'Release', task: id, token, agent: 'ann', reason: 'not mine' }),
 }
 
-/** Both appends that may be under way wait for the store, until the returned function is called. */
+/** Makes both appends in flight wait for the store, until the returned function is called. */
 const occupy = async ({ engine, store }: Pick<Awaited<ReturnType<typeof holding>>, 'engine' | 'store'>): Promise<() => Promise<void>> => {
   const release = store.hold()
   const others: Array<Promise<unknown>> = []
@@ -51,17 +51,17 @@ const occupy = async ({ engine, store }: Pick<Awaited<ReturnType<typeof holding>
 const expiredIn = async (store: Parameters<typeof typesIn>[0]): Promise<number> => (await typesIn(store)).filter((type) => type === 'ClaimExpired').length
 
 describe('GB-03: while the store is slow', () => {
-  // Without grace: the end of a lease is judged by arrivals alone.
+  // Without a grace period, only arrivals decide about the end of a lease.
   const slow = { leaseGraceMs: 0 }
 
-  test.each(Object.entries(reports))('a %s that came before the end of its lease is accepted after it', async (_, report) => {
+  test.each(Object.entries(reports))('a %s that arrived before the end of its lease is accepted after it', async (_, report) => {
     const opened = await holding(slow)
     const { engine, store, held } = opened
     const release = await occupy(opened)
     await sleep(leaseMs - 100)
     const outcome = engine.submit(report(held), caller)
     await sleep(2_500)
-    // What came late does not decide for what came in time.
+    // A command that arrived late does not change the decision about one that arrived in time.
     const late = engine.submit(enqueue('d'), caller)
     await release()
     expect(codeOf(await outcome)).toBe('success')
@@ -69,7 +69,7 @@ describe('GB-03: while the store is slow', () => {
     expect(await expiredIn(store)).toBe(0)
   })
 
-  test('rule: a report is accepted when it came before the end of its lease, and refused when it came after it, however long the store was away', async () => {
+  test('rule: a report is accepted if it arrived before the end of its lease, and refused if it arrived after it, however long the store was away', async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 2 * leaseMs }), fc.integer({ min: 0, max: 3 * leaseMs }), fc.constantFrom(...Object.keys(reports)), async (afterMs, awayMs, kind) => {
         const opened = await holding(slow)
@@ -88,7 +88,7 @@ describe('GB-03: while the store is slow', () => {
     )
   })
 
-  test('a report that is decided anew after a conflict counts by its first arrival', async () => {
+  test('a report that is decided again after a conflict counts by its first arrival', async () => {
     const inner = openMemoryStore({ isShared: true })
     const { engine, store, held } = await holding({ ...slow, store: inner })
     await sleep(leaseMs - 100)
@@ -96,7 +96,7 @@ describe('GB-03: while the store is slow', () => {
       kind: 'after',
       run: async () => {
         await sleep(2_500)
-        // It has just started, so it ends no lease yet.
+        // It has just started, so it does not end leases yet.
         const other = await openQueue({ store: inner, leaseGraceMs })
         await other.engine.submit(enqueue('theirs'), caller)
       },
@@ -108,7 +108,7 @@ describe('GB-03: while the store is slow', () => {
 })
 
 describe('GB-03: while the store cannot write', () => {
-  test('reports that were refused are waited for: an agent that tries again within the grace is heard', async () => {
+  test('refused reports are waited for: an agent that retries within the grace period is accepted', async () => {
     const { engine, store, held } = await holding()
     await sleep(leaseMs - 100)
     store.script.push({ kind: 'unavailable' })
@@ -118,7 +118,7 @@ describe('GB-03: while the store cannot write', () => {
     expect(await expiredIn(store)).toBe(0)
   })
 
-  test('and not longer: then the lease ends without anyone asking', async () => {
+  test('but not longer: then the lease ends without any command', async () => {
     const { engine, store, held } = await holding()
     await sleep(leaseMs - 100)
     store.script.push({ kind: 'unavailable' })
@@ -138,26 +138,26 @@ describe('GB-03: after this server was away', () => {
     return { ...(await openQueue({ store, leaseGraceMs })), held }
   }
 
-  test('a report that comes soon after a start is accepted', async () => {
+  test('a report that arrives soon after a start is accepted', async () => {
     const { engine, store, held } = await restarted()
     await sleep(leaseGraceMs - 500)
     expect(codeOf(await engine.submit(complete(held), caller))).toBe('success')
     expect(await expiredIn(store)).toBe(0)
   })
 
-  test('and where none comes the lease ends, without anyone asking', async () => {
+  test('without a report, the lease ends without any command', async () => {
     const { engine, store, held } = await restarted()
     await until(async () => (await expiredIn(store)) === 1)
     expect(codeOf(await engine.submit(heartbeat(held), caller))).toBe('lease-lost')
   })
 
-  /** The process does nothing, as when it is stopped or short of memory. Then all timers that are due ring at once. */
+  /** Simulates a process that is stopped or swapped out. Afterwards all due timers fire at once. */
   const standStill = (engine: QueueEngine, ms: number, clock: { now: number }): Promise<unknown> => {
     clock.now += ms
     return engine.read(() => 0)
   }
 
-  test('a process that stood still gives reports time to be read, at least a tenth of the grace', async () => {
+  test('a process that stood still leaves time for reports to be read, at least a tenth of the grace period', async () => {
     const clock = { now: Date.now() }
     const time = { clock: () => clock.now, monotonic: () => clock.now }
     const { engine, store } = await openQueue({ leaseGraceMs, ...time })
@@ -172,14 +172,14 @@ describe('GB-03: after this server was away', () => {
   })
 })
 
-test('GB-03: of a queue with nothing to do a lease ends on time, and a report that comes then is late', async () => {
+test('GB-03: in an idle queue a lease ends on time, and a later report is late', async () => {
   const { engine, store, held } = await holding()
   await sleep(leaseMs + 10)
   expect(await expiredIn(store)).toBe(1)
   expect(codeOf(await engine.submit(complete(held), caller))).toBe('lease-lost')
 })
 
-test('GB-03: a report counts by its arrival only as long as its token is the newest', async () => {
+test('GB-03: a report counts by its arrival only if its token is still the newest', async () => {
   const { engine, store, held } = await holding()
   await sleep(leaseMs + 10)
   const [again] = ok(await engine.claim(claim('bob'), caller))
@@ -192,7 +192,7 @@ test('GB-03: a report counts by its arrival only as long as its token is the new
   await Promise.all(busy)
 })
 
-test('GB-03: two servers: the timer of one gives what the other has heard half a second to be written', async () => {
+test('GB-03: two servers: the timer of one leaves half a second for the commands that have reached the other', async () => {
   const inner = openMemoryStore({ isShared: true })
   const { engine: here, held } = await holding({ store: inner })
   const there = await openQueue({ store: inner, leaseGraceMs })
@@ -206,7 +206,7 @@ test('GB-03: two servers: the timer of one gives what the other has heard half a
   expect(await expiredIn(inner)).toBe(0)
 })
 
-test('other timers do not wait for reports: a delay ends on time after a start, beside a lease that goes on', async () => {
+test('other timers do not wait for reports: a delay ends on time after a start, while a lease is kept', async () => {
   const store = openMemoryStore()
   const { engine } = await holding({ store })
   await engine.submit(enqueue(task('later', { availableAt: Date.now() + 60_100 })), caller)

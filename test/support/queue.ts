@@ -38,7 +38,7 @@ export interface OpenOptions extends EngineOptions {
   readonly snapshots?: SnapshotStore
 }
 
-/** A clock that the test sets, and that has never jumped: the monotonic one goes on with it, and stands still when it is set back. */
+/** A clock that the test sets and that never jumps: the monotonic clock follows it, and stands still when it is set back. */
 export const setClock = (clock: () => number): Pick<EngineOptions, 'clock' | 'monotonic' | 'clockJumpMs'> => {
   let before = clock()
   let passed = 0

@@ -1,8 +1,8 @@
-/** Timers of any length. `setTimeout` counts to 2^31 - 1 ms (25 days), and takes anything longer for 1 ms. */
+/** Timers of any length. `setTimeout` is limited to 2^31 - 1 ms (25 days), and treats anything longer as 1 ms. */
 
 const timerMsMax = 2 ** 31 - 1
 
-/** Calls back once after so many milliseconds, never for `Infinity`. The returned function cancels it. `unref`: it does not keep the process alive. */
+/** Calls `ring` once after `ms` milliseconds, never for `Infinity`. The returned function cancels it. `unref`: it does not keep the process alive. */
 export const longTimer = (ms: number, ring: () => void, { unref = false } = {}): (() => void) => {
   let timer: NodeJS.Timeout | undefined
   const wait = (left: number): void => {

@@ -24,7 +24,7 @@ import {
 import { SettingsPatch } from './settings.js'
 import { Deduplicate, Dependencies, KeptFailure, Phase, retriesMax, Status, TaskFacts } from './task.js'
 
-/** A task made ready to be decided on: id, key and content text are settled, defaults are not. */
+/** A task prepared for the decision: id, key and content text are determined, defaults are not. */
 export const PreparedTask = t.intersection(
   [
     t.type({
@@ -35,9 +35,9 @@ export const PreparedTask = t.intersection(
       content: ContentText,
     }),
     t.partial({
-      /** Nobody gave the id, so it says nothing of which task is meant. */
+      /** The producer gave no id, so the id does not identify the task. */
       isMadeId: t.literal(true),
-      /** Nobody gave the key: it is the hash of type and payload. */
+      /** The producer gave no key: it is the hash of type and payload. */
       isContentKey: t.literal(true),
       deduplicate: Deduplicate,
       priority: Priority,
@@ -68,14 +68,14 @@ export const ImportedTask = t.intersection(
 )
 export type ImportedTask = t.TypeOf<typeof ImportedTask>
 
-/** Which dead letters a reviewer means: all that match every part given. */
+/** Selects the dead letters that match all given parts. */
 export const DeadLetterFilter = t.exact(
   t.partial({ type: TypePattern, signature: Text, error: Text }),
   'dead letter filter',
 )
 export type DeadLetterFilter = t.TypeOf<typeof DeadLetterFilter>
 
-/** Which tasks a list or a bulk command means: all that match every part given. */
+/** Selects the tasks that match all given parts, for lists and bulk commands. */
 export const TaskFilter = t.exact(
   t.partial({
     statuses: t.readonlyArray(Status),
@@ -85,7 +85,7 @@ export const TaskFilter = t.exact(
     priorityMax: Priority,
     ticketId: Name,
     tenant: Name,
-    /** Holds, or completed, the task. */
+    /** The agent that holds the task, or completed it. */
     agent: Name,
     /** Part of the id, type, ticket or last error, in any case. */
     text: Name,
@@ -117,7 +117,7 @@ export const commandCodecs = {
       phases: t.readonlyArray(Phase),
       skills: t.readonlyArray(Name),
       tenant: Name,
-      /** How long the leases last without a heartbeat. A task's `timeout` where it is left out or longer than that. */
+      /** Length of the leases without a heartbeat. Default and maximum: the task's `timeout`. */
       leaseSeconds: PositiveSeconds,
     }),
   ]),
@@ -127,7 +127,7 @@ export const commandCodecs = {
     t.type({ ...held, /** Of the result. */ content: ContentText, hasReport: t.boolean }),
   ]),
   Fail: t.intersection([tag('Fail'), t.type({ ...held, error: KeptFailure, retryable: t.boolean }), t.partial({ checkpoint: Json })]),
-  /** `undelivered`: the agent never heard of its claim. `stopping`: the agent stops, and does not refuse the task. */
+  /** `undelivered`: the agent never received its claim. `stopping`: the agent stops and does not refuse the task. */
   Release: t.intersection([
     tag('Release'),
     t.type({ ...held, reason: Text }),
@@ -135,15 +135,15 @@ export const commandCodecs = {
   ]),
   Cancel: t.intersection([tag('Cancel'), t.type({ task: TaskRef, reason: Text })]),
   /**
-   * All that match and can be cancelled, with all that depend on them: as many as `max` events hold, or one with its dependents.
-   * `after` is where the command before this one left off, as its reply says.
+   * Cancels all matching tasks that can be cancelled, and their dependents: at most `max` events, or one task with its dependents.
+   * `after` is the cursor from the reply to the previous command.
    */
   CancelAll: t.intersection([
     tag('CancelAll'),
     t.type({ filter: TaskFilter, reason: Text }),
     t.partial({ after: t.string, max: integer(1, 1_000) }),
   ]),
-  /** One dead letter, or all that match the filter, back to the queue. */
+  /** Sends one dead letter, or all that match the filter, back to the queue. */
   Retry: t.intersection([tag('Retry'), review]),
   Discard: t.intersection([tag('Discard'), review]),
   OpenBreaker: t.intersection([tag('OpenBreaker'), t.type({ taskType: TaskType, reason: Text })]),
@@ -152,11 +152,11 @@ export const commandCodecs = {
   Configure: t.intersection([tag('Configure'), t.type({ patch: SettingsPatch })]),
   Pause: t.intersection([tag('Pause'), t.type({ reason: Text })]),
   Resume: t.intersection([tag('Resume'), t.type({ reason: Text })]),
-  /** The queue has no unfinished tasks: it is forgotten, until its next event. */
+  /** Deletes the queue, which must have no unfinished tasks. Its next event creates it again. */
   DeleteQueue: t.intersection([tag('DeleteQueue'), t.type({ reason: Text })]),
   /**
-   * Time has passed: expire leases, end delays, half-open breakers. Issued by the engine's timer. `leasesUntil`: leases that
-   * end later go on, because reports of their agents may wait to be decided. Default: the time of the tick.
+   * Time has passed: end leases and delays, turn breakers half-open. Issued by the engine's timer. `leasesUntil`: leases that
+   * end later are not ended, because reports of their agents may wait to be decided. Default: the time of the tick.
    */
   Tick: t.intersection([tag('Tick'), t.partial({ leasesUntil: Instant })]),
 } as const
@@ -165,11 +165,11 @@ export type CommandType = keyof typeof commandCodecs
 export type CommandOf<T extends CommandType> = t.TypeOf<(typeof commandCodecs)[T]>
 export type Command = { readonly [T in CommandType]: CommandOf<T> }[CommandType]
 
-/** What comes with a command from outside the core. */
+/** The inputs of a command from outside the core. */
 export interface Envelope {
   /** Milliseconds since 1970; never before the state's last event. */
   readonly at: Instant
-  /** In [0, 1): the jitter of what this command decides. */
+  /** In [0, 1): randomness for the jitter of retries. */
   readonly random: number
 }
 

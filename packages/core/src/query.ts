@@ -1,5 +1,5 @@
 /**
- * Questions to a state. Answers are copies and do not change with the state.
+ * Queries on a state. Answers are copies and do not change with the state.
  * Content (payload, result) is not in the state. `enqueuedRevision` and `lastRevision` say where in the log it is.
  */
 import { deadLettersMatching } from './decide/dead-letters.js'
@@ -16,7 +16,7 @@ import { type Breaker, type BreakerState, firstRankOf, type TaskRecord, type Unr
 import { type Band, bandOf, type Status } from './task.js'
 import { type TaskView, viewOf } from './task-view.js'
 
-/** By id, or by number as `#42`; `undefined` when it is not known at `at`, which is the state's own time unless said otherwise. */
+/** By id, or by number as `#42`; `undefined` if it is not known at `at`. Default: the state's own time. */
 export const taskOf = (state: QueueState, id: string, at = timeOf(state)): TaskView | undefined => {
   const tables = QueueState.tablesOf(state)
   const task = findTask(tables, id, at)
@@ -36,9 +36,9 @@ export interface Depth {
 }
 
 /**
- * Of what is known at `at`, the state's own time unless said otherwise.
+ * Counts the tasks known at `at`. Default: the state's own time.
  *
- * Cost: O(groups), and O(1) for each finished task that is known no longer and has not left the state yet.
+ * Cost: O(groups), and O(1) for each forgotten task that has not left the state yet.
  */
 export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
   const tables = QueueState.tablesOf(state)
@@ -83,12 +83,12 @@ const byName = (counts: ReadonlyMap<string, number>): Readonly<Record<string, nu
 export interface QueueSummary {
   /** Why the queue is paused; `null` when it is not. */
   readonly paused: string | null
-  /** Of all tasks that it knows. */
+  /** Number of all tasks that it knows. */
   readonly total: number
   readonly byStatus: Readonly<Record<Status, number>>
 }
 
-/** Of what is known at `at`. Costs O(1) for each finished task that is known no longer and has not left the state yet. */
+/** Summarises the tasks known at `at`. Costs O(1) for each forgotten task that has not left the state yet. */
 export const summaryOf = (state: QueueState, at = timeOf(state)): QueueSummary => {
   const tables = QueueState.tablesOf(state)
   return { paused: tables.head.paused, ...countsAt(tables, at) }
@@ -133,7 +133,7 @@ const breakerView = (breaker: Breaker): BreakerView => ({
   ...(breaker.reason === '' ? {} : { reason: breaker.reason }),
 })
 
-/** Dead letters that failed alike. */
+/** Dead letters with the same type and signature. */
 export interface FailurePattern {
   readonly signature: string
   readonly type: string
@@ -180,7 +180,7 @@ const patternOf = ({ signature, type, byRank, byTime }: AlikeDeadLetters): Failu
   }
 }
 
-/** Only those whose error contains this text, in any case. */
+/** The pattern of only those dead letters whose error contains this text, in any case. */
 const patternAmong = ({ signature, type, byRank }: AlikeDeadLetters, error: string): FailurePattern | undefined => {
   const text = error.toLowerCase()
   const found = [...byRank].filter(({ extras }) => extras.lastError?.toLowerCase().includes(text) === true)
@@ -211,13 +211,13 @@ export const agentsOf = (state: QueueState): ReadonlyArray<{ readonly agentId: s
 
 export interface QueueHead {
   readonly queue: string
-  /** Of the last event folded, -1 for an empty queue. */
+  /** Revision of the last event folded, -1 for an empty queue. */
   readonly revision: number
   readonly at: number
   readonly settings: Settings
   /** Why the queue is paused; `null` when it is not. */
   readonly paused: string | null
-  /** Why the queue was deleted; `null` as soon as anything has happened since. */
+  /** Why the queue was deleted; `null` after the next event. */
   readonly deleted: string | null
   readonly unreadable: Readonly<Record<string, number>>
   readonly misfits: number
@@ -230,11 +230,11 @@ export const headOf = (state: QueueState): QueueHead => {
   return { queue, revision, at, settings, paused, deleted, unreadable, misfits, lastNumber }
 }
 
-/** How many events were passed over because they could not be read. */
+/** Number of events that were skipped because they could not be read. */
 export const unreadableCount = (state: QueueState): number =>
   Object.values(QueueState.tablesOf(state).head.unreadable).reduce((sum, count) => sum + count, 0)
 
-/** The last event that was passed over because it could not be read; `null` when all were read. */
+/** The last event that was skipped because it could not be read; `null` if there is none. */
 export const lastUnreadableOf = (state: QueueState): UnreadableEvent | null => QueueState.tablesOf(state).head.lastUnreadable
 
 export const revisionOf = (state: QueueState): number => QueueState.tablesOf(state).head.revision
@@ -250,18 +250,18 @@ export const nextLeaseEnd = (state: QueueState): number | undefined => nextLease
 /** When the first delay ends, or the first breaker turns half-open by itself; `undefined` for never. */
 export const nextOtherDue = (state: QueueState): number | undefined => nextOther(QueueState.tablesOf(state))
 
-/** When the next finished task will be known no longer; `undefined` when nothing is retained. */
+/** When the next finished task will be forgotten; `undefined` if none is retained. */
 export const nextForgotten = (state: QueueState): number | undefined => nextForgottenOf(QueueState.tablesOf(state))
 
-/** Tasks in the state, some of which may be known no longer. */
+/** Number of tasks in the state, including forgotten ones that have not left it yet. */
 export const taskCount = (state: QueueState): number => QueueState.tablesOf(state).byId.size
 export const pendingCount = (state: QueueState): number => QueueState.tablesOf(state).counts.pending
 
-/** Whether such a claim would get a task now. */
+/** Whether this claim would get a task now. */
 export const isClaimable = (state: QueueState, request: ClaimRequest): boolean =>
   pickTasks(QueueState.tablesOf(state), request, 1).length > 0
 
-/** The live or retained task that one with this key would duplicate at `at`. */
+/** The live or retained task of which a task with this key would be a duplicate at `at`. */
 export const duplicateOf = (state: QueueState, idempotencyKey: string, at = timeOf(state)): TaskView | undefined => {
   const tables = QueueState.tablesOf(state)
   const task = holderOfKey(tables, idempotencyKey, at)

@@ -55,11 +55,11 @@ export class Tables {
   }
   readonly byNumber = new TaskNumbers()
   readonly byId: TextIndex<TaskRecord>
-  /** The task that a new one with the same idempotency key would duplicate. */
+  /** By idempotency key, the task of which a new one with the same key would be a duplicate. */
   readonly byKey: TextIndex<TaskRecord>
   readonly byTicket = new Map<string, Set<TaskRecord>>()
   readonly groups = new Map<string, Group>()
-  /** What each agent holds, by token. */
+  /** The tasks that each agent holds, by token. */
   readonly leases = new Map<string, SortedList<TaskRecord>>()
   /** Scheduled tasks, by the end of their delay. */
   readonly delays = new SortedList<TaskRecord>(dueAtOf, byToken)
@@ -71,7 +71,7 @@ export class Tables {
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
-  /** Those under way: each is told of a task before it changes. */
+  /** Walks in progress: each is notified before a task changes. */
   readonly walks: Array<TaskWalk> = []
   /** The task that was looked up last. */
   private asked: TaskRecord | undefined
@@ -160,7 +160,7 @@ export class Tables {
     this.finished.fill(sortedByKey(finished, (task) => task.finishedAt))
   }
 
-  /** `revision`: of the event, where the event is about this task. Otherwise the task keeps its last revision. */
+  /** `revision`: that of the event, if the event is about this task. Otherwise the task keeps its last revision. */
   update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
     for (const walk of this.walks) walk.beforeChange(task)
     if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
@@ -182,7 +182,7 @@ export class Tables {
     this.undoLog.note({
       undo: () => {
         this.enter(task)
-        // Its key may have been another's already.
+        // Another task may have had the key already.
         if (keyed !== undefined && keyed !== task) this.byKey.set(task.key, keyed.number)
       },
     })
@@ -193,7 +193,7 @@ export class Tables {
     return [...this.groups.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
   }
 
-  /** Without this, a live task would keep all tasks that ever waited for it, and the state would grow with history (INV-22). */
+  /** Removes the task from its dependencies. Otherwise a live task would keep all tasks that ever depended on it, and the state would grow with history (INV-22). */
   private leaveDependencies(task: TaskRecord): void {
     for (const id of task.dependencies) {
       const dependents = this.byId.get(id)?.dependents
@@ -353,7 +353,7 @@ export class Tables {
   }
 }
 
-/** The fields of a task's record that may change, as they were, and the undo that restores them. One object, because nearly every event makes one. */
+/** The former values of a task's changeable fields, and the undo that restores them. One object, because nearly every event makes one. */
 class TaskBefore implements Undo {
   readonly savedFor: number
   readonly status: Status

@@ -1,6 +1,6 @@
-/** The one timer of an engine: it rings when the state changes by itself. */
+/** The timer of an engine, for the next timer of the state. */
 
-/** It rings once a minute at least: a wall clock that is set forward makes leases end earlier than the timer expects. */
+/** It fires at least once a minute: if the wall clock is set forward, leases end earlier than the timer expects. */
 const sleepMsMax = 60_000
 
 export class Alarm {
@@ -13,7 +13,7 @@ export class Alarm {
     private readonly ring: () => void,
   ) {}
 
-  /** Rings at this time, and not at the one set before; infinity for never. */
+  /** Sets the time, replacing the former one; infinity for never. */
   set(at: number): void {
     if (at === this.at && this.timer !== undefined) return
     clearTimeout(this.timer)

@@ -1,8 +1,8 @@
-/** Whether the store works, as far as the engine knows; and when it is tried again unasked. */
+/** Whether the store works, as far as the engine knows, and when the engine tries it again by itself. */
 
-/** How long a store is left alone that could not write, in milliseconds. */
+/** Pause after a failed write before the engine tries again by itself, in milliseconds. */
 const retryMs = 1_000
-/** How long a refused write speaks against the store: whoever watches readiness must come back to find out. */
+/** How long a refused write makes the queue unavailable: after that, load balancers send requests again, which shows whether it works. */
 const rememberedMs = 5_000
 
 export class Availability {
@@ -10,22 +10,22 @@ export class Availability {
   private since = Number.NEGATIVE_INFINITY
   private isDoubted = false
 
-  /** `monotonic`: milliseconds by a clock that nobody sets. */
+  /** `monotonic`: milliseconds of a monotonic clock. */
   constructor(private readonly monotonic: () => number) {}
 
-  /** Why commands are refused, or wait; `undefined` when they are not. */
+  /** Why commands are refused or wait; `undefined` if they do not. */
   get reason(): string | undefined {
     return this.isDoubted || this.monotonic() - this.since <= rememberedMs ? this.why : undefined
   }
 
-  /** The store failed: nothing is asked of it for a while, but what callers ask. */
+  /** The store failed: for a while only callers' commands try it. */
   lost(reason: string): void {
     this.why = reason
     this.isDoubted = false
     this.since = this.monotonic()
   }
 
-  /** It is not known whether it failed; that is being found out. */
+  /** It is unknown whether an append failed, and this is being found out. */
   doubted(reason: string): void {
     this.why = reason
     this.isDoubted = true
@@ -36,7 +36,7 @@ export class Availability {
     this.isDoubted = false
   }
 
-  /** How long the store is still left alone by those whom nobody asks, in milliseconds; 0 when it may be tried. */
+  /** Time until the engine may try the store again by itself, in milliseconds; 0 if it may now. */
   resumeInMs(): number {
     return Math.max(0, this.since + retryMs - this.monotonic())
   }

@@ -1,35 +1,35 @@
-/** What waits in the mailbox, and what goes to the log together. */
+/** Items of the mailbox, and batches of events that are appended together. */
 import type { Command, CommandOf, CommandType, Mark, QueueEvent, QueueState, Replies } from '@daybook/core'
 import type { AppendError, EventToAppend } from '../store/index.js'
 import type { Claim, Caller, Outcome, Refusal } from './types.js'
 
-/** A command and whoever waits for its outcome. */
+/** A command and its waiting caller. */
 export interface CommandItem {
   readonly kind: 'command'
   readonly command: Command
   readonly caller: Caller
   readonly settle: (outcome: Outcome<Replies[CommandType]>) => void
-  /** When it came, by the queue's time: see `lease-grace.ts`. */
+  /** When it arrived, in the queue's time: see `lease-grace.ts`. */
   readonly arrivedAt: number
 }
 
-/** A claim that may wait for work. */
+/** A claim that may wait for tasks. */
 export interface ClaimItem {
   readonly kind: 'claim'
   readonly command: CommandOf<'Claim'>
   readonly caller: Caller
   readonly settle: (outcome: Outcome<ReadonlyArray<Claim>>) => void
-  /** No longer wanted: its caller has gone, or has waited long enough. */
+  /** Whether it is no longer wanted: its caller has gone, or its wait is over. */
   readonly isOver: () => boolean
-  /** Work was found for it, at this time or later by `performance.now()`. */
+  /** Tasks were found for it, at this time of `performance.now()` or later. */
   readonly take: (grantedAt: number) => void
-  /** The work that was found for it did not come to be. */
+  /** The tasks that were found for it were rolled back. */
   readonly untake: () => void
   readonly mayWait: boolean
   readonly arrivedAt: number
 }
 
-/** A question to the state. */
+/** A query on the state. */
 export interface ReadItem {
   readonly kind: 'read'
   readonly query: (state: QueueState, at: number) => unknown
@@ -41,13 +41,13 @@ export interface ReadItem {
 
 export type Item = CommandItem | ClaimItem | ReadItem
 
-/** An item that has been decided on, with what to tell once it is durable. */
+/** A decided item, with the answer to give once it is durable. */
 export interface Decided {
   readonly item: Item
   readonly answer: () => void
 }
 
-/** One whose outcome is known. */
+/** A decided item whose outcome is known. */
 export class Known<A> implements Decided {
   constructor(
     readonly item: Item & { readonly settle: (outcome: Outcome<A>) => void },
@@ -62,15 +62,15 @@ export class Known<A> implements Decided {
 export interface Batch {
   /** The state before this batch. */
   readonly mark: Mark
-  /** The revision that the log must have when it is appended. */
+  /** The expected revision of the append. */
   readonly expected: number
   readonly events: Array<QueueEvent>
   readonly texts: Array<EventToAppend>
-  /** Of `texts` at most: measured when it matters. */
+  /** An upper bound for the bytes of `texts`, measured only if it matters. */
   bytes: number
   readonly decided: Array<Decided>
   result: { readonly _tag: 'Appended' } | AppendError | undefined
-  /** Resolves when `result` is there. */
+  /** Resolves when `result` is set. */
   whenDone: Promise<void> | undefined
 }
 

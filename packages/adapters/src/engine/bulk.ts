@@ -1,4 +1,4 @@
-/** Many commands of one caller, who is answered when all are: each with its own outcome, in order. */
+/** Collects the outcomes of many commands of one caller, in order, and answers when all are there. */
 import type { Command, CommandType, Replies } from '@daybook/core'
 import type { CommandItem } from './batch.js'
 import type { Caller, Outcome } from './types.js'

@@ -1,6 +1,6 @@
 /**
- * The wall clock of this process, held against others before anything is decided by it: a wrong time in the log stays
- * there. A clock that has jumped ahead is not believed; a clock that is behind does no harm (`queue-clock.ts`).
+ * The wall clock of this process, checked against other clocks before it is used for decisions, because a wrong time in
+ * the log stays there. A clock that has jumped ahead is refused; a clock that is behind does no harm (`queue-clock.ts`).
  */
 import { uptime } from 'node:os'
 import type { StoreTime } from '../store/index.js'
@@ -8,11 +8,11 @@ import type { StoreTime } from '../store/index.js'
 export interface ClockOptions {
   /** The wall clock: milliseconds since 1970. Default `Date.now`. */
   readonly clock?: () => number
-  /** Milliseconds since any moment, by a clock that nobody sets. Default `performance.now`. */
+  /** A monotonic clock, in milliseconds. Default `performance.now`. */
   readonly monotonic?: () => number
-  /** Like `monotonic`, but it goes on while the machine sleeps. Default: how long the machine has been up. */
+  /** Like `monotonic`, but it also counts the time that the machine sleeps. Default: the machine's uptime. */
   readonly uptime?: () => number
-  /** How far the wall clock may jump ahead of the monotonic one, or be ahead of the store's, in milliseconds. Default 300,000; `Infinity` for no bound. */
+  /** How far the wall clock may jump ahead of the monotonic one, or be ahead of the store's, in milliseconds. Default 300,000; `Infinity` for no limit. */
   readonly clockJumpMs?: number
 }
 
@@ -23,16 +23,16 @@ export class CheckedClock {
   private readonly uptime: () => number
   private readonly jumpMsMax: number
   readonly monotonic: () => number
-  /** How far the wall clock was ahead of the monotonic one when it was believed: last, and at most. To go back to where it was once is no jump. */
+  /** Wall clock minus monotonic clock when the wall clock was accepted: the last value, and the maximum. Returning to an earlier offset is not a jump. */
   private offset: number
   private offsetMost: number
-  /** How long the machine has slept since it was started, when that was last looked at. */
+  /** How long the machine had slept since its start, at the last check. */
   private slept: number
   private problem: string | undefined
 
   constructor(
     { clock = Date.now, monotonic = () => performance.now(), uptime: up = () => uptime() * 1_000, clockJumpMs = clockJumpMsDefault }: ClockOptions,
-    /** The time by the store's own clock, where it has one. */
+    /** The time of the store's own clock, if it has one. */
     private readonly storeTime: () => StoreTime | undefined = () => undefined,
   ) {
     this.wall = clock
@@ -43,13 +43,13 @@ export class CheckedClock {
     this.slept = up() - monotonic()
   }
 
-  /** Milliseconds since 1970: by the wall clock, or, while that is not believed, by the clock that it is held against. */
+  /** Milliseconds since 1970: the wall clock, or, while it is refused, the time by the other clock. */
   now(): number {
     const wall = this.wall()
     const monotonic = this.monotonic()
     const offset = wall - monotonic
     if (offset - this.offsetMost > this.jumpMsMax) {
-      // A machine that slept has a wall clock that went on, and a monotonic one that did not.
+      // While the machine slept, the wall clock went on, but the monotonic clock did not.
       const slept = this.uptime() - monotonic
       const asleep = Math.max(0, slept - this.slept)
       const jumped = offset - this.offsetMost - asleep
@@ -67,13 +67,13 @@ export class CheckedClock {
     return wall
   }
 
-  /** Why the wall clock was not believed at the last reading; `undefined` when it was. */
+  /** Why the wall clock was refused at the last reading; `undefined` if it was accepted. */
   get refusal(): string | undefined {
     return this.problem
   }
 
   private refuse(time: number, what: string, remedy: string): number {
-    this.problem = `this server's clock ${what}, to ${timeText(this.wall())}: no command is taken, so that a wrong time does not get into the log. ${remedy}`
+    this.problem = `this server's clock ${what}, to ${timeText(this.wall())}: commands are refused, so that no wrong time gets into the log. ${remedy}`
     return time
   }
 }
@@ -83,5 +83,5 @@ const jumpRemedy = `If the clock is wrong, set it right: the server then goes on
 const storeRemedy = `Set the one right that is wrong: the server then goes on by itself. If that cannot be, restart it with a greater --clock-jump, ${off}`
 
 const seconds = (ms: number): number => Math.round(ms / 1_000)
-/** A clock may show a time that has no date. */
+/** A wrong clock may be beyond the range of dates. */
 const timeText = (ms: number): string => (Math.abs(ms) <= 8.64e15 ? new Date(ms).toISOString() : `${ms} ms`)

@@ -1,4 +1,4 @@
-/** A claim on its way through the engine: the promise of its caller, how long that is patient, and how it gives up. */
+/** A claim in the engine: its caller's promise, its waiting time, and its cancellation. */
 import type { CommandOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { longTimer } from '../long-timer.js'
@@ -9,7 +9,7 @@ export interface ClaimHost {
   readonly answer: (outcome: Outcome<ReadonlyArray<Claim>>) => void
   /** The last durable revision. */
   readonly revision: () => number
-  /** The claim is over, and may stand in line still. */
+  /** The claim is over, and may still be among the waiting ones. */
   readonly leaveLine: () => void
 }
 
@@ -18,13 +18,13 @@ export class PatientClaim implements ClaimItem {
   readonly mayWait: boolean
   private over = false
   private readonly askedAt = performance.now()
-  /** Work was found, and is being written. */
+  /** When tasks were found, which are being appended. */
   private grantedAt: number | undefined
   private gaveUp = false
   private stopWaiting: () => void = () => undefined
   private readonly signal: AbortSignal | undefined
 
-  /** Over at once when the signal is aborted already. */
+  /** The claim is over at once if the signal is already aborted. */
   constructor(
     readonly command: CommandOf<'Claim'>,
     readonly caller: Caller,
@@ -66,7 +66,7 @@ export class PatientClaim implements ClaimItem {
 
   private readonly giveUp = (): void => {
     this.gaveUp = true
-    // Once work was found for it, a claim is answered with that work, whatever its patience.
+    // If tasks were found, the claim is answered with them, even if its time is over.
     if (this.over || this.grantedAt !== undefined) return
     this.settleEmpty()
     this.host.leaveLine()

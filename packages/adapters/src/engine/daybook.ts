@@ -10,18 +10,18 @@ import type { QueueEngine } from './types.js'
 
 export interface DaybookOptions extends EngineOptions {
   readonly store: EventStore
-  /** Where snapshots are kept; without, every start replays the whole log. */
+  /** The snapshot store. Without one, every start replays the whole log. */
   readonly snapshots?: SnapshotStore
-  /** How far a queue has been read, again and again while it is. */
+  /** Called repeatedly while a queue is being read. */
   readonly progress?: (loading: Loading) => void
 }
 
-/** Starts replaying; `ready` says when it is done, and rejects when the store cannot be read. */
+/** Starts replaying. `ready` resolves when it is done, and rejects if the store cannot be read. */
 export const createDaybook = (options: DaybookOptions): Daybook => new Registry(options)
 
-/** How often queues are looked for that other processes began, in milliseconds. */
+/** Interval of looking for queues that other processes created, in milliseconds. */
 const lookMs = 3_000
-/** How long a queue is left alone that could not be opened, unless somebody names it, in milliseconds. */
+/** Pause before a queue that could not be opened is tried again, unless it is named in a request, in milliseconds. */
 const retryMs = 60_000
 
 class Registry implements Daybook {
@@ -29,7 +29,7 @@ class Registry implements Daybook {
   private readonly engines = new Map<string, QueueEngine>()
   private readonly opening = new Map<string, Promise<QueueEngine>>()
   private readonly unusable = new Map<string, string>()
-  /** Those that could not be opened: when that was last tried unasked. */
+  /** For each queue that could not be opened, when the last automatic attempt was. */
   private readonly triedAt = new Map<string, number>()
   private readonly progress = new Map<string, Loading>()
   private readonly warn: (message: string) => void
@@ -44,7 +44,7 @@ class Registry implements Daybook {
     this.clock = new CheckedClock(options, () => options.store.time?.())
     this.ready = this.openAll()
     if (options.store.isShared) this.ready.then(() => this.lookAround(), () => undefined)
-    // Whoever awaits `ready` is told; nobody awaiting it must not end the process.
+    // The rejection must not end a process that does not await `ready`.
     this.ready.catch(() => undefined)
   }
 
@@ -111,7 +111,7 @@ class Registry implements Daybook {
     }
   }
 
-  /** One queue that somebody has destroyed must not keep the others from being worked on. */
+  /** Records a queue whose log is destroyed. The other queues still work. */
   private refuse(name: string, error: unknown): void {
     if (!isDestroyed(error)) throw error
     this.unusable.set(name, error.message)
@@ -119,7 +119,7 @@ class Registry implements Daybook {
     this.warn(`queue ${name} is not opened: ${error.message}`)
   }
 
-  /** Queues that other processes begin are opened here as well: their timers are kept though nobody here asks for them. */
+  /** Opens queues that other processes created, because their timers must run although nobody here asks for them. */
   private lookAround(): void {
     if (this.closing !== undefined) return
     this.looking = setTimeout(() => {
@@ -151,7 +151,7 @@ class Registry implements Daybook {
     }
   }
 
-  /** One open queue at each look: an administrator may have cut off what a start needs, while nobody here reads it. */
+  /** Checks one open queue at a time: an administrator may have truncated events that a start needs, and nobody here reads them. */
   private async lookIntoOne(): Promise<void> {
     const open = this.queues()
     if (open.length === 0) return

@@ -1,6 +1,6 @@
 /**
- * Decides what is in the mailbox, and what time has made due, into the next batch. Every event is folded as
- * soon as it is decided, so that the next command sees it; the batch's mark is the way back.
+ * Decides the commands of the mailbox and the due ticks, and collects their events in the next batch. Every event is
+ * folded as soon as it is decided, so that the next command sees it. The batch's mark allows a rollback.
  */
 import {
   cancelMax,
@@ -41,9 +41,9 @@ export interface DeciderParts {
   readonly contents: Contents
   readonly availability: Availability
   readonly limits: StoreLimits
-  /** Events of one batch, unless a single command has more. */
+  /** Maximum number of events in a batch, unless a single command has more. */
   readonly batchEventsMax: number
-  /** What a new queue begins with. */
+  /** Settings of a new queue. */
   readonly defaults: SettingsPatch | undefined
   readonly clock: QueueClock
   readonly grace: LeaseGrace
@@ -53,22 +53,22 @@ export interface DeciderParts {
   readonly warn: (message: string) => void
 }
 
-/** How long a clock that is not believed is left alone before it is read again, in milliseconds. */
+/** Interval of reading a refused clock again, in milliseconds. */
 const readClockAgainMs = 1_000
-/** Whether a task is still known is judged by its time: that it leaves the state may wait for others to leave with it. In milliseconds. */
+/** Forgotten tasks may leave the state later than their retention ends, so that many leave together. In milliseconds. */
 const forgetAfterMs = 1_000
-/** So many leave at once: what is asked meanwhile waits a millisecond or two. */
+/** Number of tasks that leave at a time. Requests meanwhile wait a millisecond or two. */
 const forgetMax = 1_000
 
 export class Decider {
   private readonly encoder = new Encoder()
-  /** By the queue's time and by `performance.now()`: when the batch that is decided now was begun. */
+  /** When the present batch was begun, in the queue's time and by `performance.now()`. */
   private at = 0
   private begunAt = 0
 
   constructor(private readonly parts: DeciderParts) {}
 
-  /** Whether there is anything to decide that nobody asks for now. */
+  /** Whether there is anything to decide besides the mailbox. */
   isDue(): boolean {
     const { clock, waiting, isClosing, availability } = this.parts
     const now = clock.now()
@@ -77,13 +77,13 @@ export class Decider {
     return this.isTickDue(now) || (waiting.isOfferDue && waiting.size > 0)
   }
 
-  /** What each command is answered with while the queue is read-only, or the clock cannot be right. As of the last reading of the clock. */
+  /** The answer to every command while the queue is read-only, or the clock is refused. As of the last reading of the clock. */
   private refusal(): Refusal | undefined {
     const { readOnly, live, clock } = this.parts
     return readOnly.refusalIn(live.current) ?? (clock.refusal === undefined ? undefined : wrongClock(clock.refusal))
   }
 
-  /** When there will be, by the queue's time; infinity for never. */
+  /** When there will be something to decide besides the mailbox, in the queue's time; infinity for never. */
   dueAt(): number {
     const { live, waiting, availability, clock, grace } = this.parts
     const now = clock.now()
@@ -99,7 +99,7 @@ export class Decider {
     return Math.min(forgotten, Math.max(due, now + availability.resumeInMs()))
   }
 
-  /** What is known no longer leaves the state, when nothing is in flight. True when more is left to be forgotten. */
+  /** Removes forgotten tasks from the state if nothing is in flight. True if more are left. */
   forget(): boolean {
     const { live, clock } = this.parts
     const at = clock.now()
@@ -108,7 +108,7 @@ export class Decider {
     return isOver()
   }
 
-  /** Decides as much as one batch holds. What it has decided without events is in the batch as well. */
+  /** Decides as much as fits in one batch. Items that were decided without events are in the batch as well. */
   nextBatch(eventsMax = Number.POSITIVE_INFINITY): Batch {
     const { live, mailbox, waiting, clock, isClosing, availability } = this.parts
     const batchEventsMax = Math.min(eventsMax, this.parts.batchEventsMax)
@@ -139,13 +139,13 @@ export class Decider {
     return (nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY) <= now || (leaseEnd !== undefined && leaseEnd <= this.leasesUntil(now))
   }
 
-  /** Leases that end after this go on. */
+  /** Leases that end after this time are not ended yet. */
   private leasesUntil(now: number): number {
     const { grace, live, mailbox } = this.parts
     return grace.endsUntil(now, nextLeaseEnd(live.current), mailbox.oldestAt ?? now)
   }
 
-  /** False when the item's events have no room in this batch. */
+  /** False if the item's events do not fit in this batch. */
   private handle(batch: Batch, item: Item, refusal: Refusal | undefined): boolean {
     if (refusal !== undefined && item.kind !== 'read') {
       batch.decided.push(new Known<never>(item as Exclude<Item, ReadItem>, E.left(refusal)))
@@ -168,7 +168,7 @@ export class Decider {
     try {
       value = item.query(live.current, this.at)
     } catch (error) {
-      // A question that cannot be answered is its asker's trouble alone.
+      // A query that throws affects only its own caller.
       item.fail(error)
       return true
     }
@@ -179,7 +179,7 @@ export class Decider {
   private handleClaim(batch: Batch, item: ClaimItem): boolean {
     const { live, waiting, isClosing } = this.parts
     if (item.isOver()) return true
-    // Whoever has waited longer is first.
+    // Claims that have waited longer come first.
     this.serveWaiting(batch)
     if (waiting.isOfferDue) return false
     const verdict = this.tryClaim(batch, item)
@@ -194,7 +194,7 @@ export class Decider {
 
   private handleCommand(batch: Batch, item: CommandItem): boolean {
     const { live, limits, defaults } = this.parts
-    // Widened: one that is too large is made smaller.
+    // The type is wider, because a command that is too large is replaced by a smaller one.
     let command: Command = item.command
     let events = this.decideCommand(command)
     if (defaults !== undefined && isNew(live.current) && E.isRight(events) && events.right.length > 0) {
@@ -207,12 +207,12 @@ export class Decider {
     }
     let accepted = events.right
     let verdict = this.accept(batch, item.caller, accepted)
-    // The leases of an agent may be more than one append holds: the answer says how many remain.
+    // An agent may have more leases than one append can end. The answer has the number that remain.
     while (verdict === 'too-large' && command.type === 'TerminateAgent' && accepted.length > 2) {
       accepted = accepted.slice(0, Math.ceil(accepted.length / 2))
       verdict = this.accept(batch, item.caller, accepted)
     }
-    // So may the tasks that match a filter. None is cancelled without those that depend on it, so it is decided anew.
+    // More tasks may match than one append can cancel. Each is cancelled with its dependents, so a smaller command is decided again.
     while (verdict === 'too-large' && command.type === 'CancelAll' && (command.max ?? cancelMax) > 1) {
       command = { ...command, max: Math.ceil((command.max ?? cancelMax) / 2) }
       const fewer = this.decideCommand(command)
@@ -240,10 +240,10 @@ export class Decider {
       if (verdict === 'accepted') break
       if (verdict === 'full') return 'full'
       if (events.length === 1) return 'empty'
-      // `max` is what the agent takes at most: fewer is an answer, too.
+      // `max` is an upper limit, so fewer tasks are a valid answer.
       events = events.slice(0, Math.ceil(events.length / 2))
     }
-    // When the batch was begun, before its clock was read: whoever counts the lease from then never counts too long.
+    // The start of the batch, before its clock was read, so that a lease measured from this time is never too long.
     item.take(this.begunAt)
     const claimed = replyTo(item.command, events, live.current)
     const { revision } = live
@@ -260,11 +260,11 @@ export class Decider {
   private tick(batch: Batch): void {
     const decision = this.decideCommand({ type: 'Tick', leasesUntil: this.leasesUntil(this.at) })
     let events = E.isRight(decision) ? decision.right : []
-    // What one append cannot hold is due again in the next.
+    // The events that do not fit are due again in the next batch.
     while (this.accept(batch, systemCaller, events) === 'too-large') events = firstHalf(events)
   }
 
-  /** The queue comes into being, with the settings that new queues begin with here. */
+  /** Creates the queue with the settings for new queues. */
   private configure(batch: Batch, patch: SettingsPatch): void {
     const events = this.decideCommand({ type: 'Configure', patch })
     if (E.isRight(events)) this.accept(batch, systemCaller, events.right)
@@ -301,13 +301,13 @@ export class Decider {
   }
 }
 
-/** Without an event, or without one since it was deleted. */
+/** Whether the queue has no event, or none since it was deleted. */
 const isNew = (state: QueueState): boolean => {
   const { revision, deleted } = headOf(state)
   return revision < 0 || deleted !== null
 }
 
-/** The first half of a tick's events, none of them without what follows from it: each timer that ran out opens a part. */
+/** The first half of a tick's events, cut before an event of an expired timer, so that its consequences stay with it. */
 const firstHalf = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<QueueEvent> => {
   const starts = events.flatMap(({ type }, index) =>
     type === 'ClaimExpired' || type === 'TaskDue' || type === 'BreakerHalfOpened' ? [index] : [],

@@ -1,4 +1,4 @@
-/** How far the log is known to reach, and who is told when it reaches further. */
+/** The durable end of the log, and its subscribers. */
 import { Subject } from 'rxjs'
 import { longTimer } from '../long-timer.js'
 import type { QueueClock } from './queue-clock.js'
@@ -15,22 +15,22 @@ export class Durable {
     private readonly clock: QueueClock,
   ) {}
 
-  /** Of the last event, -1 for none. */
+  /** Revision of the last event, -1 for none. */
   get revision(): number {
     return this.last
   }
 
-  /** Of the last event, `undefined` for none. */
+  /** Id of the last event, `undefined` for none. */
   get lastId(): string | undefined {
     return this.id
   }
 
-  /** Why the queue was deleted; `null` once anything has happened since. */
+  /** Why the queue was deleted; `null` after the next event. */
   get deleted(): string | null {
     return this.why
   }
 
-  /** By these events, of which the last has this id. */
+  /** Advances by these events; `lastId` is the id of the last one. */
   advance(appended: CommittedEvents, lastId: string | undefined): void {
     const from = this.last + 1
     this.last += appended.events.length
@@ -41,7 +41,7 @@ export class Durable {
     this.committed.next({ from, ...appended })
   }
 
-  /** Lets those go who wait for a revision that is there now. Apart from `advance`: first come the callers whose commands these are. */
+  /** Resolves the waits for revisions that are durable now. Separate from `advance`, because the callers of the commands are answered first. */
   wake(): void {
     for (const check of this.watchers) check()
   }

@@ -1,26 +1,26 @@
-/** How an engine is set up. */
+/** The options of an engine. */
 import { SettingsPatch, validate } from '@daybook/core'
 import { isRight } from 'fp-ts/lib/Either.js'
 import type { ClockOptions } from './checked-clock.js'
 import { leaseGraceMsDefault } from './lease-grace.js'
 
 export interface EngineOptions extends ClockOptions {
-  /** Commands that may wait to be decided; beyond, they are refused with `overloaded`. Default 100,000. */
+  /** Commands that may wait to be decided. More are refused as `overloaded`. Default 100,000. */
   readonly mailboxMax?: number
   /**
-   * Events of one append, unless a single command has more. Default 1,000: small enough that the next is decided
-   * while one is written, large enough that the write is worth its fsync.
+   * Maximum number of events in one append, unless a single command has more. Default 1,000: small enough to decide the next
+   * batch while one is written, and large enough for the cost of an fsync.
    */
   readonly batchEventsMax?: number
   /** Contents kept in memory for claims, in characters. Default 134,217,728. */
   readonly contentCacheMax?: number
-  /** Events between two snapshots. Default: as many as it pays to wait for, see `snapshot-policy.ts`. */
+  /** Events between two snapshots. Default: see `snapshot-policy.ts`. */
   readonly snapshotEvery?: number
-  /** Settings that a new queue begins with, where they differ from the defaults: its first event. */
+  /** Settings of new queues that differ from the defaults. They are the queue's first event. */
   readonly defaults?: SettingsPatch
-  /** By queue: the revision up to which events that cannot be read are passed over, and decided on all the same. Default: none. */
+  /** By queue: the revision up to which unreadable events are skipped, so that the queue is not read-only. Default: none. */
   readonly pastUnreadable?: Readonly<Record<string, number>>
-  /** How long leases that could have ended go on after a start or a failed append, for reports that could not be handed in, in milliseconds. Default 10,000. */
+  /** Grace period after a start or a failed append, during which no lease ends, so that agents can repeat their reports; in milliseconds. Default 10,000. */
   readonly leaseGraceMs?: number
   readonly random?: () => number
   readonly warn?: (message: string) => void
@@ -31,7 +31,7 @@ export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults' | 'snapsho
   readonly defaults: SettingsPatch | undefined
 }
 
-/** @throws Error for settings that no queue can have. */
+/** @throws Error for invalid settings. */
 export const withDefaults = (options: EngineOptions): ResolvedOptions => ({
   mailboxMax: options.mailboxMax ?? 100_000,
   batchEventsMax: options.batchEventsMax ?? 1_000,

@@ -1,5 +1,5 @@
 /**
- * The engine of one queue: the one loop that decides, and the only place where a decision becomes truth.
+ * The engine of one queue: the only loop that decides commands and appends their events.
  *
  *            submit                    decide + fold, ahead of the log
  *   callers ────────▶ mailbox ───────▶ batch (speculative, marked) ───────▶ append at the expected revision
@@ -9,8 +9,8 @@
  *      │   unavailable: roll back, refuse ◀─────────────────────────────────────┤
  *      └── unknown: send the same append again until it is known ◀──────────────┘
  *
- * At most two batches are in flight: one is written while the next is decided. They settle in order. Where other
- * processes append to the same queue it is one, and what they append is heard of while there is nothing to do.
+ * At most two batches are in flight: one is written while the next is decided. They settle in order. If other
+ * processes append to the same queue, only one is in flight, and the engine follows their events while it is idle.
  */
 import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, textMax, timeOf, unreadableCount } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -43,14 +43,14 @@ import { type Claim, type ClaimOptions, type Committed, type Caller, type Engine
 import { Turns } from './turns.js'
 import { WaitingClaims } from './waiting.js'
 
-/** Opens a queue: replays it, and starts its loop. Rejects when the store cannot be read. */
+/** Opens a queue: replays it and starts its loop. Rejects if the store cannot be read. */
 export const openEngine = async (
   store: EventStore,
   queue: string,
   snapshots: SnapshotStore | undefined,
   report: ReplayReport,
   options: EngineOptions = {},
-  /** One for all queues of a process: who opens a queue late has not seen a jump before that. */
+  /** Shared by all queues of a process, because a clock that starts later would not notice an earlier jump. */
   clock: CheckedClock = new CheckedClock(options, () => store.time?.()),
 ): Promise<QueueEngine> => new Engine(store, queue, snapshots, await replay(store, snapshots, queue, report), options, clock)
 
@@ -71,7 +71,7 @@ class Engine implements QueueEngine {
   private readonly recovery: Recovery
   private readonly snapshotter: Snapshotter
   private readonly alarm: Alarm
-  /** What to do about other processes, where there may be any. */
+  /** Follows other processes, on a shared store only. */
   private readonly follower: Follower | undefined
   private readonly turns = new Turns()
   private turn: NodeJS.Timeout | undefined
@@ -99,7 +99,7 @@ class Engine implements QueueEngine {
     this.durable = new Durable(this.live.revision, lastId, headOf(state).deleted, clock)
     this.committed = this.durable.committed
     this.mailbox = new Mailbox(resolved.mailboxMax)
-    // The second builds on the first, and a revision is all that a store compares (see `settleStray` in `recovery.ts`).
+    // A second batch builds on the first, but a store only compares revisions (see `settleStray` in `recovery.ts`).
     this.inFlightMax = store.isShared ? 1 : 2
     this.contentStore = new Contents(this.log, this, resolved.contentCacheMax)
     this.availability = new Availability(clock.monotonic)
@@ -203,7 +203,7 @@ class Engine implements QueueEngine {
     }
   }
 
-  /** A task that nobody can be given, because its content is damaged, is for a reviewer. */
+  /** Makes a dead letter of a task whose content is damaged, for a reviewer. */
   giveUpOn({ task, token, agent }: ClaimedTask, reason: string): void {
     const message = `the task's content cannot be read from the log: ${reason.toWellFormed()}`
     this.enterOwn({ type: 'Fail', task, agent, token, error: keptFailure({ message, code: 'content-unreadable' }), retryable: false })
@@ -233,7 +233,7 @@ class Engine implements QueueEngine {
 
   // ------------------------------------------------------------------ the loop
 
-  /** Commands come in here, and here alone. */
+  /** The only entrance of commands. */
   private enter(item: CommandItem | ClaimItem): void {
     const refusal = refusalAt(item.command, item.caller)
     if (refusal === undefined) this.post(item)
@@ -249,7 +249,7 @@ class Engine implements QueueEngine {
     }
   }
 
-  /** Decides at the end of this turn of the event loop, so that what arrives together goes together. */
+  /** Decides at the end of this turn of the event loop, so that commands of one turn share an append. */
   private schedule(): void {
     if (this.scheduled) return
     this.scheduled = true
@@ -275,19 +275,19 @@ class Engine implements QueueEngine {
       this.dispatch(this.decider.nextBatch(this.turns.eventsMax))
     }
     if (this.mailbox.size === 0 && this.inFlight.size === 0 && !this.recovering) {
-      // While it is others' turn, what is due waits for the end of that.
+      // During the others' turn, timers wait.
       if (this.closed === undefined && this.turn === undefined) this.alarm.set(this.decider.dueAt())
       this.follower?.rest()
       this.idle()
     }
   }
 
-  /** A state that lacks something is no snapshot: a version that can read all of the log would start from it. */
+  /** Whether a snapshot may be taken. An incomplete state must not be saved: a version that can read the whole log would start from it. */
   private mayKeep(): boolean {
     return this.readOnly.refusalIn(this.live.current) === undefined
   }
 
-  /** Whether the log is left to others now; the loop goes on when it is not. */
+  /** Whether it is the others' turn to append. The loop continues after it. */
   private isTheirTurn(): boolean {
     if (this.follower === undefined || this.closed !== undefined) return false
     const { waitMs } = this.turns
@@ -299,7 +299,7 @@ class Engine implements QueueEngine {
     return true
   }
 
-  /** Folds what others have appended. With nothing in flight, the state is where the log is known to end. */
+  /** Folds the events of others. Only with nothing in flight, when the state is at the known end of the log. */
   private foldHeard(): void {
     const heard = this.follower?.take(this.durable.revision) ?? []
     if (heard.length === 0) return
@@ -307,7 +307,7 @@ class Engine implements QueueEngine {
       const events = this.live.foldRecorded(heard, (event, before) => this.contentStore.forgetFor(event, before, false))
       this.durable.advance({ events, isOwn: false }, heard[heard.length - 1]?.id)
     } catch (error) {
-      // The log is not what it was: said so, and looked at again when it is read next.
+      // The log has changed unexpectedly. This is reported, and the log is read again later.
       this.availability.lost(describe(error))
       this.warn(describe(error))
       this.follower?.leave()
@@ -324,7 +324,7 @@ class Engine implements QueueEngine {
       batch.whenDone = this.append(batch)
       return
     }
-    // Nothing to write. What was seen may still be speculative, then it waits for the batch that it saw.
+    // A batch without events. If what it saw is not durable yet, it waits for the batch before it.
     const { last } = this.inFlight
     if (last === undefined) {
       this.live.release(batch.mark)
@@ -341,7 +341,7 @@ class Engine implements QueueEngine {
     this.settle()
   }
 
-  /** Settles batches in order, as far as their results are in. */
+  /** Settles batches in order, as far as their results are known. */
   private settle(): void {
     if (this.recovering) return
     for (;;) {

@@ -1,31 +1,31 @@
 /**
- * When leases may be ended. A report counts by its arrival: one that came before the end of its lease must not find the lease
- * ended only because this server was busy, could not write, or was not there. So a lease is not ended
+ * Decides when leases may be ended. A report counts by its arrival: if it arrived before the end of its lease, the lease must not
+ * be over only because this server was busy, could not write, or was down. So a lease is not ended
  *
- *   - while a command waits to be decided that came before the end of the lease;
- *   - for a while after this server held things up: at a start, after an append that failed, and when it finds a lease that ended
- *     some time ago and was not looked at then. Agents hand in again meanwhile what they could not;
- *   - at once where other servers decide on the same queue: their commands cannot be seen from here.
+ *   - while a command that arrived before the end of the lease waits to be decided;
+ *   - during a grace period after this server caused a delay: after a start, after a failed append, and when it finds a lease that
+ *     ended some time ago without being noticed. Meanwhile agents repeat reports that they could not deliver;
+ *   - immediately at its end, if other servers decide on the same queue, because their commands are not known here.
  *
  * All times are the queue's, in milliseconds since 1970.
  */
 
-/** A lease that is found to have ended longer ago than this was not looked at in time. */
+/** If a lease ended longer ago than this, its end was not noticed in time. */
 const lateMs = 50
-/** How much later than at its end a lease is ended where others write to the queue, too. */
+/** Delay of ending a lease on a shared store. */
 const othersMs = 500
 
 export const leaseGraceMsDefault = 10_000
 
 export class LeaseGrace {
-  /** When the grace is over, by the monotonic clock: a wall clock that is wrong for a moment must not make it longer. */
+  /** End of the grace period, by the monotonic clock, so that a temporarily wrong wall clock does not make it longer. */
   private until: number
   private isOn = true
-  /** Leases that ended by this time have had their grace. */
+  /** Leases that ended at or before this time have had their grace period. */
   private hadBy = Number.NEGATIVE_INFINITY
 
   constructor(
-    /** How long agents are waited for after a start or a failed append: an agent tries again within ten seconds. 0 for not at all. */
+    /** Length of the grace period after a start or a failed append: agents retry within ten seconds. 0 for none. */
     private readonly graceMs: number,
     private readonly isShared: boolean,
     private readonly monotonic: () => number,
@@ -33,13 +33,13 @@ export class LeaseGrace {
     this.until = monotonic() + graceMs
   }
 
-  /** Reports may have been refused, or lost, until now. */
+  /** Begins a grace period, because reports may have been refused or lost until now. */
   begin(ms = this.graceMs): void {
     this.until = Math.max(this.until, this.monotonic() + ms)
     this.isOn = true
   }
 
-  /** Leases that end after this go on. `firstEnd`: of all leases; `oldest`: when the oldest command came that is not decided yet. */
+  /** Leases that end after the returned time are not ended yet. `firstEnd`: the earliest end of all leases; `oldest`: arrival of the oldest command that is not decided yet. */
   endsUntil(now: number, firstEnd: number | undefined, oldest: number): number {
     if (firstEnd === undefined || firstEnd > now) return now
     if (this.isOn) {
@@ -56,7 +56,7 @@ export class LeaseGrace {
     return Math.min(now - this.delayMs, oldest)
   }
 
-  /** When a lease that ends then may be ended. */
+  /** When a lease that ends at `leaseEnd` may be ended. */
   dueAt(leaseEnd: number, now: number): number {
     const graceLeftMs = this.isOn ? Math.max(0, this.until - this.monotonic()) : 0
     return graceLeftMs > 0 ? Math.max(leaseEnd + this.delayMs, now + graceLeftMs) : leaseEnd + this.delayMs

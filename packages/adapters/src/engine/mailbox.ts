@@ -1,4 +1,4 @@
-/** What waits to be decided, first come, first served. */
+/** The items that wait to be decided, first in, first out. */
 import type { Item } from './batch.js'
 
 export class Mailbox {
@@ -14,7 +14,7 @@ export class Mailbox {
     return this.items.length >= this.sizeMax
   }
 
-  /** When the first came of those that wait; `undefined` when none does. */
+  /** When the first waiting command arrived; `undefined` if there is none. */
   get oldestAt(): number | undefined {
     return this.items[0]?.arrivedAt
   }
@@ -28,12 +28,12 @@ export class Mailbox {
     return this.items[index] as Item
   }
 
-  /** Removes the first ones. */
+  /** Removes the first `count` items. */
   remove(count: number): void {
     this.items.splice(0, count)
   }
 
-  /** In front of all others: they were here before. No longer bounded then, as they were let in once. */
+  /** Puts items back at the front. They were accepted before, so the limit does not apply. */
   putBack(items: ReadonlyArray<Item>): void {
     this.items = [...items, ...this.items]
   }

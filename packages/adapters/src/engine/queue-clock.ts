@@ -1,21 +1,21 @@
 /**
- * The time of one queue. It never goes back: where this server's clock is behind the last event of the log, because that was
- * written by a clock that was ahead, time goes on from that event by the monotonic clock. So leases, delays and breakers last as
- * long as they should, on every server, however wrong a clock once was (ADR 22).
+ * The time of one queue. It never goes back: if this server's clock is behind the last event of the log, which was written with a
+ * clock that was ahead, time continues from that event by the monotonic clock. So leases, delays and breakers have the right
+ * length on every server, however wrong a clock once was (ADR 22).
  */
 import type { CheckedClock } from './checked-clock.js'
 
-/** So much the queue's time may be ahead of this clock before that is worth a word, in milliseconds. */
+/** A warning is given if the queue's time is ahead of this clock by more than this, in milliseconds. */
 const aheadMsMax = 1_000
 const sayAgainMs = 3_600_000
 
 export class QueueClock {
-  /** The time of the newest event whose time was ahead of what was expected, and when it became known here, by the monotonic clock. */
+  /** The time of the newest event that was ahead of the expected time, and when it became known here, by the monotonic clock. */
   private time: number
   private seenAt: number
   private saidAt = Number.NEGATIVE_INFINITY
 
-  /** `time`: of the last event of the log. */
+  /** `time`: that of the last event of the log. */
   constructor(
     private readonly clock: CheckedClock,
     time: number,
@@ -33,13 +33,13 @@ export class QueueClock {
     return line > wall ? line : wall
   }
 
-  /** How far the queue's time is ahead of this server's clock, in milliseconds; 0 when it is not. */
+  /** How far the queue's time is ahead of this server's clock, in milliseconds; 0 if it is not. */
   aheadMs(): number {
     const wall = this.clock.now()
     return Math.max(0, this.line() - wall)
   }
 
-  /** Why no command is taken by this clock; `undefined` when they are. As of the last reading. */
+  /** Why commands are refused because of the clock; `undefined` if they are accepted. As of the last reading. */
   get refusal(): string | undefined {
     return this.clock.refusal
   }
@@ -48,7 +48,7 @@ export class QueueClock {
     return this.clock.monotonic
   }
 
-  /** An event of this time has become durable, by this process or another. */
+  /** Called when an event with this time has become durable, by this process or another. */
   saw(time: number): void {
     if (time <= this.line()) return
     this.time = time

@@ -1,10 +1,10 @@
 /**
- * What happens when an append fails. Everything in flight is rolled back, since each batch builds on the one
- * before; then
+ * Handles failed appends. Everything in flight is rolled back, because each batch builds on the previous one.
+ * Then:
  *
- *   conflict      what another writer appended is read and folded, and all is decided again
- *   unavailable   callers are refused, and the store is left alone for a while
- *   unknown       nothing moves until it is known whether it is in the log (`unknown-append.ts`)
+ *   conflict      the events of the other writer are read and folded, and all commands are decided again
+ *   unavailable   callers are refused, and the store is not tried for a while
+ *   unknown       nothing happens until it is known whether the batch is in the log (`unknown-append.ts`)
  */
 import type { AppendError } from '../store/index.js'
 import type { Availability } from './availability.js'
@@ -21,7 +21,7 @@ import { isInLog, isThere } from './unknown-append.js'
 import type { Turns } from './turns.js'
 import type { WaitingClaims } from './waiting.js'
 
-/** All that a failed append takes back, and what it is read again from. */
+/** The parts of the engine that a recovery needs. */
 export interface Recovered {
   readonly log: QueueLog
   readonly live: LiveState
@@ -37,7 +37,7 @@ export interface Recovered {
   readonly warn: (message: string) => void
 }
 
-/** How long the last wait for what was written to be readable is, in milliseconds; all of them are twice that. */
+/** The longest wait for written events to become readable, in milliseconds. All waits together take twice as long. */
 const readableMsMax = 1_024
 
 export class Recovery {
@@ -49,7 +49,7 @@ export class Recovery {
     return this.conflictCount
   }
 
-  /** After an append that failed with this error. What is in flight after that is to be settled, and all else to be decided. */
+  /** Recovers from an append that failed with this error. Afterwards, the batches still in flight can be settled, and everything else decided. */
   async run(error: AppendError): Promise<void> {
     const { availability, isClosing, warn } = this.parts
     try {
@@ -66,13 +66,13 @@ export class Recovery {
 
   private async recover(error: AppendError): Promise<void> {
     const { live, inFlight, contents, availability } = this.parts
-    // Whatever was sent after the failed batch fails as well: its expected revision never came to be.
+    // The batches after the failed one fail as well, because their expected revisions do not exist.
     await inFlight.allDone()
     const failed = inFlight.all
     const [first, second] = failed
     if (first === undefined) return
     if (error._tag === 'OutcomeUnknown' && (await isInLog(first, error.reason, this.parts))) {
-      // The batch behind it was refused, or is unknown in its turn; it is looked at on its own.
+      // The next batch was refused, or is also unknown: it is handled on its own.
       first.result = { _tag: 'Appended' }
       return
     }
@@ -88,10 +88,10 @@ export class Recovery {
   }
 
   /**
-   * A batch is in the log though the one that it builds on is not: another writer appended just as many events
-   * in between, and a revision is all that a store compares. Its commands were decided on what never was, so
-   * nobody is told that they succeeded, and they are not decided again: they could happen twice. Cannot be with
-   * one append in flight, or without another writer.
+   * Handles a batch that is in the log although the previous one is not: another writer appended just as many events
+   * in between, and a store only compares revisions. Its commands were decided on a state that never existed, so
+   * their callers do not get a success, and they are not decided again, because they could happen twice. This cannot happen
+   * with one append in flight, or without another writer.
    */
   private async settleStray(batch: Batch | undefined): Promise<boolean> {
     const tag = batch?.result?._tag
@@ -108,7 +108,7 @@ export class Recovery {
     return true
   }
 
-  /** The items of batches that did not come to be: refused when the store cannot write, else decided again. */
+  /** Takes the items of rolled-back batches back: they are refused if the store cannot write, otherwise decided again. */
   private takeBack(failed: ReadonlyArray<Batch>, error: AppendError): void {
     const { log, mailbox, waiting, availability, isClosing } = this.parts
     const isConflict = error._tag === 'WrongExpectedRevision' || error._tag === 'OutcomeUnknown'
@@ -134,7 +134,7 @@ export class Recovery {
     for (const item of refused) refuse(item, refusal)
   }
 
-  /** As far as the store says that the log goes. */
+  /** Reads up to the revision that the store has reported. */
   private async catchUpTo(actual: number | 'no_stream'): Promise<void> {
     const { durable } = this.parts
     const before = durable.revision
@@ -142,7 +142,7 @@ export class Recovery {
       throw new Error(`the log has lost revision ${before}, which was there: was its file replaced? Restart to read it anew`)
     }
     await this.catchUp()
-    // A replicated store may refuse an append before those who read can see what came first.
+    // A replicated store may refuse an append before readers can see the earlier events.
     for (let waitMs = 1; durable.revision < actual; waitMs *= 2) {
       if (waitMs > readableMsMax) throw new Error(`the log goes to revision ${actual}, and cannot be read beyond ${durable.revision}`)
       await new Promise((resolve) => setTimeout(resolve, waitMs))
@@ -150,7 +150,7 @@ export class Recovery {
     }
   }
 
-  /** Folds what another writer has appended. */
+  /** Folds the events of another writer. */
   private async catchUp(): Promise<void> {
     const { log, live, durable, contents } = this.parts
     for await (const page of log.read(durable.revision + 1)) {
@@ -160,12 +160,12 @@ export class Recovery {
     durable.wake()
   }
 
-  /** At the end of a shutdown that the store does not let finish: everybody is told that nothing is known. */
+  /** Ends a shutdown that the store does not complete: callers are told that the outcome is unknown. */
   private giveUp(detail: string): void {
     const { live, inFlight, mailbox } = this.parts
     const { first, all } = inFlight
     const sent = itemsOf(all)
-    // The snapshot that is taken last must not hold what may not be in the log.
+    // The last snapshot must not contain events that may not be in the log.
     if (first !== undefined) live.rollback(first.mark)
     inFlight.clear()
     for (const item of sent) refuse(item, item.kind === 'read' ? unavailable(detail) : outcomeUnknown(detail))

@@ -1,14 +1,14 @@
-/** What the engine itself refuses, and why. */
+/** The refusals of the engine itself. */
 import { reject } from '@daybook/core'
 import type { StoreLimits } from '../store/index.js'
 import type { Refusal } from './types.js'
 
 export const unavailable = (detail: string): Refusal => ({ code: 'unavailable', detail, retryAfterSeconds: 1 })
 
-/** The clock of this server cannot be right: it would put a wrong time into the log. */
+/** The clock of this server is refused: it would put a wrong time into the log. */
 export const wrongClock = (detail: string): Refusal => ({ code: 'clock', detail, retryAfterSeconds: 5 })
 
-/** It may be in the log all the same. */
+/** The command may be in the log nevertheless. */
 export const outcomeUnknown = (detail: string): Refusal => ({ code: 'outcome-unknown', detail, retryAfterSeconds: 1 })
 
 export const overloaded = (mailboxMax: number): Refusal => ({
@@ -20,5 +20,5 @@ export const overloaded = (mailboxMax: number): Refusal => ({
 export const tooLarge = ({ appendBytesMax, appendEventsMax }: StoreLimits): Refusal =>
   reject('too-large', `what this command makes happen is over ${appendBytesMax} bytes or ${appendEventsMax} events, and one append holds no more: split it`)
 
-/** What an error says, for people. */
+/** The message of an error, for people. */
 export const describe = (error: unknown): string => (error instanceof Error ? error.message : String(error))

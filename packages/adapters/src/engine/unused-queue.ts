@@ -1,15 +1,15 @@
-/** A queue that nobody has used yet, for those who ask about it: as empty as one whose tasks are gone. It comes into being with its first event. */
+/** An engine for a queue that was never used: reads show an empty queue. The first event creates the queue. */
 import { initial, type QueueState } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { EMPTY } from 'rxjs'
 import { unavailable } from './refusals.js'
 import type { Outcome, QueueEngine } from './types.js'
 
-/** No event has this revision: the first has 0. */
+/** The revision before the first event, which has 0. */
 const revision = -1
 
 export const unusedQueue = (name: string): QueueEngine => {
-  // Commands are for the queue that `Daybook.open` makes.
+  // Commands need the engine that `Daybook.open` makes.
   const refused = E.left(unavailable(`queue ${name} is not open`))
   return {
     name,

@@ -63,11 +63,11 @@ export interface CaughtUp {
 
 export type Delivered = ReadonlyArray<RecordedEvent> | CaughtUp
 
-/** What a store's own clock said. */
+/** A reading of the store's own clock. */
 export interface StoreTime {
   /** Milliseconds since 1970. A store may round down to the second. */
   readonly time: number
-  /** When it said so, by `performance.now()`. */
+  /** When it was received, by `performance.now()`. */
   readonly heardAt: number
 }
 
@@ -115,7 +115,7 @@ export interface EventStore {
    */
   readonly subscribe: (stream: string, from: number) => Observable<Delivered>
 
-  /** What the store's own clock said last; `undefined` before it was heard. Left out by stores without a clock of their own. */
+  /** The last reading of the store's own clock; `undefined` before the first. Stores without their own clock leave this out. */
   readonly time?: () => StoreTime | undefined
 
   /** Waits for appends under way, then releases files and connections. Further calls fail. */

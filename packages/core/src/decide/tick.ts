@@ -1,4 +1,4 @@
-/** What happens because time has passed, and because an operator ends an agent. */
+/** Decides what is due, and terminates agents. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
@@ -7,7 +7,7 @@ import { isHeld } from '../state.js'
 import type { Tables } from '../tables.js'
 import { Draft } from './draft.js'
 
-/** One tick settles at most so many tasks; what is left is due at once again. */
+/** Maximum number of tasks in one tick. The others are due again at once. */
 export const tickMax = 1_000
 
 export const decideTick = (

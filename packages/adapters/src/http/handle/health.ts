@@ -36,10 +36,10 @@ const readOnlyIn = (daybook: Call['daybook']): object => {
   return readOnly.length === 0 ? {} : { readOnly }
 }
 
-/** A queue's time may be so far ahead of this server's clock before it is named, in milliseconds. */
+/** A queue is listed if its time is ahead of this server's clock by more than this, in milliseconds. */
 const aheadMsMax = 1_000
 
-/** Named where there are any. Their time goes on all the same. */
+/** Queues whose time is ahead, if any. They work nevertheless. */
 const aheadIn = (daybook: Call['daybook']): object => {
   const ahead = daybook.queues().flatMap((queue) => {
     const { aheadMs } = queue.status()
