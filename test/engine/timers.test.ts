@@ -2,6 +2,9 @@
 import { nextDue, taskOf } from '@daybook/core'
 import { expect, test } from 'vitest'
 import { claim, codeOf, complete, configure, caller, enqueue, fail, foldAll, heartbeat, logOf, ok, openQueue, settle, sleep, stateText, task, textOf, typesIn, until } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
 
 const short = (id: string, timeout = 0.04) => task(id, { timeout, maxRetries: 5, backoffSeconds: 0 })
 
@@ -59,7 +62,7 @@ test('a new earlier deadline replaces the timer that is already set', async () =
   await engine.claim(claim(), caller)
   await settle()
   await engine.submit(enqueue(task('soon', { availableAt: Date.now() + 50 })), caller)
-  await until(async () => (await typesIn(store)).includes('TaskDue'), 20_000)
+  await until(async () => (await typesIn(store)).includes('TaskDue'))
 })
 
 test('hundreds of leases end on time while commands go on', async () => {

@@ -96,6 +96,6 @@ test('teeth: an answer that breaks the contract is noticed by these tests', () =
   expect(hold(200, { agents: [{ agentId: 'a' }] })).toThrow('tasks is missing')
   expect(hold(200, { agents: [], more: 1 })).toThrow('more is not in the contract')
   expect(hold(201, { agents: [] })).toThrow('201 is not in the contract')
-  expect(hold(404, { code: 'not-found' })).toThrow('no problem document')
+  expect(hold(404, { code: 'not-found' })).toThrow('404 is not a problem document')
   expect(() => holdToContract(contract, 'GET', '/api/queues/q/secrets', { status: 200, body: {}, headers })).toThrow('not in the contract')
 })
