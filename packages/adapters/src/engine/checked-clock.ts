@@ -29,6 +29,8 @@ export class CheckedClock {
   /** How long the machine had slept since its start, at the last check. */
   private slept: number
   private problem: string | undefined
+  /** The monotonic clock at the last reading. */
+  readAt: number
 
   constructor(
     { clock = Date.now, monotonic = () => performance.now(), uptime: up = () => uptime() * 1_000, clockJumpMs = clockJumpMsDefault }: ClockOptions,
@@ -40,13 +42,14 @@ export class CheckedClock {
     this.uptime = up
     this.jumpMsMax = clockJumpMs
     this.offset = this.offsetMost = clock() - monotonic()
-    this.slept = up() - monotonic()
+    this.readAt = monotonic()
+    this.slept = up() - this.readAt
   }
 
   /** Milliseconds since 1970: the wall clock, or, while it is refused, the time by the other clock. */
   now(): number {
     const wall = this.wall()
-    const monotonic = this.monotonic()
+    const monotonic = (this.readAt = this.monotonic())
     const offset = wall - monotonic
     if (offset - this.offsetMost > this.jumpMsMax) {
       // While the machine slept, the wall clock went on, but the monotonic clock did not.

@@ -28,15 +28,15 @@ export class QueueClock {
   /** The queue's time, in milliseconds since 1970. */
   now(): number {
     const wall = this.clock.now()
-    const line = this.line()
-    if (line - wall > aheadMsMax) this.tell(line - wall)
-    return line > wall ? line : wall
+    const expected = this.expectedAt(this.clock.readAt)
+    if (expected - wall > aheadMsMax) this.tell(expected - wall)
+    return expected > wall ? expected : wall
   }
 
   /** How far the queue's time is ahead of this server's clock, in milliseconds; 0 if it is not. */
   aheadMs(): number {
     const wall = this.clock.now()
-    return Math.max(0, this.line() - wall)
+    return Math.max(0, this.expectedAt(this.clock.readAt) - wall)
   }
 
   /** Why commands are refused because of the clock; `undefined` if they are accepted. As of the last reading. */
@@ -50,13 +50,15 @@ export class QueueClock {
 
   /** Called when an event with this time has become durable, by this process or another. */
   saw(time: number): void {
-    if (time <= this.line()) return
+    const monotonic = this.clock.monotonic()
+    if (time <= this.expectedAt(monotonic)) return
     this.time = time
-    this.seenAt = this.clock.monotonic()
+    this.seenAt = monotonic
   }
 
-  private line(): number {
-    return Math.floor(this.time + this.clock.monotonic() - this.seenAt)
+  /** The time that the log leads to, by the monotonic clock. */
+  private expectedAt(monotonic: number): number {
+    return Math.floor(this.time + monotonic - this.seenAt)
   }
 
   private tell(aheadMs: number): void {
