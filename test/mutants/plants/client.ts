@@ -7,7 +7,7 @@ const gathering = ['test/client/gathering.test.ts']
 
 export const clientPlants: ReadonlyArray<Plant> = [
   {
-    title: 'client: a call that was refused for itself is made again',
+    title: 'client: a call that was refused for its content is repeated',
     file: `${client}gather.ts`,
     find: "mayRetry(error, 'unsent')",
     replace: "mayRetry(error, 'safe')",
@@ -21,28 +21,28 @@ export const clientPlants: ReadonlyArray<Plant> = [
     killedBy: faults,
   },
   {
-    title: 'client: it is idle before its last answer',
+    title: 'client: it counts as idle before its last answer',
     file: `${client}batcher.ts`,
     find: 'return this.waiting + this.itemsInFlight',
     replace: 'return this.waiting',
     killedBy: faults,
   },
   {
-    title: 'client: it closes while calls are put off',
+    title: 'client: it closes while calls wait for a retry',
     file: `${client}gather.ts`,
     find: 'while (this.pausing > 0 &&',
     replace: 'while (this.pausing < 0 &&',
     killedBy: faults,
   },
   {
-    title: 'client: a failure that is repeated has no key',
+    title: 'client: a repeated failure report has no key',
     file: `${client}client.ts`,
     find: 'batch.some(({ keyed }) => keyed) ? randomUUID()',
     replace: 'batch.length < 0 ? randomUUID()',
     killedBy: faults,
   },
   {
-    title: 'client: each try of a failure has a key of its own',
+    title: 'client: each try of a failure report has a key of its own',
     file: `${client}gather.ts`,
     find: 'send(texts, idempotencyKey)',
     replace: 'send(texts, keyOf(batch))',
@@ -84,7 +84,7 @@ export const clientPlants: ReadonlyArray<Plant> = [
     killedBy: faults,
   },
   {
-    title: 'client: a server that restarts is found late',
+    title: 'client: a restarted server is noticed late',
     file: `${client}retry.ts`,
     find: 'const soonDelayMsMax = 250',
     replace: 'const soonDelayMsMax = 2_000',
@@ -105,14 +105,14 @@ export const clientPlants: ReadonlyArray<Plant> = [
     killedBy: gathering,
   },
   {
-    title: 'client: one bad task has all others refused that share its request',
+    title: 'client: one bad task causes all tasks of its request to be refused',
     file: `${client}gather.ts`,
     find: 'batch.length === 1 || !mayBeOneCall',
     replace: 'batch.length >= 1 || !mayBeOneCall',
     killedBy: gathering,
   },
   {
-    title: 'client: requests grow beyond the bound on bytes',
+    title: 'client: requests exceed the limit in bytes',
     file: `${client}batcher.ts`,
     find: 'bytes > this.limits.bytesMax && to > from',
     replace: 'bytes < 0 && to > from',
@@ -126,7 +126,7 @@ export const clientPlants: ReadonlyArray<Plant> = [
     killedBy: gathering,
   },
   {
-    title: 'client: any number of unanswered calls is kept',
+    title: 'client: the number of unanswered calls is unlimited',
     file: `${client}gather.ts`,
     find: 'this.batcher.size >= this.gathering.waitingMax',
     replace: 'this.batcher.size < 0',
@@ -140,21 +140,21 @@ export const clientPlants: ReadonlyArray<Plant> = [
     killedBy: faults,
   },
   {
-    title: 'client: nobody learns that a request was never sent',
+    title: 'client: it is not reported that a request was never sent',
     file: `${client}transport.ts`,
     find: 'unsent: unsentCodes.has(code)',
     replace: 'unsent: false',
     killedBy: faults,
   },
   {
-    title: 'client: a long poll has no more time than any call',
+    title: 'client: a long poll has the same timeout as any call',
     file: `${client}transport.ts`,
     find: ' + (request.waitMs ?? 0)',
     replace: '',
     killedBy: faults,
   },
   {
-    title: 'client: ids go into paths as they are',
+    title: 'client: ids are put into paths unescaped',
     file: `${client}client.ts`,
     find: '`${base}/tasks/${encodeURIComponent(id)}`',
     replace: '`${base}/tasks/${id}`',

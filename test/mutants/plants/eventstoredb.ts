@@ -50,7 +50,7 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     killedBy: appends,
   },
   {
-    title: 'EventStoreDB: an append that was never sent is taken for unknown, and held on to',
+    title: 'EventStoreDB: an append that was never sent is taken for unknown, and kept',
     file: at('errors.ts'),
     find: "'not-connected': { append: 'refused'",
     replace: "'not-connected': { append: 'unknown'",
@@ -64,7 +64,7 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     killedBy: contract,
   },
   {
-    title: 'EventStoreDB: an answer is given to whoever waits first',
+    title: 'EventStoreDB: an answer goes to the oldest waiting append',
     file: at('append-call.ts'),
     find: "take(response.getCorrelationId()?.getString() ?? '')",
     replace: "take([...pending.keys()][0] ?? '')",
@@ -118,7 +118,7 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     named: 'from beyond the end',
   },
   {
-    title: 'EventStoreDB: a subscription delivers what comes before its first revision',
+    title: 'EventStoreDB: a subscription delivers events before its first revision',
     file: at('subscription.ts'),
     find: 'if (event.revision < next) return',
     replace: '',
@@ -149,7 +149,7 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     named: 'silently',
   },
   {
-    title: 'EventStoreDB: a subscription says at once that it has caught up',
+    title: 'EventStoreDB: a subscription reports at once that it has caught up',
     file: at('subscription.ts'),
     find: 'if (caughtUp || head === undefined || next <= head || subscriber.closed) return',
     replace: 'if (caughtUp || head === undefined || subscriber.closed) return',
@@ -165,7 +165,7 @@ export const eventStoreDbPlants: ReadonlyArray<Plant> = [
     named: 'before its name is in the list',
   },
   {
-    title: 'EventStoreDB: picked events come in the order of the log',
+    title: 'EventStoreDB: picked events come in log order instead of the order asked for',
     file: at('reader.ts'),
     find: 'return revisions.map((revision) => found.get(revision))',
     replace: 'return [...found.values()]',

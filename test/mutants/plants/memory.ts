@@ -7,7 +7,7 @@ const contract = ['test/contract/memory.test.ts']
 
 export const memoryPlants: ReadonlyArray<Plant> = [
   {
-    title: 'memory: a conflict writes the first event all the same',
+    title: 'memory: a conflict still writes the first event',
     file: memory,
     find: "if (expected !== 'any' && expected !== actual) return E.left",
     replace: "if (expected !== 'any' && expected !== actual) recorded.push({ ...events[0]!, stream, revision: recorded.length, position, created: '' })\n      if (expected !== 'any' && expected !== actual) return E.left",

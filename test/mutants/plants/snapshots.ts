@@ -47,7 +47,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
     named: 'taken in steps',
   },
   {
-    title: 'a snapshot shows a task as it is when it gets there, not as it was when it began',
+    title: "a snapshot shows a task as it is when it is reached, not as it was at the snapshot's start",
     file: core('task-walk.ts'),
     find: 'this.copies.push({ ...task })',
     replace: 'this.copies.push(task)',
@@ -55,7 +55,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
     named: 'taken in steps',
   },
   {
-    title: 'a snapshot holds tasks that came after it began',
+    title: 'a snapshot holds tasks added after its start',
     file: core('task-walk.ts'),
     find: 'if (task === undefined || task.number > lastNumber) {',
     replace: 'if (task === undefined) {',
@@ -113,7 +113,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
     killedBy: folder,
   },
   {
-    title: 'another process that is writing a snapshot loses it to a start',
+    title: 'a start removes the snapshot that another process is writing',
     file: files('snapshots.ts'),
     find: 'ownUnfinished.has(path) || (pid !== process.pid && isAlive(pid))',
     replace: 'ownUnfinished.has(path)',

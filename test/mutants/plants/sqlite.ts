@@ -11,14 +11,14 @@ const crash = ['test/stores/sqlite-crash.test.ts']
 
 export const sqlitePlants: ReadonlyArray<Plant> = [
   {
-    title: 'SQLite: the writing thread dies, and what it had in hand is taken for "not written"',
+    title: 'SQLite: the writing thread dies, and its unfinished appends are taken for "not written"',
     file: at('writer.ts'),
     find: "error: { _tag: 'OutcomeUnknown', reason }",
     replace: "error: { _tag: 'Unavailable', reason }",
     killedBy: writer,
   },
   {
-    title: 'SQLite: the writing thread dies, and nobody who waits for it is told',
+    title: 'SQLite: the writing thread dies, and its callers get no answer',
     file: at('writer.ts'),
     find: 'lose(problem.message)',
     replace: '',
@@ -76,7 +76,7 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     killedBy: disk,
   },
   {
-    title: 'SQLite: what is read while a failed writer is being replaced is what the old one saw',
+    title: 'SQLite: reads during the replacement of a failed writer see the old state',
     file: at('sqlite-store.ts'),
     find: 'if (closing === undefined && !writer.healthy()) await writer.ready()',
     replace: '',
@@ -104,14 +104,14 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     killedBy: contract,
   },
   {
-    title: 'SQLite: the expected revision is not looked at',
+    title: 'SQLite: the expected revision is not checked',
     file: at('append-transaction.ts'),
     find: "if (expected !== 'any' && expected !== actual) {",
     replace: "if (expected === 'no_stream' && expected !== actual) {",
     killedBy: contract,
   },
   {
-    title: 'SQLite: of appends that share a commit, each begins where the first did',
+    title: 'SQLite: all appends of one commit start at the same revision',
     file: at('append-transaction.ts'),
     find: "if ('revision' in verdict) last += batch.ids.length",
     replace: "if ('revision' in verdict) last += 0",
@@ -125,14 +125,14 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     killedBy: contract,
   },
   {
-    title: 'SQLite: verdicts are given to the appends in reverse',
+    title: 'SQLite: the appends of one commit get their results in reverse order',
     file: at('writer.ts'),
     find: 'resolve(verdicts[i]!)',
     replace: 'resolve(verdicts[verdicts.length - 1 - i]!)',
     killedBy: contract,
   },
   {
-    title: 'SQLite: closing drops the appends that wait',
+    title: 'SQLite: closing drops waiting appends',
     file: at('writer-thread.ts'),
     find: 'if (last) close()',
     replace: '',
@@ -163,7 +163,7 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     named: 'a subscription hears',
   },
   {
-    title: 'SQLite: an event that is not where it should be is picked as none',
+    title: 'SQLite: picking skips an event that is missing at its revision',
     file: at('queries.ts'),
     find: 'if (picked[i] === undefined) throw damaged(',
     replace: 'if (revision < 0) throw damaged(',

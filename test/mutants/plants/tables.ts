@@ -24,7 +24,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
     killedBy: rollbacks,
   },
   {
-    title: 'a rollback undoes in the order in which things happened',
+    title: 'a rollback undoes the oldest change first',
     file: `${core}undo-log.ts`,
     find: 'for (let i = this.undos.length - 1; i >= from; i--) (this.undos[i] as Undo).undo()',
     replace: 'for (let i = from; i < this.undos.length; i++) (this.undos[i] as Undo).undo()',
@@ -40,7 +40,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
     named: 'nested marks',
   },
   {
-    title: 'to release a mark gives up what the next one needs',
+    title: 'releasing a mark drops undo records that the next mark needs',
     file: `${core}undo-log.ts`,
     find: 'this.undos = this.undos.slice(next.start - this.dropped)',
     replace: 'this.undos = []',
@@ -71,7 +71,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
     killedBy: ['test/properties/text-index.test.ts'],
   },
   {
-    title: 'stragglers are not found by their number',
+    title: 'tasks of the straggler list are not found by their number',
     file: `${core}task-numbers.ts`,
     find: 'this.stragglers.add(task)\n      this.count--',
     replace: 'this.count--',
@@ -87,7 +87,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
     named: 'the fold is total',
   },
   {
-    title: 'an event that cannot be read takes no place in the log',
+    title: 'an unreadable event does not count as a revision',
     file: `${core}evolve.ts`,
     find: '  const head = tables.touchHead()\n  head.revision++\n  const key',
     replace: '  const head = tables.touchHead()\n  const key',

@@ -8,14 +8,14 @@ const clocks = ['test/engine/clock.test.ts']
 export const timePlants: ReadonlyArray<Plant> = [
   // Reports count by their arrival.
   {
-    title: 'leases end although a command waits that came before their end',
+    title: 'leases end although a command that arrived before their end is waiting',
     file: at('lease-grace.ts'),
     find: 'Math.min(now - this.delayMs, oldest)',
     replace: 'now - this.delayMs',
     killedBy: reports,
   },
   {
-    title: 'what is put back into the mailbox has just come',
+    title: 'the mailbox gives the arrival of its newest command as that of its oldest',
     file: at('mailbox.ts'),
     find: 'return this.items[0]?.arrivedAt',
     replace: 'return this.items[this.items.length - 1]?.arrivedAt',
@@ -72,7 +72,7 @@ export const timePlants: ReadonlyArray<Plant> = [
   },
   // Clocks.
   {
-    title: 'where the clock is behind the last event, time stands still',
+    title: 'while the clock is behind the last event, time stands still',
     file: at('queue-clock.ts'),
     find: 'Math.floor(this.time + monotonic - this.seenAt)',
     replace: 'this.time',
@@ -86,7 +86,7 @@ export const timePlants: ReadonlyArray<Plant> = [
     killedBy: clocks,
   },
   {
-    title: 'each append sets time back to its event',
+    title: 'each append sets the time back to that of its event',
     file: at('queue-clock.ts'),
     find: '    if (time <= this.expectedAt(monotonic)) return\n',
     replace: '',
@@ -114,7 +114,7 @@ export const timePlants: ReadonlyArray<Plant> = [
     killedBy: clocks,
   },
   {
-    title: 'a clock that is set right after it was set back has jumped',
+    title: 'a clock that is corrected after it was set back counts as a jump',
     file: at('checked-clock.ts'),
     find: 'if (offset > this.offsetMost) this.offsetMost = offset',
     replace: 'this.offsetMost = offset',
@@ -142,14 +142,14 @@ export const timePlants: ReadonlyArray<Plant> = [
     killedBy: ['test/contract/eventstoredb.test.ts'],
   },
   {
-    title: 'each queue has a clock of its own: who opens late has not seen the jump',
+    title: 'each queue has its own checked clock: one opened late misses the jump',
     file: at('daybook.ts'),
     find: '        this.options,\n        this.clock,\n',
     replace: '        this.options,\n',
     killedBy: clocks,
   },
   {
-    title: 'a refused clock is not read again until somebody asks',
+    title: 'a refused clock is read again only when a command arrives',
     file: at('decider.ts'),
     find: 'clock.refusal === undefined ? forgotten : now + readClockAgainMs',
     replace: 'forgotten',
