@@ -1,8 +1,8 @@
 /** INV-15: after a rollback the queue is as before and goes on as if nothing had happened; here for tasks that depend on others. */
-import { mark, rollback } from '@daybook/core'
+import { type Command, decide, mark, rollback } from '@daybook/core'
 import { differenceOf, textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
 
 type Step = 'one more waits' | 'one is cancelled' | 'time passes' | 'something happens'
@@ -55,4 +55,58 @@ test('INV-15: after a rollback, exactly the same tasks depend on the task, in th
     }),
     { numRuns: 1_000 },
   )
+})
+
+const keySteps = ['enqueue', 'kill', 'complete', 'cancel', 'retry', 'time passes'] as const
+type KeyStep = (typeof keySteps)[number]
+const keyed = fc.array(fc.constantFrom<KeyStep>(...keySteps), { maxLength: 10 })
+
+/** Tasks that share one key. Each step concerns the oldest task that it can concern. */
+class Sharing extends Queue {
+  private count = 0
+  constructor() {
+    super()
+    this.configure({ retentionSeconds: 60 })
+  }
+
+  take(step: KeyStep): void {
+    const ids = Array.from({ length: this.count }, (_, i) => `t${i}`)
+    const first = (status: string): string => ids.find((id) => this.status(id) === status) ?? 'none'
+    if (step === 'time passes') this.wait(70)
+    else if (step === 'enqueue') this.attempt({ type: 'Enqueue', tasks: [task(`t${this.count++}`, { idempotencyKey: 'shared', deduplicate: 'key' })] })
+    else if (step === 'cancel') this.attempt({ type: 'Cancel', task: first('pending'), reason: 'not needed' })
+    else if (step === 'retry') this.attempt({ type: 'Retry', task: first('dead-letter'), reviewer: 'r', reason: 'again' })
+    else {
+      const { ids: [id], token } = this.claim()
+      if (id === undefined) return
+      if (step === 'kill') this.fail(id, token, false)
+      else this.complete(id, token)
+    }
+  }
+
+  /** Nothing happens where the queue refuses. */
+  private attempt(command: Command): void {
+    const decision = decide(command, { at: this.at, random: 0 })(this.state)
+    if (decision._tag === 'Right') for (const event of decision.right) this.fold(event)
+  }
+}
+
+const goesBack = (before: ReadonlyArray<KeyStep>, undone: ReadonlyArray<KeyStep>): void => {
+  const q = new Sharing()
+  for (const step of before) q.take(step)
+  const text = textOf(q.state)
+  const point = mark(q.state)
+  for (const step of undone) q.take(step)
+  q.state = rollback(q.state, point)
+  expect(differenceOf(text, textOf(q.state))).toBe('')
+}
+
+describe('INV-15, LK-05: after a rollback, a key belongs to the same task as before', () => {
+  test('a dead letter was retried, another of its key left the state, and then the first was cancelled', () => {
+    goesBack(['enqueue', 'kill', 'enqueue', 'cancel'], ['retry', 'time passes', 'time passes', 'cancel'])
+  })
+
+  test('whatever happened', () => {
+    fc.assert(fc.property(keyed, keyed, goesBack), { numRuns: 2_000 })
+  })
 })

@@ -129,6 +129,8 @@ const main = async () => {
   const go = await new Promise((resolve) => input.once('line', (line) => resolve(JSON.parse(line))))
   const opened = await openStore()
   const daybook = createDaybook({
+    // A process that is killed within a second would else end no lease.
+    leaseGraceMs: 0,
     store: defect === 'early' ? hasty(opened) : opened,
     snapshots: reporting(await openSnapshotFolder(join(folder, choice === 'sqlite' ? 'snapshots' : `snapshots of ${run}`))),
     snapshotEvery: 150,

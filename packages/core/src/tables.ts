@@ -176,14 +176,14 @@ export class Tables {
   evict(task: TaskRecord): void {
     for (const walk of this.walks) walk.beforeChange(task)
     if (task.status !== 'completed') this.leaveDependencies(task)
-    const keyed = this.byKey.get(task.key)
     this.leave(task)
     if (!this.undoLog.isRecording) return
     this.undoLog.note({
       undo: () => {
+        // Another task may have the key. It is looked up now and not before: what has become of that task since may be undone later.
+        const keyed = this.byKey.get(task.key)
         this.enter(task)
-        // Another task may have had the key already.
-        if (keyed !== undefined && keyed !== task) this.byKey.set(task.key, keyed.number)
+        if (keyed !== undefined) this.byKey.set(task.key, keyed.number)
       },
     })
   }
