@@ -5,9 +5,10 @@
  *   - while a command that arrived before the end of the lease waits to be decided;
  *   - during a grace period after this server caused a delay: after a start, after a failed append, and when it finds a lease that
  *     ended some time ago without being noticed. Meanwhile agents repeat reports that they could not deliver;
- *   - immediately at its end, if other servers decide on the same queue, because their commands are not known here.
+ *   - during the first half second after its end where other servers decide on the same queue, because the reports that they
+ *     have received are not known here.
  *
- * All times are the queue's, in milliseconds since 1970.
+ * Times of leases and commands are the queue's, in milliseconds since 1970. The grace period is measured by the monotonic clock.
  */
 
 /** If a lease ended longer ago than this, its end was not noticed in time. */
