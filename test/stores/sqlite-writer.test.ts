@@ -97,3 +97,15 @@ test('EV-03 a commit that fails half-way is rolled back at once, with all append
   expect((await store.append('s', numbered(1, 7), 3 * written)())._tag).toBe('Right')
   await store.close()
 })
+
+test('EV-03 appends that share a commit each get their own result', async () => {
+  const store = await openSqliteStore({ file: join(root, 'shared-commit.daybook') })
+  // Sent in one turn: while the first is committed the others arrive, so some share a commit.
+  const sizes = Array.from({ length: 400 }, (_, n) => 1 + (n % 7))
+  const outcomes = await Promise.all(sizes.map((size, n) => store.append(`stream-${n}`, numbered(size, n * 10), 'no_stream')()))
+  expect(outcomes).toEqual(sizes.map((size) => ({ _tag: 'Right', right: { revision: size - 1 } })))
+  // Refusals among them, too.
+  const again = await Promise.all(sizes.map((size, n) => store.append(`stream-${n}`, numbered(1, 10_000 + n), n % 3 === 0 ? 'no_stream' : size - 1)()))
+  expect(again.map(({ _tag }) => _tag)).toEqual(sizes.map((_, n) => (n % 3 === 0 ? 'Left' : 'Right')))
+  await store.close()
+})

@@ -129,7 +129,7 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     file: at('writer.ts'),
     find: 'resolve(verdicts[i]!)',
     replace: 'resolve(verdicts[verdicts.length - 1 - i]!)',
-    killedBy: contract,
+    killedBy: ['test/stores/sqlite-writer.test.ts'],
   },
   {
     title: 'SQLite: closing drops waiting appends',
