@@ -13,7 +13,6 @@ import {
   Name,
   PositiveSeconds,
   Priority,
-  Seconds,
   TaskId,
   TaskRef,
   TaskType,
@@ -22,7 +21,8 @@ import {
   TypePattern,
 } from './scalars.js'
 import { SettingsPatch } from './settings.js'
-import { Deduplicate, Dependencies, KeptFailure, Phase, retriesMax, Status, TaskFacts } from './task.js'
+import { KeptFailure, Phase, Status } from './task.js'
+import { preparedCodecs } from './task-fields.js'
 
 /** A task prepared for the decision: id, key and content text are determined, defaults are not. */
 export const PreparedTask = t.intersection(
@@ -39,19 +39,8 @@ export const PreparedTask = t.intersection(
       isMadeId: t.literal(true),
       /** The producer gave no key: it is the hash of type and payload. */
       isContentKey: t.literal(true),
-      deduplicate: Deduplicate,
       priority: Priority,
-      dependencies: Dependencies,
-      timeout: PositiveSeconds,
-      maxRetries: integer(0, retriesMax),
-      backoffSeconds: Seconds,
-      availableAt: Instant,
-      deadlineAt: Instant,
-      ticketId: Name,
-      phase: Phase,
-      tenant: Name,
-      skills: t.readonlyArray(Name),
-      parentTaskId: TaskId,
+      ...preparedCodecs,
     }),
   ],
   'prepared task',
@@ -172,5 +161,3 @@ export interface Envelope {
   /** In [0, 1): randomness for the jitter of retries. */
   readonly random: number
 }
-
-export { TaskFacts }

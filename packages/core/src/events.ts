@@ -10,7 +10,8 @@ import * as t from 'io-ts'
 import { AgentId, Count, Instant, integer, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
 import { RecordedJson as Json } from './json.js'
 import { SettingsPatch } from './settings.js'
-import { RecordedFailure as Failure, TaskFacts } from './task.js'
+import { RecordedFailure as Failure } from './task.js'
+import { TaskFacts } from './task-fields.js'
 
 const lease = { task: TaskId, agent: AgentId, token: Token }
 const review = { task: TaskId, reviewer: Text, reason: Text }

@@ -8,7 +8,8 @@ import type { Settings } from './settings.js'
 import type { TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { attemptOf } from './attempts.js'
-import { type Phase, type Status, statuses } from './task.js'
+import { type Status, statuses } from './task.js'
+import { shownFields, type ShownFields, shownInExtras, shownInGroup } from './task-fields.js'
 import { cancellableOf } from './decide/cancel.js'
 import { recordOf } from './decide/lookup.js'
 import { cursorAt, tasksMatching } from './task-lists.js'
@@ -24,8 +25,8 @@ export interface Enqueued {
   readonly until?: number
 }
 
-/** A task that was just claimed. Fields that cannot change are read from the record. The others are copied at the claim. */
-export class ClaimedTask {
+/** Fields that cannot change are read from the record. The others are copied at the claim. */
+class Claimed {
   /** Claims before this one that ended without success. */
   readonly attempts: number
   readonly retries: number
@@ -62,11 +63,12 @@ export class ClaimedTask {
   /** Without the record, which refers to the whole queue. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt } = this
-    const { attempt, attemptsMax, idempotencyKey, dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt } = this
+    const { attempt, attemptsMax, idempotencyKey, dependencies } = this
     const { enqueuedRevision, checkpointRevision, content, checkpoint } = this
     return {
       ...{ task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt },
-      ...{ attempt, attemptsMax, idempotencyKey, dependencies, phase, tenant, ticketId, parentTaskId, deadlineAt },
+      ...{ attempt, attemptsMax, idempotencyKey, dependencies },
+      ...Object.fromEntries(shownFields.map((name) => [name, (this as ShownFields)[name]])),
       ...{ enqueuedRevision, checkpointRevision, content, checkpoint },
     }
   }
@@ -98,26 +100,17 @@ export class ClaimedTask {
   get dependencies(): ReadonlyArray<string> {
     return this.record.dependencies
   }
-  get phase(): Phase | undefined {
-    return this.record.group.phase
-  }
-  get tenant(): string | undefined {
-    return this.record.group.tenant
-  }
-  get ticketId(): string | undefined {
-    return this.record.extras.ticketId
-  }
-  get parentTaskId(): string | undefined {
-    return this.record.extras.parentTaskId
-  }
-  get deadlineAt(): number | undefined {
-    return this.record.extras.deadlineAt
-  }
   /** The revision of the event that holds the task's content. */
   get enqueuedRevision(): number {
     return this.record.enqueuedRevision
   }
 }
+for (const [place, names] of [['group', shownInGroup], ['extras', shownInExtras]] as const) {
+  for (const name of names) Object.defineProperty(Claimed.prototype, name, { get: new Function(`return this.record.${place}.${name}`) as () => unknown })
+}
+/** A task that was just claimed, with a getter for each shown field. */
+export type ClaimedTask = Claimed & ShownFields
+export const ClaimedTask = Claimed as new (...given: ConstructorParameters<typeof Claimed>) => ClaimedTask
 
 export interface Replies {
   readonly Enqueue: ReadonlyArray<Enqueued>

@@ -4,6 +4,7 @@ import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
 import type { SortedList } from './sorted-list.js'
 import type { Phase, Status } from './task.js'
+import type { ExtraFields } from './task-fields.js'
 import type { Unreadable } from './upcast.js'
 
 /** One claim of a task: who holds it, and until when (milliseconds). */
@@ -28,11 +29,7 @@ export type LeaseEnd = (typeof leaseEnds)[number]
 export const isHeld = (task: TaskRecord): boolean => task.status === 'in-progress' || task.status === 'incomplete'
 
 /** Fields that most tasks do not have. The object is replaced as a whole and never changed. */
-export interface TaskExtras {
-  readonly deadlineAt?: number
-  readonly ticketId?: string
-  readonly parentTaskId?: string
-  readonly availableAt?: number
+export interface TaskExtras extends ExtraFields {
   /** Agents that released the task and are barred from it (GB-02). */
   readonly claimants?: ReadonlyArray<string>
   /** Revisions of the newest checkpoint, and of the newest progress of the last claim. */

@@ -3,10 +3,12 @@ import { type Attempt, attemptOf } from './attempts.js'
 import type { DeadLetterReason } from './events.js'
 import type { Settings } from './settings.js'
 import { isHeld, type Lease, type TaskRecord } from './state.js'
-import type { Phase, Status } from './task.js'
+import type { Status } from './task.js'
+import { type ShownFields, shownInExtras, shownInGroup } from './task-fields.js'
+import { copierOf } from './unrolled.js'
 
 /** What the queue knows of a task, besides its content. Times are milliseconds since 1970. */
-export interface TaskView extends Attempt {
+export interface TaskView extends Attempt, ShownFields {
   readonly id: string
   readonly number: number
   readonly type: string
@@ -20,12 +22,7 @@ export interface TaskView extends Attempt {
   readonly retries: number
   readonly attempts: number
   readonly createdAt: number
-  readonly phase?: Phase
-  readonly tenant?: string
   readonly skills: ReadonlyArray<string>
-  readonly ticketId?: string
-  readonly parentTaskId?: string
-  readonly deadlineAt?: number
   /** When a scheduled task becomes ready. */
   readonly availableAt?: number
   readonly claimedBy?: string
@@ -46,6 +43,15 @@ export interface TaskView extends Attempt {
 
 /** The claim of the agent that holds the task or has completed it. */
 export const holderOf = (task: TaskRecord): Lease | null => (isHeld(task) || task.status === 'completed' ? task.lease : null)
+
+const copyGroup = copierOf(shownInGroup)
+const copyExtras = copierOf(shownInExtras)
+const shownFieldsOf = ({ group, extras }: TaskRecord): ShownFields => {
+  const shown: { -readonly [K in keyof ShownFields]: ShownFields[K] } = {}
+  copyGroup(group, shown)
+  copyExtras(extras, shown)
+  return shown
+}
 
 export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAttempts'>): TaskView => {
   const { group, extras, lease } = task
@@ -69,11 +75,7 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
     claimants: extras.claimants ?? [],
     enqueuedRevision: task.enqueuedRevision,
     lastRevision: task.lastRevision,
-    ...(group.phase === undefined ? {} : { phase: group.phase }),
-    ...(group.tenant === undefined ? {} : { tenant: group.tenant }),
-    ...(extras.ticketId === undefined ? {} : { ticketId: extras.ticketId }),
-    ...(extras.parentTaskId === undefined ? {} : { parentTaskId: extras.parentTaskId }),
-    ...(extras.deadlineAt === undefined ? {} : { deadlineAt: extras.deadlineAt }),
+    ...shownFieldsOf(task),
     ...(task.status === 'scheduled' ? { availableAt: task.dueAt } : {}),
     ...(held === null ? {} : { claimedBy: held.agent, claimedAt: held.claimedAt }),
     ...(lease !== null && isHeld(task) ? { leaseExpiresAt: lease.expiresAt } : {}),

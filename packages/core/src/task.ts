@@ -1,22 +1,7 @@
-/** A task as a producer describes it, with its statuses, phases and priorities. */
+/** The values of a task's fields: statuses, phases, priorities, results and failures. The fields are in `task-fields.ts`. */
 import * as t from 'io-ts'
 import { Json, JsonObject } from './json.js'
-import {
-  AgentId,
-  clipped,
-  Count,
-  Instant,
-  integer,
-  Name,
-  PositiveSeconds,
-  Priority,
-  Seconds,
-  TaskId,
-  TaskType,
-  Text,
-  textMax,
-  UnicodeText,
-} from './scalars.js'
+import { AgentId, clipped, TaskId, TaskType, Text, textMax, UnicodeText } from './scalars.js'
 
 /**
  * The statuses of a task. `completed`, `cancelled` and `discarded` are final. `queued` (ready, but the queue is at
@@ -73,42 +58,7 @@ export const Dependencies = t.refinement(
   `at most ${dependenciesMax} task ids`,
 )
 
-export const Requires = t.exact(t.partial({ skills: t.readonlyArray(Name) }))
-
 export const retriesMax = 1_000
-
-/** The optional fields of a task that is enqueued or imported. */
-const common = {
-  id: TaskId,
-  payload: Json,
-  description: Text,
-  dependencies: Dependencies,
-  /** Seconds a lease lasts without a heartbeat. */
-  timeout: PositiveSeconds,
-  /** Number of failures after which it is a dead letter, including the first; see `attempts.ts`. */
-  maxRetries: integer(0, retriesMax),
-  /** Seconds before the first retry; doubles with each. */
-  backoffSeconds: Seconds,
-  idempotencyKey: Name,
-  /** Overrides the queue's setting. */
-  deduplicate: Deduplicate,
-  availableAt: Instant,
-  deadlineAt: Instant,
-  ticketId: Name,
-  phase: Phase,
-  tenant: Name,
-  requires: Requires,
-  parentTaskId: TaskId,
-  metadata: JsonObject,
-}
-
-/** A task as it is enqueued: only `type` is needed. Times are milliseconds here, ISO 8601 over HTTP. */
-export const NewTask = t.intersection(
-  [t.type({ type: TaskType }), t.partial({ ...common, priority: t.union([Priority, PriorityName]) })],
-  'new task',
-)
-export type NewTask = t.TypeOf<typeof NewTask>
-export const newTaskKeys: ReadonlySet<string> = new Set(['type', 'priority', ...Object.keys(common)])
 
 /** What a worker reports when it is done (LK-02, TQM-DM-002). */
 export const Result = t.partial(
@@ -166,34 +116,5 @@ export const keptFailure = ({ message, code, retryAfter, stack }: Failure): Fail
   ...(retryAfter === undefined ? {} : { retryAfter: typeof retryAfter === 'string' ? clipped(retryAfter, textMax) : retryAfter }),
   ...(stack === undefined ? {} : { stack: clipped(stack, stackMax) }),
 })
-
-/** A task without its content. Part of every `TaskEnqueued`. */
-export const TaskFacts = t.intersection(
-  [
-    t.type({
-      task: TaskId,
-      /** 1, 2, 3 … per queue; `#42` can be used wherever an id can (GB-01). */
-      number: integer(1, Number.MAX_SAFE_INTEGER),
-      type: TaskType,
-      priority: Priority,
-      idempotencyKey: Name,
-      timeout: PositiveSeconds,
-      maxRetries: Count,
-      backoffSeconds: Seconds,
-    }),
-    t.partial({
-      dependencies: Dependencies,
-      availableAt: Instant,
-      deadlineAt: Instant,
-      ticketId: Name,
-      phase: Phase,
-      tenant: Name,
-      skills: t.readonlyArray(Name),
-      parentTaskId: TaskId,
-    }),
-  ],
-  'task facts',
-)
-export type TaskFacts = t.TypeOf<typeof TaskFacts>
 
 export { AgentId, TaskId, TaskType }

@@ -4,6 +4,7 @@ import { clientPlants } from './client.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
 import { eventStoreDbPlants } from './eventstoredb.js'
+import { fieldPlants } from './fields.js'
 import { memoryPlants } from './memory.js'
 import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
@@ -14,6 +15,7 @@ import { workerPlants } from './worker.js'
 export const allPlants: ReadonlyArray<Plant> = [
   ...corePlants,
   ...tablePlants,
+  ...fieldPlants,
   ...enginePlants,
   ...timePlants,
   ...sqlitePlants,

@@ -12,7 +12,9 @@ import type {
   Settings,
   SettingsPatch,
   Status,
+  TimeField,
 } from '@daybook/core'
+import type { SentFields } from '../sent-fields.js'
 import type { DaybookError } from './errors.js'
 
 export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, Phase, Result, Settings, SettingsPatch, Status }
@@ -21,10 +23,7 @@ export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, Ph
 export type Time = string | Date
 
 /** A task to enqueue; only `type` is needed. */
-export type NewTask = Omit<CoreNewTask, 'availableAt' | 'deadlineAt'> & {
-  readonly availableAt?: Time
-  readonly deadlineAt?: Time
-}
+export type NewTask = Omit<CoreNewTask, TimeField> & { readonly [K in TimeField]?: Time }
 
 /** The result of an enqueued task. */
 export interface Enqueued {
@@ -56,7 +55,7 @@ export interface EnqueuedAll<R> {
   readonly revision: number
 }
 
-interface TaskCommon {
+interface TaskCommon extends SentFields {
   readonly id: string
   readonly number: number
   readonly type: string
@@ -81,11 +80,6 @@ interface TaskCommon {
   /** The producer's key, or one that the queue has made; no other known task has it. */
   readonly idempotencyKey: string
   readonly createdAt: string
-  readonly phase?: Phase
-  readonly tenant?: string
-  readonly ticketId?: string
-  readonly parentTaskId?: string
-  readonly deadlineAt?: string
 }
 
 /** A task as the server shows it. */

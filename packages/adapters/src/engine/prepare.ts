@@ -6,8 +6,10 @@ import {
   hasDecisionReport,
   type ImportedTask,
   invalid,
+  copierOf,
   type NewTask,
   NotJson,
+  preparedFields,
   type PreparedTask,
   priorityDefault,
   priorityOf,
@@ -80,20 +82,13 @@ export const prepareTask = (
   }
   if (task.id === undefined) prepared.isMadeId = true
   if (task.idempotencyKey === undefined) prepared.isContentKey = true
-  if (task.deduplicate !== undefined) prepared.deduplicate = task.deduplicate
   if (requires?.skills !== undefined) prepared.skills = requires.skills
-  if (task.dependencies !== undefined) prepared.dependencies = task.dependencies
-  if (task.timeout !== undefined) prepared.timeout = task.timeout
-  if (task.maxRetries !== undefined) prepared.maxRetries = task.maxRetries
-  if (task.backoffSeconds !== undefined) prepared.backoffSeconds = task.backoffSeconds
-  if (task.availableAt !== undefined) prepared.availableAt = task.availableAt
-  if (task.deadlineAt !== undefined) prepared.deadlineAt = task.deadlineAt
-  if (task.ticketId !== undefined) prepared.ticketId = task.ticketId
-  if (task.phase !== undefined) prepared.phase = task.phase
-  if (task.tenant !== undefined) prepared.tenant = task.tenant
-  if (task.parentTaskId !== undefined) prepared.parentTaskId = task.parentTaskId
+  copyGiven(task, prepared)
   return E.right(prepared)
 }
+
+/** Copies the fields that are in both under the same name. */
+const copyGiven = copierOf(preparedFields.filter((name) => name !== 'skills'))
 
 /** Whether both together exceed `bytesMax`. The bytes are counted only if that is possible. */
 const isOver = (bytesMax: number, opening: string, rest: string): boolean =>

@@ -15,6 +15,7 @@ import {
   needsOf,
   type QueueEvent,
   quote,
+  requiredFacts,
   type TaskFacts,
   type Unreadable,
   versionOf,
@@ -99,9 +100,7 @@ const retryText = ({ timeout, maxRetries, backoffSeconds }: TaskFacts): string =
 }
 
 /** The facts that every `TaskEnqueued` has. */
-const commonFacts: ReadonlySet<string> = new Set<keyof TaskFacts>([
-  'task', 'number', 'type', 'priority', 'idempotencyKey', 'timeout', 'maxRetries', 'backoffSeconds',
-])
+const commonFacts: ReadonlySet<string> = new Set(requiredFacts)
 
 /** The optional members of a task, to be appended to other members. */
 const optionalFacts = (facts: TaskFacts): string => {

@@ -1,5 +1,6 @@
 /** A task in a queue file, with the fields of LK-01. */
 import type { TaskView } from '@daybook/core'
+import { sentFields } from '../sent-fields.js'
 
 const iso = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString())
 
@@ -28,12 +29,8 @@ export const recordText = (view: TaskView, content: string | undefined, result: 
     // Most tasks have none of the following; `undefined` is left out.
     cancelledAt: status === 'cancelled' || status === 'discarded' ? iso(finishedAt) : undefined,
     availableAt: iso(view.availableAt) ?? undefined,
-    deadlineAt: iso(view.deadlineAt) ?? undefined,
+    ...sentFields(view),
     deadLetter: view.deadLetterReason === undefined ? undefined : { at: iso(view.deadLetteredAt), reason: view.deadLetterReason },
-    ticketId: view.ticketId,
-    phase: view.phase,
-    tenant: view.tenant,
-    parentTaskId: view.parentTaskId,
     requires: skills.length === 0 ? undefined : { skills },
   })
   const members = content === undefined ? '' : content.slice(1, -1)

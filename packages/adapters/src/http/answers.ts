@@ -1,5 +1,5 @@
 /** The server's answers as codecs. OpenAPI is made from them, and the tests check real answers against them. */
-import { Phase, PriorityName, Settings, Status } from '@daybook/core'
+import { PriorityName, Settings, type ShownField, shownFields, Status, taskFields } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
 import { problemCodes } from './problem.js'
@@ -27,7 +27,13 @@ export const ProblemAnswer = t.intersection(
 const content = { payload: AnyJson, description: t.string, metadata: AnyObject }
 /** `attempt`: the attempt under way or the last one, 0 before the first. `attemptsMax`: the attempt whose failure makes a dead letter. */
 const attempt = { attempt: t.number, attemptsMax: t.number }
-const belonging = { phase: Phase, tenant: t.string, ticketId: t.string, parentTaskId: t.string, deadlineAt: Time }
+/** The fields that are shown as they were given. Their ranges are those of requests, and are not repeated here. */
+const shown = Object.fromEntries(
+  shownFields.map((name) => {
+    const { codec, isTime = false }: { readonly codec: t.Mixed; readonly isTime?: boolean } = taskFields[name]
+    return [name, isTime ? Time : codec instanceof t.RefinementType ? (codec.type as t.Mixed) : codec]
+  }),
+) as Readonly<Record<ShownField, t.Mixed>>
 
 /** Why a task that is not finished is not being worked on. */
 const Reason = t.intersection(
@@ -63,7 +69,7 @@ export const TaskAnswer = t.intersection(
     }),
     t.partial({
       ...content,
-      ...belonging,
+      ...shown,
       /** The last progress that the holder reported, of the last claim only. */
       progress: AnyJson,
       /** The next holder can continue from here. */
@@ -100,7 +106,7 @@ const ClaimedTask = t.intersection(
       claimedBy: t.string,
       createdAt: Time,
     }),
-    t.partial({ ...content, ...belonging }),
+    t.partial({ ...content, ...shown }),
   ],
   'ClaimedTask',
 )

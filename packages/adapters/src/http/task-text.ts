@@ -1,6 +1,7 @@
 /** Makes the JSON of a task from the state and the log. */
 import type { TaskView } from '@daybook/core'
 import { contentOf, type Claim, parseObject, type QueueEngine } from '../engine/index.js'
+import { sentText } from '../sent-fields.js'
 import { membersOf, quote, quoteAll } from './text.js'
 import { isoMemo, isoOf } from './time.js'
 
@@ -31,15 +32,11 @@ const taskText = (view: TaskView, { content, progress, checkpoint, result }: Log
     maybeTime('leaseExpiresAt', leaseExpiresAt) +
     `,"createdAt":"${isoOf(view.createdAt)}"` +
     maybeTime('availableAt', view.availableAt) +
-    maybeTime('deadlineAt', view.deadlineAt) +
     `,"completedAt":${timeOrNull(status === 'completed' ? finishedAt : undefined)}` +
     maybeTime('finishedAt', finishedAt) +
     `,"lastError":${textOrNull(view.lastError)}` +
     maybe('signature', view.signature) +
-    maybe('ticketId', view.ticketId) +
-    maybe('phase', view.phase) +
-    maybe('tenant', view.tenant) +
-    maybe('parentTaskId', view.parentTaskId) +
+    sentText(view) +
     (skills.length === 0 ? '' : `,"requires":{"skills":${quoteAll(skills)}}`) +
     (deadLetterReason === undefined
       ? ''
@@ -129,7 +126,7 @@ export const claimsText = (claims: ReadonlyArray<Claim>, agent: string): string 
   let text = '{"claims":['
   for (let i = 0; i < claims.length; i++) {
     const claim = claims[i] as Claim
-    const { phase, tenant, ticketId, parentTaskId, deadlineAt, checkpoint, dependencies } = claim
+    const { checkpoint, dependencies } = claim
     text +=
       `${i === 0 ? '' : ','}{"task":{"id":${quote(claim.task)},"number":${claim.number},"type":${quote(claim.type)}` +
       `,"priority":${claim.priority},"status":"in-progress"${membersOf(claim.content)}` +
@@ -137,11 +134,7 @@ export const claimsText = (claims: ReadonlyArray<Claim>, agent: string): string 
       `,"timeout":${claim.timeout},"maxRetries":${claim.maxRetries},"retries":${claim.retries}` +
       `,"attempts":${claim.attempts},"attempt":${claim.attempt},"attemptsMax":${claim.attemptsMax}` +
       `,"idempotencyKey":${quote(claim.idempotencyKey)},"claimedBy":${claimedBy},"createdAt":"${created(claim.createdAt)}"`
-    if (phase !== undefined) text += `,"phase":"${phase}"`
-    if (tenant !== undefined) text += `,"tenant":${quote(tenant)}`
-    if (ticketId !== undefined) text += `,"ticketId":${quote(ticketId)}`
-    if (parentTaskId !== undefined) text += `,"parentTaskId":${quote(parentTaskId)}`
-    if (deadlineAt !== undefined) text += `,"deadlineAt":"${isoOf(deadlineAt)}"`
+    text += sentText(claim)
     text += `},"lease":{"token":${claim.token},"expiresAt":"${expires(claim.expiresAt)}"`
     text += `,"seconds":${claim.leaseMs / 1_000},"waitedSeconds":${Math.floor(claim.waitedMs) / 1_000}},"attempt":${claim.attempt}`
     text += checkpoint === undefined ? '}' : `,"checkpoint":${checkpoint}}`

@@ -6,6 +6,7 @@ import {
   AgentId,
   DeadLetterFilter,
   Failure,
+  hasAnyOf,
   integer,
   Json,
   JsonObject,
@@ -16,6 +17,8 @@ import {
   Result,
   Text,
   TaskRef,
+  type TimeField,
+  timeFields,
   Token,
   TypePattern,
   UnicodeText,
@@ -43,23 +46,18 @@ export const AnyObject = new t.Type<Record<string, unknown>>(
 )
 
 const [needed, optional] = NewTask.types
-const times = { availableAt: Time, deadlineAt: Time }
+const times = Object.fromEntries(timeFields.map((name) => [name, Time])) as Readonly<Record<TimeField, typeof Time>>
 
 export const TaskBody = t.intersection([needed, t.partial({ ...checkedLater(optional.props), ...times })], 'NewTask')
 export type TaskBody = t.TypeOf<typeof TaskBody>
 
-const isTimeless = (body: TaskBody): body is TaskBody & NewTask =>
-  body.availableAt === undefined && body.deadlineAt === undefined
+const hasTime = hasAnyOf(timeFields)
 
 export const newTaskOf = (body: TaskBody): NewTask => {
   // Most tasks have no time. The body belongs to this request alone, so it need not be copied.
-  if (isTimeless(body)) return body
-  const { availableAt, deadlineAt, ...task } = body
-  return {
-    ...task,
-    ...(availableAt === undefined ? {} : { availableAt: millisecondsOf(availableAt) }),
-    ...(deadlineAt === undefined ? {} : { deadlineAt: millisecondsOf(deadlineAt) }),
-  }
+  if (!hasTime(body)) return body as TaskBody & NewTask
+  const given = timeFields.flatMap((name) => (body[name] === undefined ? [] : [[name, millisecondsOf(body[name])]]))
+  return { ...body, ...Object.fromEntries(given) }
 }
 
 export const ResultBody = t.partial(checkedLater(Result.props), 'Result')

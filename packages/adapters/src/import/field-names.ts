@@ -1,40 +1,45 @@
 /** The names that queue files use for the fields of a task. */
 import type { Json, JsonObject } from '@daybook/core'
+import { type PlainField, plainFields } from './fields.js'
 
+/** Other names of fields. */
+const alsoCalled = {
+  id: ['taskId'],
+  type: ['taskType', 'agentType'],
+  status: ['state', 'taskStatus'],
+  payload: [],
+  description: ['title', 'taskName', 'name'],
+  priority: ['prio'],
+  idempotencyKey: [],
+  dependencies: ['dependsOn', 'deps', 'blockedBy', 'blockers', 'prerequisites'],
+  requires: [],
+  timeout: ['timeoutSeconds'],
+  backoffSeconds: ['backoff'],
+  availableAt: ['scheduledAt', 'notBefore'],
+  deadlineAt: ['deadline', 'dueAt', 'due', 'dueDate'],
+  ticketId: ['ticket'],
+  tenant: ['tenantId'],
+  parentTaskId: ['parentTask', 'parentId', 'parent'],
+  metadata: ['meta'],
+  createdAt: ['created', 'enqueuedAt', 'queuedAt'],
+  claimedAt: ['startedAt', 'started'],
+  claimedBy: ['assignedTo', 'assignee'],
+  completedAt: ['completed', 'finishedAt', 'finished', 'cancelledAt', 'canceledAt', 'skippedAt', 'failedAt', 'deadLetteredAt', 'discardedAt'],
+  retries: ['retryCount'],
+  lastError: ['error', 'errorMessage', 'failureReason'],
+  result: [],
+  reason: ['cancelReason', 'cancellationReason', 'skipReason'],
+} as const
+export type Field = keyof typeof alsoCalled | PlainField
+
+const othersOf: Readonly<Record<string, ReadonlyArray<string>>> = alsoCalled
 /**
  * The first of these names that a task has is used; what it has under the others is kept in the metadata. Case, spaces,
  * hyphens and underscores are ignored: `completedAt` also matches `completed_at`.
  */
-const fieldNames = {
-  id: ['id', 'taskId'],
-  type: ['type', 'taskType', 'agentType'],
-  status: ['status', 'state', 'taskStatus'],
-  payload: ['payload'],
-  description: ['description', 'title', 'taskName', 'name'],
-  priority: ['priority', 'prio'],
-  idempotencyKey: ['idempotencyKey'],
-  dependencies: ['dependencies', 'dependsOn', 'deps', 'blockedBy', 'blockers', 'prerequisites'],
-  requires: ['requires'],
-  timeout: ['timeout', 'timeoutSeconds'],
-  maxRetries: ['maxRetries'],
-  backoffSeconds: ['backoffSeconds', 'backoff'],
-  availableAt: ['availableAt', 'scheduledAt', 'notBefore'],
-  deadlineAt: ['deadlineAt', 'deadline', 'dueAt', 'due', 'dueDate'],
-  ticketId: ['ticketId', 'ticket'],
-  phase: ['phase'],
-  tenant: ['tenant', 'tenantId'],
-  parentTaskId: ['parentTaskId', 'parentTask', 'parentId', 'parent'],
-  metadata: ['metadata', 'meta'],
-  createdAt: ['createdAt', 'created', 'enqueuedAt', 'queuedAt'],
-  claimedAt: ['claimedAt', 'startedAt', 'started'],
-  claimedBy: ['claimedBy', 'assignedTo', 'assignee'],
-  completedAt: ['completedAt', 'completed', 'finishedAt', 'finished', 'cancelledAt', 'canceledAt', 'skippedAt', 'failedAt', 'deadLetteredAt', 'discardedAt'],
-  retries: ['retries', 'retryCount'],
-  lastError: ['lastError', 'error', 'errorMessage', 'failureReason'],
-  result: ['result'],
-  reason: ['reason', 'cancelReason', 'cancellationReason', 'skipReason'],
-} as const
-export type Field = keyof typeof fieldNames
+const fieldNames: ReadonlyMap<Field, ReadonlyArray<string>> = new Map(
+  [...(Object.keys(alsoCalled) as ReadonlyArray<Field>), ...plainFields].map((field) => [field, [field, ...(othersOf[field] ?? [])]]),
+)
 
 /** A field of a task, as the file has it. */
 export interface Given {
@@ -50,7 +55,7 @@ export const hasOwnName = ({ field, name }: Given): boolean => normal(name) === 
 const normal = (name: string): string => name.toLowerCase().replace(/[\s_-]/g, '')
 
 const meanings = new Map<string, { readonly field: Field; readonly place: number }>()
-for (const [field, names] of Object.entries(fieldNames) as ReadonlyArray<[Field, ReadonlyArray<string>]>) {
+for (const [field, names] of fieldNames) {
   names.forEach((name, place) => meanings.set(normal(name), { field, place }))
 }
 

@@ -1,7 +1,6 @@
 /** Readers of single field values. Each returns a value that Daybook takes, or `undefined`. */
-import { type Json, type JsonObject, Name, type Phase, phases, TaskId } from '@daybook/core'
+import { type FieldValue, isTimeField, type Json, type JsonObject, Name, type PreparedField, preparedFields, TaskId, taskFields, type TimeField } from '@daybook/core'
 import { readTime } from '../time.js'
-import type { ImportTask } from './types.js'
 
 /** Milliseconds of the latest time that Daybook knows. */
 const instantMax = 253_402_300_799_999
@@ -16,10 +15,6 @@ export const readInstant = (value: unknown): string | undefined => {
 export const readNumber = (value: unknown): number =>
   typeof value === 'number' ? value : typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : Number.NaN
 
-const seconds = (min: number) => (value: unknown): number | undefined => {
-  const read = readNumber(value)
-  return read >= min && read <= 10 * 365 * 86_400 ? read : undefined
-}
 const whole = (max: number) => (value: unknown): number | undefined => {
   const read = readNumber(value)
   return Number.isInteger(read) && read >= 0 && read <= max ? read : undefined
@@ -32,9 +27,6 @@ export const readId = (value: unknown): string | undefined => {
   const text = typeof value === 'number' ? String(value) : value
   return TaskId.is(text) ? text : undefined
 }
-const phase = (value: unknown): Phase | undefined =>
-  typeof value === 'string' ? phases.find((known) => known === value.toUpperCase()) : undefined
-
 /** `{"skills": […]}`. A list of names is read by `dependencies.ts`: they may be tasks. */
 export const readSkills = (value: unknown): { readonly skills: ReadonlyArray<string> } | undefined => {
   if (!isRecord(value) || Object.keys(value).some((key) => key !== 'skills')) return undefined
@@ -45,19 +37,20 @@ export const readSkills = (value: unknown): { readonly skills: ReadonlyArray<str
 export const isRecord = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-type Simple = 'timeout' | 'maxRetries' | 'backoffSeconds' | 'availableAt' | 'deadlineAt' | 'ticketId' | 'phase' | 'tenant' | 'parentTaskId'
+/** Fields with a reader of their own, and one that means nothing to an import. */
+const others = ['dependencies', 'skills', 'deduplicate'] as const satisfies ReadonlyArray<PreparedField>
+export type PlainField = Exclude<PreparedField, (typeof others)[number]>
+/** Times are ISO 8601. */
+export type PlainFields = { readonly [K in PlainField]?: K extends TimeField ? string : FieldValue<K> }
 
-/** The reader of each field. */
-export const simpleFields: { readonly [K in Simple]: (value: Json) => ImportTask[K] | undefined } = {
-  timeout: seconds(0.001),
-  maxRetries: whole(1_000),
-  backoffSeconds: seconds(0),
-  availableAt: readInstant,
-  deadlineAt: readInstant,
-  ticketId: name,
-  phase,
-  tenant: name,
-  parentTaskId: readId,
+/** The fields that {@link readField} reads. */
+export const plainFields = preparedFields.filter((field): field is PlainField => !others.some((other) => other === field))
+
+/** The first of the value's readings that the field takes: as it is, as a number, as a text, in upper case. */
+export const readField = (field: PlainField, value: Json): PlainFields[PlainField] | undefined => {
+  if (isTimeField(field)) return readInstant(value)
+  const readings = [value, readNumber(value), ...(typeof value === 'number' ? [String(value)] : []), ...(typeof value === 'string' ? [value.toUpperCase()] : [])]
+  return readings.find((reading): reading is FieldValue<PlainField> => taskFields[field].codec.is(reading))
 }
 export const readName = name
 export const readCount = whole(1_000_000)

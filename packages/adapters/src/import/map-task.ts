@@ -4,7 +4,7 @@ import { canonicalJson, type FieldError, type Json, type JsonObject, NotJson, Ta
 import * as E from 'fp-ts/lib/Either.js'
 import { isGiven, maybeDependencies, readDependencies } from './dependencies.js'
 import { Fields, type Given, hasOwnName } from './field-names.js'
-import { isRecord, readId, readName, readNumber, readSkills, simpleFields } from './fields.js'
+import { isRecord, plainFields, readField, readId, readName, readNumber, readSkills } from './fields.js'
 import { mapPast } from './map-past.js'
 import { Kept } from './metadata.js'
 import { readPriority } from './priority.js'
@@ -100,10 +100,10 @@ const mapObject = (entry: JsonObject, place: Place): E.Either<Refused, Found> =>
   const number = mapPriority(task, fields.take('priority'), kept, say)
   mapKey(task, fields.take('idempotencyKey'), kept, say)
   mapDescription(task, fields.take('description'), kept, say)
-  for (const field of Object.keys(simpleFields) as ReadonlyArray<keyof typeof simpleFields>) {
+  for (const field of plainFields) {
     const given = fields.take(field)
     if (given === undefined) continue
-    const read = simpleFields[field](given.value)
+    const read = readField(field, given.value)
     if (read === undefined) kept.keep(given, `${given.name} ${short(given.value)} cannot be used: it stays in metadata`)
     else Object.assign(task, { [field]: read })
     if (read !== undefined) sayName(given, say)

@@ -1,11 +1,12 @@
 /** The data of an import: tasks as they are sent, and notes on how they were read. */
-import type { JsonObject, Json, Phase, Result, Status } from '@daybook/core'
+import type { JsonObject, Json, Result, Status } from '@daybook/core'
+import type { PlainFields } from './fields.js'
 
 /** The status that a task is imported with. */
 export type ImportStatus = 'pending' | 'completed' | 'cancelled' | 'dead-letter'
 
 /** A task for `POST …/imports`: a new task with its past. Times are ISO 8601. */
-export interface ImportTask {
+export interface ImportTask extends PlainFields {
   readonly id: string
   readonly type: string
   readonly status: ImportStatus
@@ -14,16 +15,7 @@ export interface ImportTask {
   readonly payload?: Json
   readonly description?: string
   readonly dependencies?: ReadonlyArray<string>
-  readonly timeout?: number
-  readonly maxRetries?: number
-  readonly backoffSeconds?: number
-  readonly availableAt?: string
-  readonly deadlineAt?: string
-  readonly ticketId?: string
-  readonly phase?: Phase
-  readonly tenant?: string
   readonly requires?: { readonly skills: ReadonlyArray<string> }
-  readonly parentTaskId?: string
   readonly metadata?: JsonObject
   readonly createdAt?: string
   /** When it was completed, cancelled or given up. */

@@ -1,10 +1,11 @@
 /** The source for an engine in the same process: no HTTP, and only contents are parsed, when they are read. */
-import { type Command, type Json, type JsonObject, keptFailure, type Phase, type Replies } from '@daybook/core'
+import { type Command, type Json, type JsonObject, keptFailure, type Replies } from '@daybook/core'
 import { isLeft } from 'fp-ts/lib/Either.js'
 import { DaybookError } from '../client/errors.js'
 import { textOf } from '../client/gather.js'
 import { prepareResult } from '../engine/prepare.js'
 import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
+import { type SentFields, sentFields } from '../sent-fields.js'
 import type { ClaimedWork, Heartbeat, HeartbeatAnswer, Refused, SettleAnswer, SettleOutcome, TaskSource, WorkTask } from './source.js'
 
 /** `actor` is the name in the log. Default: the agent's name. */
@@ -72,7 +73,7 @@ interface Content {
 const isoOf = (ms: number): string => new Date(ms).toISOString()
 
 /** A task of a claim. Its members are computed when they are read, because most handlers read few of them. */
-class EngineTask implements WorkTask {
+class EngineTask implements Omit<WorkTask, keyof SentFields> {
   private content: Content | undefined
 
   constructor(private readonly claim: Claim) {}
@@ -116,36 +117,21 @@ class EngineTask implements WorkTask {
   get createdAt(): string {
     return isoOf(this.claim.createdAt)
   }
-  get phase(): Phase | undefined {
-    return this.claim.phase
-  }
-  get tenant(): string | undefined {
-    return this.claim.tenant
-  }
-  get ticketId(): string | undefined {
-    return this.claim.ticketId
-  }
-  get parentTaskId(): string | undefined {
-    return this.claim.parentTaskId
-  }
-  get deadlineAt(): string | undefined {
-    const { deadlineAt } = this.claim
-    return deadlineAt === undefined ? undefined : isoOf(deadlineAt)
-  }
 
   /** A plain object, as over HTTP, which can be logged or sent on. */
   toJSON(): WorkTask {
     const { id, number, type, priority, payload, description, metadata, idempotencyKey, attempt, attemptsMax } = this
-    const { dependencies, createdAt, phase, tenant, ticketId, parentTaskId, deadlineAt } = this
+    const { dependencies, createdAt } = this
     return {
       ...{ id, number, type, priority, payload, description, metadata, idempotencyKey, attempt, attemptsMax },
-      ...{ dependencies, createdAt, phase, tenant, ticketId, parentTaskId, deadlineAt },
+      ...{ dependencies, createdAt },
+      ...sentFields(this.claim),
     }
   }
 }
 
 const workOf = (claim: Claim): ClaimedWork => ({
-  task: new EngineTask(claim),
+  task: Object.assign(new EngineTask(claim), sentFields(claim)),
   token: claim.token,
   leaseMs: claim.leaseMs,
   waitedMs: claim.waitedMs,

@@ -3,13 +3,16 @@
  * `engineSource` for an engine in the same process.
  */
 import type { Failure, Json, JsonObject, Phase, Result, Status } from '@daybook/core'
+import type { SentFields } from '../sent-fields.js'
+
+type MaybeFields = { readonly [K in keyof SentFields]: SentFields[K] | undefined }
 
 /**
  * A task as a handler sees it.
  *
  * *Gotchas*: `P` is only the handler's assumption. It is not checked: a producer may have sent anything.
  */
-export interface WorkTask<P = Json> {
+export interface WorkTask<P = Json> extends MaybeFields {
   readonly id: string
   /** 1, 2, 3 … per queue. */
   readonly number: number
@@ -32,11 +35,6 @@ export interface WorkTask<P = Json> {
   readonly dependencies: ReadonlyArray<string>
   /** When it was enqueued; ISO 8601. */
   readonly createdAt: string
-  readonly phase?: Phase | undefined
-  readonly tenant?: string | undefined
-  readonly ticketId?: string | undefined
-  readonly parentTaskId?: string | undefined
-  readonly deadlineAt?: string | undefined
 }
 
 export interface ClaimedWork {

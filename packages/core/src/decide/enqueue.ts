@@ -6,8 +6,10 @@ import { reject, type Rejection } from '../rejections.js'
 import { KnownTasks } from '../retention.js'
 import { blocksDuplicates } from '../state.js'
 import type { Tables } from '../tables.js'
-import { isFinal, priorityDefault, type Status, type TaskFacts } from '../task.js'
+import { isFinal, priorityDefault, type Status } from '../task.js'
+import { listFields, optionalFacts, type TaskFacts } from '../task-fields.js'
 import { TextIndex } from '../text-index.js'
+import { unrolled } from '../unrolled.js'
 import { type Earlier, judge, ownKeyOf } from './duplicates.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
@@ -94,7 +96,7 @@ const earlierTasks = <T extends PreparedTask>(fresh: ReadonlyArray<T>, expected:
 
 const factsOf = (task: PreparedTask, idempotencyKey: string, number: number, tables: Tables): TaskFacts => {
   const { defaults } = tables.head.settings
-  const facts: { -readonly [K in keyof TaskFacts]: TaskFacts[K] } = {
+  const facts: Facts = {
     task: task.id,
     number,
     type: task.type,
@@ -104,16 +106,16 @@ const factsOf = (task: PreparedTask, idempotencyKey: string, number: number, tab
     maxRetries: task.maxRetries ?? defaults.maxRetries,
     backoffSeconds: task.backoffSeconds ?? defaults.backoffSeconds,
   }
-  if (task.dependencies !== undefined && task.dependencies.length > 0) facts.dependencies = [...new Set(task.dependencies)]
-  if (task.availableAt !== undefined) facts.availableAt = task.availableAt
-  if (task.deadlineAt !== undefined) facts.deadlineAt = task.deadlineAt
-  if (task.ticketId !== undefined) facts.ticketId = task.ticketId
-  if (task.phase !== undefined) facts.phase = task.phase
-  if (task.tenant !== undefined) facts.tenant = task.tenant
-  if (task.skills !== undefined && task.skills.length > 0) facts.skills = task.skills
-  if (task.parentTaskId !== undefined) facts.parentTaskId = task.parentTaskId
+  copyOptional(task, facts)
+  if (facts.dependencies !== undefined) facts.dependencies = [...new Set(facts.dependencies)]
   return facts
 }
+
+type Facts = { -readonly [K in keyof TaskFacts]: TaskFacts[K] }
+const copyOptional: (task: PreparedTask, facts: Facts) => void = unrolled(optionalFacts, 'task, facts', (name) => {
+  const isThere = listFields.some((list) => list === name) ? `task.${name} !== undefined && task.${name}.length > 0` : `task.${name} !== undefined`
+  return `if (${isThere}) facts.${name} = task.${name}`
+})
 
 /** Dependencies before their dependents, otherwise in the given order; refuses unknown, hopeless and circular dependencies (TQM-ASSIGN-002). */
 const inDependencyOrder = <T extends PreparedTask | ImportedTask>(

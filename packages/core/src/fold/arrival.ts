@@ -4,7 +4,9 @@ import { keptError } from '../last-error.js'
 import { freeId, freeKey } from '../retention.js'
 import { newTaskRecord, noExtras, type TaskExtras } from '../state.js'
 import type { Tables } from '../tables.js'
-import { isFinal, type Status, type TaskFacts } from '../task.js'
+import { isFinal, type Status } from '../task.js'
+import { extraFields, type TaskFacts } from '../task-fields.js'
+import { copierOf, hasAnyOf } from '../unrolled.js'
 import { rest } from './change.js'
 
 export const enqueued = (tables: Tables, event: EventOf<'TaskEnqueued'>): void =>
@@ -77,21 +79,12 @@ const arrive = (
 }
 const noIds: ReadonlyArray<string> = []
 
+const hasExtras = hasAnyOf(extraFields)
+const copyExtras = copierOf(extraFields)
+
 const extrasOf = (facts: TaskFacts, history: TaskExtras): TaskExtras => {
-  const { deadlineAt, ticketId, parentTaskId, availableAt } = facts
-  if (
-    deadlineAt === undefined &&
-    ticketId === undefined &&
-    parentTaskId === undefined &&
-    availableAt === undefined
-  ) {
-    return history
-  }
-  return {
-    ...history,
-    ...(deadlineAt === undefined ? {} : { deadlineAt }),
-    ...(ticketId === undefined ? {} : { ticketId }),
-    ...(parentTaskId === undefined ? {} : { parentTaskId }),
-    ...(availableAt === undefined ? {} : { availableAt }),
-  }
+  if (!hasExtras(facts)) return history
+  const extras = { ...history }
+  copyExtras(facts, extras)
+  return extras
 }

@@ -1,6 +1,7 @@
 /** The views, computed by scans over a {@link Shadow}, in the shapes of `query.ts` (INV-20). */
 import type { BreakerView, Depth, FailurePattern } from '../query.js'
 import { bandOf, type Status, statuses } from '../task.js'
+import { shownFields } from '../task-fields.js'
 import type { TaskFilter } from '../commands.js'
 import type { TaskView } from '../task-view.js'
 import { byPriorityThenAge, type Shadow, type ShadowTask } from './shadow.js'
@@ -49,11 +50,7 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
     claimants: task.barred,
     enqueuedRevision: task.enqueuedRevision,
     lastRevision: task.lastRevision,
-    phase: facts.phase,
-    tenant: facts.tenant,
-    ticketId: facts.ticketId,
-    parentTaskId: facts.parentTaskId,
-    deadlineAt: facts.deadlineAt,
+    ...Object.fromEntries(shownFields.map((name) => [name, facts[name]])),
     availableAt: status === 'scheduled' ? task.delayedUntil : undefined,
     claimedBy: holder?.agent,
     claimedAt: holder?.at,

@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { isTimeField, type ShownField, shownFields } from '@daybook/core'
 import type { Reason, TaskView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus, type Printer } from '../printer.js'
@@ -6,6 +7,14 @@ import { attemptsText } from '../task-table.js'
 import { clean, clock, since, until } from '../text.js'
 
 const json = (value: unknown): string | undefined => (value === undefined || value === null ? undefined : clean(JSON.stringify(value), 4_000))
+
+const labels: Readonly<Partial<Record<ShownField, string>>> = { deadlineAt: 'deadline', ticketId: 'ticket', parentTaskId: 'parent' }
+
+const fieldText = (task: TaskView, name: ShownField): string | undefined => {
+  const value: unknown = task[name]
+  if (value === undefined) return undefined
+  return isTimeField(name) ? clock(value as string) : clean(typeof value === 'string' ? value : JSON.stringify(value))
+}
 
 const reasonText = ({ message, until: end }: Reason): string => `${clean(message)}${end === undefined ? '' : `, until ${clock(end)} (${until(end)})`}`
 
@@ -22,7 +31,6 @@ export const showTask = (printer: Printer, task: TaskView): void =>
     ['depends on', task.dependencies.map((id) => clean(id)).join(', ')],
     ['enqueued', `${clock(task.createdAt)} (${since(task.createdAt)})`],
     ['available', task.status === 'scheduled' ? `${clock(task.availableAt)} (${until(task.availableAt)})` : undefined],
-    ['deadline', clock(task.deadlineAt)],
     ['attempt', attemptsText(task)],
     ['lease', task.leaseExpiresAt === undefined ? undefined : `${clean(task.claimedBy ?? '')} until ${clock(task.leaseExpiresAt)} (${until(task.leaseExpiresAt)})`],
     ['progress', json(task.progress)],
@@ -30,10 +38,7 @@ export const showTask = (printer: Printer, task: TaskView): void =>
     ['finished', clock(task.finishedAt)],
     ['last error', task.lastError === null ? undefined : printer.colors.red(clean(task.lastError))],
     ['signature', task.signature],
-    ['ticket', task.ticketId],
-    ['phase', task.phase],
-    ['tenant', task.tenant],
-    ['parent', task.parentTaskId],
+    ...shownFields.map((name) => [labels[name] ?? name, fieldText(task, name)] as const),
     ['key', clean(task.idempotencyKey)],
     ['metadata', json(task.metadata)],
     ['result', json(task.result)],

@@ -1,0 +1,33 @@
+/** A task's optional fields as the HTTP API has them: times are ISO 8601 texts. They follow from the table of fields. */
+import { copierOf, type FieldValue, isTimeField, quote, type ShownField, type ShownFields, shownFields, type TimeField, unrolled } from '@daybook/core'
+
+/** The fields that a task is shown with as they were given. */
+export type SentFields = { readonly [K in keyof ShownFields]?: K extends TimeField ? string : FieldValue<K & ShownField> }
+
+const isoOf = (ms: number): string => new Date(ms).toISOString()
+
+const copyShown = copierOf(shownFields)
+const shownTimes = shownFields.filter((name) => isTimeField(name))
+
+export const sentFields = (task: ShownFields): SentFields => {
+  const shown: { -readonly [K in keyof ShownFields]: ShownFields[K] } = {}
+  copyShown(task, shown)
+  const fields: Partial<Record<ShownField, unknown>> = shown
+  for (const name of shownTimes) {
+    const ms = task[name]
+    if (ms !== undefined) fields[name] = isoOf(ms)
+  }
+  return fields as SentFields
+}
+
+/** The JSON text of the fields, to be appended to other members: `,"ticketId":"T-1"`. */
+export const sentText: (task: ShownFields) => string = unrolled(
+  shownFields,
+  "task, text = ''",
+  (name) => `if (task.${name} !== undefined) text += ',"${name}":' + ${isTimeField(name) ? 'time' : 'print'}(task.${name})`,
+  'return text',
+  {
+    time: (ms: number): string => `"${isoOf(ms)}"`,
+    print: (value: unknown): string => (typeof value === 'string' ? quote(value) : JSON.stringify(value)),
+  },
+)

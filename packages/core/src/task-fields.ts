@@ -1,0 +1,147 @@
+/**
+ * The fields that a producer may give a task, besides its type, id, key and priority: each is declared once, in
+ * {@link taskFields}. Commands, events, state, views, the HTTP API, the client's types and the import follow from this table.
+ */
+import * as t from 'io-ts'
+import { Json, JsonObject } from './json.js'
+import { Count, Instant, integer, Name, PositiveSeconds, Priority, Seconds, TaskId, TaskType, Text } from './scalars.js'
+import { Deduplicate, Dependencies, Phase, PriorityName, retriesMax } from './task.js'
+
+interface Field {
+  readonly codec: t.Mixed
+  /**
+   * Where it is kept.
+   * - `record`: as a member of the task's record.
+   * - `group`: in the group of tasks that the same claims may take.
+   * - `extras`: in the record's `extras`, which most tasks do not have.
+   * - `log`: not in the state, only in the content of the event.
+   * - `command`: nowhere, it matters only to the decision.
+   */
+  readonly kept: 'record' | 'group' | 'extras' | 'log' | 'command'
+  /** Its default is the setting of the same name, so every event has it. Without this, the field may be missing everywhere. */
+  readonly default?: 'settings'
+  /** A list. An empty one is the same as none, and is not recorded. */
+  readonly isList?: true
+  /** Milliseconds since 1970 inside, ISO 8601 in the HTTP API. */
+  readonly isTime?: true
+  /** Views, claims, HTTP answers, handlers and queue files show it as it was given. Other fields are shown in ways of their own, or not. */
+  readonly isShown?: true
+}
+
+/** Events have their optional fields in this order. */
+export const taskFields = {
+  payload: { codec: Json, kept: 'log' },
+  description: { codec: Text, kept: 'log' },
+  metadata: { codec: JsonObject, kept: 'log' },
+  /** Overrides the queue's setting. */
+  deduplicate: { codec: Deduplicate, kept: 'command' },
+  /** Seconds a lease lasts without a heartbeat. */
+  timeout: { codec: PositiveSeconds, kept: 'record', default: 'settings' },
+  /** Number of failures after which it is a dead letter, including the first; see `attempts.ts`. */
+  maxRetries: { codec: integer(0, retriesMax), kept: 'record', default: 'settings' },
+  /** Seconds before the first retry; doubles with each. */
+  backoffSeconds: { codec: Seconds, kept: 'record', default: 'settings' },
+  dependencies: { codec: Dependencies, kept: 'record', isList: true },
+  /** Shown only while the task is scheduled, and then also for the delay of a retry. */
+  availableAt: { codec: Instant, kept: 'extras', isTime: true },
+  deadlineAt: { codec: Instant, kept: 'extras', isTime: true, isShown: true },
+  ticketId: { codec: Name, kept: 'extras', isShown: true },
+  phase: { codec: Phase, kept: 'group', isShown: true },
+  tenant: { codec: Name, kept: 'group', isShown: true },
+  /** Given and shown as `requires: { skills }`. */
+  skills: { codec: t.readonlyArray(Name), kept: 'group', isList: true },
+  parentTaskId: { codec: TaskId, kept: 'extras', isShown: true },
+} as const satisfies Readonly<Record<string, Field>>
+
+type Table = typeof taskFields
+type FieldName = keyof Table
+/** The names of the fields that have all of these properties. */
+type NameWith<P> = { [K in FieldName]: Table[K] extends P ? K : never }[FieldName]
+
+export type FieldValue<K extends FieldName> = t.TypeOf<Table[K]['codec']>
+/** Values of fields, each of which may be missing. (`keyof Pick` keeps the table's comments for editors.) */
+type Some<K extends FieldName> = { readonly [N in keyof Pick<Table, K>]?: FieldValue<N> }
+
+const names = Object.keys(taskFields) as ReadonlyArray<FieldName>
+
+/** The names of the fields that have all of these properties, in the table's order. */
+const fieldsWith = <const P extends Partial<Field>>(properties: P): ReadonlyArray<NameWith<P>> =>
+  names.filter((name): name is NameWith<P> => {
+    const field: Field = taskFields[name]
+    return Object.entries(properties).every(([key, value]) => field[key as keyof Field] === value)
+  })
+const without = <A extends string, B extends A>(all: ReadonlyArray<A>, some: ReadonlyArray<B>): ReadonlyArray<Exclude<A, B>> =>
+  all.filter((name): name is Exclude<A, B> => !(some as ReadonlyArray<A>).includes(name))
+
+type Codecs<K extends FieldName> = { readonly [N in keyof Pick<Table, K>]: Table[N]['codec'] }
+const codecsOf = <K extends FieldName>(some: ReadonlyArray<K>): Codecs<K> =>
+  Object.fromEntries(some.map((name) => [name, taskFields[name].codec])) as Codecs<K>
+
+export const timeFields = fieldsWith({ isTime: true })
+export type TimeField = (typeof timeFields)[number]
+const times: ReadonlySet<string> = new Set(timeFields)
+export const isTimeField = (name: string): name is TimeField => times.has(name)
+
+export const listFields = fieldsWith({ isList: true })
+
+export const shownFields = fieldsWith({ isShown: true })
+export type ShownField = (typeof shownFields)[number]
+export type ShownFields = Some<ShownField>
+
+export const shownInExtras = fieldsWith({ kept: 'extras', isShown: true })
+export const shownInGroup = fieldsWith({ kept: 'group', isShown: true })
+
+/** The fields of a record's `extras`, in the order of snapshots. */
+export const extraFields = [...shownInExtras, ...without(fieldsWith({ kept: 'extras' }), shownInExtras)]
+export type ExtraFields = Some<(typeof extraFields)[number]>
+
+/** The fields of a prepared task: its content is a text by then. */
+export const preparedFields = without(names, fieldsWith({ kept: 'log' }))
+export type PreparedField = (typeof preparedFields)[number]
+
+const everyFact = fieldsWith({ default: 'settings' })
+/** The fields that an event may have. */
+export const optionalFacts = without(without(preparedFields, fieldsWith({ kept: 'command' })), everyFact)
+
+const { skills, ...given } = codecsOf(names)
+
+/** A task as it is enqueued: only `type` is needed. Times are milliseconds here, ISO 8601 over HTTP. */
+export const NewTask = t.intersection(
+  [
+    t.type({ type: TaskType }),
+    t.partial({
+      id: TaskId,
+      idempotencyKey: Name,
+      ...given,
+      requires: t.exact(t.partial({ skills })),
+      priority: t.union([Priority, PriorityName]),
+    }),
+  ],
+  'new task',
+)
+export type NewTask = t.TypeOf<typeof NewTask>
+export const newTaskKeys: ReadonlySet<string> = new Set(NewTask.types.flatMap(({ props }) => Object.keys(props)))
+
+export const preparedCodecs = codecsOf(preparedFields)
+
+/** A task without its content. Part of every `TaskEnqueued`. */
+export const TaskFacts = t.intersection(
+  [
+    t.type({
+      task: TaskId,
+      /** 1, 2, 3 … per queue; `#42` can be used wherever an id can (GB-01). */
+      number: integer(1, Number.MAX_SAFE_INTEGER),
+      type: TaskType,
+      priority: Priority,
+      idempotencyKey: Name,
+      ...codecsOf(everyFact),
+      // Earlier versions recorded more than is accepted today.
+      maxRetries: Count,
+    }),
+    t.partial(codecsOf(optionalFacts)),
+  ],
+  'task facts',
+)
+export type TaskFacts = t.TypeOf<typeof TaskFacts>
+/** The members that every event about a new task has. */
+export const requiredFacts: ReadonlyArray<string> = Object.keys(TaskFacts.types[0].props)
