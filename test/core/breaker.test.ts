@@ -44,7 +44,7 @@ test('LK-15: after its time it is half-open and admits exactly one probe, howeve
 })
 
 test('LK-15: there is one probe for all groups of its type', () => {
-  const q = halfOpen().enqueue(task('x', { tenant: 'acme', priority: 9 }), task('y', { phase: 'TESTING', priority: 8 }))
+  const q = halfOpen().enqueue(task('x', { phase: 'ANALYSIS', priority: 9 }), task('y', { phase: 'TESTING', priority: 8 }))
   expect(q.claim('ann', { max: 9 }).ids).toEqual(['x'])
 })
 

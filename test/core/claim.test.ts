@@ -120,10 +120,14 @@ test('GB-02: a barred agent gets the next best task, up to the limit of tasks pa
   const b = q.claim('ann')
   expect(b.ids).toEqual(['b'])
   q.giveBack('b', b.token)
+  const c = q.claim('ann')
+  expect(c.ids).toEqual(['c'])
+  q.giveBack('c', c.token)
+  q.enqueue(task('d'))
   expect(q.claim('ann').ids).toEqual([])
   expect(q.claim('bob').ids).toEqual(['a'])
   q.configure({ assignment: { maxQueueScanBatch: 3 } })
-  expect(q.claim('ann').ids).toEqual(['c'])
+  expect(q.claim('ann').ids).toEqual(['d'])
 })
 
 test('GB-03: an agent that lost its lease is refused with the reason', () => {

@@ -6,7 +6,7 @@ import { decodeRecorded, type QueueEngine } from '@daybook/adapters/engine'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, EventToAppend } from '@daybook/adapters/store'
-import { type Command, commandCodecs, daybookVersion, depthOf, eventTypes, headOf, isNewer, isUnreadable, lastUnreadableOf, needsOf, taskOf } from '@daybook/core'
+import { type Command, commandCodecs, daybookVersion, depthOf, eventTypes, foldVersion, headOf, isNewer, isUnreadable, lastUnreadableOf, needsOf, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -138,7 +138,7 @@ describe('at the start', () => {
     const { engine: past } = await openQueue({ store, snapshots, pastUnreadable: { q: revision } })
     expect(codeOf(await past.submit(enqueue('b'), caller))).toBe('success')
     await past.close()
-    expect((await snapshots.list(stream, 4, 9)).usable).toHaveLength(1)
+    expect((await snapshots.list(stream, foldVersion, 9)).usable).toHaveLength(1)
     const { engine } = await openQueue({ store, snapshots })
     expect(engine.status().snapshotRevision).toBe(2)
     await isReadOnly(engine, store, 'event 1 (TaskPainted', '0.7.1')
@@ -156,7 +156,7 @@ describe('at the start', () => {
     await engine.read(headOf)
     await settle()
     await engine.close()
-    expect((await snapshots.list(stream, 4, 9)).usable).toEqual([])
+    expect((await snapshots.list(stream, foldVersion, 9)).usable).toEqual([])
   }))
 })
 

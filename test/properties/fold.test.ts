@@ -305,7 +305,7 @@ test('the fold is total: events in any order never throw, and a misfit changes n
         }
         const sizes = sizesOf(state)
         const known = sizes.live + sizes.retained
-        expect([sizes.entries['byNumber'], sizes.entries['groups'], sizes.entries['finished']]).toEqual([known, known, sizes.retained])
+        expect([sizes.entries['byNumber'], sizes.entries['lists'], sizes.entries['finished']]).toEqual([known, known, sizes.retained])
         expect(textOf(fork(state))).toBe(textOf(state))
       },
     ),

@@ -309,8 +309,8 @@ export const boundedSize = (): Checker => {
       const { live, retained, entries } = sizes
       const known = live + retained
       same(
-        { byId: entries['byId'], byNumber: entries['byNumber'], groups: entries['groups'], finished: entries['finished'] },
-        { byId: known, byNumber: known, groups: known, finished: retained },
+        { byId: entries['byId'], byNumber: entries['byNumber'], lists: entries['lists'], finished: entries['finished'] },
+        { byId: known, byNumber: known, lists: known, finished: retained },
         'index entries',
       )
       for (const index of ['byKey', 'byTicket']) holds((entries[index] ?? 0) <= known, `${index}: ${entries[index]} of ${known}`)

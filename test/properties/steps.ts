@@ -9,6 +9,8 @@ export const taskTypes = ['eng-a', 'eng-b', 'ops'] as const
 export const agents = ['ann', 'bob', 'cy', 'dot'] as const
 export const skillNames = ['go', 'sql'] as const
 export const tenants = ['acme', 'zen'] as const
+/** Weights that divide the cost of a lease, one that does not, and none. */
+const weight = fc.constantFrom(null, 0.5, 2, 3, 11)
 
 export interface TaskSpec {
   readonly type: number
@@ -117,7 +119,13 @@ export const settingsPatch: fc.Arbitrary<SettingsPatch> = fc.record(
     retentionSeconds: fc.constantFrom(0, 30, 600, 604_800),
     maxAttempts: fc.constantFrom(2, 4, 25),
     defaults: fc.record({ jitter: fc.constantFrom(0, 0.1, 1), maxBackoffSeconds: fc.constantFrom(1, 3_600) }, { requiredKeys: [] }),
-    assignment: fc.record({ maxQueueScanBatch: fc.constantFrom(1, 2, 200) }, { requiredKeys: [] }),
+    assignment: fc.record(
+      {
+        maxQueueScanBatch: fc.constantFrom(1, 2, 200),
+        tenants: fc.record({ acme: weight, zen: weight, default: fc.constantFrom(1, 4) }, { requiredKeys: [] }),
+      },
+      { requiredKeys: [] },
+    ),
     breakers: fc.record(
       {
         defaults: breakerPatch,

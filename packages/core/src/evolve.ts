@@ -84,6 +84,7 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'QueueConfigured': {
       const head = tables.head
       head.settings = patchSettings(head.settings, event.data.patch)
+      tables.ready.wakeAll()
       return
     }
     case 'QueuePaused':
@@ -91,6 +92,7 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       return
     case 'QueueResumed':
       tables.head.paused = null
+      tables.ready.wakeAll()
       return
     case 'QueueDeleted':
       return queueDeleted(tables, event)
@@ -105,14 +107,14 @@ const isUnfinished = (status: Status): boolean => !isFinal(status)
 const retryScheduled = (tables: Tables, event: EventOf<'RetryScheduled'>): void =>
   on(tables, event.data.task, isPending, (task) => {
     task.status = 'scheduled'
-    task.dueAt = event.data.availableAt
+    task.delayedUntil = event.data.availableAt
   })
 
 const deadLettered = (tables: Tables, event: EventOf<'DeadLettered'>): void => {
   const { task: id, reason } = event.data
   on(tables, id, isPending, (task) => {
     task.status = 'dead-letter'
-    task.dueAt = 0
+    task.delayedUntil = 0
     task.extras = { ...task.extras, deadLetter: { at: event.at, reason } }
     if (task.lease !== null && !countsAttempts(tables, task)) countFailure(tables, task, task.lease)
   })
@@ -126,13 +128,13 @@ const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', a
     }
     task.status = status
     task.finishedAt = at
-    task.dueAt = 0
+    task.delayedUntil = 0
     task.missing = 0
     task.dependents = noTasks
   })
 
 const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
-  const dead = tables.find(event.data.task)
+  const dead = tables.byId.get(event.data.task)
   if (dead !== undefined) freeKey(tables, dead.key)
   on(tables, event.data.task, isDead, (task) => {
     task.retries = 0

@@ -5,9 +5,10 @@
 import { deadLettersMatching } from './decide/dead-letters.js'
 import { findTask, recordOf } from './decide/lookup.js'
 import { nextLeaseEnd as nextLeaseEndOf, nextOther } from './decide/tick.js'
-import { type ClaimRequest, matchesType, pickTasks } from './decide/claim.js'
+import { type ClaimRequest, pickTasks } from './decide/claim.js'
 import type { DeadLetterFilter } from './commands.js'
 import type { AlikeDeadLetters } from './dead-letter-index.js'
+import { type ClaimShape, matchesType, type ShapeOf } from './ready/claim-shape.js'
 import { QueueState } from './queue-state.js'
 import { forgotten, holderOfKey, nextForgotten as nextForgottenOf } from './retention.js'
 import type { Settings } from './settings.js'
@@ -38,7 +39,7 @@ export interface Depth {
 /**
  * Counts the tasks known at `at`. Default: the state's own time.
  *
- * Cost: O(groups), and O(1) for each forgotten task that has not left the state yet.
+ * Cost: O(groups with ready tasks), and O(1) for each forgotten task that has not left the state yet.
  */
 export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
   const tables = QueueState.tablesOf(state)
@@ -47,22 +48,21 @@ export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
   const byPhase = new Map<string, number>()
   const byTenant = new Map<string, number>()
   let oldest: TaskRecord | undefined
-  for (const group of tables.groups.values()) {
-    const list = group.byStatus.pending
-    if (list.size === 0) continue
+  for (const group of tables.ready.groupsWithTasks) {
     const count = (into: Map<string, number>, key: string | undefined): void => {
-      if (key !== undefined) into.set(key, (into.get(key) ?? 0) + list.size)
+      if (key !== undefined) into.set(key, (into.get(key) ?? 0) + group.ready.size)
     }
     count(byType, group.type)
     count(byPhase, group.phase)
     count(byTenant, group.tenant)
+  }
+  for (const { pending } of tables.lists.values()) {
     let before = 0
     for (let priority = 10; priority >= 1; priority--) {
-      const next = firstRankOf(priority - 1)
-      const until = list.countBelow(next)
+      const until = pending.countBelow(firstRankOf(priority - 1))
       byPriority[bandOf(priority)] += until - before
       before = until
-      const head = list.seek(firstRankOf(priority)).item
+      const head = pending.seek(firstRankOf(priority)).item
       if (head !== undefined && (oldest === undefined || head.number < oldest.number)) oldest = head
     }
   }
@@ -260,6 +260,14 @@ export const pendingCount = (state: QueueState): number => QueueState.tablesOf(s
 /** Whether this claim would get a task now. */
 export const isClaimable = (state: QueueState, request: ClaimRequest): boolean =>
   pickTasks(QueueState.tablesOf(state), request, 1).length > 0
+
+/**
+ * Keeps what the claims that ask for the same look at, so that the next one costs less. It may count the claims that
+ * wait for it. No decision depends on it.
+ */
+export const keepShape = (state: QueueState, asked: ShapeOf): ClaimShape => QueueState.tablesOf(state).ready.keepShape(asked)
+/** The kept shapes for which claims wait and for which there may be more to take since the last call. */
+export const takeWokenShapes = (state: QueueState): ReadonlyArray<ClaimShape> => QueueState.tablesOf(state).ready.takeWoken()
 
 /** The live or retained task of which a task with this key would be a duplicate at `at`. */
 export const duplicateOf = (state: QueueState, idempotencyKey: string, at = timeOf(state)): TaskView | undefined => {

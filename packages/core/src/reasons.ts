@@ -2,10 +2,9 @@
  * Why an unfinished task is not being worked on: all reasons, not only the first. A task that can be claimed
  * has the reason `ready`.
  */
-import { isShut } from './decide/claim.js'
 import { findTask } from './decide/lookup.js'
 import { QueueState } from './queue-state.js'
-import type { TaskRecord } from './state.js'
+import { isShut, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import type { Status } from './task.js'
 
@@ -68,7 +67,7 @@ const waiting = (tables: Tables, task: TaskRecord, at: number): ReadonlyArray<Re
     // A later task with the same id is another one: the dependency was completed and has left the state.
     return dependency === undefined || dependency.number > task.number || dependency.status === 'completed' ? [] : [{ id, status: dependency.status }]
   })
-  const until = task.status === 'scheduled' ? task.dueAt : (task.extras.availableAt ?? 0)
+  const until = task.status === 'scheduled' ? task.delayedUntil : (task.extras.availableAt ?? 0)
   const isDelayed = task.status === 'scheduled' || (task.status === 'blocked' && until > at)
   return [
     ...(task.status === 'blocked'

@@ -175,7 +175,7 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     case 'Fail': {
       const task = recordOf(tables, command.task)
       return task?.status === 'scheduled'
-        ? { status: 'scheduled', availableAt: task.dueAt }
+        ? { status: 'scheduled', availableAt: task.delayedUntil }
         : inStatus[statusOf(tables, command.task)]
     }
     case 'Cancel':

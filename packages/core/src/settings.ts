@@ -1,7 +1,7 @@
 /** The settings of a queue. Each has a default, and a change is an event (TQM-CFG). */
 import * as t from 'io-ts'
 import { Deduplicate } from './task.js'
-import { between, integer, PositiveSeconds, Seconds, TaskType } from './scalars.js'
+import { between, integer, Name, PositiveSeconds, Seconds, TaskType } from './scalars.js'
 
 const CountOn = t.keyof({ 'dead-letter': null, attempt: null }, 'countOn')
 
@@ -32,6 +32,8 @@ const assignment = {
   /** How many candidates one claim may pass over (tasks that this agent is barred from). */
   maxQueueScanBatch: integer(1, 100_000),
 }
+/** A tenant's share of the leases, in relation to the others' (TQM-ASSIGN-004). */
+const Weight = between(0.01, 1_000)
 
 /**
  * `policy: priority` serves the highest priority first, and the oldest first within a priority. With `decisionReport: required`,
@@ -48,7 +50,7 @@ export const Settings = t.type(
     /** Number of claims without success after which a task becomes a dead letter (GB-02). */
     maxAttempts: integer(1, 1_000_000),
     defaults: t.type(defaults),
-    assignment: t.type(assignment),
+    assignment: t.type({ ...assignment, /** Weights by tenant; `default` is that of all others. */ tenants: t.record(Name, Weight) }),
     breakers: t.type({ defaults: BreakerSettings, overrides: t.record(TaskType, t.partial(breaker)) }),
   },
   'settings',
@@ -62,14 +64,14 @@ export const settingsDefault: Settings = {
   retentionSeconds: 604_800,
   maxAttempts: 25,
   defaults: { timeout: 3_600, maxRetries: 3, backoffSeconds: 60, maxBackoffSeconds: 3_600, jitter: 0.1 },
-  assignment: { maxQueueScanBatch: 200 },
+  assignment: { maxQueueScanBatch: 200, tenants: { default: 1 } },
   breakers: {
     defaults: { failureThreshold: 5, cooldownSeconds: 300, halfOpenAfter: 60, countOn: 'dead-letter' },
     overrides: {},
   },
 }
 
-/** A part of the settings; the others are not changed. An override of `null` is removed. */
+/** A part of the settings; the others are not changed. An override or weight of `null` is removed. */
 export const SettingsPatch = t.exact(
   t.partial({
     policy: Settings.props.policy,
@@ -78,7 +80,7 @@ export const SettingsPatch = t.exact(
     retentionSeconds: Settings.props.retentionSeconds,
     maxAttempts: Settings.props.maxAttempts,
     defaults: t.exact(t.partial(defaults)),
-    assignment: t.exact(t.partial(assignment)),
+    assignment: t.exact(t.partial({ ...assignment, tenants: t.record(Name, t.union([Weight, t.null])) })),
     breakers: t.exact(
       t.partial({
         defaults: t.exact(t.partial(breaker)),
@@ -91,20 +93,30 @@ export const SettingsPatch = t.exact(
 export type SettingsPatch = t.TypeOf<typeof SettingsPatch>
 
 export const patchSettings = (settings: Settings, patch: SettingsPatch): Settings => {
-  // A map, because a task type may be called anything, `__proto__` too.
-  const overrides = new Map(Object.entries(settings.breakers.overrides))
-  for (const [type, override] of Object.entries(patch.breakers?.overrides ?? {})) {
-    if (override === null) overrides.delete(type)
-    else if (override !== undefined) overrides.set(type, { ...overrides.get(type), ...given(override) })
-  }
+  const overrides = patchedMembers(settings.breakers.overrides, patch.breakers?.overrides, (before, override) => ({ ...before, ...given(override) }))
+  const tenants = patchedMembers(settings.assignment.tenants, patch.assignment?.tenants, (_, weight) => weight)
   const { defaults: _, assignment: __, breakers: ___, ...scalars } = patch
   return {
     ...settings,
     ...given(scalars),
     defaults: { ...settings.defaults, ...given(patch.defaults) },
-    assignment: { ...settings.assignment, ...given(patch.assignment) },
-    breakers: { defaults: { ...settings.breakers.defaults, ...given(patch.breakers?.defaults) }, overrides: Object.fromEntries(overrides) },
+    assignment: { ...settings.assignment, ...given(patch.assignment), tenants },
+    breakers: { defaults: { ...settings.breakers.defaults, ...given(patch.breakers?.defaults) }, overrides },
   }
+}
+
+/** Members by name; `null` removes one. A map is used, because a name may be anything, `__proto__` too. */
+const patchedMembers = <A, B>(
+  members: Readonly<Record<string, A>>,
+  patch: Readonly<Record<string, B | null>> = {},
+  change: (before: A | undefined, to: B) => A,
+): Readonly<Record<string, A>> => {
+  const patched = new Map(Object.entries(members))
+  for (const [name, to] of Object.entries(patch)) {
+    if (to === null) patched.delete(name)
+    else if (to !== undefined) patched.set(name, change(patched.get(name), to))
+  }
+  return Object.fromEntries(patched)
 }
 
 /** The patch without `undefined` members, which would not come back from the log either. */

@@ -40,7 +40,7 @@ const column = {
   status: 8,
   retries: 9,
   attempts: 10,
-  dueAt: 11,
+  delayedUntil: 11,
   finishedAt: 12,
   lastRevision: 13,
   /** The agent of the last claim. Without one, the columns after it mean nothing. */
@@ -84,7 +84,7 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Gro
     put(column.status, statuses.indexOf(task.status))
     put(column.retries, task.retries)
     put(column.attempts, task.attempts)
-    put(column.dueAt, task.dueAt)
+    put(column.delayedUntil, task.delayedUntil)
     put(column.finishedAt, task.finishedAt)
     put(column.lastRevision, task.lastRevision)
     put(column.missing, task.missing)
@@ -149,7 +149,7 @@ export const tasksOf = (
       status: statuses[get(column.status)] as Status,
       retries: get(column.retries),
       missing: get(column.missing),
-      dueAt: get(column.dueAt),
+      delayedUntil: get(column.delayedUntil),
       finishedAt: get(column.finishedAt),
       extras: rareAt(row) ?? noExtras,
     })

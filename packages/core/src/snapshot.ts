@@ -6,6 +6,7 @@
  * moment it began (see `task-walk.ts`).
  */
 import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
+import type { ShareEntry } from './ready/fair-share.js'
 import type { Breaker, Group, Head, TaskRecord } from './state.js'
 import { sortedByKey } from './sorted-list.js'
 import { byType, Tables } from './tables.js'
@@ -14,11 +15,12 @@ import { TaskWalk } from './task-walk.js'
 import { QueueState } from './queue-state.js'
 
 /** Raise this with every change of the fold or of these pages. */
-export const foldVersion = 4
+export const foldVersion = 5
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
   readonly groups: ReadonlyArray<readonly [string, Phase | null, ReadonlyArray<string>, string | null]>
+  readonly turns: ReadonlyArray<ShareEntry>
   readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
 }
 
@@ -62,6 +64,7 @@ const headPage = (tables: Tables): SnapshotPage => {
     ...head,
     queue: tables.queue,
     groups: tables.sortedGroups().map((group) => [group.type, group.phase ?? null, group.skills, group.tenant ?? null]),
+    turns: tables.shares.entries(),
     breakers: [...tables.breakers.values()]
       .sort(byType)
       .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
@@ -74,6 +77,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   let tables: Tables | undefined
   let groups: ReadonlyArray<Group> = []
   let breakers: HeadText['breakers'] = []
+  let turns: HeadText['turns'] = []
   const tasks: Array<TaskRecord> = []
   const agents = new Map<string, string>()
   // Tasks that changed while the snapshot was taken come before others with lower numbers.
@@ -82,12 +86,13 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, seed)
-    const { queue: _, groups: groupTexts, breakers: breakerTexts, ...fields } = head
+    const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, ...fields } = head
     Object.assign(tables.head, fields)
     groups = groupTexts.map(([type, phase, skills, tenant]) =>
       (tables as Tables).group(type, phase ?? undefined, skills, tenant ?? undefined),
     )
     breakers = breakerTexts
+    turns = turnTexts
   }
 
   const readTasks = (page: SnapshotPage): void => {
@@ -125,6 +130,8 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
         breaker.probe = probe === null ? null : (loaded.byNumber.get(probe) ?? null)
       })
     }
+    // Last, because a tenant whose tasks become ready gets a turn.
+    loaded.shares.restore(turns)
     return QueueState.of(loaded)
   }
 

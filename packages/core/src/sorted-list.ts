@@ -5,6 +5,8 @@
  *
  * Each chunk keeps the keys of its items in an array of their own. A binary search over the records themselves
  * would miss the processor's cache at every step.
+ *
+ * A list of one item has no chunks, because a queue may have a list for each of a million tenants.
  */
 
 const chunkMax = 512
@@ -19,10 +21,15 @@ const newChunk = <T>(keys: Array<number>, items: Array<T | undefined>): Chunk<T>
 const firstOf = <T>({ items, from }: Chunk<T>): T => items[from] as T
 const lastOf = <T>({ items }: Chunk<T>): T => items[items.length - 1] as T
 
+/** The arrays of a list without chunks, shared by all such lists. */
+const none: Array<never> = []
+
 export class SortedList<T> {
-  private readonly chunks: Array<Chunk<T>> = []
+  private chunks: Array<Chunk<T>> = none
   /** The last key of each chunk. */
-  private readonly lastKeys: Array<number> = []
+  private lastKeys: Array<number> = none
+  /** The only item of a list that has never had more since it was empty. */
+  private only: T | undefined
   private count = 0
 
   /**
@@ -40,24 +47,23 @@ export class SortedList<T> {
 
   first(): T | undefined {
     const chunk = this.chunks[0]
-    return chunk?.items[chunk.from]
+    return chunk === undefined ? this.only : chunk.items[chunk.from]
   }
 
   last(): T | undefined {
     const chunk = this.chunks[this.chunks.length - 1]
-    return chunk?.items[chunk.items.length - 1]
+    return chunk === undefined ? this.only : chunk.items[chunk.items.length - 1]
   }
 
   add(item: T): void {
-    const { chunks, lastKeys } = this
-    const key = this.keyOf(item)
-    this.count++
-    const end = chunks.length - 1
-    if (end < 0) {
-      chunks.push(newChunk([key], [item]))
-      lastKeys.push(key)
+    if (this.count++ === 0) {
+      this.only = item
       return
     }
+    if (this.only !== undefined) this.makeChunks(this.only)
+    const { chunks, lastKeys } = this
+    const key = this.keyOf(item)
+    const end = chunks.length - 1
     const tail = chunks[end] as Chunk<T>
     if (this.isBefore(lastKeys[end] as number, lastOf(tail), key, item)) {
       // Appending in order fills chunks to the brim; splitting would leave them half empty for ever.
@@ -89,17 +95,29 @@ export class SortedList<T> {
       items.sort((a, b) => keyOf(a) - keyOf(b) || (a === b ? 0 : this.compareTies(a, b)))
       break
     }
+    this.count = items.length
+    if (items.length < 2) {
+      this.only = items[0]
+      return
+    }
+    this.chunks = []
+    this.lastKeys = []
     for (let from = 0; from < items.length; from += chunkMax) {
       const chunk = items.slice(from, from + chunkMax)
       const keys = chunk.map(keyOf)
       this.chunks.push(newChunk(keys, chunk))
       this.lastKeys.push(keys[keys.length - 1] as number)
     }
-    this.count = items.length
   }
 
   /** False when the item is not in the list. */
   remove(item: T): boolean {
+    if (this.only !== undefined) {
+      if (this.only !== item) return false
+      this.only = undefined
+      this.count = 0
+      return true
+    }
     const key = this.keyOf(item)
     // Mostly the first item is removed, and then no search is needed.
     const at = this.first() === item ? 0 : this.chunkOf(key, item)
@@ -108,7 +126,10 @@ export class SortedList<T> {
     const index = this.indexIn(chunk, key, item)
     if (chunk.items[index] !== item) return false
     const { keys, items } = chunk
-    if (items.length - chunk.from === 1) {
+    if (this.count === 1) {
+      this.chunks = none
+      this.lastKeys = none
+    } else if (items.length - chunk.from === 1) {
       this.chunks.splice(at, 1)
       this.lastKeys.splice(at, 1)
     } else if (index === chunk.from) {
@@ -124,6 +145,7 @@ export class SortedList<T> {
   }
 
   has(item: T): boolean {
+    if (this.only !== undefined) return this.only === item
     const key = this.keyOf(item)
     const chunk = this.chunks[this.chunkOf(key, item)]
     return chunk !== undefined && chunk.items[this.indexIn(chunk, key, item)] === item
@@ -131,6 +153,7 @@ export class SortedList<T> {
 
   /** The first item of this key. */
   at(key: number): T | undefined {
+    if (this.only !== undefined) return this.keyOf(this.only) === key ? this.only : undefined
     const chunk = this.chunks[this.lastKeys.length > 1 ? firstNotBelow(this.lastKeys, key) : 0]
     if (chunk === undefined) return undefined
     const index = firstNotBelow(chunk.keys, key, chunk.from)
@@ -139,11 +162,13 @@ export class SortedList<T> {
 
   /** In order, from the first item. The list must not change while a cursor is in use. */
   cursor(): Cursor<T> {
+    if (this.only !== undefined) return new Cursor(this.asChunks(this.only), 0, 0)
     return new Cursor(this.chunks, 0, this.chunks[0]?.from ?? 0)
   }
 
   /** In order, from the first item whose key is at least `key`. */
   seek(key: number): Cursor<T> {
+    if (this.only !== undefined) return new Cursor(this.asChunks(this.only), 0, this.keyOf(this.only) < key ? 1 : 0)
     const at = firstNotBelow(this.lastKeys, key)
     const chunk = this.chunks[at]
     return new Cursor(this.chunks, at, chunk === undefined ? 0 : firstNotBelow(chunk.keys, key, chunk.from))
@@ -151,6 +176,7 @@ export class SortedList<T> {
 
   /** How many items have a key below `key`. */
   countBelow(key: number): number {
+    if (this.only !== undefined) return this.keyOf(this.only) < key ? 1 : 0
     const at = firstNotBelow(this.lastKeys, key)
     const chunk = this.chunks[at]
     let count = chunk === undefined ? 0 : firstNotBelow(chunk.keys, key, chunk.from) - chunk.from
@@ -162,7 +188,18 @@ export class SortedList<T> {
   }
 
   *[Symbol.iterator](): IterableIterator<T> {
+    if (this.only !== undefined) yield this.only
     for (const { items, from } of this.chunks) for (let i = from; i < items.length; i++) yield items[i] as T
+  }
+
+  private makeChunks(only: T): void {
+    this.chunks = this.asChunks(only)
+    this.lastKeys = [this.keyOf(only)]
+    this.only = undefined
+  }
+
+  private asChunks(only: T): Array<Chunk<T>> {
+    return [newChunk([this.keyOf(only)], [only])]
   }
 
   /** Removes the free places at the front; splits the chunk if it is still too long. */

@@ -2,6 +2,7 @@
 import { type DeadLetterReason, expiryCauses } from './events.js'
 import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
+import type { ClaimShape, ShapeTurn } from './ready/claim-shape.js'
 import type { SortedList } from './sorted-list.js'
 import type { Phase, Status } from './task.js'
 import type { ExtraFields } from './task-fields.js'
@@ -63,8 +64,8 @@ export interface TaskRecord extends Undoable {
   dependents: Array<TaskRecord>
   /** The last claim; a live lease while the task {@link isHeld}. */
   lease: Lease | null
-  /** When the task's timer is due (end of a lease or delay), 0 for never. */
-  dueAt: number
+  /** The end of a scheduled task's delay; 0 for all others. */
+  delayedUntil: number
   finishedAt: number
   /** The revision of the last event about this task. */
   lastRevision: number
@@ -78,9 +79,37 @@ export interface Group {
   readonly phase: Phase | undefined
   readonly skills: ReadonlyArray<string>
   readonly tenant: string | undefined
-  readonly byStatus: Readonly<Record<Status, SortedList<TaskRecord>>>
+  /** The lists of all tasks of the queue with this phase. */
+  readonly byStatus: ListsByStatus
+  readonly share: TenantShare
   /** Tasks in it. A group without any is not in the state (INV-22). */
   size: number
+  /** Those that are ready, best first: see `ready/`. */
+  readonly ready: SortedList<TaskRecord>
+  /** Whether claims may take from it: see `ready/ready-index.ts`. */
+  isOpen: boolean
+  /** The kept shapes of claims that match it, as of a version of the set of all shapes. */
+  shapes: ReadonlyArray<ClaimShape>
+  shapesVersion: number
+}
+
+/** One list for each status, by rank. */
+export type ListsByStatus = Readonly<Record<Status, SortedList<TaskRecord>>>
+
+/** What a tenant has had of the queue (TQM-ASSIGN-004): see `ready/fair-share.ts`. */
+export interface TenantShare extends Undoable {
+  /** `undefined`: the tasks without a tenant. */
+  readonly name: string | undefined
+  /** Its virtual time: grows by 1/weight with each lease. The tenant with the least is served next. */
+  turn: number
+  /** The token of its last lease, 0 for none. */
+  lastToken: number
+  /** Groups with tasks. */
+  groups: number
+  /** Its open groups. */
+  open: number
+  /** Its places in the kept shapes of claims. */
+  turns: ReadonlyArray<ShapeTurn>
 }
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
@@ -110,6 +139,9 @@ export interface UnreadableEvent {
   readonly needs: string | null
 }
 
+/** Whether the breaker admits no task of its type now: it is open, or its probe is under way (INV-6). */
+export const isShut = ({ state, probe }: Breaker): boolean => state === 'open' || (state === 'half-open' && probe !== null)
+
 export interface Head extends Undoable {
   /** Revision of the last event folded, -1 before the first. */
   revision: number
@@ -119,6 +151,10 @@ export interface Head extends Undoable {
   forgottenUntil: number
   lastNumber: number
   lastToken: number
+  /** The virtual time of the last lease: that of the tenant that got it, before it. */
+  turn: number
+  /** Whether there ever was a task with a tenant. */
+  hasTenants: boolean
   settings: Settings
   paused: string | null
   /** Why the queue was deleted; `null` after the next event. */
@@ -168,7 +204,7 @@ export type TaskInit = Pick<
   | 'status'
   | 'retries'
   | 'missing'
-  | 'dueAt'
+  | 'delayedUntil'
   | 'finishedAt'
   | 'extras'
 >
@@ -193,7 +229,7 @@ export const newTaskRecord = (init: TaskInit): TaskRecord => ({
   missing: init.missing,
   dependents: noTasks,
   lease: null,
-  dueAt: init.dueAt,
+  delayedUntil: init.delayedUntil,
   finishedAt: init.finishedAt,
   lastRevision: init.enqueuedRevision,
   extras: init.extras,

@@ -7,6 +7,8 @@
  * cannot disagree with its records.
  */
 import { DeadLetterIndex } from './dead-letter-index.js'
+import { FairShare } from './ready/fair-share.js'
+import { ReadyIndex } from './ready/ready-index.js'
 import { UndoLog, type Undo } from './undo-log.js'
 import { settingsDefault } from './settings.js'
 import { SortedList, sortedByKey } from './sorted-list.js'
@@ -16,25 +18,32 @@ import {
   type Group,
   type Head,
   isHeld,
+  isShut,
   type Lease,
+  type ListsByStatus,
   newBreaker,
   noTasks,
   type TaskExtras,
   rankOf,
   type TaskRecord,
+  type TenantShare,
 } from './state.js'
 import { TaskNumbers } from './task-numbers.js'
 import type { TaskWalk } from './task-walk.js'
-import { isFinal, type Phase, type Status, statuses } from './task.js'
+import { isFinal, type Phase, phases, type Status, statuses } from './task.js'
 import { TextIndex } from './text-index.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
-const dueAtOf = (task: TaskRecord): number => task.dueAt
+const delayOf = (task: TaskRecord): number => task.delayedUntil
+const leaseEndOf = (task: TaskRecord): number => task.lease?.expiresAt ?? 0
 /** Leases that end at the same time are ordered by token. Tasks claimed together are mostly finished in that order, so they are removed from the front. */
 const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
 /** Tasks that finished in the same millisecond are ordered by their last events. */
 const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b.lastRevision || byNumber(a, b)
+const noShapes: ReadonlyArray<never> = []
+const newLists = (): ListsByStatus =>
+  Object.fromEntries(statuses.map((status) => [status, new SortedList<TaskRecord>(rankOf, byNumber)])) as ListsByStatus
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 export class Tables {
@@ -46,6 +55,8 @@ export class Tables {
     forgottenUntil: 0,
     lastNumber: 0,
     lastToken: 0,
+    turn: 0,
+    hasTenants: false,
     settings: settingsDefault,
     paused: null,
     deleted: null,
@@ -59,12 +70,16 @@ export class Tables {
   readonly byKey: TextIndex<TaskRecord>
   readonly byTicket = new Map<string, Set<TaskRecord>>()
   readonly groups = new Map<string, Group>()
+  /** All tasks by phase and status, by rank. */
+  readonly lists: ReadonlyMap<Phase | undefined, ListsByStatus> = new Map([undefined, ...phases].map((phase) => [phase, newLists()]))
+  readonly ready = new ReadyIndex((type) => this.isShut(type))
+  readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
   /** The tasks that each agent holds, by token. */
   readonly leases = new Map<string, SortedList<TaskRecord>>()
   /** Scheduled tasks, by the end of their delay. */
-  readonly delays = new SortedList<TaskRecord>(dueAtOf, byToken)
+  readonly delays = new SortedList<TaskRecord>(delayOf, byToken)
   /** Held tasks, by the end of their lease. */
-  readonly leaseEnds = new SortedList<TaskRecord>(dueAtOf, byToken)
+  readonly leaseEnds = new SortedList<TaskRecord>(leaseEndOf, byToken)
   readonly finished = new SortedList<TaskRecord>((task) => task.finishedAt, byLastEvent)
   readonly deadLetters = new DeadLetterIndex()
   readonly breakers = new Map<string, Breaker>()
@@ -73,12 +88,6 @@ export class Tables {
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   /** Walks in progress: each is notified before a task changes. */
   readonly walks: Array<TaskWalk> = []
-  /** The task that was looked up last. */
-  private asked: TaskRecord | undefined
-  /** Tasks that will be looked up next, in this order, and the index of the next one. */
-  private expected: ReadonlyArray<{ readonly task: TaskRecord }> = []
-  private next = 0
-
   /** `seed`: see `text-index.ts`. */
   constructor(
     readonly queue: string,
@@ -98,39 +107,21 @@ export class Tables {
     return head
   }
 
-  /** The task with this id. The last one found is kept, because a command looks up its own task several times. */
-  find(id: string): TaskRecord | undefined {
-    const { asked } = this
-    if (asked !== undefined && asked.id === id) return asked
-    return (this.asked = this.ofExpected(id) ?? this.byId.get(id))
-  }
-
-  /** The tasks that a claim has just picked. Their events are folded in this order, so each is found without a search. */
-  expect(picked: ReadonlyArray<{ readonly task: TaskRecord }>): void {
-    this.expected = picked
-    this.next = 0
-  }
-
-  private ofExpected(id: string): TaskRecord | undefined {
-    const { expected } = this
-    const task = expected[this.next]?.task
-    if (task?.id !== id || this.byNumber.get(task.number) !== task) return undefined
-    this.next = (this.next + 1) % expected.length
-    return task
-  }
-
   /**
    * The task, if this agent holds it by this token. It is looked up by token: an agent mostly finishes its tasks in the
    * order of their tokens, so the search stays in the processor's cache. A search by id would not.
    */
   held({ task: id, agent, token }: { readonly task: string; readonly agent: string; readonly token: number }): TaskRecord | undefined {
     const task = this.leases.get(agent)?.at(token)
-    return task?.id === id ? (this.asked = task) : undefined
+    return task?.id === id ? task : undefined
   }
 
   insert(task: TaskRecord): void {
+    const { share } = task.group
+    const hadWork = share.open > 0
     this.undoLog.mustSave(task)
     this.enter(task)
+    if (!hadWork && share.open > 0) this.shares.comeBack(share)
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.leave(task) })
   }
 
@@ -149,14 +140,18 @@ export class Tables {
       if (bands === undefined) ranked.set(list, (bands = Array.from({ length: 10 }, () => [])))
       // A rank is priority, then number. The tasks come by number, so one list for each priority is in the order of ranks.
       ;(bands[10 - task.priority] as Array<TaskRecord>).push(task)
-      if (task.dueAt !== 0) (isHeld(task) ? held : delayed).push(task)
+      if (status === 'scheduled') delayed.push(task)
       if (isFinal(status)) finished.push(task)
       if (status === 'dead-letter') this.deadLetters.add(task)
-      if (task.lease !== null && isHeld(task)) this.hold(task, task.lease)
+      if (task.lease === null || !isHeld(task)) continue
+      held.push(task)
+      this.hold(task, task.lease)
     }
     for (const [list, bands] of ranked) list.fill(bands.flat())
-    this.delays.fill(sortedByKey(delayed, dueAtOf))
-    this.leaseEnds.fill(sortedByKey(held, dueAtOf))
+    // In the order of ranks, because adding at the end of a list is the fastest.
+    for (const { pending } of this.lists.values()) for (const task of pending) this.ready.add(task)
+    this.delays.fill(sortedByKey(delayed, delayOf))
+    this.leaseEnds.fill(sortedByKey(held, leaseEndOf))
     this.finished.fill(sortedByKey(finished, (task) => task.finishedAt))
   }
 
@@ -164,7 +159,10 @@ export class Tables {
   update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
     for (const walk of this.walks) walk.beforeChange(task)
     if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
+    const { share } = task.group
+    const hadWork = share.open > 0
     this.relink(task, change, revision)
+    if (!hadWork && share.open > 0) this.shares.comeBack(share)
   }
 
   /** Undoes a change. */
@@ -254,7 +252,7 @@ export class Tables {
     }
     this.unlinkBreaker(breaker)
     change(breaker)
-    this.linkBreaker(breaker)
+    for (const share of this.linkBreaker(breaker)) this.shares.comeBack(share)
   }
 
   /** The group of these fields. A new one is not in the state until it has a task. */
@@ -265,10 +263,26 @@ export class Tables {
         : JSON.stringify([type, phase ?? null, [...skills].sort(), tenant ?? null])
     const known = this.groups.get(key)
     if (known !== undefined) return known
-    const byStatus = Object.fromEntries(
-      statuses.map((status) => [status, new SortedList<TaskRecord>(rankOf, byNumber)]),
-    ) as Record<Status, SortedList<TaskRecord>>
-    return { key, type, phase, skills: [...skills].sort(), tenant, byStatus, size: 0 }
+    return {
+      key,
+      type,
+      phase,
+      skills: [...skills].sort(),
+      tenant,
+      byStatus: this.lists.get(phase) as ListsByStatus,
+      share: this.shares.of(tenant),
+      size: 0,
+      ready: new SortedList<TaskRecord>(rankOf, byNumber),
+      isOpen: false,
+      shapes: noShapes,
+      shapesVersion: -1,
+    }
+  }
+
+  /** Whether a breaker holds back the tasks of this type. */
+  private isShut(type: string): boolean {
+    const breaker = this.breakers.get(type)
+    return breaker !== undefined && isShut(breaker)
   }
 
   private enter(task: TaskRecord): void {
@@ -280,7 +294,10 @@ export class Tables {
     // First, because the other indexes refer to a task by its number.
     this.byNumber.set(task.number, task)
     this.byId.set(task.id, task.number)
-    if (task.group.size++ === 0) this.groups.set(task.group.key, task.group)
+    if (task.group.size++ === 0) {
+      this.groups.set(task.group.key, task.group)
+      this.shares.join(task.group.share)
+    }
     if (blocksDuplicates(task.status)) this.byKey.set(task.key, task.number)
     const { ticketId } = task.extras
     if (ticketId !== undefined) addTo(this.byTicket, ticketId, task)
@@ -288,11 +305,13 @@ export class Tables {
 
   private leave(task: TaskRecord): void {
     this.unlink(task)
-    if (this.asked === task) this.asked = undefined
     this.byId.delete(task.id)
     if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
     this.byNumber.delete(task.number)
-    if (--task.group.size === 0) this.groups.delete(task.group.key)
+    if (--task.group.size === 0) {
+      this.groups.delete(task.group.key)
+      this.shares.part(task.group.share)
+    }
     const { ticketId } = task.extras
     if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task)
   }
@@ -312,24 +331,28 @@ export class Tables {
     const { status } = task
     task.group.byStatus[status].add(task)
     this.counts[status]++
-    if (task.dueAt !== 0) this.timersOf(task).add(task)
-    if (isFinal(status)) this.finished.add(task)
+    if (status === 'pending') this.ready.add(task)
+    else if (status === 'scheduled') this.delays.add(task)
     else if (status === 'dead-letter') this.deadLetters.add(task)
-    if (task.lease !== null && isHeld(task)) this.hold(task, task.lease)
+    else if (isFinal(status)) this.finished.add(task)
+    else if (task.lease !== null && isHeld(task)) {
+      this.leaseEnds.add(task)
+      this.hold(task, task.lease)
+    }
   }
 
   private unlink(task: TaskRecord): void {
     const { status } = task
     task.group.byStatus[status].remove(task)
     this.counts[status]--
-    if (task.dueAt !== 0) this.timersOf(task).remove(task)
-    if (isFinal(status)) this.finished.remove(task)
+    if (status === 'pending') this.ready.remove(task)
+    else if (status === 'scheduled') this.delays.remove(task)
     else if (status === 'dead-letter') this.deadLetters.remove(task)
-    if (task.lease !== null && isHeld(task)) this.letGo(task, task.lease)
-  }
-
-  private timersOf(task: TaskRecord): SortedList<TaskRecord> {
-    return isHeld(task) ? this.leaseEnds : this.delays
+    else if (isFinal(status)) this.finished.remove(task)
+    else if (task.lease !== null && isHeld(task)) {
+      this.leaseEnds.remove(task)
+      this.letGo(task, task.lease)
+    }
   }
 
   private hold(task: TaskRecord, { agent }: Lease): void {
@@ -344,8 +367,10 @@ export class Tables {
     if (held?.size === 0) this.leases.delete(agent)
   }
 
-  private linkBreaker(breaker: Breaker): void {
+  /** Returns the tenants that have something to take again. */
+  private linkBreaker(breaker: Breaker): ReadonlyArray<TenantShare> {
     if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.add(breaker)
+    return this.ready.breakerMoved(breaker.type)
   }
 
   private unlinkBreaker(breaker: Breaker): void {
@@ -362,7 +387,7 @@ class TaskBefore implements Undo {
   readonly missing: number
   readonly dependents: Array<TaskRecord>
   readonly lease: Lease | null
-  readonly dueAt: number
+  readonly delayedUntil: number
   readonly finishedAt: number
   readonly lastRevision: number
   readonly extras: TaskExtras
@@ -378,7 +403,7 @@ class TaskBefore implements Undo {
     this.missing = task.missing
     this.dependents = task.dependents
     this.lease = task.lease
-    this.dueAt = task.dueAt
+    this.delayedUntil = task.delayedUntil
     this.finishedAt = task.finishedAt
     this.lastRevision = task.lastRevision
     this.extras = task.extras
@@ -397,7 +422,7 @@ class TaskBefore implements Undo {
     task.missing = this.missing
     task.dependents = this.dependents
     task.lease = this.lease
-    task.dueAt = this.dueAt
+    task.delayedUntil = this.delayedUntil
     task.finishedAt = this.finishedAt
     task.extras = this.extras
   }

@@ -1,6 +1,7 @@
 /** Lists of tasks, a page at a time. What is returned is a copy. */
 import type { TaskFilter } from './commands.js'
-import { matchesType } from './decide/claim.js'
+import { matchesType } from './ready/claim-shape.js'
+import { Heap } from './heap.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
 import { knownAt } from './retention.js'
@@ -20,9 +21,9 @@ export interface TaskPage {
  * Tasks by status in the order of {@link statuses}, then by priority, then by number. Pending tasks are in
  * the order in which an agent that may take all of them would get them.
  *
- * Cost: O(groups · log n) to find the page and O(groups) per task on it. Filters by ticket, by agent and, for
- * dead letters, by signature use indexes. `text`, `error`, `agent` for finished tasks and `signature` for
- * other tasks than dead letters scan tasks that do not match.
+ * Cost: O(log n) to find the page and O(1) per task on it. Filters by phase, priority, ticket, agent and, for dead
+ * letters, by signature use indexes. So do those by type and tenant for pending tasks, at O(groups that match) per page
+ * and per task. All other filters scan tasks that do not match.
  *
  * Finished tasks are listed if they are known at `at`. Default: the state's own time.
  * A `limit` below 1 counts as 1.
@@ -92,31 +93,28 @@ const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from
   const lowest = Math.max(from, firstRankOf(filter.priorityMax ?? 10) - 1)
   const beyond = firstRankOf((filter.priorityMin ?? 1) - 1)
   const cursors = listsOf(tables, filter, status).map((list) => list.seek(lowest + 1))
-  for (;;) {
-    let best: Cursor<TaskRecord> | undefined
-    for (const cursor of cursors) {
-      const { item } = cursor
-      if (item !== undefined && rankOf(item) < beyond && (best?.item === undefined || rankOf(item) < rankOf(best.item))) best = cursor
-    }
-    const task = best?.item
-    if (best === undefined || task === undefined) return
-    best.advance()
+  const heads = new Heap<Cursor<TaskRecord>>((a, b) => rankOf(a.item as TaskRecord) < rankOf(b.item as TaskRecord))
+  for (const cursor of cursors) if (cursor.item !== undefined) heads.add(cursor)
+  for (let head = heads.first; head !== undefined; head = heads.first) {
+    const task = head.item as TaskRecord
+    if (rankOf(task) >= beyond) return
+    head.advance()
+    if (head.item === undefined) heads.removeFirst()
+    else heads.sinkFirst()
     if (fits(filter, task.group)) yield task
   }
 }
 const noTasks: ReadonlyArray<TaskRecord> = []
 
-/** The lists whose tasks may match: of the groups that fit, or of the dead letters with this signature. */
+/** The lists whose tasks may match: of the dead letters with this signature, of the groups of ready tasks that fit, or of the phases. */
 const listsOf = (tables: Tables, filter: TaskFilter, status: Status): ReadonlyArray<SortedList<TaskRecord>> => {
   if (status === 'dead-letter' && filter.signature !== undefined) {
     return [...tables.deadLetters.entries(filter.signature)].map(({ byRank }) => byRank)
   }
-  const lists: Array<SortedList<TaskRecord>> = []
-  for (const group of tables.groups.values()) {
-    const list = group.byStatus[status]
-    if (list.size > 0 && fits(filter, group)) lists.push(list)
+  if (status === 'pending' && (filter.type !== undefined || filter.tenant !== undefined)) {
+    return [...tables.ready.groupsWithTasks].flatMap((group) => (fits(filter, group) ? [group.ready] : []))
   }
-  return lists
+  return [...tables.lists].flatMap(([phase, byStatus]) => (filter.phase === undefined || filter.phase === phase ? [byStatus[status]] : []))
 }
 
 const heldByAgent = (tables: Tables, filter: TaskFilter, status: Status): Iterable<TaskRecord> | undefined =>

@@ -76,7 +76,7 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
     enqueuedRevision: task.enqueuedRevision,
     lastRevision: task.lastRevision,
     ...shownFieldsOf(task),
-    ...(task.status === 'scheduled' ? { availableAt: task.dueAt } : {}),
+    ...(task.status === 'scheduled' ? { availableAt: task.delayedUntil } : {}),
     ...(held === null ? {} : { claimedBy: held.agent, claimedAt: held.claimedAt }),
     ...(lease !== null && isHeld(task) ? { leaseExpiresAt: lease.expiresAt } : {}),
     ...(task.finishedAt === 0 ? {} : { finishedAt: task.finishedAt }),

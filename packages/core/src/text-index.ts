@@ -20,9 +20,6 @@ export class TextIndex<T> {
   private numbers: Array<number>
   private count = 0
   private readonly crowded = new Map<string, number>()
-  /** The last text found is cached, because a command, its event and its answer look up the same one. */
-  private foundText: string | undefined
-  private foundNumber = 0
 
   /**
    * `itemOf` must return the same item, with the same text, for as long as its number is in the index. With a random
@@ -50,13 +47,9 @@ export class TextIndex<T> {
   }
 
   get(text: string): T | undefined {
-    if (text === this.foundText) return this.itemOf(this.foundNumber)
     const at = this.placeOf(text, hashOf(text, this.seed))
     const number = at >= 0 ? this.numbers[at] : this.crowded.size > 0 ? this.crowded.get(text) : undefined
-    if (number === undefined) return undefined
-    this.foundText = text
-    this.foundNumber = number
-    return this.itemOf(number)
+    return number === undefined ? undefined : this.itemOf(number)
   }
 
   has(text: string): boolean {
@@ -66,7 +59,6 @@ export class TextIndex<T> {
   /** Adds the item with this number, or replaces the one with this text. */
   set(text: string, number: number): void {
     if (this.count * 2 >= this.capacity) this.resize(this.capacity * 2)
-    this.foundText = undefined
     const hash = hashOf(text, this.seed)
     const at = this.placeOf(text, hash)
     if (at >= 0) this.numbers[at] = number
@@ -79,7 +71,6 @@ export class TextIndex<T> {
   }
 
   delete(text: string): void {
-    this.foundText = undefined
     const at = this.placeOf(text, hashOf(text, this.seed))
     if (at < 0) {
       this.crowded.delete(text)

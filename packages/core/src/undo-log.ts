@@ -27,6 +27,7 @@ export class UndoLog {
   private dropped = 0
   private readonly marks: Array<Mark> = []
   private lastId = 0
+  private undoing = false
 
   mark(): Mark {
     const mark = { id: ++this.lastId, start: this.dropped + this.undos.length }
@@ -53,9 +54,16 @@ export class UndoLog {
     const at = this.marks.indexOf(mark)
     if (at < 0) throw new Error('this mark was released or rolled back before')
     const from = mark.start - this.dropped
+    this.undoing = true
     for (let i = this.undos.length - 1; i >= from; i--) (this.undos[i] as Undo).undo()
+    this.undoing = false
     this.undos.length = from
     this.marks.length = at
+  }
+
+  /** Whether a rollback is under way. */
+  get isUndoing(): boolean {
+    return this.undoing
   }
 
   get isRecording(): boolean {

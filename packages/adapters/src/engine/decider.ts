@@ -4,18 +4,20 @@
  */
 import {
   cancelMax,
+  type ClaimShape,
   type Command,
   decide,
   type Decision,
   headOf,
+  keepShape,
   nextForgotten,
   nextLeaseEnd,
   nextOtherDue,
-  pendingCount,
   type QueueEvent,
   type QueueState,
   replyTo,
   type SettingsPatch,
+  takeWokenShapes,
   timeOf,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
@@ -74,7 +76,7 @@ export class Decider {
     const now = clock.now()
     if (this.refusal() !== undefined) return waiting.size > 0
     if (isClosing() || availability.resumeInMs() > 0) return false
-    return this.isTickDue(now) || (waiting.isOfferDue && waiting.size > 0)
+    return this.isTickDue(now) || waiting.isOfferDue
   }
 
   /** The answer to every command while the queue is read-only, or the clock is refused. As of the last reading of the clock. */
@@ -92,7 +94,7 @@ export class Decider {
     if (this.refusal() !== undefined) return Math.min(forgotten, clock.refusal === undefined ? forgotten : now + readClockAgainMs)
     const leaseEnd = nextLeaseEnd(live.current)
     const due = Math.min(
-      waiting.isOfferDue && waiting.size > 0 ? 0 : Number.POSITIVE_INFINITY,
+      waiting.isOfferDue ? 0 : Number.POSITIVE_INFINITY,
       nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY,
       leaseEnd === undefined ? Number.POSITIVE_INFINITY : grace.dueAt(leaseEnd, now),
     )
@@ -119,10 +121,7 @@ export class Decider {
     const refusal = this.refusal()
     if (refusal !== undefined) for (const item of waiting.drain()) batch.decided.push(new Known(item, E.left(refusal)))
     else if (!isClosing() && availability.resumeInMs() === 0 && this.isTickDue(this.at)) this.tick(batch)
-    if (waiting.isOfferDue) {
-      waiting.clearOffer()
-      this.serveWaiting(batch)
-    }
+    this.serveWaiting(batch)
     let taken = 0
     for (; taken < mailbox.size; taken++) {
       if (batch.texts.length >= batchEventsMax) break
@@ -182,9 +181,10 @@ export class Decider {
     // Claims that have waited longer come first.
     this.serveWaiting(batch)
     if (waiting.isOfferDue) return false
-    const verdict = this.tryClaim(batch, item)
+    const shape = keepShape(live.current, item.command)
+    const verdict = this.tryClaim(batch, item, shape)
     if (verdict === 'empty') {
-      if (item.mayWait && !isClosing()) waiting.add(item)
+      if (item.mayWait && !isClosing()) waiting.add(item, shape)
       else {
         batch.decided.push(new Known(item, E.right({ value: [], revision: live.revision })))
       }
@@ -229,9 +229,9 @@ export class Decider {
     return true
   }
 
-  private tryClaim(batch: Batch, item: ClaimItem): 'served' | 'empty' | 'full' {
+  private tryClaim(batch: Batch, item: ClaimItem, shape: ClaimShape): 'served' | 'empty' | 'full' {
     const { live, contents } = this.parts
-    if (pendingCount(live.current) === 0) return 'empty'
+    if (!shape.hasWork) return 'empty'
     const decision = this.decideCommand(item.command)
     if (E.isLeft(decision) || decision.right.length === 0) return 'empty'
     let events = decision.right
@@ -253,8 +253,9 @@ export class Decider {
 
   private serveWaiting(batch: Batch): void {
     const { live, waiting, batchEventsMax } = this.parts
-    if (waiting.size === 0 || pendingCount(live.current) === 0) return
-    waiting.offer((item) => (batch.texts.length < batchEventsMax ? this.tryClaim(batch, item) : 'full'))
+    if (waiting.size === 0) return
+    waiting.wake(takeWokenShapes(live.current))
+    if (waiting.isOfferDue) waiting.offer((item, shape) => (batch.texts.length < batchEventsMax ? this.tryClaim(batch, item, shape) : 'full'))
   }
 
   private tick(batch: Batch): void {

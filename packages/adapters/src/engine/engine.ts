@@ -12,7 +12,7 @@
  * At most two batches are in flight: one is written while the next is decided. They settle in order. If other
  * processes append to the same queue, only one is in flight, and the engine follows their events while it is idle.
  */
-import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, textMax, timeOf, unreadableCount } from '@daybook/core'
+import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, takeWokenShapes, textMax, timeOf, unreadableCount } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
 import type { AppendError, EventStore, SnapshotStore } from '../store/index.js'
@@ -150,10 +150,10 @@ class Engine implements QueueEngine {
 
   claim(command: CommandOf<'Claim'>, caller: Caller, options: ClaimOptions = {}): Promise<Outcome<ReadonlyArray<Claim>>> {
     return new Promise((resolve) => {
-      const item = new PatientClaim(command, caller, this.clock.now(), options, {
+      const item: PatientClaim = new PatientClaim(command, caller, this.clock.now(), options, {
         answer: resolve,
         revision: () => this.durable.revision,
-        leaveLine: () => this.waiting.sweep(),
+        leaveLine: () => this.waiting.remove(item),
       })
       if (!item.isOver()) this.enter(item)
     })
@@ -314,7 +314,7 @@ class Engine implements QueueEngine {
       return
     }
     this.turns.heard()
-    this.waiting.requestOffer()
+    this.waiting.wake(takeWokenShapes(this.live.current))
     this.durable.wake()
   }
 

@@ -6,6 +6,7 @@
  *   unavailable   callers are refused, and the store is not tried for a while
  *   unknown       nothing happens until it is known whether the batch is in the log (`unknown-append.ts`)
  */
+import { keepShape } from '@daybook/core'
 import type { AppendError } from '../store/index.js'
 import type { Availability } from './availability.js'
 import { type Batch, type ClaimItem, type Item, refuse } from './batch.js'
@@ -126,7 +127,7 @@ export class Recovery {
       else if (isConflict || item.kind === 'read') again.push(item)
       else refused.push(item)
     }
-    waiting.putBack(patient)
+    waiting.putBack(patient, ({ command }) => keepShape(this.parts.live.current, command))
     mailbox.putBack(again)
     if (isConflict) return
     if (error._tag === 'Unavailable') availability.lost(error.reason)

@@ -1,18 +1,20 @@
 /**
- * Chooses the tasks of a claim (LK-06): first the groups from which the agent may take tasks, then the
- * first of their tasks. The groups' sorted lists are merged from their heads, so the cost grows with the
- * number of groups and not with the backlog.
+ * Chooses the tasks of a claim (LK-06): whose turn it is among the tenants (TQM-ASSIGN-004), then the first task among
+ * the heads of that tenant's groups. Only the open groups that match the claim are looked at (INV-28).
  */
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
+import { Heap } from '../heap.js'
+import { byName, type ShapeOf, type ShapeTurn } from '../ready/claim-shape.js'
+import { turnCost } from '../ready/fair-share.js'
 import type { Rejection } from '../rejections.js'
 import { toInstant } from '../scalars.js'
 import type { Cursor } from '../sorted-list.js'
-import { type Breaker, type Group, rankOf, type TaskRecord } from '../state.js'
+import { type Group, rankOf, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
-export type ClaimRequest = Pick<CommandOf<'Claim'>, 'agent' | 'types' | 'phases' | 'skills' | 'tenant'>
+export type ClaimRequest = ShapeOf & Pick<CommandOf<'Claim'>, 'agent'>
 
 export const decideClaim = (
   command: CommandOf<'Claim'>,
@@ -22,10 +24,8 @@ export const decideClaim = (
   const { at } = envelope
   const { agent, leaseSeconds } = command
   let token = tables.head.lastToken
-  const picked = pickTasks(tables, command, command.max)
-  tables.expect(picked)
   return E.right(
-    picked.map(({ task, probe }) => {
+    pickTasks(tables, command, command.max).map(({ task, probe }) => {
       const claim = { task: task.id, agent, token: ++token, expiresAt: toInstant(at + leaseMsOf(task, leaseSeconds)) }
       return { type: 'Claimed', at, data: probe ? { ...claim, probe: true } : claim }
     }),
@@ -45,63 +45,104 @@ export interface Picked {
 export const pickTasks = (tables: Tables, request: ClaimRequest, max: number): ReadonlyArray<Picked> => {
   const picked: Array<Picked> = []
   if (tables.head.paused !== null || tables.counts.pending === 0) return picked
-  let open = openGroups(tables, request)
+  const { maxQueueScanBatch, tenants } = tables.head.settings.assignment
+  const turns = new Turns(tables.ready.shapeOf(request).turns.cursor(), tables)
   let passedOver = 0
-  const { maxQueueScanBatch } = tables.head.settings.assignment
-  while (picked.length < max && open.length > 0) {
-    const best = firstOf(open)
-    const task = best.cursor.item as TaskRecord
-    best.cursor.advance()
-    if (task.extras.claimants?.includes(request.agent) === true) {
-      if (++passedOver >= maxQueueScanBatch) break
+  while (picked.length < max) {
+    const tenant = turns.first
+    if (tenant === undefined) break
+    const next = tenant.take()
+    if (next === undefined) turns.drop()
+    else if (next.task.extras.claimants?.includes(request.agent) === true) {
+      if (++passedOver > maxQueueScanBatch) break
     } else {
-      picked.push({ task, probe: best.probe })
+      picked.push(next)
       // A half-open breaker admits exactly one test task (LK-15).
-      if (best.probe) open = open.filter((candidate) => candidate.group.type !== best.group.type)
+      if (next.probe) turns.probed.add(next.task.group.type)
+      if (tables.head.hasTenants) turns.charge(turnCost(tenant.share.name, tenants))
     }
-    if (best.cursor.item === undefined) open = open.filter((candidate) => candidate !== best)
   }
   return picked
 }
 
-interface OpenGroup {
+/** The tenants in the order of their turns, those included that grow with the picks of this claim. */
+class Turns {
+  /** Types whose breaker has got its test task. */
+  readonly probed = new Set<string>()
+  private readonly begun = new Heap<TenantTasks>((a, b) => a.turn < b.turn || (a.turn === b.turn && byName(a.share, b.share) < 0))
+
+  constructor(
+    private readonly others: Cursor<ShapeTurn>,
+    private readonly tables: Tables,
+  ) {}
+
+  get first(): TenantTasks | undefined {
+    const { begun, others } = this
+    const other = others.item
+    if (other === undefined) return begun.first
+    const known = begun.first
+    if (known !== undefined && (known.turn < other.share.turn || (known.turn === other.share.turn && byName(known.share, other.share) < 0))) {
+      return known
+    }
+    others.advance()
+    begun.add(new TenantTasks(other, this.tables, this.probed))
+    return begun.first
+  }
+
+  /** The first tenant got a lease. */
+  charge(cost: number): void {
+    const tenant = this.begun.first
+    if (tenant === undefined) return
+    tenant.turn += cost
+    this.begun.sinkFirst()
+  }
+
+  /** The first tenant has no more tasks. */
+  drop(): void {
+    this.begun.removeFirst()
+  }
+}
+
+interface GroupHead {
   readonly group: Group
   readonly cursor: Cursor<TaskRecord>
   readonly probe: boolean
 }
 
-const openGroups = (tables: Tables, request: ClaimRequest): ReadonlyArray<OpenGroup> => {
-  const open: Array<OpenGroup> = []
-  for (const group of tables.groups.values()) {
-    if (group.byStatus.pending.size === 0 || !mayTake(request, group)) continue
-    const breaker = tables.breakers.get(group.type)
-    if (breaker !== undefined && isShut(breaker)) continue
-    open.push({ group, cursor: group.byStatus.pending.cursor(), probe: breaker?.state === 'half-open' })
+/** A tenant's tasks that match the claim, best first, and its turn. */
+class TenantTasks {
+  turn: number
+  private readonly heads = new Heap<GroupHead>((a, b) => rankOf(a.cursor.item as TaskRecord) < rankOf(b.cursor.item as TaskRecord))
+
+  constructor(
+    private readonly place: ShapeTurn,
+    tables: Tables,
+    private readonly probed: ReadonlySet<string>,
+  ) {
+    this.turn = place.share.turn
+    for (const group of place.groups) {
+      this.heads.add({ group, cursor: group.ready.cursor(), probe: tables.breakers.get(group.type)?.state === 'half-open' })
+    }
   }
-  return open
-}
 
-/** Whether the breaker admits no task of its type now: it is open, or its probe is under way (INV-6). */
-export const isShut = ({ state, probe }: Breaker): boolean => state === 'open' || (state === 'half-open' && probe !== null)
-
-const firstOf = (open: ReadonlyArray<OpenGroup>): OpenGroup => {
-  let best = open[0] as OpenGroup
-  for (let i = 1; i < open.length; i++) {
-    const candidate = open[i] as OpenGroup
-    if (rankOf(candidate.cursor.item as TaskRecord) < rankOf(best.cursor.item as TaskRecord)) best = candidate
+  get share(): ShapeTurn['share'] {
+    return this.place.share
   }
-  return best
-}
 
-/** Whether the group matches what the claim asks for. */
-export const mayTake = (request: Omit<ClaimRequest, 'agent'>, group: Group): boolean => {
-  const { types, phases, skills, tenant } = request
-  if (types !== undefined && !types.some((pattern) => matchesType(pattern, group.type))) return false
-  if (phases !== undefined && group.phase !== undefined && !phases.includes(group.phase)) return false
-  if (tenant !== undefined && group.tenant !== tenant) return false
-  return group.skills.length === 0 || group.skills.every((skill) => skills?.includes(skill) === true)
+  take(): Picked | undefined {
+    const { heads } = this
+    for (;;) {
+      const head = heads.first
+      if (head === undefined) return undefined
+      const task = head.cursor.item as TaskRecord
+      if (head.probe && this.probed.has(head.group.type)) {
+        heads.removeFirst()
+        continue
+      }
+      head.cursor.advance()
+      if (head.cursor.item === undefined) heads.removeFirst()
+      else heads.sinkFirst()
+      return { task, probe: head.probe }
+    }
+  }
 }
-
-/** `eng-backend`, `eng-*`, `*`. */
-export const matchesType = (pattern: string, type: string): boolean =>
-  pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : pattern === type

@@ -8,7 +8,7 @@ import { holderOfKey } from '../retention.js'
 import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { cancelDependents } from './cancel.js'
-import { matchesType } from './claim.js'
+import { matchesType } from '../ready/claim-shape.js'
 import { taskById } from './lookup.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
@@ -70,7 +70,7 @@ const chosen = (
 }
 
 /**
- * The first `max` dead letters that match: by type or group, then by rank.
+ * The first `max` dead letters that match: by type, then by signature, then by rank.
  *
  * Cost: O(dead letters examined). A signature uses the index; only `error` scans tasks that do not match.
  */
@@ -97,8 +97,6 @@ interface DeadLetterList {
 }
 
 const deadLetterLists = (tables: Tables, signature: string | undefined): ReadonlyArray<DeadLetterList> =>
-  signature === undefined
-    ? tables.sortedGroups().map(({ type, byStatus }) => ({ type, tasks: byStatus['dead-letter'] }))
-    : [...tables.deadLetters.entries(signature)]
-        .map(({ type, byRank }) => ({ type, tasks: byRank }))
-        .sort((a, b) => (a.type < b.type ? -1 : 1))
+  [...tables.deadLetters.entries(signature)]
+    .sort((a, b) => (a.type < b.type || (a.type === b.type && a.signature < b.signature) ? -1 : 1))
+    .map(({ type, byRank }) => ({ type, tasks: byRank }))

@@ -6,7 +6,7 @@ import type { Tables } from '../tables.js'
 
 /** A task in the state by its id, or by its number as `#42`; also one whose retention is over and that has not left the state yet. */
 export const recordOf = (tables: Tables, id: string): TaskRecord | undefined =>
-  id.startsWith('#') ? tables.byNumber.get(Number(id.slice(1))) : tables.find(id)
+  id.startsWith('#') ? tables.byNumber.get(Number(id.slice(1))) : tables.byId.get(id)
 
 /** The task, if it is known at `at`. */
 export const findTask = (tables: Tables, id: string, at: number): TaskRecord | undefined => knownAt(tables, recordOf(tables, id), at)

@@ -23,25 +23,25 @@ export const decideTick = (
   }
   let settled = 0
   for (const task of tables.delays) {
-    if (task.dueAt > at || settled >= tickMax) break
+    if (task.delayedUntil > at || settled >= tickMax) break
     settled++
     draft.emit({ type: 'TaskDue', at, data: { task: task.id } })
   }
   const endedBy = Math.min(at, leasesUntil ?? at)
   for (const task of tables.leaseEnds) {
-    if (task.dueAt > endedBy || settled >= tickMax) break
+    if (task.lease === null || task.lease.expiresAt > endedBy || settled >= tickMax) break
     settled++
-    if (task.lease !== null) draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : 'lease-expired')
+    draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : 'lease-expired')
   }
   return E.right(draft.events)
 }
 
 /** When the first lease ends, in milliseconds since 1970; `undefined` when there is none. */
-export const nextLeaseEnd = (tables: Tables): number | undefined => tables.leaseEnds.first()?.dueAt
+export const nextLeaseEnd = (tables: Tables): number | undefined => tables.leaseEnds.first()?.lease?.expiresAt
 
 /** When anything but a lease ends by itself next: a delay, or the time that a breaker stays open. `undefined` for never. */
 export const nextOther = (tables: Tables): number | undefined => {
-  const task = tables.delays.first()?.dueAt
+  const task = tables.delays.first()?.delayedUntil
   const breaker = tables.cooling.first()?.halfOpenAt
   return task === undefined ? breaker : breaker === undefined ? task : Math.min(task, breaker)
 }

@@ -41,6 +41,7 @@ const arrive = (
     return
   }
   head.lastNumber = facts.number
+  if (facts.tenant !== undefined) head.hasTenants = true
   freeKey(tables, facts.idempotencyKey)
   const dependencies = facts.dependencies ?? noIds
   let missing = 0
@@ -63,7 +64,7 @@ const arrive = (
     status,
     retries,
     missing: isFinal(status) ? 0 : missing,
-    dueAt: 0,
+    delayedUntil: 0,
     finishedAt,
     extras: extrasOf(facts, history),
   })

@@ -5,7 +5,7 @@ import type { Status } from '../task.js'
 
 /** Changes the task if its status `fits`. */
 export const on = (tables: Tables, id: string, fits: (status: Status) => boolean, change: (task: TaskRecord) => void): void => {
-  const task = tables.find(id)
+  const task = tables.byId.get(id)
   if (task !== undefined && fits(task.status)) tables.update(task, change, tables.head.revision)
   else tables.head.misfits++
 }
@@ -20,17 +20,17 @@ export const onHeld = (
   held: { readonly task: string; readonly agent: string; readonly token: number },
   change: (task: HeldTask) => void,
 ): void => {
-  const task = tables.held(held) ?? tables.find(held.task)
+  const task = tables.held(held) ?? tables.byId.get(held.task)
   if (holds(task, held.token)) tables.update(task, change, tables.head.revision)
   else tables.head.misfits++
 }
 
 /** Sets the status of a task that nobody holds: blocked, scheduled or pending. */
 export const rest = (task: TaskRecord, availableAt: number, at: number): void => {
-  task.dueAt = 0
+  task.delayedUntil = 0
   if (task.missing > 0) task.status = 'blocked'
   else if (availableAt > at) {
     task.status = 'scheduled'
-    task.dueAt = availableAt
+    task.delayedUntil = availableAt
   } else task.status = 'pending'
 }

@@ -9,7 +9,7 @@ import { onHeld, rest } from './change.js'
 
 export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
   const { task: id, agent, token, expiresAt, probe } = event.data
-  const task = tables.find(id)
+  const task = tables.byId.get(id)
   if (task === undefined || task.status !== 'pending') {
     tables.head.misfits++
     return
@@ -30,7 +30,6 @@ export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
   const hold = (record: TaskRecord): void => {
     record.status = 'in-progress'
     record.lease = lease
-    record.dueAt = expiresAt
     // A new attempt has no progress yet, but keeps the checkpoint.
     if (record.extras.progressRevision !== undefined) {
       const { progressRevision: _, ...kept } = record.extras
@@ -38,6 +37,7 @@ export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
     }
   }
   tables.update(task, hold, head.revision)
+  tables.shares.charge(task.group.share, token, head.settings.assignment.tenants)
   if (probe === true) tables.updateBreaker(tables.breaker(task.group.type), (b) => (b.probe = task))
 }
 
@@ -46,7 +46,6 @@ export const leaseExtended = (tables: Tables, event: EventOf<'LeaseExtended'>): 
   const { revision } = tables.head
   onHeld(tables, event.data, (task) => {
     task.lease = { ...task.lease, expiresAt }
-    task.dueAt = expiresAt
     if (checkpoint !== undefined) task.extras = { ...task.extras, checkpointRevision: revision }
     if (progress !== undefined) task.extras = { ...task.extras, progressRevision: revision }
   })
@@ -115,7 +114,6 @@ export const completed = (tables: Tables, event: EventOf<'Completed'>): void =>
   onHeld(tables, event.data, (task) => {
     task.status = 'completed'
     task.finishedAt = event.at
-    task.dueAt = 0
     const { dependents, lease } = task
     if (dependents.length > 0) {
       task.dependents = noTasks

@@ -67,6 +67,12 @@ export class Shadow {
   /** Finished tasks whose retention was over by the last event. */
   gone: Array<ShadowTask> = []
   private forgottenUntil = 0
+  /** Virtual times of the tenants, and that of the last lease; counted since there is a task with a tenant. */
+  private readonly turns = new Map<string | undefined, number>()
+  private readonly lastTokens = new Map<string | undefined, number>()
+  private lastToken = 0
+  private turn = 0
+  private hasTenants = false
   readonly breakers = new Map<string, ShadowBreaker>()
   settings: Settings = settingsDefault
   paused: string | null = null
@@ -118,21 +124,43 @@ export class Shadow {
   pick(request: Request, max: number): ReadonlyArray<ShadowPick> {
     if (this.paused !== null) return []
     const picked: Array<ShadowPick> = []
-    const probing = new Set<string>()
+    let left = this.takeable(request)
     let passedOver = 0
-    for (const task of this.takeable(request)) {
+    const turns = new Map(this.turns)
+    while (left.length > 0 && picked.length < max) {
+      const byTurn = (a: ShadowTask, b: ShadowTask): number =>
+        (turns.get(a.facts.tenant) ?? 0) - (turns.get(b.facts.tenant) ?? 0) || byTenantName(a.facts.tenant, b.facts.tenant)
+      const task = [...left].sort(byTurn)[0] as ShadowTask
+      const { tenant } = task.facts
       const { type } = task.facts
-      if (probing.has(type)) continue
+      left = left.filter((other) => other !== task)
       if (task.barred.includes(request.agent)) {
-        if (++passedOver >= this.settings.assignment.maxQueueScanBatch) break
+        if (++passedOver > this.settings.assignment.maxQueueScanBatch) break
         continue
       }
       const probe = this.breakers.get(type)?.state === 'half-open'
-      if (probe) probing.add(type)
+      if (probe) left = left.filter(({ facts }) => facts.type !== type)
       picked.push({ task, probe })
-      if (picked.length === max) break
+      if (this.hasTenants) turns.set(tenant, (turns.get(tenant) ?? 0) + this.leaseCost(tenant))
     }
     return picked
+  }
+
+  /** Virtual time of one lease: 5,040,000 at weight 1. */
+  private leaseCost(tenant: string | undefined): number {
+    const { tenants } = this.settings.assignment
+    const weight = tenant !== undefined && Object.hasOwn(tenants, tenant) ? tenants[tenant] : tenants['default']
+    return Math.max(1, Math.round(5_040_000 / (weight ?? 1)))
+  }
+
+  /** Tenants with a pending task whose type is admitted by its breaker. */
+  private tenantsWithWork(): ReadonlySet<string | undefined> {
+    return new Set(this.tasks.filter((task) => this.statusOf(task) === 'pending' && this.admits(task)).map(({ facts }) => facts.tenant))
+  }
+
+  private admits({ facts }: ShadowTask): boolean {
+    const breaker = this.breakers.get(facts.type)
+    return breaker === undefined || breaker.state === 'closed' || (breaker.state === 'half-open' && breaker.probe === null)
   }
 
   private takeable({ types, phases, skills, tenant }: Request): ReadonlyArray<ShadowTask> {
@@ -141,11 +169,7 @@ export class Shadow {
       (phases === undefined || facts.phase === undefined || phases.includes(facts.phase)) &&
       (tenant === undefined || facts.tenant === tenant) &&
       (facts.skills ?? []).every((skill) => (skills ?? []).includes(skill))
-    const admits = ({ facts }: ShadowTask): boolean => {
-      const breaker = this.breakers.get(facts.type)
-      return breaker === undefined || breaker.state === 'closed' || (breaker.state === 'half-open' && breaker.probe === null)
-    }
-    return this.tasks.filter((task) => this.statusOf(task) === 'pending' && fits(task) && admits(task)).sort(byPriorityThenAge)
+    return this.tasks.filter((task) => this.statusOf(task) === 'pending' && fits(task) && this.admits(task)).sort(byPriorityThenAge)
   }
 
   fold(event: QueueEvent): void {
@@ -158,7 +182,24 @@ export class Shadow {
     const task = id === undefined ? undefined : this.task(id)
     if (task !== undefined) task.lastRevision = this.revision
     this.deleted = null
+    const withWork = this.hasTenants ? this.tenantsWithWork() : undefined
+    if (event.type === 'Claimed') this.lastToken = event.data.token
+    if (event.type === 'Claimed' && task !== undefined && this.hasTenants) this.chargeFor(task, event.data.token)
     this.foldOn(event, task as ShadowTask)
+    if (!this.hasTenants) return
+    // A tenant that had nothing to take comes back at the virtual time of the last lease.
+    for (const tenant of this.tenantsWithWork()) {
+      if (withWork?.has(tenant) === true) continue
+      const isForgiven = (this.lastTokens.get(tenant) ?? 0) <= this.lastToken - 10_000
+      this.turns.set(tenant, isForgiven ? this.turn : Math.max(this.turns.get(tenant) ?? 0, this.turn))
+    }
+  }
+
+  private chargeFor({ facts: { tenant } }: ShadowTask, token: number): void {
+    this.lastTokens.set(tenant, token)
+    const turn = this.turns.get(tenant) ?? 0
+    this.turn = Math.max(this.turn, turn)
+    this.turns.set(tenant, turn + this.leaseCost(tenant))
   }
 
   /** All tasks except the finished ones whose retention is over at `at`. */
@@ -266,6 +307,7 @@ export class Shadow {
   private enter(event: EventOf<'TaskEnqueued'> | EventOf<'TaskImported'>): void {
     const history = event.type === 'TaskImported' ? event.data : undefined
     const availableAt = event.data.availableAt ?? 0
+    if (event.data.tenant !== undefined) this.hasTenants = true
     this.tasks.push({
       facts: event.data,
       createdAt: history?.createdAt ?? event.at,
@@ -354,6 +396,10 @@ export class Shadow {
   }
 }
 
+/** No tenant comes first. */
+const byTenantName = (a: string | undefined, b: string | undefined): number =>
+  a === b ? 0 : a === undefined ? -1 : b === undefined ? 1 : a < b ? -1 : 1
+
 export const byPriorityThenAge = (a: ShadowTask, b: ShadowTask): number =>
   b.facts.priority - a.facts.priority || a.facts.number - b.facts.number
 
@@ -376,7 +422,8 @@ type Loose = Record<string, unknown>
 const structured = (settings: Settings): Loose & { breakers: Loose } => JSON.parse(JSON.stringify(settings)) as Loose & { breakers: Loose }
 const merge = (into: Loose, part: object): void => {
   for (const [key, value] of Object.entries(part)) {
-    if (typeof value === 'object' && value !== null) merge(into[key] as Loose, value as object)
+    if (value === null) delete into[key]
+    else if (typeof value === 'object') merge(into[key] as Loose, value as object)
     else into[key] = value
   }
 }

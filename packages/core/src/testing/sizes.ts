@@ -8,6 +8,7 @@ export interface Sizes {
   readonly retained: number
   readonly groups: number
   readonly emptyGroups: number
+  readonly tenants: number
   readonly breakers: number
   /** Slots of the index by number, used or not. */
   readonly numberSlots: number
@@ -21,9 +22,6 @@ export const sizesOf = (state: QueueState): Sizes => {
   const tables = QueueState.tablesOf(state)
   const tasks = [...tables.byNumber.values()]
   const retained = tasks.filter((task) => isFinal(task.status)).length
-  const lists = [...tables.groups.values()].map((group) =>
-    Object.values(group.byStatus).reduce((sum, list) => sum + list.size, 0),
-  )
   const sum = (sets: Iterable<{ readonly size: number }>): number => [...sets].reduce((total, set) => total + set.size, 0)
   const pointedTo = [
     ...tasks.flatMap((task) => task.dependents),
@@ -33,7 +31,8 @@ export const sizesOf = (state: QueueState): Sizes => {
     live: tasks.length - retained,
     retained,
     groups: tables.groups.size,
-    emptyGroups: lists.filter((size) => size === 0).length,
+    emptyGroups: [...tables.groups.values()].filter(({ size }) => size === 0).length,
+    tenants: tables.shares.byTenant.size,
     breakers: tables.breakers.size,
     numberSlots: tables.byNumber.capacity,
     entries: {
@@ -44,7 +43,8 @@ export const sizesOf = (state: QueueState): Sizes => {
       leases: sum(tables.leases.values()),
       timers: tables.delays.size + tables.leaseEnds.size,
       finished: tables.finished.size,
-      groups: lists.reduce((total, size) => total + size, 0),
+      lists: sum([...tables.lists.values()].flatMap((byStatus) => Object.values(byStatus))),
+      ready: sum([...tables.groups.values()].map(({ ready }) => ready)),
     },
     ghosts: pointedTo.filter((task) => tables.byId.get(task.id) !== task).length,
   }

@@ -4,15 +4,19 @@
  * inner structure depends on how they were filled are shown by their contents.
  */
 import { QueueState } from '../queue-state.js'
+import { FairShare } from '../ready/fair-share.js'
 import { SortedList } from '../sorted-list.js'
-import type { Breaker, Group, TaskRecord } from '../state.js'
+import type { Breaker, Group, TaskRecord, TenantShare } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal } from '../task.js'
 import { TaskNumbers } from '../task-numbers.js'
 import { TextIndex } from '../text-index.js'
 
-/** Members of the tables that are not part of the state: undo log, walks, caches, hash seed. */
-const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'asked', 'expected', 'next', 'seed'])
+/**
+ * Members of the tables and records that are not part of the state: undo log, walks, hash seed, and the kept shapes of
+ * claims. The groups show which of their tasks are ready.
+ */
+const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'shapes', 'shapesVersion', 'turns', 'savedFor'])
 
 export const textOf = (state: QueueState): string => {
   const tables = QueueState.tablesOf(state)
@@ -33,6 +37,7 @@ export const differenceOf = (left: string, right: string): string => {
 
 const tableText = (value: unknown, tables: Tables): string => {
   if (value instanceof TaskNumbers) return lines([...value.values()].map(recordText))
+  if (value instanceof FairShare) return sharesText(value)
   if (value instanceof TextIndex) return indexText(value as TextIndex<TaskRecord>, tables)
   if (!(value instanceof Map)) return isRecord(value) ? recordText(value) : valueText(value)
   const entries = [...(value as ReadonlyMap<string, unknown>)].sort(([a], [b]) => (a < b ? -1 : 1))
@@ -44,9 +49,11 @@ const lines = (texts: ReadonlyArray<string>): string => texts.map((text) => `\n 
 /** All fields of a record except the one of the undo log. */
 const recordText = (record: object): string =>
   entriesOf(record)
-    .filter(([name]) => name !== 'savedFor')
+    .filter(([name, value]) => !beside.has(name) || value instanceof SortedList)
     .map(([name, value]) => `${name}=${name === 'dependents' ? valueText(waiting(value as TaskRecord['dependents'])) : valueText(value)}`)
     .join(' ')
+
+const sharesText = ({ byTenant }: FairShare): string => lines([...byTenant.values()].map(recordText).sort())
 
 /** The dependents without cancelled ones, which may stay there until they are evicted. */
 const waiting = (dependents: ReadonlyArray<TaskRecord>): ReadonlyArray<TaskRecord> => dependents.filter(({ status }) => !isFinal(status))
@@ -67,6 +74,7 @@ const valueText = (value: unknown): string => {
   if (value instanceof Set) return `{${[...(value as ReadonlySet<unknown>)].map(valueText).sort().join(' ')}}`
   if (isTask(value)) return `#${value.number}`
   if (isGroup(value)) return `[${value.key}]`
+  if (isShare(value)) return `[${String(value.name)}]`
   if (isBreaker(value)) return `[${value.type}]`
   const own = value instanceof Map ? [...(value as ReadonlyMap<string, unknown>)] : entriesOf(value)
   const members = own.filter(([, member]) => typeof member !== 'function').sort(([a], [b]) => (a < b ? -1 : 1))
@@ -78,5 +86,6 @@ const entriesOf = (value: object): Array<[string, unknown]> => Object.entries(va
 
 const isTask = (value: object): value is TaskRecord => 'enqueuedRevision' in value
 const isGroup = (value: object): value is Group => 'byStatus' in value
+const isShare = (value: object): value is TenantShare => 'turn' in value && 'groups' in value
 const isBreaker = (value: object): value is Breaker => 'halfOpenAt' in value
 const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null && (isTask(value) || isGroup(value) || isBreaker(value) || 'savedFor' in value)

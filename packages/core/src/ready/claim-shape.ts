@@ -1,0 +1,100 @@
+/**
+ * The shape of a claim: what it asks for, whoever asks. Workers send the same types, phases, skills and tenant over and
+ * over, so the groups that match are kept for each shape, by tenant, and are updated as groups open and close. A claim
+ * looks at the open groups of its shape only, and claims that wait wait for their shape (INV-28).
+ */
+import type { CommandOf } from '../commands.js'
+import { SortedList } from '../sorted-list.js'
+import type { Group, TenantShare } from '../state.js'
+
+export type ShapeOf = Pick<CommandOf<'Claim'>, 'types' | 'phases' | 'skills' | 'tenant'>
+
+/** A tenant's open groups that match a shape. Never empty. */
+export interface ShapeTurn {
+  readonly share: TenantShare
+  readonly groups: Array<Group>
+  /** The list in which it stands by the tenant's turn. */
+  readonly order: SortedList<ShapeTurn>
+}
+
+const turnOf = ({ share }: ShapeTurn): number => share.turn
+/** Tenants with the same turn are served by name; tasks without a tenant come first. */
+export const byName = (a: TenantShare, b: TenantShare): number =>
+  a.name === b.name ? 0 : a.name === undefined || (b.name !== undefined && a.name < b.name) ? -1 : 1
+
+export class ClaimShape {
+  /** The tenants with open groups, by whose turn it is. */
+  readonly turns = new SortedList<ShapeTurn>(turnOf, (a, b) => byName(a.share, b.share))
+  private readonly byShare = new Map<TenantShare, ShapeTurn>()
+  /** When it was used last, counted in uses of all shapes. */
+  lastUse = 0
+  /** Number of claims that wait for it, and whether there may be more for them. */
+  waiting = 0
+  isWoken = false
+
+  /** `isKept`: it is told of changes. Otherwise it is made for one question. */
+  constructor(
+    private readonly asked: ShapeOf,
+    private readonly isKept: boolean,
+  ) {}
+
+  get hasWork(): boolean {
+    return this.turns.size > 0
+  }
+
+  matches(group: Group): boolean {
+    return mayTake(this.asked, group)
+  }
+
+  open(group: Group): void {
+    const { share } = group
+    const known = this.byShare.get(share)
+    if (known !== undefined) {
+      known.groups.push(group)
+      return
+    }
+    const turn = { share, groups: [group], order: this.turns }
+    this.byShare.set(share, turn)
+    this.turns.add(turn)
+    if (this.isKept) share.turns = [...share.turns, turn]
+  }
+
+  close(group: Group): void {
+    const turn = this.byShare.get(group.share)
+    if (turn === undefined) return
+    const { groups } = turn
+    groups[groups.indexOf(group)] = groups[groups.length - 1] as Group
+    groups.pop()
+    if (groups.length === 0) this.leave(turn)
+  }
+
+  /** It is no longer kept. */
+  drop(): void {
+    for (const turn of [...this.turns]) this.leave(turn)
+  }
+
+  private leave(turn: ShapeTurn): void {
+    const { share } = turn
+    this.turns.remove(turn)
+    this.byShare.delete(share)
+    if (this.isKept) share.turns = share.turns.filter((other) => other !== turn)
+  }
+}
+
+/** Equal for shapes that match the same groups in the same words. */
+export const shapeKey = ({ types, phases, skills, tenant }: ShapeOf): string =>
+  phases === undefined && skills === undefined && tenant === undefined && types?.length === 1
+    ? (types[0] as string)
+    : JSON.stringify([types, phases, skills, tenant])
+
+/** Whether the group matches what the claim asks for. */
+export const mayTake = ({ types, phases, skills, tenant }: ShapeOf, group: Group): boolean => {
+  if (tenant !== undefined && group.tenant !== tenant) return false
+  if (types !== undefined && !types.some((pattern) => matchesType(pattern, group.type))) return false
+  if (phases !== undefined && group.phase !== undefined && !phases.includes(group.phase)) return false
+  return group.skills.length === 0 || group.skills.every((skill) => skills?.includes(skill) === true)
+}
+
+/** `eng-backend`, `eng-*`, `*`. */
+export const matchesType = (pattern: string, type: string): boolean =>
+  pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : pattern === type

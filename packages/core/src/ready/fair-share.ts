@@ -1,0 +1,143 @@
+/**
+ * Tenants' fair share (TQM-ASSIGN-004, INV-12): start-time fair queueing (Goyal, Vin, Cheng 1996) over leases granted. Each
+ * tenant has a virtual time, its *turn*, which grows by 1/weight with each lease, and the tenant with the least is served
+ * next. A tenant that had nothing to take comes back at the virtual time of the last lease, so it has saved no credit. If
+ * it was ahead of that, it stays ahead, unless {@link debtLeases} leases were granted since its last.
+ */
+import { SortedList } from '../sorted-list.js'
+import type { Head, TenantShare } from '../state.js'
+import type { UndoLog } from '../undo-log.js'
+import { byName } from './claim-shape.js'
+
+/** Virtual time of a lease at weight 1. Divisible by 1 to 10, so that turns are whole numbers for the usual weights. */
+export const turnUnit = 5_040_000
+/** So long a tenant that comes back is still charged for its last lease. Limits what is kept of tenants without tasks. */
+export const debtLeases = 10_000
+/** Beyond this virtual time all turns are counted anew, so that they stay exact. */
+const turnMax = 2 ** 51
+
+export interface Weights {
+  readonly [tenant: string]: number
+}
+
+/** The virtual time that a lease costs this tenant. */
+export const turnCost = (name: string | undefined, weights: Weights): number => {
+  const weight = (name !== undefined && Object.hasOwn(weights, name) ? weights[name] : weights['default']) ?? 1
+  return Math.max(1, Math.round(turnUnit / weight))
+}
+
+export type ShareEntry = readonly [tenant: string | null, turn: number, lastToken: number]
+
+export class FairShare {
+  /** Tenants with tasks, and those without that may come back ahead of the others. */
+  readonly byTenant = new Map<string | undefined, TenantShare>()
+  /** The latter, by their last lease. */
+  private readonly idle = new SortedList<TenantShare>((share) => share.lastToken, byName)
+
+  constructor(
+    private readonly head: Readonly<Head>,
+    private readonly touchHead: () => Head,
+    private readonly undoLog: UndoLog,
+  ) {}
+
+  /** The share of this tenant, which is about to have a task. */
+  of(name: string | undefined): TenantShare {
+    const known = this.byTenant.get(name)
+    if (known !== undefined) return known
+    const share: TenantShare = { savedFor: 0, name, turn: 0, lastToken: 0, groups: 0, open: 0, turns: noTurns }
+    this.byTenant.set(name, share)
+    return share
+  }
+
+  /** The tenant has tasks in one more group. */
+  join(share: TenantShare): void {
+    if (share.groups++ > 0) return
+    this.byTenant.set(share.name, share)
+    if (this.idle.remove(share)) this.noteUndo(() => this.keepIdle(share))
+  }
+
+  /** The tenant has tasks in one group less. */
+  part(share: TenantShare): void {
+    if (--share.groups > 0) return
+    // When a first task is undone, what the tenant was before is put back by the undo of `join`.
+    if (this.isAhead(share) && !this.undoLog.isUndoing) this.idle.add(share)
+    else this.byTenant.delete(share.name)
+  }
+
+  /** The tenant has something to take again. */
+  comeBack(share: TenantShare): void {
+    if (!this.isAhead(share)) this.setTurn(share, this.head.turn, share.lastToken)
+  }
+
+  /** The tenant got a lease. In a queue without tenants nothing is counted. */
+  charge(share: TenantShare, token: number, weights: Weights): void {
+    if (!this.head.hasTenants) return
+    const head = this.touchHead()
+    head.turn = Math.max(head.turn, share.turn)
+    this.setTurn(share, share.turn + turnCost(share.name, weights), token)
+    for (let first = this.idle.first(); first !== undefined && !this.isRecent(first); first = this.idle.first()) this.forget(first)
+    if (head.turn > turnMax) this.countAnew(head)
+  }
+
+  /** All shares whose turn is not 0, for a snapshot. */
+  entries(): ReadonlyArray<ShareEntry> {
+    const shares = [...this.byTenant.values()].filter(({ turn }) => turn > 0)
+    return shares.sort(byName).map(({ name = null, turn, lastToken }) => [name, turn, lastToken])
+  }
+
+  /** Puts the turns of a snapshot in place, when its tasks are. */
+  restore(entries: ReadonlyArray<ShareEntry>): void {
+    for (const share of this.byTenant.values()) if (share.turn !== 0) this.setTurn(share, 0, 0)
+    for (const [name, turn, lastToken] of entries) {
+      const share = this.of(name ?? undefined)
+      this.setTurn(share, turn, lastToken)
+      if (share.groups === 0) this.idle.add(share)
+    }
+  }
+
+  private isAhead(share: TenantShare): boolean {
+    return share.turn > this.head.turn && this.isRecent(share)
+  }
+
+  private isRecent({ lastToken }: TenantShare): boolean {
+    return lastToken > this.head.lastToken - debtLeases
+  }
+
+  private setTurn(share: TenantShare, turn: number, lastToken: number): void {
+    if (this.undoLog.mustSave(share)) {
+      const before = { turn: share.turn, lastToken: share.lastToken }
+      this.noteUndo(() => this.moveTo(share, before.turn, before.lastToken))
+    }
+    this.moveTo(share, turn, lastToken)
+  }
+
+  private moveTo(share: TenantShare, turn: number, lastToken: number): void {
+    const isIdle = this.idle.remove(share)
+    for (const place of share.turns) place.order.remove(place)
+    share.turn = turn
+    share.lastToken = lastToken
+    for (const place of share.turns) place.order.add(place)
+    if (isIdle) this.idle.add(share)
+  }
+
+  private forget(share: TenantShare): void {
+    this.idle.remove(share)
+    this.byTenant.delete(share.name)
+    this.noteUndo(() => this.keepIdle(share))
+  }
+
+  private keepIdle(share: TenantShare): void {
+    this.byTenant.set(share.name, share)
+    this.idle.add(share)
+  }
+
+  private noteUndo(undo: () => void): void {
+    if (this.undoLog.isRecording && !this.undoLog.isUndoing) this.undoLog.note({ undo })
+  }
+
+  private countAnew(head: Head): void {
+    for (const share of this.byTenant.values()) this.setTurn(share, Math.max(0, share.turn - head.turn), share.lastToken)
+    head.turn = 0
+  }
+}
+const noTurns: ReadonlyArray<never> = []
