@@ -68,7 +68,7 @@ describe('deleting a queue', () => {
   }
 
   test('is refused while anything in it is unfinished, dead letters included, and says what', () => {
-    const q = new Queue().enqueue(task('a'), task('b'), task('c', { dependencies: ['b'] }))
+    const q = new Queue().enqueue(task('a', { priority: 9 }), task('b'), task('c', { dependencies: ['b'] }))
     q.kill('a')
     const refusal = q.refuse({ type: 'DeleteQueue', reason })
     expect(refusal).toMatchObject({ code: 'wrong-state', detail: expect.stringMatching(/1 blocked, 1 pending, 1 dead-letter/) as string })

@@ -77,7 +77,7 @@ test.each<readonly [unknown, string]>([
 test.each<readonly [t.Mixed, unknown, string]>([
   [SettingsPatch, { decisionReport: 'maybe' }, 'decisionReport must be one of required, optional, not "maybe"'],
   [SettingsPatch, { breakers: { overrides: { work: 5 } } }, 'breakers.overrides.work must be an object or null, not 5'],
-  [SettingsPatch, { policy: 'random' }, 'policy must be "priority", not "random"'],
+  [SettingsPatch, { policy: 'random' }, 'policy must be one of priority, score, not "random"'],
   [commandCodecs.Heartbeat, { type: 'Heartbeat', task: 't', agent: '', token: 1 }, 'agent must be an agent id (1–128 printable characters), not ""'],
   [commandCodecs.Fail, { type: 'Fail', task: 't', agent: 'a', token: 1, error: { message: 'm' }, retryable: 1 }, 'retryable must be true or false, not 1'],
 ])('TQM-CFG: an invalid setting or outcome: %#', (codec, input, sentence) => {

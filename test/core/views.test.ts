@@ -68,13 +68,6 @@ test.each(filters.map((filter) => [filter]))('TQM-DM-003: %j finds what a scan f
   }
 })
 
-test.each(['acme', undefined])('TQM-DM-003: the pending tasks of tenant %s are listed in the order in which they are claimed', (tenant) => {
-  const listed = listTasks(q.state, { statuses: ['pending'] }, 99).tasks.filter((each) => each.tenant === tenant).map(({ id }) => id)
-  const claimed = Shadow.of(q.log).pick({ agent: 'cy', skills: [] }, 99).filter(({ task: { facts } }) => facts.tenant === tenant)
-  expect(claimed.map(({ task: { facts } }) => facts.task)).toEqual(listed)
-  expect(listed.length).toBeGreaterThan(0)
-})
-
 test('TQM-DM-003: depth by status, band, type, phase and tenant equals the result of a scan', () => {
   expect(depthOf(q.state)).toEqual(depthInShadow(Shadow.of(q.log)))
 })

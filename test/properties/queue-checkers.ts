@@ -151,11 +151,11 @@ export const conservation = (): Checker => {
 
 /** INV-11: claims equal the brute-force choice. */
 export const bestFirst = (): Checker => ({
-  command: ({ shadow }, command, decision) => {
+  command: ({ shadow }, command, decision, { at }) => {
     if (command.type !== 'Claim' || decision._tag === 'Left') return
     const { type: _, max, ...request } = command
     const got = decision.right.map((event) => (event.type === 'Claimed' ? [event.data.task, event.data.probe === true] : event.type))
-    same(got, shadow.pick(request, max).map(({ task, probe }) => [task.facts.task, probe]), `given to ${command.agent}`)
+    same(got, shadow.pick(request, max, at).map(({ task, probe }) => [task.facts.task, probe]), `given to ${command.agent}`)
   },
 })
 

@@ -26,6 +26,8 @@ export interface TaskSpec {
   readonly reuseId: number | null
   readonly dependencies: ReadonlyArray<number>
   readonly delaySeconds: number
+  /** From its enqueueing on; may be in the past. */
+  readonly deadlineSeconds?: number | null
   readonly timeout: number
   readonly maxRetries: number
   readonly backoffSeconds: number
@@ -94,6 +96,7 @@ const taskSpec: fc.Arbitrary<TaskSpec> = fc.record({
     { weight: 2, arbitrary: fc.array(index, { minLength: 1, maxLength: 2 }) },
   ),
   delaySeconds: fc.constantFrom(0, 0, 0, 0, 0, 0, 5, 90),
+  deadlineSeconds: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(-5, 20, 60, 70, 95, 300, 1_000) }),
   timeout: fc.constantFrom(1, 30, 30, 3_600),
   maxRetries: fc.constantFrom(0, 1, 1, 2, 3),
   backoffSeconds: fc.constantFrom(0, 1, 60),
@@ -119,6 +122,24 @@ export const settingsPatch: fc.Arbitrary<SettingsPatch> = fc.record(
     retentionSeconds: fc.constantFrom(0, 30, 600, 604_800),
     maxAttempts: fc.constantFrom(2, 4, 25),
     defaults: fc.record({ jitter: fc.constantFrom(0, 0.1, 1), maxBackoffSeconds: fc.constantFrom(1, 3_600) }, { requiredKeys: [] }),
+    policy: fc.constantFrom('priority' as const, 'score' as const, 'score' as const),
+    score: fc.record(
+      {
+        // Weights and times for which the rates are whole, so that the formula and the units agree.
+        priority: fc.constantFrom(0, 0.1, 0.45),
+        age: fc.constantFrom(0, 0.2, 0.4),
+        deadline: fc.constantFrom(0, 0.15, 0.5),
+        blockers: fc.constantFrom(0, 0.15, 1),
+        retries: fc.constantFrom(0, 0.05, 0.5),
+        ageCeiling: fc.constantFrom(30, 600, 3_600),
+        slaUrgencyWindow: fc.constantFrom(60, 300, 900),
+        slaBoost: fc.constantFrom(1, 1.25, 2),
+        starvationLimit: fc.constantFrom(10, 100, 7_200),
+        starvationFloor: fc.constantFrom(0, 0.6, 1),
+        blockerCeiling: fc.constantFrom(1, 2, 10),
+      },
+      { requiredKeys: [] },
+    ),
     assignment: fc.record(
       {
         maxQueueScanBatch: fc.constantFrom(1, 2, 200),

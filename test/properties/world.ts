@@ -321,6 +321,7 @@ export class World {
         dependencies: spec.dependencies.map((d) => at(population, d)).filter((d) => d !== id),
         skills: spec.skills.map((skill) => at(skillNames, skill)),
         ...(spec.delaySeconds === 0 ? {} : { availableAt: this.clock + spec.delaySeconds * 1_000 }),
+        ...((spec.deadlineSeconds ?? null) === null ? {} : { deadlineAt: this.clock + Number(spec.deadlineSeconds) * 1_000 }),
         ...(spec.phase === null ? {} : { phase: spec.phase }),
         ...(spec.tenant === null ? {} : { tenant: at(tenants, spec.tenant) }),
         ...(spec.ticket === null ? {} : { ticketId: `T-${spec.ticket}` }),

@@ -16,12 +16,16 @@ import { isFinal, type Status } from './task.js'
 import type { Unreadable } from './upcast.js'
 import { isNewer } from './version.js'
 
+/** Number of tasks that are moved to another lane with one event at most. Decisions look at the others one by one. */
+const placedMax = 64
+
 export const apply = (tables: Tables, event: QueueEvent): void => {
   const head = tables.touchHead()
   head.revision++
   if (event.at > head.at) head.at = event.at
   const { misfits } = head
   passTime(tables)
+  tables.ready.settle(placedMax)
   applyTo(tables, event)
   // Any event after the deletion creates the queue again.
   if (event.type !== 'QueueDeleted' && head.misfits === misfits) head.deleted = null
@@ -83,7 +87,9 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       return
     case 'QueueConfigured': {
       const head = tables.head
-      head.settings = patchSettings(head.settings, event.data.patch)
+      const before = head.settings
+      head.settings = patchSettings(before, event.data.patch)
+      tables.reorder(before)
       tables.ready.wakeAll()
       return
     }
@@ -131,6 +137,8 @@ const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', a
     task.delayedUntil = 0
     task.missing = 0
     task.dependents = noTasks
+    task.blocking = 0
+    tables.stopWaiting(task)
   })
 
 const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
@@ -152,7 +160,9 @@ const queueDeleted = (tables: Tables, event: EventOf<'QueueDeleted'>): void => {
     return
   }
   tables.forgetAll()
+  const before = head.settings
   head.settings = settingsDefault
+  tables.reorder(before)
   head.paused = null
   head.deleted = event.data.reason
 }

@@ -12,8 +12,9 @@ import { type ClaimShape, matchesType, type ShapeOf } from './ready/claim-shape.
 import { QueueState } from './queue-state.js'
 import { forgotten, holderOfKey, nextForgotten as nextForgottenOf } from './retention.js'
 import type { Settings } from './settings.js'
+import type { SortedList } from './sorted-list.js'
 import type { Tables } from './tables.js'
-import { type Breaker, type BreakerState, firstRankOf, type TaskRecord, type UnreadableEvent } from './state.js'
+import { type Breaker, type BreakerState, type TaskRecord, type UnreadableEvent } from './state.js'
 import { type Band, bandOf, type Status } from './task.js'
 import { type TaskView, viewOf } from './task-view.js'
 
@@ -50,20 +51,18 @@ export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
   let oldest: TaskRecord | undefined
   for (const group of tables.ready.groupsWithTasks) {
     const count = (into: Map<string, number>, key: string | undefined): void => {
-      if (key !== undefined) into.set(key, (into.get(key) ?? 0) + group.ready.size)
+      if (key !== undefined) into.set(key, (into.get(key) ?? 0) + group.ready)
     }
     count(byType, group.type)
     count(byPhase, group.phase)
     count(byTenant, group.tenant)
   }
   for (const { pending } of tables.lists.values()) {
-    let before = 0
-    for (let priority = 10; priority >= 1; priority--) {
-      const until = pending.countBelow(firstRankOf(priority - 1))
-      byPriority[bandOf(priority)] += until - before
-      before = until
-      const head = pending.seek(firstRankOf(priority)).item
-      if (head !== undefined && (oldest === undefined || head.number < oldest.number)) oldest = head
+    for (let priority = 1; priority < pending.length; priority++) {
+      const list = pending[priority] as SortedList<TaskRecord>
+      byPriority[bandOf(priority)] += list.size
+      const first = list.first()
+      if (first !== undefined && (oldest === undefined || first.number < oldest.number)) oldest = first
     }
   }
   return {
@@ -250,6 +249,9 @@ export const nextLeaseEnd = (state: QueueState): number | undefined => nextLease
 /** When the first delay ends, or the first breaker turns half-open by itself; `undefined` for never. */
 export const nextOtherDue = (state: QueueState): number | undefined => nextOther(QueueState.tablesOf(state))
 
+/** When a ready task will next be in another lane: see {@link forget}. `undefined` for never. */
+export const nextMisplaced = (state: QueueState): number | undefined => QueueState.tablesOf(state).ready.nextMisplaced
+
 /** When the next finished task will be forgotten; `undefined` if none is retained. */
 export const nextForgotten = (state: QueueState): number | undefined => nextForgottenOf(QueueState.tablesOf(state))
 
@@ -257,9 +259,9 @@ export const nextForgotten = (state: QueueState): number | undefined => nextForg
 export const taskCount = (state: QueueState): number => QueueState.tablesOf(state).byId.size
 export const pendingCount = (state: QueueState): number => QueueState.tablesOf(state).counts.pending
 
-/** Whether this claim would get a task now. */
-export const isClaimable = (state: QueueState, request: ClaimRequest): boolean =>
-  pickTasks(QueueState.tablesOf(state), request, 1).length > 0
+/** Whether this claim would get a task at `at`. Default: the state's own time. */
+export const isClaimable = (state: QueueState, request: ClaimRequest, at = timeOf(state)): boolean =>
+  pickTasks(QueueState.tablesOf(state), request, 1, at).length > 0
 
 /**
  * Keeps what the claims that ask for the same look at, so that the next one costs less. It may count the claims that

@@ -55,11 +55,14 @@ export const skip = (state: QueueState, type: string, event: Unreadable): QueueS
 }
 
 /**
- * Removes finished tasks whose retention is over at `at`: the longest finished first, `max` at most. No decision and no
- * view depends on this, so it is not an event. It frees memory in an idle queue. Consumes `state`.
+ * Removes finished tasks whose retention is over at `at`, the longest finished first, and moves ready tasks to the lanes
+ * in which they are at `at`: `max` at most of each. No decision and no view depends on this, so it is not an event. It
+ * frees memory in an idle queue, and keeps claims fast. `at` must not be later than that of later decisions. Consumes `state`.
  */
 export const forget = (state: QueueState, at: number, max: number): QueueState => {
-  evictForgotten(QueueState.tablesOf(state), at, max)
+  const tables = QueueState.tablesOf(state)
+  evictForgotten(tables, at, max)
+  tables.ready.settle(max, at)
   return QueueState.step(state)
 }
 
@@ -71,6 +74,8 @@ export const release = (state: QueueState, point: Mark): void => QueueState.tabl
 
 /** The state as it was at the mark. Consumes `state`. The mark and later ones are removed. */
 export const rollback = (state: QueueState, point: Mark): QueueState => {
-  QueueState.tablesOf(state).undoLog.rollback(point)
+  const tables = QueueState.tablesOf(state)
+  tables.undoLog.rollback(point)
+  tables.ready.rolledBack()
   return QueueState.step(state)
 }

@@ -32,16 +32,39 @@ const assignment = {
   /** How many candidates one claim may pass over (tasks that this agent is barred from). */
   maxQueueScanBatch: integer(1, 100_000),
 }
+/** How the score of a waiting task is made up (TQM-PRI-002 to TQM-PRI-004): see `ready/score.ts`. */
+const scoreParts = {
+  /** Weights of the parts. */
+  priority: between(0, 1),
+  age: between(0, 1),
+  deadline: between(0, 1),
+  blockers: between(0, 1),
+  retries: between(0, 1),
+  /** Seconds after which the age counts in full. */
+  ageCeiling: PositiveSeconds,
+  /** Seconds before the deadline from which on it counts, and the factor by which the score grows then. */
+  slaUrgencyWindow: PositiveSeconds,
+  slaBoost: between(1, 10),
+  /** Seconds after which a task is starved, and the least score of a starved task with policy `score`. */
+  starvationLimit: PositiveSeconds,
+  starvationFloor: between(0, 10),
+  /** Number of blocked tasks that counts in full. */
+  blockerCeiling: integer(1, 1_000_000),
+}
+const ScoreSettings = t.type(scoreParts)
+export type ScoreSettings = t.TypeOf<typeof ScoreSettings>
+
 /** A tenant's share of the leases, in relation to the others' (TQM-ASSIGN-004). */
 const Weight = between(0.01, 1_000)
 
 /**
- * `policy: priority` serves the highest priority first, and the oldest first within a priority. With `decisionReport: required`,
+ * With `policy: priority` starved tasks are served first, then by priority, then by score, then first in, first out. With `policy: score` by score
+ * first, then by priority. With `decisionReport: required`,
  * a task that is completed without a report becomes *incomplete* (LK-02).
  */
 export const Settings = t.type(
   {
-    policy: t.literal('priority'),
+    policy: t.keyof({ priority: null, score: null }, 'policy'),
     decisionReport: t.keyof({ required: null, optional: null }, 'decisionReport'),
     /** What makes a new task a duplicate of a known one: equal type and payload (`content`), an equal key of the producer (`key`), or nothing (`off`). */
     deduplicate: Deduplicate,
@@ -50,6 +73,7 @@ export const Settings = t.type(
     /** Number of claims without success after which a task becomes a dead letter (GB-02). */
     maxAttempts: integer(1, 1_000_000),
     defaults: t.type(defaults),
+    score: ScoreSettings,
     assignment: t.type({ ...assignment, /** Weights by tenant; `default` is that of all others. */ tenants: t.record(Name, Weight) }),
     breakers: t.type({ defaults: BreakerSettings, overrides: t.record(TaskType, t.partial(breaker)) }),
   },
@@ -64,6 +88,19 @@ export const settingsDefault: Settings = {
   retentionSeconds: 604_800,
   maxAttempts: 25,
   defaults: { timeout: 3_600, maxRetries: 3, backoffSeconds: 60, maxBackoffSeconds: 3_600, jitter: 0.1 },
+  score: {
+    priority: 0.45,
+    age: 0.2,
+    deadline: 0.15,
+    blockers: 0.15,
+    retries: 0.05,
+    ageCeiling: 3_600,
+    slaUrgencyWindow: 900,
+    slaBoost: 1.25,
+    starvationLimit: 7_200,
+    starvationFloor: 0.6,
+    blockerCeiling: 10,
+  },
   assignment: { maxQueueScanBatch: 200, tenants: { default: 1 } },
   breakers: {
     defaults: { failureThreshold: 5, cooldownSeconds: 300, halfOpenAfter: 60, countOn: 'dead-letter' },
@@ -80,6 +117,7 @@ export const SettingsPatch = t.exact(
     retentionSeconds: Settings.props.retentionSeconds,
     maxAttempts: Settings.props.maxAttempts,
     defaults: t.exact(t.partial(defaults)),
+    score: t.exact(t.partial(scoreParts)),
     assignment: t.exact(t.partial({ ...assignment, tenants: t.record(Name, t.union([Weight, t.null])) })),
     breakers: t.exact(
       t.partial({
@@ -95,11 +133,12 @@ export type SettingsPatch = t.TypeOf<typeof SettingsPatch>
 export const patchSettings = (settings: Settings, patch: SettingsPatch): Settings => {
   const overrides = patchedMembers(settings.breakers.overrides, patch.breakers?.overrides, (before, override) => ({ ...before, ...given(override) }))
   const tenants = patchedMembers(settings.assignment.tenants, patch.assignment?.tenants, (_, weight) => weight)
-  const { defaults: _, assignment: __, breakers: ___, ...scalars } = patch
+  const { defaults: _, score: __, assignment: ___, breakers: ____, ...scalars } = patch
   return {
     ...settings,
     ...given(scalars),
     defaults: { ...settings.defaults, ...given(patch.defaults) },
+    score: patch.score === undefined ? settings.score : { ...settings.score, ...given(patch.score) },
     assignment: { ...settings.assignment, ...given(patch.assignment), tenants },
     breakers: { defaults: { ...settings.breakers.defaults, ...given(patch.breakers?.defaults) }, overrides },
   }

@@ -6,6 +6,7 @@
  * moment it began (see `task-walk.ts`).
  */
 import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
+import { policyOf } from './ready/policy.js'
 import type { ShareEntry } from './ready/fair-share.js'
 import type { Breaker, Group, Head, TaskRecord } from './state.js'
 import { sortedByKey } from './sorted-list.js'
@@ -88,6 +89,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     tables = new Tables(head.queue, seed)
     const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, ...fields } = head
     Object.assign(tables.head, fields)
+    tables.ready.reorder(policyOf(tables.head.settings))
     groups = groupTexts.map(([type, phase, skills, tenant]) =>
       (tables as Tables).group(type, phase ?? undefined, skills, tenant ?? undefined),
     )

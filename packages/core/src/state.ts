@@ -3,6 +3,7 @@ import { type DeadLetterReason, expiryCauses } from './events.js'
 import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
 import type { ClaimShape, ShapeTurn } from './ready/claim-shape.js'
+import type { Lane } from './ready/lane.js'
 import type { SortedList } from './sorted-list.js'
 import type { Phase, Status } from './task.js'
 import type { ExtraFields } from './task-fields.js'
@@ -60,8 +61,9 @@ export interface TaskRecord extends Undoable {
   attempts: number
   /** Number of dependencies that are not completed yet. */
   missing: number
-  /** Unfinished tasks that wait for this one. */
+  /** Tasks that wait for this one, cancelled ones included until they leave the state; and how many of them are unfinished. */
   dependents: Array<TaskRecord>
+  blocking: number
   /** The last claim; a live lease while the task {@link isHeld}. */
   lease: Lease | null
   /** The end of a scheduled task's delay; 0 for all others. */
@@ -84,8 +86,9 @@ export interface Group {
   readonly share: TenantShare
   /** Tasks in it. A group without any is not in the state (INV-22). */
   size: number
-  /** Those that are ready, best first: see `ready/`. */
-  readonly ready: SortedList<TaskRecord>
+  /** Those that are ready: how many, and by lane (see `ready/policy.ts`). */
+  ready: number
+  lanes: ReadonlyArray<Lane>
   /** Whether claims may take from it: see `ready/ready-index.ts`. */
   isOpen: boolean
   /** The kept shapes of claims that match it, as of a version of the set of all shapes. */
@@ -93,8 +96,8 @@ export interface Group {
   shapesVersion: number
 }
 
-/** One list for each status, by rank. */
-export type ListsByStatus = Readonly<Record<Status, SortedList<TaskRecord>>>
+/** One list for each status and priority, by number. The index is the priority. */
+export type ListsByStatus = Readonly<Record<Status, ReadonlyArray<SortedList<TaskRecord>>>>
 
 /** What a tenant has had of the queue (TQM-ASSIGN-004): see `ready/fair-share.ts`. */
 export interface TenantShare extends Undoable {
@@ -228,6 +231,7 @@ export const newTaskRecord = (init: TaskInit): TaskRecord => ({
   attempts: 0,
   missing: init.missing,
   dependents: noTasks,
+  blocking: 0,
   lease: null,
   delayedUntil: init.delayedUntil,
   finishedAt: init.finishedAt,

@@ -8,9 +8,10 @@
  */
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { FairShare } from './ready/fair-share.js'
+import { policyOf } from './ready/policy.js'
 import { ReadyIndex } from './ready/ready-index.js'
 import { UndoLog, type Undo } from './undo-log.js'
-import { settingsDefault } from './settings.js'
+import { type Settings, settingsDefault } from './settings.js'
 import { SortedList, sortedByKey } from './sorted-list.js'
 import {
   blocksDuplicates,
@@ -42,8 +43,14 @@ const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b
 /** Tasks that finished in the same millisecond are ordered by their last events. */
 const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b.lastRevision || byNumber(a, b)
 const noShapes: ReadonlyArray<never> = []
+const noLanes: ReadonlyArray<never> = []
 const newLists = (): ListsByStatus =>
-  Object.fromEntries(statuses.map((status) => [status, new SortedList<TaskRecord>(rankOf, byNumber)])) as ListsByStatus
+  Object.fromEntries(
+    statuses.map((status) => [status, Array.from({ length: 11 }, () => new SortedList<TaskRecord>(rankOf, byNumber))]),
+  ) as unknown as ListsByStatus
+const listOf = ({ group, status, priority }: TaskRecord): SortedList<TaskRecord> =>
+  // Priorities are 1 to 10.
+  group.byStatus[status][priority] as SortedList<TaskRecord>
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 export class Tables {
@@ -70,9 +77,9 @@ export class Tables {
   readonly byKey: TextIndex<TaskRecord>
   readonly byTicket = new Map<string, Set<TaskRecord>>()
   readonly groups = new Map<string, Group>()
-  /** All tasks by phase and status, by rank. */
+  /** All tasks by phase, status and priority. */
   readonly lists: ReadonlyMap<Phase | undefined, ListsByStatus> = new Map([undefined, ...phases].map((phase) => [phase, newLists()]))
-  readonly ready = new ReadyIndex((type) => this.isShut(type))
+  readonly ready = new ReadyIndex((type) => this.isShut(type), this.head, this.undoLog, policyOf(settingsDefault))
   readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
   /** The tasks that each agent holds, by token. */
   readonly leases = new Map<string, SortedList<TaskRecord>>()
@@ -127,7 +134,7 @@ export class Tables {
 
   /** Adds all tasks of a snapshot, which must be in the order of their numbers. The tables must be empty. */
   fill(tasks: ReadonlyArray<TaskRecord>): void {
-    const ranked = new Map<SortedList<TaskRecord>, Array<Array<TaskRecord>>>()
+    const listed = new Map<SortedList<TaskRecord>, Array<TaskRecord>>()
     const delayed: Array<TaskRecord> = []
     const held: Array<TaskRecord> = []
     const finished: Array<TaskRecord> = []
@@ -135,11 +142,11 @@ export class Tables {
       const { status } = task
       this.register(task)
       this.counts[status]++
-      const list = task.group.byStatus[status]
-      let bands = ranked.get(list)
-      if (bands === undefined) ranked.set(list, (bands = Array.from({ length: 10 }, () => [])))
-      // A rank is priority, then number. The tasks come by number, so one list for each priority is in the order of ranks.
-      ;(bands[10 - task.priority] as Array<TaskRecord>).push(task)
+      const list = listOf(task)
+      const fellows = listed.get(list)
+      if (fellows === undefined) listed.set(list, [task])
+      else fellows.push(task)
+      if (status === 'pending') this.ready.add(task)
       if (status === 'scheduled') delayed.push(task)
       if (isFinal(status)) finished.push(task)
       if (status === 'dead-letter') this.deadLetters.add(task)
@@ -147,9 +154,7 @@ export class Tables {
       held.push(task)
       this.hold(task, task.lease)
     }
-    for (const [list, bands] of ranked) list.fill(bands.flat())
-    // In the order of ranks, because adding at the end of a list is the fastest.
-    for (const { pending } of this.lists.values()) for (const task of pending) this.ready.add(task)
+    for (const [list, fellows] of listed) list.fill(fellows)
     this.delays.fill(sortedByKey(delayed, delayOf))
     this.leaseEnds.fill(sortedByKey(held, leaseEndOf))
     this.finished.fill(sortedByKey(finished, (task) => task.finishedAt))
@@ -204,6 +209,7 @@ export class Tables {
 
   addDependent(dependency: TaskRecord, task: TaskRecord): void {
     const { undoLog } = this
+    this.update(dependency, (record) => record.blocking++)
     if (dependency.dependents === noTasks) {
       dependency.dependents = [task]
       if (undoLog.isRecording) undoLog.note({ undo: () => (dependency.dependents = noTasks) })
@@ -212,6 +218,25 @@ export class Tables {
     const { dependents } = dependency
     dependents.push(task)
     if (undoLog.isRecording) undoLog.note({ undo: () => dependents.pop() })
+  }
+
+  /** A task that others may count among those that wait for them is finished without being completed. */
+  stopWaiting(task: TaskRecord): void {
+    for (const id of task.dependencies) {
+      const dependency = this.byId.get(id)
+      // A task with a higher number is another one, which got the id after the dependency had left the state.
+      if (dependency === undefined || isFinal(dependency.status) || dependency.number > task.number) continue
+      this.update(dependency, (record) => record.blocking--)
+    }
+  }
+
+  /** The settings of the order of tasks have changed. */
+  reorder(before: Settings): void {
+    const { settings } = this.head
+    if (settings.policy === before.policy && settings.score === before.score) return
+    const { policy } = this.ready
+    this.ready.reorder(policyOf(settings))
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.ready.reorder(policy) })
   }
 
   breaker(type: string): Breaker {
@@ -272,7 +297,8 @@ export class Tables {
       byStatus: this.lists.get(phase) as ListsByStatus,
       share: this.shares.of(tenant),
       size: 0,
-      ready: new SortedList<TaskRecord>(rankOf, byNumber),
+      ready: 0,
+      lanes: noLanes,
       isOpen: false,
       shapes: noShapes,
       shapesVersion: -1,
@@ -329,7 +355,7 @@ export class Tables {
 
   private link(task: TaskRecord): void {
     const { status } = task
-    task.group.byStatus[status].add(task)
+    listOf(task).add(task)
     this.counts[status]++
     if (status === 'pending') this.ready.add(task)
     else if (status === 'scheduled') this.delays.add(task)
@@ -343,7 +369,7 @@ export class Tables {
 
   private unlink(task: TaskRecord): void {
     const { status } = task
-    task.group.byStatus[status].remove(task)
+    listOf(task).remove(task)
     this.counts[status]--
     if (status === 'pending') this.ready.remove(task)
     else if (status === 'scheduled') this.delays.remove(task)
@@ -386,6 +412,7 @@ class TaskBefore implements Undo {
   readonly attempts: number
   readonly missing: number
   readonly dependents: Array<TaskRecord>
+  readonly blocking: number
   readonly lease: Lease | null
   readonly delayedUntil: number
   readonly finishedAt: number
@@ -402,6 +429,7 @@ class TaskBefore implements Undo {
     this.attempts = task.attempts
     this.missing = task.missing
     this.dependents = task.dependents
+    this.blocking = task.blocking
     this.lease = task.lease
     this.delayedUntil = task.delayedUntil
     this.finishedAt = task.finishedAt
@@ -421,6 +449,7 @@ class TaskBefore implements Undo {
     task.attempts = this.attempts
     task.missing = this.missing
     task.dependents = this.dependents
+    task.blocking = this.blocking
     task.lease = this.lease
     task.delayedUntil = this.delayedUntil
     task.finishedAt = this.finishedAt

@@ -18,12 +18,11 @@ export interface TaskPage {
 }
 
 /**
- * Tasks by status in the order of {@link statuses}, then by priority, then by number. Pending tasks are in
- * the order in which an agent that may take all of them would get them.
+ * Tasks by status in the order of {@link statuses}, then by priority, then by number.
  *
  * Cost: O(log n) to find the page and O(1) per task on it. Filters by phase, priority, ticket, agent and, for dead
- * letters, by signature use indexes. So do those by type and tenant for pending tasks, at O(groups that match) per page
- * and per task. All other filters scan tasks that do not match.
+ * letters, by signature use indexes. So do those by type and tenant for pending tasks, if at most 10,000 match: these are
+ * sorted for each page. All other filters scan tasks that do not match.
  *
  * Finished tasks are listed if they are known at `at`. Default: the state's own time.
  * A `limit` below 1 counts as 1.
@@ -83,7 +82,7 @@ const matches = (task: TaskRecord, filter: TaskFilter): boolean => {
 
 /** The tasks of one status whose rank is beyond `from`, over all groups that fit, by rank. */
 const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from: number): Generator<TaskRecord> {
-  const few = filter.ticketId !== undefined ? (tables.byTicket.get(filter.ticketId) ?? noTasks) : heldByAgent(tables, filter, status)
+  const few = fewOf(tables, filter, status)
   if (few !== undefined) {
     const found = [...few].filter((task) => task.status === status && rankOf(task) > from && fits(filter, task.group))
     yield* found.sort((a, b) => rankOf(a) - rankOf(b))
@@ -106,21 +105,27 @@ const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from
 }
 const noTasks: ReadonlyArray<TaskRecord> = []
 
-/** The lists whose tasks may match: of the dead letters with this signature, of the groups of ready tasks that fit, or of the phases. */
+/** The lists whose tasks may match: of the dead letters with this signature, or of the phases. */
 const listsOf = (tables: Tables, filter: TaskFilter, status: Status): ReadonlyArray<SortedList<TaskRecord>> => {
   if (status === 'dead-letter' && filter.signature !== undefined) {
     return [...tables.deadLetters.entries(filter.signature)].map(({ byRank }) => byRank)
   }
-  if (status === 'pending' && (filter.type !== undefined || filter.tenant !== undefined)) {
-    return [...tables.ready.groupsWithTasks].flatMap((group) => (fits(filter, group) ? [group.ready] : []))
-  }
-  return [...tables.lists].flatMap(([phase, byStatus]) => (filter.phase === undefined || filter.phase === phase ? [byStatus[status]] : []))
+  return [...tables.lists].flatMap(([phase, byStatus]) => (filter.phase === undefined || filter.phase === phase ? byStatus[status] : []))
 }
 
-const heldByAgent = (tables: Tables, filter: TaskFilter, status: Status): Iterable<TaskRecord> | undefined =>
-  filter.agent !== undefined && (status === 'in-progress' || status === 'incomplete')
-    ? (tables.leases.get(filter.agent) ?? noTasks)
-    : undefined
+/** More ready tasks of a type or tenant than this are found by a scan, because sorting them would take longer. */
+const fewMax = 10_000
+
+/** The tasks that may match, in no particular order, if an index knows them to be few. */
+const fewOf = (tables: Tables, filter: TaskFilter, status: Status): Iterable<TaskRecord> | undefined => {
+  const { ticketId, agent, type, tenant } = filter
+  if (ticketId !== undefined) return tables.byTicket.get(ticketId) ?? noTasks
+  if (agent !== undefined && (status === 'in-progress' || status === 'incomplete')) return tables.leases.get(agent) ?? noTasks
+  if (status !== 'pending' || (type === undefined && tenant === undefined)) return undefined
+  const groups = [...tables.ready.groupsWithTasks].filter((group) => fits(filter, group))
+  const count = groups.reduce((sum, { ready }) => sum + ready, 0)
+  return count > fewMax ? undefined : groups.flatMap(({ lanes }) => lanes.flatMap((lane) => [...lane]))
+}
 
 const fits = (filter: TaskFilter, group: Group): boolean =>
   (filter.type === undefined || matchesType(filter.type, group.type)) &&

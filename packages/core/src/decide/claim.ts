@@ -1,6 +1,6 @@
 /**
- * Chooses the tasks of a claim (LK-06): whose turn it is among the tenants (TQM-ASSIGN-004), then the first task among
- * the heads of that tenant's groups. Only the open groups that match the claim are looked at (INV-28).
+ * Chooses the tasks of a claim (LK-06): whose turn it is among the tenants (TQM-ASSIGN-004), then, by the queue's
+ * policy, the best among the first tasks of the lanes of that tenant's groups. Only the open groups that match the claim are looked at (INV-28).
  */
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
@@ -11,7 +11,7 @@ import { turnCost } from '../ready/fair-share.js'
 import type { Rejection } from '../rejections.js'
 import { toInstant } from '../scalars.js'
 import type { Cursor } from '../sorted-list.js'
-import { type Group, rankOf, type TaskRecord } from '../state.js'
+import type { Group, TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
 export type ClaimRequest = ShapeOf & Pick<CommandOf<'Claim'>, 'agent'>
@@ -25,7 +25,7 @@ export const decideClaim = (
   const { agent, leaseSeconds } = command
   let token = tables.head.lastToken
   return E.right(
-    pickTasks(tables, command, command.max).map(({ task, probe }) => {
+    pickTasks(tables, command, command.max, at).map(({ task, probe }) => {
       const claim = { task: task.id, agent, token: ++token, expiresAt: toInstant(at + leaseMsOf(task, leaseSeconds)) }
       return { type: 'Claimed', at, data: probe ? { ...claim, probe: true } : claim }
     }),
@@ -41,12 +41,12 @@ export interface Picked {
   readonly probe: boolean
 }
 
-/** The tasks that this agent would get now, in order. Changes nothing. */
-export const pickTasks = (tables: Tables, request: ClaimRequest, max: number): ReadonlyArray<Picked> => {
+/** The tasks that this agent would get at `at`, in order. Changes nothing. */
+export const pickTasks = (tables: Tables, request: ClaimRequest, max: number, at: number): ReadonlyArray<Picked> => {
   const picked: Array<Picked> = []
   if (tables.head.paused !== null || tables.counts.pending === 0) return picked
   const { maxQueueScanBatch, tenants } = tables.head.settings.assignment
-  const turns = new Turns(tables.ready.shapeOf(request).turns.cursor(), tables)
+  const turns = new Turns(tables.ready.shapeOf(request).turns.cursor(), new Heads(tables, at))
   let passedOver = 0
   while (picked.length < max) {
     const tenant = turns.first
@@ -73,7 +73,7 @@ class Turns {
 
   constructor(
     private readonly others: Cursor<ShapeTurn>,
-    private readonly tables: Tables,
+    private readonly heads: Heads,
   ) {}
 
   get first(): TenantTasks | undefined {
@@ -85,7 +85,7 @@ class Turns {
       return known
     }
     others.advance()
-    begun.add(new TenantTasks(other, this.tables, this.probed))
+    begun.add(new TenantTasks(other, this.heads, this.probed))
     return begun.first
   }
 
@@ -103,46 +103,98 @@ class Turns {
   }
 }
 
-interface GroupHead {
-  readonly group: Group
-  readonly cursor: Cursor<TaskRecord>
-  readonly probe: boolean
+/** The first of the tasks of a lane that are left. */
+class Head {
+  /** Never `undefined` while the head is in use. */
+  task: TaskRecord | undefined
+
+  /** Without a cursor: one task by itself. `misplaced`: tasks that are passed over in the lane. */
+  constructor(
+    task: TaskRecord | undefined,
+    readonly probe: boolean,
+    private readonly cursor?: Cursor<TaskRecord>,
+    private readonly misplaced?: ReadonlySet<TaskRecord>,
+  ) {
+    this.task = task
+    this.skip()
+  }
+
+  advance(): void {
+    this.cursor?.advance()
+    this.task = this.cursor?.item
+    this.skip()
+  }
+
+  private skip(): void {
+    const { cursor, misplaced } = this
+    if (cursor === undefined || misplaced === undefined) return
+    while (cursor.item !== undefined && misplaced.has(cursor.item)) cursor.advance()
+    this.task = cursor.item
+  }
+}
+
+/** Where the tasks of groups begin at an instant. */
+class Heads {
+  readonly isBefore: (a: Head, b: Head) => boolean
+  /** Tasks whose lanes are not right at this instant. Each is a head of its own. */
+  private readonly misplaced: ReadonlySet<TaskRecord> | undefined
+
+  constructor(
+    private readonly tables: Tables,
+    at: number,
+  ) {
+    const { policy } = tables.ready
+    this.isBefore = (a, b) => policy.isBefore(a.task as TaskRecord, b.task as TaskRecord, at)
+    const misplaced = tables.ready.misplacedAt(at)
+    this.misplaced = misplaced.length === 0 ? undefined : new Set(misplaced)
+  }
+
+  of(groups: ReadonlyArray<Group>): Heap<Head> {
+    const heap = new Heap(this.isBefore)
+    const add = (head: Head): void => void (head.task !== undefined && heap.add(head))
+    for (const { lanes, type } of groups) {
+      const probe = this.tables.breakers.get(type)?.state === 'half-open'
+      for (const lane of lanes) {
+        const cursor = lane.cursor()
+        add(new Head(cursor.item, probe, cursor, this.misplaced))
+      }
+    }
+    if (this.misplaced === undefined) return heap
+    const all = new Set(groups)
+    for (const task of this.misplaced) {
+      if (all.has(task.group)) add(new Head(task, this.tables.breakers.get(task.group.type)?.state === 'half-open'))
+    }
+    return heap
+  }
 }
 
 /** A tenant's tasks that match the claim, best first, and its turn. */
 class TenantTasks {
   turn: number
-  private readonly heads = new Heap<GroupHead>((a, b) => rankOf(a.cursor.item as TaskRecord) < rankOf(b.cursor.item as TaskRecord))
+  readonly share: ShapeTurn['share']
+  private readonly heads: Heap<Head>
 
-  constructor(
-    private readonly place: ShapeTurn,
-    tables: Tables,
-    private readonly probed: ReadonlySet<string>,
-  ) {
-    this.turn = place.share.turn
-    for (const group of place.groups) {
-      this.heads.add({ group, cursor: group.ready.cursor(), probe: tables.breakers.get(group.type)?.state === 'half-open' })
-    }
+  constructor({ share, groups }: ShapeTurn, heads: Heads, private readonly probed: ReadonlySet<string>) {
+    this.share = share
+    this.turn = share.turn
+    this.heads = heads.of(groups)
   }
 
-  get share(): ShapeTurn['share'] {
-    return this.place.share
-  }
-
+  /** The next task, which is taken out. */
   take(): Picked | undefined {
-    const { heads } = this
-    for (;;) {
-      const head = heads.first
-      if (head === undefined) return undefined
-      const task = head.cursor.item as TaskRecord
-      if (head.probe && this.probed.has(head.group.type)) {
+    const { heads, probed } = this
+    for (let head = heads.first; head !== undefined; head = heads.first) {
+      const task = head.task as TaskRecord
+      const { probe } = head
+      if (probe && probed.has(task.group.type)) {
         heads.removeFirst()
         continue
       }
-      head.cursor.advance()
-      if (head.cursor.item === undefined) heads.removeFirst()
+      head.advance()
+      if (head.task === undefined) heads.removeFirst()
       else heads.sinkFirst()
-      return { task, probe: head.probe }
+      return { task, probe }
     }
+    return undefined
   }
 }

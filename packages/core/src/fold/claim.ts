@@ -117,6 +117,7 @@ export const completed = (tables: Tables, event: EventOf<'Completed'>): void =>
     const { dependents, lease } = task
     if (dependents.length > 0) {
       task.dependents = noTasks
+      task.blocking = 0
       for (const dependent of dependents) {
         if (isFinal(dependent.status)) continue
         tables.update(dependent, (waiting) => {

@@ -1,9 +1,13 @@
 /**
- * The ready tasks by group, and which groups are open: they have a ready task, and no breaker holds their type back.
+ * The ready tasks by group and lane, and which groups are open: they have a ready task, and no breaker holds their type back.
  * Groups without ready tasks cost nothing here.
  */
-import type { Group, TaskRecord, TenantShare } from '../state.js'
+import { SortedList } from '../sorted-list.js'
+import type { Group, Head, TaskRecord, TenantShare } from '../state.js'
+import type { UndoLog } from '../undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
+import { Lane } from './lane.js'
+import { enqueuedAtOf, type Policy } from './policy.js'
 
 /** Shapes that are kept. Beyond it, the one that was used longest ago and that no claim waits for is dropped. */
 export const shapesMax = 1_024
@@ -16,14 +20,25 @@ export class ReadyIndex {
   private shapesVersion = 0
   private uses = 0
   private woken: Array<ClaimShape> = []
+  /** Where ready tasks with a deadline are, by when they must be placed anew. */
+  private readonly placements = new SortedList<Placement>(({ until }) => until, (a, b) => a.task.number - b.task.number)
+  private readonly placementOf = new Map<TaskRecord, Placement>()
+  /** Placements since the oldest mark, which a rollback may make untimely. */
+  private recent: Array<Placement> = []
 
   /** `isShut`: whether a breaker holds this type back. */
-  constructor(private readonly isShut: (type: string) => boolean) {}
+  constructor(
+    private readonly isShut: (type: string) => boolean,
+    private readonly head: Readonly<Head>,
+    private readonly undoLog: UndoLog,
+    public policy: Policy,
+  ) {}
 
+  /** A task is ready. */
   add(task: TaskRecord): void {
     const { group } = task
-    group.ready.add(task)
-    if (group.ready.size === 1) {
+    this.intoLane(task)
+    if (group.ready++ === 0) {
       this.groups.add(group)
       this.refresh(group)
     } else if (group.isOpen) {
@@ -33,10 +48,57 @@ export class ReadyIndex {
 
   remove(task: TaskRecord): void {
     const { group } = task
-    group.ready.remove(task)
-    if (group.ready.size > 0) return
+    this.outOfLane(task)
+    if (--group.ready > 0) return
     this.groups.delete(group)
     this.refresh(group)
+  }
+
+  /** Tasks whose lane is not right at `at`, because time has passed since they were placed. Mostly none. */
+  misplacedAt(at: number): ReadonlyArray<TaskRecord> {
+    const first = this.placements.first()
+    if (first === undefined || first.until > at) return none
+    const tasks: Array<TaskRecord> = []
+    for (const { task, until } of this.placements) {
+      if (until > at) break
+      tasks.push(task)
+    }
+    return tasks
+  }
+
+  /** When the next task will be in the wrong lane; `undefined` for never. */
+  get nextMisplaced(): number | undefined {
+    return this.placements.first()?.until
+  }
+
+  /** Moves tasks to their lanes at the time of the last event, or at `at`: `max` at most. No decision depends on it. */
+  settle(max: number, at = this.head.at): void {
+    for (let moved = 0; moved < max; moved++) {
+      const first = this.placements.first()
+      if (first === undefined || first.until > at) return
+      this.outOfLane(first.task)
+      this.intoLane(first.task, at)
+    }
+  }
+
+  /** After a rollback: tasks that were placed later than the last event are placed anew. */
+  rolledBack(): void {
+    const { recent } = this
+    this.recent = []
+    for (const placement of recent) {
+      const { task } = placement
+      if (placement.at <= this.head.at || this.placementOf.get(task) !== placement) continue
+      this.outOfLane(task)
+      this.intoLane(task)
+    }
+  }
+
+  /** The settings of the order have changed: all ready tasks are placed anew. Cost: O(ready tasks). */
+  reorder(policy: Policy): void {
+    const tasks = [...this.groups].flatMap(({ lanes }) => lanes.flatMap((lane) => [...lane]))
+    for (const task of tasks) this.outOfLane(task)
+    this.policy = policy
+    for (const task of tasks) this.intoLane(task)
   }
 
   get groupsWithTasks(): ReadonlySet<Group> {
@@ -88,8 +150,32 @@ export class ReadyIndex {
     return woken
   }
 
+  private intoLane(task: TaskRecord, at = this.head.at): void {
+    const { deadlineAt } = task.extras
+    if (deadlineAt === undefined) return laneOf(task.group, this.policy.plainLane(task), enqueuedAtOf).add(task)
+    const { lane: id, key, until } = this.policy.place(task, deadlineAt, at)
+    const lane = laneOf(task.group, id, key)
+    lane.add(task)
+    const placement = { task, lane, at, until }
+    this.placementOf.set(task, placement)
+    if (until !== Number.POSITIVE_INFINITY) this.placements.add(placement)
+    if (!this.undoLog.isRecording) this.recent = []
+    else this.recent.push(placement)
+  }
+
+  private outOfLane(task: TaskRecord): void {
+    const { group } = task
+    const placement = task.extras.deadlineAt === undefined ? undefined : this.placementOf.get(task)
+    const lane = placement?.lane ?? laneOf(group, this.policy.plainLane(task), enqueuedAtOf)
+    lane.remove(task)
+    if (lane.size === 0) group.lanes = group.lanes.length === 1 ? none : group.lanes.filter((other) => other !== lane)
+    if (placement === undefined) return
+    this.placementOf.delete(task)
+    if (placement.until !== Number.POSITIVE_INFINITY) this.placements.remove(placement)
+  }
+
   private refresh(group: Group): void {
-    const isOpen = group.ready.size > 0 && !this.isShut(group.type)
+    const isOpen = group.ready > 0 && !this.isShut(group.type)
     if (isOpen === group.isOpen) return
     group.isOpen = isOpen
     const { share } = group
@@ -139,3 +225,20 @@ export class ReadyIndex {
   }
 }
 const none: ReadonlyArray<never> = []
+
+/** Where a ready task with a deadline is. */
+interface Placement {
+  readonly task: TaskRecord
+  readonly lane: Lane
+  /** The time for which it was placed, and until when that is right. */
+  readonly at: number
+  readonly until: number
+}
+
+/** The lane of the group; a new one if it has none with this id. */
+const laneOf = (group: Group, id: number, key: (task: TaskRecord) => number): Lane => {
+  for (const lane of group.lanes) if (lane.id === id) return lane
+  const lane = new Lane(id, key)
+  group.lanes = [...group.lanes, lane]
+  return lane
+}

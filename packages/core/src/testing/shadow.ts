@@ -5,6 +5,7 @@
 import type { CommandOf } from '../commands.js'
 import type { DataOf, EventOf, ExpiryCause, QueueEvent } from '../events.js'
 import { type BreakerSettings, type Settings, settingsDefault, type SettingsPatch } from '../settings.js'
+import { Score } from '../ready/score.js'
 import type { Status } from '../task.js'
 
 export interface ShadowLease {
@@ -121,10 +122,10 @@ export class Shadow {
   }
 
   /** The tasks that this claim must get, best first (INV-11). */
-  pick(request: Request, max: number): ReadonlyArray<ShadowPick> {
+  pick(request: Request, max: number, at = this.at): ReadonlyArray<ShadowPick> {
     if (this.paused !== null) return []
     const picked: Array<ShadowPick> = []
-    let left = this.takeable(request)
+    let left = [...this.takeable(request)].sort(this.orderAt(Math.max(at, this.at)))
     let passedOver = 0
     const turns = new Map(this.turns)
     while (left.length > 0 && picked.length < max) {
@@ -144,6 +145,40 @@ export class Shadow {
       if (this.hasTenants) turns.set(tenant, (turns.get(tenant) ?? 0) + this.leaseCost(tenant))
     }
     return picked
+  }
+
+  /** The queue's policy (LK-17): which of two tasks is served first at this time. */
+  private orderAt(at: number): (a: ShadowTask, b: ShadowTask) => number {
+    const ranks = (task: ShadowTask): ReadonlyArray<number> => {
+      const { priority, number } = task.facts
+      const isStarved = at - task.createdAt > this.settings.score.starvationLimit * 1_000
+      const { units, floor } = this.scoreOf(task, at)
+      return this.settings.policy === 'score'
+        ? [isStarved ? Math.max(units, floor) : units, priority, -task.createdAt, -number]
+        : [isStarved ? 1 : 0, priority, units, -task.createdAt, -number]
+    }
+    const rankOf = new Map(this.tasks.map((task) => [task, ranks(task)]))
+    return (a, b) => {
+      const [ofA, ofB] = [rankOf.get(a) as ReadonlyArray<number>, rankOf.get(b) as ReadonlyArray<number>]
+      const index = ofA.findIndex((rank, i) => rank !== ofB[i])
+      return index < 0 ? 0 : (ofB[index] as number) - (ofA[index] as number)
+    }
+  }
+
+  /** The score by the formula of TQM-PRI-002, rounded to the units in which scores are counted, and the floor of starved tasks. */
+  scoreOf(task: ShadowTask, at: number): { readonly units: number; readonly floor: number } {
+    const { score } = this.settings
+    const { unit } = new Score(score)
+    const { facts } = task
+    const untilDeadline = facts.deadlineAt === undefined ? Number.POSITIVE_INFINITY : (facts.deadlineAt - at) / 1_000
+    const blocked = this.tasks.filter((other) => !this.isEnded(other) && (other.facts.dependencies ?? []).some((id) => this.dependency(other, id, 0) === task)).length
+    const sum =
+      score.priority * shareOfPriority(facts.priority) +
+      score.age * Math.min((at - task.createdAt) / 1_000 / score.ageCeiling, 1) +
+      score.deadline * Math.min(Math.max(0, 1 - untilDeadline / score.slaUrgencyWindow), 1) +
+      score.blockers * Math.min(blocked / score.blockerCeiling, 1) +
+      score.retries * Math.max(0, 1 - task.retries / Math.max(1, facts.maxRetries))
+    return { units: Math.round(sum * unit) * (untilDeadline <= score.slaUrgencyWindow ? score.slaBoost : 1), floor: score.starvationFloor * unit }
   }
 
   /** Virtual time of one lease: 5,040,000 at weight 1. */
@@ -169,7 +204,7 @@ export class Shadow {
       (phases === undefined || facts.phase === undefined || phases.includes(facts.phase)) &&
       (tenant === undefined || facts.tenant === tenant) &&
       (facts.skills ?? []).every((skill) => (skills ?? []).includes(skill))
-    return this.tasks.filter((task) => this.statusOf(task) === 'pending' && fits(task) && this.admits(task)).sort(byPriorityThenAge)
+    return this.tasks.filter((task) => this.statusOf(task) === 'pending' && fits(task) && this.admits(task))
   }
 
   fold(event: QueueEvent): void {
@@ -394,6 +429,12 @@ export class Shadow {
     if (known === undefined) this.breakers.set(type, fresh)
     return known ?? fresh
   }
+}
+
+const shareOfPriority = (priority: number): number => {
+  if (priority >= 8) return 0.75 + (priority - 8) * 0.125
+  if (priority >= 5) return 0.5 + ((priority - 5) * 0.25) / 3
+  return priority >= 3 ? 0.25 + (priority - 3) * 0.125 : 1 / 12 + (priority - 1) / 12
 }
 
 /** No tenant comes first. */

@@ -43,8 +43,8 @@ export const sizesOf = (state: QueueState): Sizes => {
       leases: sum(tables.leases.values()),
       timers: tables.delays.size + tables.leaseEnds.size,
       finished: tables.finished.size,
-      lists: sum([...tables.lists.values()].flatMap((byStatus) => Object.values(byStatus))),
-      ready: sum([...tables.groups.values()].map(({ ready }) => ready)),
+      lists: sum([...tables.lists.values()].flatMap((byStatus) => Object.values(byStatus).flat())),
+      ready: sum([...tables.groups.values()].flatMap(({ lanes }) => lanes)),
     },
     ghosts: pointedTo.filter((task) => tables.byId.get(task.id) !== task).length,
   }

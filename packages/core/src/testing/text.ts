@@ -50,8 +50,15 @@ const lines = (texts: ReadonlyArray<string>): string => texts.map((text) => `\n 
 const recordText = (record: object): string =>
   entriesOf(record)
     .filter(([name, value]) => !beside.has(name) || value instanceof SortedList)
-    .map(([name, value]) => `${name}=${name === 'dependents' ? valueText(waiting(value as TaskRecord['dependents'])) : valueText(value)}`)
+    .map(([name, value]) => `${name}=${memberText(name, value)}`)
     .join(' ')
+
+const memberText = (name: string, value: unknown): string => {
+  if (name === 'dependents') return valueText(waiting(value as TaskRecord['dependents']))
+  // In which lanes the tasks are depends on when they were placed.
+  if (name === 'lanes') return valueText((value as Group['lanes']).flatMap((lane) => [...lane]).sort((a, b) => a.number - b.number))
+  return valueText(value)
+}
 
 const sharesText = ({ byTenant }: FairShare): string => lines([...byTenant.values()].map(recordText).sort())
 

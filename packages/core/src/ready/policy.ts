@@ -1,0 +1,117 @@
+/**
+ * In which order a tenant's ready tasks are served (LK-17, TQM-PRI). A policy says which of two tasks comes first at an
+ * instant, and sorts the tasks of a group into lanes. Scores change every millisecond, but within a lane the order never
+ * changes, so nothing is ever scored again: a claim compares the first tasks of the lanes.
+ *
+ * - Tasks with the same priority, and the same parts of the score that do not change with time, share a lane, first in,
+ *   first out: the one that came first has the higher score at any time.
+ * - A task within the urgency window of its deadline is in a lane of its kind by score: all scores there grow alike.
+ *   A task with a deadline changes its lane at most five times, at instants known in advance.
+ */
+import type { TaskRecord } from '../state.js'
+import { Score } from './score.js'
+import type { Settings } from '../settings.js'
+
+/** The lane of a task within its group, and until when. */
+export interface Place {
+  /** Equal for tasks of the same lane. */
+  readonly lane: number
+  /** Orders the lane; tasks with the same key by {@link byPriorityThenAge}. */
+  readonly key: (task: TaskRecord) => number
+  /** When it must be placed again; infinity for never. */
+  readonly until: number
+}
+
+export interface Policy {
+  readonly score: Score
+  /** Whether task `a` is served before task `b` at this instant. */
+  readonly isBefore: (a: TaskRecord, b: TaskRecord, at: number) => boolean
+  /** The lane of a task without a deadline, or before the urgency window: for good. */
+  readonly plainLane: (task: TaskRecord) => number
+  /** The place of a task with a deadline at this instant. */
+  readonly place: (task: TaskRecord, deadlineAt: number, at: number) => Place
+}
+
+export const policyOf = ({ policy, score }: Pick<Settings, 'policy' | 'score'>): Policy =>
+  policy === 'score' ? scorePolicy(new Score(score)) : priorityPolicy(new Score(score))
+
+/** First in, first out. */
+export const enqueuedAtOf = (task: TaskRecord): number => task.enqueuedAt
+export const isFirstIn = (a: TaskRecord, b: TaskRecord): boolean => a.enqueuedAt < b.enqueuedAt || (a.enqueuedAt === b.enqueuedAt && a.number < b.number)
+/** Orders the tasks of a lane that have the same key. */
+export const byPriorityThenAge = (a: TaskRecord, b: TaskRecord): number =>
+  b.priority - a.priority || a.enqueuedAt - b.enqueuedAt || a.number - b.number
+
+/** Starved tasks, then by priority, then by score, then first in, first out. */
+const priorityPolicy = (score: Score): Policy => ({
+  ...common(score, (task, at) => ({
+    lane: -(1 + task.priority * 4 + (score.isStarved(task, at) ? 2 : 0) + (isAgeing(score, task, at) ? 1 : 0)),
+    byScore: true,
+  })),
+  isBefore: (a, b, at) => {
+    const starved = score.isStarved(a, at)
+    if (starved !== score.isStarved(b, at)) return starved
+    if (a.priority !== b.priority) return a.priority > b.priority
+    const [scoreOfA, scoreOfB] = [score.of(a, at), score.of(b, at)]
+    return scoreOfA === scoreOfB ? isFirstIn(a, b) : scoreOfA > scoreOfB
+  },
+})
+
+/** By score with the floor of starved tasks, then by priority, then first in, first out. */
+const scorePolicy = (score: Score): Policy => ({
+  ...common(score, (task, at) =>
+    isOnFloor(score, task, at)
+      ? { lane: -(100 + task.priority), byScore: false }
+      : { lane: -(1 + (isAgeing(score, task, at) ? 1 : 0)), byScore: true },
+  ),
+  isBefore: (a, b, at) => {
+    const [scoreOfA, scoreOfB] = [score.floored(a, at), score.floored(b, at)]
+    if (scoreOfA !== scoreOfB) return scoreOfA > scoreOfB
+    return a.priority === b.priority ? isFirstIn(a, b) : a.priority > b.priority
+  },
+})
+
+const isAgeing = (score: Score, { enqueuedAt }: TaskRecord, at: number): boolean => at - enqueuedAt < score.ageMs
+const isOnFloor = (score: Score, task: TaskRecord, at: number): boolean => score.isStarved(task, at) && score.of(task, at) < score.floor
+
+/** Scores are added up from here on, to keep the sums small: 2020. */
+const epoch = Date.UTC(2020, 0, 1)
+
+/** `urgent`: the lane of a task within the urgency window, and whether its order is that of the scores. */
+const common = (
+  score: Score,
+  urgent: (task: TaskRecord, at: number) => { readonly lane: number; readonly byScore: boolean },
+): Pick<Policy, 'score' | 'plainLane' | 'place'> => {
+  const lane = (task: TaskRecord, isLate: boolean): number => (score.base(task) * 16 + task.priority) * 2 + (isLate ? 1 : 0)
+  const urgencyFrom = ({ extras: { deadlineAt = 0 } }: TaskRecord): number => deadlineAt - score.windowMs
+  /** At any time the same number above all scores of the lane, in units, without the boost, which all have. */
+  const agedKey = (task: TaskRecord): number => score.deadlineRate * (urgencyFrom(task) - epoch) - score.base(task)
+  const ageingKey = (task: TaskRecord): number => agedKey(task) + score.ageRate * (task.enqueuedAt - epoch)
+  return {
+    score,
+    plainLane: (task) => lane(task, false),
+    place: (task, deadlineAt, at) => {
+      const from = deadlineAt - score.windowMs
+      if (at < from) return { lane: lane(task, false), key: enqueuedAtOf, until: from }
+      if (at >= deadlineAt) return { lane: lane(task, true), key: enqueuedAtOf, until: Number.POSITIVE_INFINITY }
+      const { lane: id, byScore } = urgent(task, at)
+      const isYoung = isAgeing(score, task, at)
+      const instants = [deadlineAt, task.enqueuedAt + score.ageMs, task.enqueuedAt + score.starvationMs + 1]
+      const until = Math.min(...instants.filter((instant) => instant > at))
+      if (!byScore) return { lane: id, key: enqueuedAtOf, until: firstAt(at, until, (instant) => !isOnFloor(score, task, instant)) }
+      return { lane: id, key: isYoung ? ageingKey : agedKey, until }
+    },
+  }
+}
+
+/** The first instant after `from`, and not after `until`, at which it holds; `until` if there is none. It holds from then on. */
+const firstAt = (from: number, until: number, holds: (at: number) => boolean): number => {
+  let low = from
+  let high = until
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (holds(middle)) high = middle
+    else low = middle
+  }
+  return high
+}

@@ -1,0 +1,128 @@
+/**
+ * The score of a waiting task (TQM-PRI-002 to TQM-PRI-004), exact at every instant:
+ *
+ *   score = (wP·P + wA·A + wD·D + wB·B + wR·R) · boost
+ *
+ *   P  1 for priority 10, 0.75 for 8, 0.5 for 5, 0.25 for 3, 1/12 for 1, linear between
+ *   A  age since it was enqueued / ageCeiling, at most 1
+ *   D  0 until slaUrgencyWindow before the deadline, then linear to 1 at the deadline and after
+ *   B  unfinished tasks that depend on it / blockerCeiling, at most 1
+ *   R  1 − retries / maxRetries, at least 0
+ *   boost  slaBoost from slaUrgencyWindow before the deadline on, 1 otherwise
+ *
+ * Scores are counted in whole units, so that sums do not depend on the order of additions: A and D grow by whole units
+ * per millisecond. With the default settings these rates are exact. With others they are rounded to whole units, which
+ * matters only if ageCeiling and slaUrgencyWindow differ by more than a factor of a hundred.
+ */
+import type { ScoreSettings } from '../settings.js'
+import type { TaskRecord } from '../state.js'
+
+/** Limits the rates, so that the units of thirty years are exact in a double. */
+const ratesMax = 8_192
+const unitMax = 1e11
+/** Weights are counted in steps of 1/10,000. */
+const weightSteps = 10_000
+
+const priorityParts: ReadonlyArray<readonly [priority: number, part: number]> = [[1, 1 / 12], [3, 0.25], [5, 0.5], [8, 0.75], [10, 1]]
+
+/** P: linear between the points of TQM-PRI-002. */
+export const priorityPart = (priority: number): number => {
+  const at = Math.max(1, priorityParts.findIndex(([known]) => known >= priority))
+  const [low, lowPart] = priorityParts[at - 1] as readonly [number, number]
+  const [high, highPart] = priorityParts[at] as readonly [number, number]
+  return lowPart + ((highPart - lowPart) * (priority - low)) / (high - low)
+}
+
+export const retriesPart = ({ retries, maxRetries }: Pick<TaskRecord, 'retries' | 'maxRetries'>): number =>
+  Math.max(0, 1 - retries / Math.max(1, maxRetries))
+
+/** What a score depends on. */
+export type Scored = Pick<TaskRecord, 'priority' | 'retries' | 'maxRetries' | 'blocking' | 'enqueuedAt' | 'extras'>
+
+export class Score {
+  /** Units of a score of 1. */
+  readonly unit: number
+  readonly ageMs: number
+  readonly windowMs: number
+  readonly starvationMs: number
+  /** Units per millisecond. */
+  readonly ageRate: number
+  readonly deadlineRate: number
+  readonly boost: number
+  /** In units. */
+  readonly floor: number
+  /** The base of a task that blocks nothing and was never retried, by priority. */
+  private readonly plainBase: ReadonlyArray<number>
+
+  constructor(readonly settings: ScoreSettings) {
+    const { age, deadline, ageCeiling, slaUrgencyWindow, slaBoost, starvationLimit, starvationFloor } = settings
+    this.ageMs = Math.round(ageCeiling * 1_000)
+    this.windowMs = Math.round(slaUrgencyWindow * 1_000)
+    this.starvationMs = Math.round(starvationLimit * 1_000)
+    this.unit = unitOf(age / this.ageMs + deadline / this.windowMs, leastCommonMultiple(this.ageMs, this.windowMs) * weightSteps)
+    this.ageRate = Math.round((age * this.unit) / this.ageMs)
+    this.deadlineRate = Math.round((deadline * this.unit) / this.windowMs)
+    this.boost = slaBoost
+    this.floor = starvationFloor * this.unit
+    this.plainBase = Array.from({ length: 11 }, (_, priority) => this.partsOf(priorityPart(Math.max(1, priority)), 0, 1))
+  }
+
+  /** The parts that do not change with time, in units. */
+  base(task: Scored): number {
+    const { priority, retries, blocking } = task
+    if (retries === 0 && blocking === 0) return this.plainBase[priority] as number
+    return this.partsOf(priorityPart(priority), this.blockersPart(task), retriesPart(task))
+  }
+
+  blockersPart({ blocking }: Scored): number {
+    return Math.min(blocking / this.settings.blockerCeiling, 1)
+  }
+
+  /** The age as a score, in units. */
+  ageUnits({ enqueuedAt }: Scored, at: number): number {
+    return Math.min(Math.max(0, at - enqueuedAt), this.ageMs) * this.ageRate
+  }
+
+  /** The deadline as a score, in units. */
+  deadlineUnits({ extras: { deadlineAt } }: Scored, at: number): number {
+    return deadlineAt === undefined ? 0 : Math.min(Math.max(0, at - (deadlineAt - this.windowMs)), this.windowMs) * this.deadlineRate
+  }
+
+  isBoosted({ extras: { deadlineAt } }: Scored, at: number): boolean {
+    return deadlineAt !== undefined && at >= deadlineAt - this.windowMs
+  }
+
+  /** Whether it has waited longer than the starvation limit (TQM-PRI-004). */
+  isStarved({ enqueuedAt }: Scored, at: number): boolean {
+    return at - enqueuedAt > this.starvationMs
+  }
+
+  /** The score in units, without the floor. */
+  of(task: Scored, at: number): number {
+    const sum = this.base(task) + this.ageUnits(task, at) + this.deadlineUnits(task, at)
+    return this.isBoosted(task, at) ? sum * this.boost : sum
+  }
+
+  /** The score in units, with the floor of starved tasks. */
+  floored(task: Scored, at: number): number {
+    const score = this.of(task, at)
+    return score < this.floor && this.isStarved(task, at) ? this.floor : score
+  }
+
+  private partsOf(priority: number, blockers: number, retries: number): number {
+    const { settings } = this
+    return Math.round(this.unit * (settings.priority * priority + settings.blockers * blockers + settings.retries * retries))
+  }
+}
+
+/**
+ * The unit: as large as the limit of the rates allows, and a multiple of `exact`, with which the rates are whole, if
+ * that is possible. `rates`: their sum at a unit of 1.
+ */
+const unitOf = (rates: number, exact: number): number => {
+  const max = Math.min(ratesMax / rates, unitMax)
+  return exact <= max ? exact * Math.floor(max / exact) : Math.floor(max)
+}
+
+const leastCommonMultiple = (a: number, b: number): number => (a / greatestCommonDivisor(a, b)) * b
+const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b))
