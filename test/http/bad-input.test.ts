@@ -163,7 +163,7 @@ describe('every wrong field is named', () => {
     ['POST', '/breakers/t/open', {}, ['reason']],
     ['POST', '/breakers/a%2Ab/open', { reason: 'x' }, ['type']],
     ['PATCH', '/settings', { polcy: 'priority' }, ['polcy']],
-    ['PATCH', '/settings', { policy: 'score', defaults: { jitter: 2, x: 1 } }, ['policy', 'defaults.jitter', 'defaults.x']],
+    ['PATCH', '/settings', { policy: 'random', defaults: { jitter: 2, x: 1 } }, ['policy', 'defaults.jitter', 'defaults.x']],
     ['PATCH', '/settings', { breakers: { overrides: { t: { failureThreshold: 0 } } } }, ['breakers.overrides.t.failureThreshold']],
     ['POST', '/pause', { reason: 5 }, ['reason']],
     ['POST', '/imports', { tasks: [{ type: 't', status: 'running', completedAt: 'x', retries: -1 }] }, ['tasks[0].status', 'tasks[0].completedAt', 'tasks[0].retries']],

@@ -74,7 +74,7 @@ describe('its schemas refuse what the server refuses', () => {
     ]],
     ['ClaimRequest', { agentId: 'w', max: 1_000, wait: 60 }, [{}, { agentId: 'w', max: 0 }, { agentId: 'w', wait: 61 }, { agentId: 'w', types: 'x' }]],
     ['Completion', { agentId: 'w', token: 1, result: { output: null } }, [{ agentId: 'w', token: 1 }, { agentId: 'w', token: 0, result: {} }, { agentId: 'w', token: 1, result: { errors: [1] } }]],
-    ['SettingsPatch', { breakers: { overrides: { a: null } } }, [{ policy: 'score' }, { defaults: { jitter: 2 } }, { x: 1 }, { breakers: { overrides: { a: { countOn: 'x' } } } }]],
+    ['SettingsPatch', { breakers: { overrides: { a: null } } }, [{ policy: 'random' }, { defaults: { jitter: 2 } }, { x: 1 }, { breakers: { overrides: { a: { countOn: 'x' } } } }]],
     ['ReviewOfMany', { reviewer: 'a', reason: 'b', filter: { type: 'eng-*' } }, [{ reviewer: 'a', reason: 'b' }, { reviewer: 'a', reason: 'b', filter: { x: 1 } }]],
   ])('%s', (name, good, bad) => {
     expect(check(name, good)).toEqual([])

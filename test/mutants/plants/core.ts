@@ -4,6 +4,7 @@ import type { Plant } from '../plant.js'
 const core = 'packages/core/src/'
 const decide = `${core}decide/`
 const fold = `${core}fold/`
+const ready = `${core}ready/`
 const breakers = ['test/core/breaker.test.ts']
 const cancels = ['test/core/cancel-all.test.ts']
 const claims = ['test/core/claim.test.ts']
@@ -39,8 +40,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: "a task's id is paired with another task's valid token",
     file: `${core}tables.ts`,
-    find: 'task?.id === id ? (this.asked = task) : undefined',
-    replace: '(this.asked = task)',
+    find: 'task?.id === id ? task : undefined',
+    replace: 'task',
     killedBy: fence,
   },
   {
@@ -81,14 +82,14 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a task is given to an agent that lacks one of its skills',
-    file: `${decide}claim.ts`,
+    file: `${ready}claim-shape.ts`,
     find: 'group.skills.every(',
     replace: 'group.skills.some(',
     killedBy: claims,
   },
   {
     title: "a claim for one tenant gets another's task",
-    file: `${decide}claim.ts`,
+    file: `${ready}claim-shape.ts`,
     find: 'if (tenant !== undefined && group.tenant !== tenant) return false',
     replace: '',
     killedBy: claims,
@@ -111,15 +112,15 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a tick ends leases without a bound',
     file: `${decide}tick.ts`,
-    find: 'task.dueAt > endedBy || settled >= tickMax',
-    replace: 'task.dueAt > endedBy',
+    find: 'task.lease.expiresAt > endedBy || settled >= tickMax',
+    replace: 'task.lease.expiresAt > endedBy',
     killedBy: leases,
   },
   {
     title: 'a tick ends delays without a bound',
     file: `${decide}tick.ts`,
-    find: 'task.dueAt > at || settled >= tickMax',
-    replace: 'task.dueAt > at',
+    find: 'task.delayedUntil > at || settled >= tickMax',
+    replace: 'task.delayedUntil > at',
     killedBy: leases,
   },
   {
@@ -217,7 +218,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   // Breakers.
   {
     title: 'a half-open breaker admits a second task while its test runs',
-    file: `${decide}claim.ts`,
+    file: `${core}state.ts`,
     find: "(state === 'half-open' && probe !== null)",
     replace: 'false',
     killedBy: breakers,
@@ -225,8 +226,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a half-open breaker admits one test of each of its groups',
     file: `${decide}claim.ts`,
-    find: 'open = open.filter((candidate) => candidate.group.type !== best.group.type)',
-    replace: 'open = open.filter((candidate) => candidate !== best)',
+    find: 'if (next.probe) turns.probed.add(next.task.group.type)',
+    replace: '',
     killedBy: breakers,
   },
   {
@@ -353,8 +354,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'empty groups are not removed',
     file: `${core}tables.ts`,
-    find: 'if (--task.group.size === 0) this.groups.delete(task.group.key)',
-    replace: '--task.group.size',
+    find: '      this.groups.delete(task.group.key)\n',
+    replace: '',
     killedBy: retention,
   },
   {

@@ -6,6 +6,7 @@ import { enginePlants } from './engine.js'
 import { eventStoreDbPlants } from './eventstoredb.js'
 import { fieldPlants } from './fields.js'
 import { memoryPlants } from './memory.js'
+import { readyPlants } from './ready.js'
 import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
 import { tablePlants } from './tables.js'
@@ -16,6 +17,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...corePlants,
   ...tablePlants,
   ...fieldPlants,
+  ...readyPlants,
   ...enginePlants,
   ...timePlants,
   ...sqlitePlants,

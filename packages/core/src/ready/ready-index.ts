@@ -136,6 +136,10 @@ export class ReadyIndex {
     return shape
   }
 
+  get shapesKept(): number {
+    return this.shapes.size
+  }
+
   /** Something has changed for all claims, such as the end of a pause. */
   wakeAll(): void {
     for (const shape of this.shapes.values()) this.wake(shape)

@@ -9,6 +9,8 @@ export interface Sizes {
   readonly groups: number
   readonly emptyGroups: number
   readonly tenants: number
+  /** Kept shapes of claims. */
+  readonly shapes: number
   readonly breakers: number
   /** Slots of the index by number, used or not. */
   readonly numberSlots: number
@@ -33,6 +35,7 @@ export const sizesOf = (state: QueueState): Sizes => {
     groups: tables.groups.size,
     emptyGroups: [...tables.groups.values()].filter(({ size }) => size === 0).length,
     tenants: tables.shares.byTenant.size,
+    shapes: tables.ready.shapesKept,
     breakers: tables.breakers.size,
     numberSlots: tables.byNumber.capacity,
     entries: {

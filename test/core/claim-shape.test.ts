@@ -1,0 +1,54 @@
+/** Kept shapes of claims: they change no decision, and say for which waiting claims there may be more. */
+import { keepShape, takeWokenShapes } from '@daybook/core'
+import { sizesOf } from '@daybook/core/testing'
+import { expect, test } from 'vitest'
+import { Queue, task } from './queue.js'
+
+test('INV-28: a kept shape follows groups that open and close', () => {
+  const q = new Queue()
+  keepShape(q.state, { types: ['*'] })
+  q.enqueue(task('a', { type: 'x' }), task('b', { type: 'y' }), task('c', { type: 'z', tenant: 'acme' }))
+  expect(['', '', '', ''].map(() => q.claim('ann', { types: ['*'] }).ids)).toEqual([['a'], ['c'], ['b'], []])
+  q.enqueue(task('d', { type: 'x' }))
+  expect(q.claim('ann', { types: ['*'] }).ids).toEqual(['d'])
+})
+
+test('INV-28: a kept shape follows the breakers', () => {
+  const q = new Queue()
+  const shape = keepShape(q.state, { types: ['work'] })
+  q.enqueue(task('a'))
+  q.do({ type: 'OpenBreaker', taskType: 'work', reason: 'r' })
+  expect([shape.hasWork, q.claim('ann', { types: ['work'] }).ids]).toEqual([false, []])
+  q.do({ type: 'CloseBreaker', taskType: 'work', reason: 'r' })
+  expect([shape.hasWork, q.claim('ann', { types: ['work'] }).ids]).toEqual([true, ['a']])
+})
+
+test('INV-28: a shape for which claims wait is woken when there may be more, and only then', () => {
+  const q = new Queue()
+  const [shape, other, idle] = [['work'], ['other'], ['w*']].map((types) => keepShape(q.state, { types }))
+  if (shape === undefined || other === undefined || idle === undefined) throw new Error('three shapes')
+  shape.waiting = other.waiting = 1
+  const woken = (change: () => unknown) => {
+    change()
+    return takeWokenShapes(q.state)
+  }
+  expect(woken(() => q.enqueue(task('a')))).toEqual([shape])
+  expect(woken(() => undefined)).toEqual([])
+  expect(woken(() => q.enqueue(task('b'), task('c')))).toEqual([shape])
+  expect(woken(() => q.claim('ann'))).toEqual([])
+  expect(woken(() => q.enqueue(task('d', { type: 'third' })))).toEqual([])
+  q.do({ type: 'Pause', reason: 'r' })
+  takeWokenShapes(q.state)
+  expect(new Set(woken(() => q.do({ type: 'Resume', reason: 'r' })))).toEqual(new Set([shape, other]))
+})
+
+test('INV-28: shapes are bounded, and those for which claims wait stay', () => {
+  const q = new Queue()
+  const first = keepShape(q.state, { types: ['first'] })
+  first.waiting = 1
+  for (let i = 0; i < 3_000; i++) keepShape(q.state, { types: [`t${i}`] })
+  expect(sizesOf(q.state).shapes).toBe(1_024)
+  expect(keepShape(q.state, { types: ['first'] })).toBe(first)
+  q.enqueue(task('a', { type: 't0' }), task('b', { type: 't2999' }))
+  expect([q.claim('ann', { types: ['t0'] }).ids, q.claim('ann', { types: ['t2999'] }).ids]).toEqual([['a'], ['b']])
+})

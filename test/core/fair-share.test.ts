@@ -1,0 +1,124 @@
+/** Tenants' fair share: start-time fair queueing over leases granted. */
+import { fork, mark, rollback } from '@daybook/core'
+import { FairShare, textOf, UndoLog } from '@daybook/core/testing'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { runs } from '../properties/settings.js'
+import { Queue, task } from './queue.js'
+
+const many = (tenant: string | undefined, count: number, more = {}) =>
+  Array.from({ length: count }, (_, i) => task(`${tenant ?? 'none'}-${i}`, { ...(tenant === undefined ? {} : { tenant }), ...more }))
+
+/** The tenants of the next leases, in claims of `max`. */
+const served = (q: Queue, leases: number, max = 1): ReadonlyArray<string> => {
+  const tenants: Array<string> = []
+  while (tenants.length < leases) {
+    const { ids } = q.claim('ann', { max: Math.min(max, leases - tenants.length) })
+    if (ids.length === 0) break
+    tenants.push(...ids.map((id) => id.slice(0, id.lastIndexOf('-'))))
+  }
+  return tenants
+}
+
+const counted = (tenants: ReadonlyArray<string>): Readonly<Record<string, number>> =>
+  tenants.reduce<Record<string, number>>((counts, tenant) => ({ ...counts, [tenant]: (counts[tenant] ?? 0) + 1 }), {})
+
+test('TQM-ASSIGN-004: tenants take turns, however many tasks each has and whatever their priority', () => {
+  const q = new Queue().enqueue(...many('big', 50, { priority: 10 }), ...many('small', 3, { priority: 1 }), ...many(undefined, 3))
+  expect(served(q, 9)).toEqual(['none', 'big', 'small', 'none', 'big', 'small', 'none', 'big', 'small'])
+  expect(served(q, 3)).toEqual(['big', 'big', 'big'])
+})
+
+test('TQM-ASSIGN-004: by weight; a weight can be taken back', () => {
+  const q = new Queue().configure({ assignment: { tenants: { gold: 3, tin: 0.5 } } }).enqueue(...many('gold', 100), ...many('plain', 100), ...many('tin', 100))
+  expect(counted(served(q, 45, 7))).toEqual({ gold: 30, plain: 10, tin: 5 })
+  q.configure({ assignment: { tenants: { gold: null, tin: null } } })
+  expect(counted(served(q, 30))).toEqual({ gold: 10, plain: 10, tin: 10 })
+})
+
+test('TQM-ASSIGN-004: a tenant that had nothing to take has saved no credit, and keeps its debt', () => {
+  const q = new Queue().enqueue(...many('always', 100), ...many('late', 1))
+  expect(served(q, 2)).toEqual(['always', 'late'])
+  served(q, 40)
+  q.enqueue(...many('late', 60).slice(1))
+  expect(counted(served(q, 20))).toEqual({ always: 10, late: 10 })
+  // One task at a time is not a way to be served before others each time.
+  const alternating = new Queue().configure({ retentionSeconds: 0 }).enqueue(...many('always', 100))
+  const order: Array<string> = []
+  for (let i = 0; i < 20; i++) {
+    alternating.enqueue(task(`a new-${i}`, { tenant: 'a new' }))
+    const { ids, token } = alternating.claim()
+    order.push(...ids)
+    alternating.complete(ids[0] as string, token)
+  }
+  expect(order.filter((id) => id.startsWith('always')).length).toBeGreaterThanOrEqual(9)
+})
+
+test('TQM-ASSIGN-004: work-conserving: what one tenant cannot use goes to the others', () => {
+  const q = new Queue().enqueue(...many('a', 5), ...many('b', 5, { type: 'other' }))
+  expect(counted(q.claim('ann', { max: 9, types: ['other'] }).ids.map((id) => id.slice(0, 1)))).toEqual({ b: 5 })
+  expect(q.claim('ann', { max: 9 }).ids).toHaveLength(5)
+})
+
+test('INV-12: while several tenants have work, their leases per weight never differ by more than one lease', () => {
+  const weight = fc.constantFrom(1, 1, 2, 3, 5)
+  const tenant = fc.record({ weight, tasks: fc.integer({ min: 1, max: 40 }) })
+  fc.assert(
+    fc.property(fc.array(tenant, { minLength: 2, maxLength: 5 }), fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 40 }), (tenants, sizes) => {
+      const q = new Queue().configure({ assignment: { tenants: Object.fromEntries(tenants.map((one, i) => [`t${i}`, one.weight])) } })
+      tenants.forEach(({ tasks }, i) => q.enqueue(...many(`t${i}`, tasks)))
+      const leases = tenants.map(() => 0)
+      for (const max of sizes) {
+        for (const id of q.claim('ann', { max }).ids) {
+          leases[Number(id.slice(1, id.indexOf('-')))]! += 1
+          const busy = tenants.flatMap((one, i) => (leases[i]! < one.tasks ? [{ weight: one.weight, share: leases[i]! / one.weight }] : []))
+          for (const a of busy) for (const b of busy) expect(a.share - b.share).toBeLessThanOrEqual(1 / a.weight + 1e-9)
+        }
+      }
+    }),
+    runs(60),
+  )
+})
+
+test('INV-12: one tenant with a great many tasks and 99 with a few: these finish as soon as they would at their share alone', () => {
+  const q = new Queue()
+  for (const ids of chunks(many('big', 5_000), 1_000)) q.enqueue(...ids)
+  for (let i = 0; i < 99; i++) q.enqueue(...many(`small${i}`, 20))
+  const order = served(q, 3_000, 50)
+  const lastSmall = order.length - 1 - [...order].reverse().findIndex((tenant) => tenant !== 'big')
+  // A hundred tenants with 20 leases each.
+  expect(lastSmall).toBeLessThan(2_000 * 1.2)
+  // Jain's index over the first 1,000 leases, where all have work.
+  const shares = Object.values(counted(order.slice(0, 1_000)))
+  const jain = shares.reduce((a, b) => a + b, 0) ** 2 / (100 * shares.reduce((a, b) => a + b * b, 0))
+  expect(jain).toBeGreaterThanOrEqual(0.99)
+})
+
+const chunks = <T>(items: ReadonlyArray<T>, size: number): ReadonlyArray<ReadonlyArray<T>> =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
+
+test('INV-15: whose turn it is comes back with a snapshot and with a rollback', () => {
+  const q = new Queue().enqueue(...many('a', 9), ...many('b', 9), ...many('c', 1))
+  served(q, 4)
+  const before = textOf(q.state)
+  expect(textOf(fork(q.state))).toBe(before)
+  const [copy, point] = [fork(q.state), mark(q.state)]
+  const next = served(q, 8)
+  q.state = rollback(q.state, point)
+  expect(textOf(q.state)).toBe(before)
+  expect(served(q, 8)).toEqual(next)
+  q.state = copy
+  expect(served(q, 8)).toEqual(next)
+})
+
+test('turns are counted anew before they lose their precision', () => {
+  const head = { turn: 2 ** 51, lastToken: 1, hasTenants: true } as ConstructorParameters<typeof FairShare>[0]
+  const shares = new FairShare(head, () => head as never, new UndoLog())
+  const [a, b] = [shares.of('a'), shares.of('b')]
+  for (const share of [a, b]) shares.join(share)
+  a.turn = 2 ** 51 + 3
+  b.turn = 2 ** 51 + 2
+  shares.charge(b, 1, { default: 1 })
+  shares.charge(a, 2, { default: 1 })
+  expect([a.turn - b.turn, head.turn < 10]).toEqual([1, true])
+})

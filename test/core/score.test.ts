@@ -1,0 +1,91 @@
+/** The order of tasks by both policies at the edges of the score. INV-11 compares it with a scan in random histories. */
+import { expect, test } from 'vitest'
+import { Queue, start, task } from './queue.js'
+
+/** Tasks with their ages in seconds, and the order in which one claim takes them. */
+const order = (policy: 'priority' | 'score', tasks: Readonly<Record<string, readonly [age: number, more?: object]>>, patch: object = {}): ReadonlyArray<string> => {
+  const q = new Queue().configure({ policy, ...patch })
+  const oldest = Math.max(...Object.values(tasks).map(([age]) => age))
+  for (const [id, [age, more]] of Object.entries(tasks).sort(([, [a]], [, [b]]) => b - a)) {
+    q.at = start + (oldest - age) * 1_000
+    q.enqueue(task(id, more))
+  }
+  q.at = start + oldest * 1_000
+  return q.claim('ann', { max: 9 }).ids
+}
+const soon = (seconds: number, age: number, oldest = age) => ({ deadlineAt: start + (oldest + seconds) * 1_000 })
+
+test('TQM-PRI-001: by priority, then first in, first out', () => {
+  const four = { low: [0, { priority: 3 }], high: [0, { priority: 8 }], first: [2], second: [1], critical: [0, { priority: 10 }] } as const
+  expect(order('priority', four)).toEqual(['critical', 'high', 'first', 'second', 'low'])
+  expect(order('score', four)).toEqual(['critical', 'high', 'first', 'second', 'low'])
+})
+
+test('TQM-PRI-002: the age counts up to its ceiling', () => {
+  expect(order('score', { old: [7_000, { priority: 1 }], fresh: [0, { priority: 8 }] })).toEqual(['fresh', 'old'])
+  expect(order('score', { old: [2_200, { priority: 5 }], fresh: [0, { priority: 8 }] })).toEqual(['old', 'fresh'])
+  expect(order('score', { old: [1_900, { priority: 5 }], fresh: [0, { priority: 8 }] })).toEqual(['fresh', 'old'])
+})
+
+test('TQM-PRI-002: retries and blocked tasks count', () => {
+  const q = new Queue().enqueue(task('older')).enqueue(task('failed', { maxRetries: 2, backoffSeconds: 0 }))
+  q.fail('older', q.claim().token)
+  q.at += 3_600_000
+  expect(q.wait(0)).toEqual(['TaskDue'])
+  expect(q.claim('ann', { max: 2 }).ids).toEqual(['failed', 'older'])
+  const waiting = new Queue().enqueue(task('older'))
+  waiting.at += 60_000
+  waiting.enqueue(task('needed'), task('waits', { dependencies: ['needed'] }))
+  expect(waiting.claim('ann', { max: 9 }).ids).toEqual(['needed', 'older'])
+})
+
+test('TQM-PRI-002: only unfinished tasks count as blocked', () => {
+  const q = new Queue().enqueue(task('older'))
+  q.at += 60_000
+  q.enqueue(task('needed'), task('waits', { dependencies: ['needed'] }))
+  q.do({ type: 'Cancel', task: 'waits', reason: 'no' })
+  expect(q.claim('ann', { max: 9 }).ids).toEqual(['older', 'needed'])
+})
+
+test.each([
+  ['before the urgency window', 901, ['older', 'urgent']],
+  ['at its beginning', 900, ['urgent', 'older']],
+  ['within it', 300, ['urgent', 'older']],
+  ['after the deadline', -5, ['urgent', 'older']],
+])('TQM-PRI-003: %s', (_, seconds, expected) => {
+  for (const policy of ['priority', 'score'] as const) {
+    expect(order(policy, { older: [60], urgent: [0, soon(seconds, 0, 60)] })).toEqual(expected)
+  }
+})
+
+test('TQM-PRI-003: a task becomes urgent by time alone, and stays so when it is late', () => {
+  const q = new Queue().configure({ policy: 'score' }).enqueue(task('a'), task('b', { priority: 4, deadlineAt: start + 1_000_000 }), task('c', { priority: 9 }))
+  expect(q.claim('ann', { max: 1 }).ids).toEqual(['c'])
+  q.at = start + 1_000_001
+  q.enqueue(task('d', { priority: 9 }))
+  expect(q.claim('ann', { max: 9 }).ids).toEqual(['b', 'd', 'a'])
+})
+
+test('TQM-PRI-004: a task that has waited for 7,200 s gets the floor, not earlier', () => {
+  const two = (age: number) => ({ old: [age, { priority: 1 }], fresh: [0, { priority: 10 }] }) as const
+  expect([7_200, 7_201].map((age) => order('priority', two(age))[0])).toEqual(['fresh', 'old'])
+  const three = (age: number) => ({ old: [age, { priority: 1 }], fresh: [0, { priority: 9 }] }) as const
+  expect([7_200, 7_201].map((age) => order('score', three(age))[0])).toEqual(['fresh', 'old'])
+  expect(order('score', { first: [7_500, { priority: 1 }], second: [7_400, { priority: 2 }], third: [7_450, { priority: 1 }] })).toEqual(['second', 'first', 'third'])
+})
+
+test('TQM-CFG: a change of policy or weights applies to the tasks that wait', () => {
+  const q = new Queue().enqueue(task('old', { priority: 1 }))
+  q.at += 3_600_000
+  q.enqueue(task('fresh', { priority: 3 }))
+  const first = (): ReadonlyArray<string> => {
+    const { ids, token } = q.claim()
+    q.do({ type: 'Release', task: ids[0] as string, agent: 'ann', token, reason: 'r', stopping: true })
+    return ids
+  }
+  expect(first()).toEqual(['fresh'])
+  q.configure({ policy: 'score' })
+  expect(first()).toEqual(['old'])
+  q.configure({ score: { age: 0 } })
+  expect(first()).toEqual(['fresh'])
+})

@@ -1,0 +1,155 @@
+/** The ready index: lanes, shapes of claims, turns of tenants, and the score. */
+import type { Plant } from '../plant.js'
+
+const ready = 'packages/core/src/ready/'
+const decide = 'packages/core/src/decide/'
+const claims = ['test/core/claim.test.ts']
+const shares = ['test/core/fair-share.test.ts']
+const scores = ['test/core/score.test.ts']
+const shapes = ['test/core/claim-shape.test.ts']
+
+export const readyPlants: ReadonlyArray<Plant> = [
+  // Turns.
+  {
+    title: 'a lease costs every tenant the same, whatever its weight',
+    file: `${ready}fair-share.ts`,
+    find: 'Math.max(1, Math.round(turnUnit / weight))',
+    replace: 'turnUnit',
+    killedBy: shares,
+  },
+  {
+    title: 'a tenant that comes back has saved credit',
+    file: `${ready}fair-share.ts`,
+    find: 'if (!this.isAhead(share)) this.setTurn(share, this.head.turn, share.lastToken)',
+    replace: '',
+    killedBy: shares,
+  },
+  {
+    title: 'a tenant that left forgets its debt',
+    file: `${ready}fair-share.ts`,
+    find: 'if (!this.isAhead(share)) this.setTurn',
+    replace: 'this.setTurn',
+    killedBy: shares,
+  },
+  {
+    title: 'debts of tenants that never come back are kept for ever',
+    file: `${ready}fair-share.ts`,
+    find: 'first !== undefined && !this.isRecent(first)',
+    replace: 'first === undefined',
+    killedBy: ['test/core/retention.test.ts'],
+  },
+  {
+    title: 'turns are not counted anew, and lose their precision',
+    file: `${ready}fair-share.ts`,
+    find: 'if (head.turn > turnMax) this.countAnew(head)',
+    replace: '',
+    killedBy: shares,
+  },
+  {
+    title: 'the picks of one claim all go to one tenant',
+    file: `${decide}claim.ts`,
+    find: 'tenant.turn += cost',
+    replace: '',
+    killedBy: shares,
+  },
+  {
+    title: 'a snapshot forgets whose turn it is',
+    file: 'packages/core/src/snapshot.ts',
+    find: 'loaded.shares.restore(turns)',
+    replace: '',
+    killedBy: shares,
+  },
+  // Shapes.
+  {
+    title: 'a kept shape does not notice a group that opens',
+    file: `${ready}ready-index.ts`,
+    find: 'shape.open(group)\n        this.wake(shape)',
+    replace: 'this.wake(shape)',
+    killedBy: shapes,
+  },
+  {
+    title: 'a kept shape does not notice that another group has closed',
+    file: `${ready}claim-shape.ts`,
+    find: 'groups[groups.indexOf(group)] = groups[groups.length - 1] as Group\n    groups.pop()',
+    replace: 'groups.pop()',
+    killedBy: shapes,
+  },
+  {
+    title: 'a breaker that closes does not open the groups of its type',
+    file: `${ready}ready-index.ts`,
+    find: 'if (group.type !== type) continue',
+    replace: 'if (group.type === type) continue',
+    killedBy: ['test/core/breaker.test.ts'],
+  },
+  {
+    title: 'claims that wait are not woken by a second task',
+    file: `${ready}ready-index.ts`,
+    find: '} else if (group.isOpen) {',
+    replace: '} else if (false) {',
+    killedBy: shapes,
+  },
+  {
+    title: 'the end of a pause wakes nobody',
+    file: 'packages/core/src/evolve.ts',
+    find: 'tables.head.paused = null\n      tables.ready.wakeAll()',
+    replace: 'tables.head.paused = null',
+    killedBy: shapes,
+  },
+  // Lanes and the score.
+  {
+    title: 'a task is not moved to the lane of urgent ones in time',
+    file: `${decide}claim.ts`,
+    find: 'this.misplaced = misplaced.length === 0 ? undefined : new Set(misplaced)',
+    replace: 'this.misplaced = undefined',
+    killedBy: scores,
+  },
+  {
+    title: 'the age goes on counting beyond its ceiling',
+    file: `${ready}score.ts`,
+    find: 'Math.min(Math.max(0, at - enqueuedAt), this.ageMs)',
+    replace: 'Math.max(0, at - enqueuedAt)',
+    killedBy: scores,
+  },
+  {
+    title: 'a late task loses its boost',
+    file: `${ready}score.ts`,
+    find: 'at >= deadlineAt - this.windowMs\n',
+    replace: 'at >= deadlineAt - this.windowMs && at < deadlineAt\n',
+    killedBy: scores,
+  },
+  {
+    title: 'starved tasks have no floor',
+    file: `${ready}score.ts`,
+    find: 'score < this.floor && this.isStarved(task, at) ? this.floor : score',
+    replace: 'score',
+    killedBy: scores,
+  },
+  {
+    title: 'policy priority does not serve starved tasks first',
+    file: `${ready}policy.ts`,
+    find: 'if (starved !== score.isStarved(b, at)) return starved\n',
+    replace: '',
+    killedBy: scores,
+  },
+  {
+    title: 'cancelled tasks still count as blocked',
+    file: 'packages/core/src/tables.ts',
+    find: 'this.update(dependency, (record) => record.blocking--)',
+    replace: '',
+    killedBy: scores,
+  },
+  {
+    title: 'a change of the score leaves ready tasks where they were',
+    file: 'packages/core/src/tables.ts',
+    find: '    this.ready.reorder(policyOf(settings))\n',
+    replace: '',
+    killedBy: scores,
+  },
+  {
+    title: 'an agent is passed over before it has seen its next task',
+    file: `${decide}claim.ts`,
+    find: '++passedOver > maxQueueScanBatch',
+    replace: '++passedOver >= maxQueueScanBatch',
+    killedBy: claims,
+  },
+]
