@@ -58,6 +58,12 @@ test.each([
   }
 })
 
+test.each(['priority', 'score'] as const)('TQM-PRI-003: with policy %s, a task becomes urgent without any event', (policy) => {
+  const q = new Queue().configure({ policy }).enqueue(task('a'), task('b', { deadlineAt: start + 1_000_000 }), task('c', { deadlineAt: start + 990_000 }))
+  q.at = start + 95_000
+  expect(q.claim('ann', { max: 9 }).ids).toEqual(['c', 'a', 'b'])
+})
+
 test('TQM-PRI-003: a task becomes urgent by time alone, and stays so when it is late', () => {
   const q = new Queue().configure({ policy: 'score' }).enqueue(task('a'), task('b', { priority: 4, deadlineAt: start + 1_000_000 }), task('c', { priority: 9 }))
   expect(q.claim('ann', { max: 1 }).ids).toEqual(['c'])
