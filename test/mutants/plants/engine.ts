@@ -162,7 +162,7 @@ export const enginePlants: ReadonlyArray<Plant> = [
     title: "a newcomer's claim overtakes those that wait",
     file: at('decider.ts'),
     find: "    this.serveWaiting(batch)\n    if (waiting.isOfferDue) return false\n    const shape",
-    replace: '    const verdict',
+    replace: '    const shape',
     killedBy: waiting,
   },
   {
