@@ -236,7 +236,7 @@ describe('operating a queue', () => {
 
   test('LK-14: settings: get, set, and a circuit-breakers.yaml unchanged', async () => {
     const q = queue()
-    await in_(q, 'settings', 'set', 'decisionReport=optional', 'breakers.overrides.a.b.failureThreshold=2')
+    await in_(q, 'settings', 'set', 'decisionReport=optional', 'breakers.overrides.a.b.failureThreshold=2', 'assignment.tenants.acme.com=3')
     expect(await server.json('settings', 'get', 'decisionReport', '--queue', q)).toBe('optional')
     const file = join(server.dir, 'circuit-breakers.yaml')
     writeFileSync(file, 'defaults:\n  failureThreshold: 7\noverrides:\n  ops-security:\n    failureThreshold: 3\n')
@@ -245,6 +245,7 @@ describe('operating a queue', () => {
       breakers: { defaults: { failureThreshold: 7 }, overrides: { 'a.b': { failureThreshold: 2 }, 'ops-security': { failureThreshold: 3 } } },
     })
     await in_(q, 'settings', 'set', 'breakers.overrides.a.b=null')
+    expect((await server.json('settings', 'get', '--queue', q)).assignment.tenants).toEqual({ default: 1, 'acme.com': 3 })
     expect(await server.json('settings', 'get', '--queue', q)).not.toHaveProperty('breakers.overrides.a.b')
   })
 

@@ -1,6 +1,6 @@
 /**
  * A hash index of items by a unique text, such as an id. It replaces `Map<string, T>` only for speed: with maps, a fold
- * of a million events runs at 0.6 of its rate and an enqueue in bulk at 0.65, both below their goals
+ * with a million live tasks runs at half of its rate and an enqueue in bulk at 0.83, both below their goals
  * (docs/performance.md); a drain runs equally fast.
  *
  * A map reads the hash of each string that it compares from the string itself, which is a cache miss. Here the hashes

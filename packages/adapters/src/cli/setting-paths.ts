@@ -13,9 +13,11 @@ export const flatten = (settings: object, path = ''): ReadonlyArray<readonly [st
 
 const breakerKeys = ['failureThreshold', 'cooldownSeconds', 'halfOpenAfter', 'countOn']
 const overrides = 'breakers.overrides.'
+const tenants = 'assignment.tenants.'
 
-/** A task type may contain dots. So behind `breakers.overrides.` only a known last key is split off. */
+/** A task type or a tenant may contain dots. So behind `breakers.overrides.` only a known last key is split off, and behind `assignment.tenants.` nothing. */
 const partsOf = (path: string): ReadonlyArray<string> => {
+  if (path.startsWith(tenants)) return ['assignment', 'tenants', path.slice(tenants.length)]
   if (!path.startsWith(overrides)) return path.split('.')
   const rest = path.slice(overrides.length)
   const dot = rest.lastIndexOf('.')

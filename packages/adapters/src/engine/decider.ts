@@ -12,6 +12,7 @@ import {
   keepShape,
   nextForgotten,
   nextLeaseEnd,
+  nextMisplaced,
   nextOtherDue,
   type QueueEvent,
   type QueueState,
@@ -58,9 +59,9 @@ export interface DeciderParts {
 /** Interval of reading a refused clock again, in milliseconds. */
 const readClockAgainMs = 1_000
 /** Forgotten tasks may leave the state later than their retention ends, so that many leave together. In milliseconds. */
-const forgetAfterMs = 1_000
-/** Number of tasks that leave at a time. Requests meanwhile wait a millisecond or two. */
-const forgetMax = 1_000
+const tidyAfterMs = 1_000
+/** Number of tasks that leave, or change their lane, at a time. Requests meanwhile wait a millisecond or two. */
+const tidyMax = 1_000
 
 export class Decider {
   private readonly encoder = new Encoder()
@@ -89,8 +90,7 @@ export class Decider {
   dueAt(): number {
     const { live, waiting, availability, clock, grace } = this.parts
     const now = clock.now()
-    const over = nextForgotten(live.current)
-    const forgotten = over === undefined ? Number.POSITIVE_INFINITY : over + forgetAfterMs
+    const forgotten = this.tidyDue() + tidyAfterMs
     if (this.refusal() !== undefined) return Math.min(forgotten, clock.refusal === undefined ? forgotten : now + readClockAgainMs)
     const leaseEnd = nextLeaseEnd(live.current)
     const due = Math.min(
@@ -101,13 +101,18 @@ export class Decider {
     return Math.min(forgotten, Math.max(due, now + availability.resumeInMs()))
   }
 
-  /** Removes forgotten tasks from the state if nothing is in flight. True if more are left. */
-  forget(): boolean {
+  /** Removes forgotten tasks from the state, and moves tasks to their lanes, if nothing is in flight. True if more are left. */
+  tidy(): boolean {
     const { live, clock } = this.parts
     const at = clock.now()
-    const isOver = (): boolean => (nextForgotten(live.current) ?? Number.POSITIVE_INFINITY) <= at
-    if (isOver()) live.forget(at, forgetMax)
-    return isOver()
+    if (this.tidyDue() <= at) live.forget(at, tidyMax)
+    return this.tidyDue() <= at
+  }
+
+  private tidyDue(): number {
+    const { live } = this.parts
+    const [forgotten, misplaced] = [nextForgotten(live.current), nextMisplaced(live.current)]
+    return Math.min(forgotten ?? Number.POSITIVE_INFINITY, misplaced ?? Number.POSITIVE_INFINITY)
   }
 
   /** Decides as much as fits in one batch. Items that were decided without events are in the batch as well. */

@@ -262,7 +262,7 @@ class Engine implements QueueEngine {
   private pump(): void {
     if (!this.recovering && this.inFlight.size === 0) {
       this.foldHeard()
-      if (this.closed === undefined && this.decider.forget()) this.schedule()
+      if (this.closed === undefined && this.decider.tidy()) this.schedule()
     }
     while (!this.recovering && this.inFlight.size < this.inFlightMax) {
       if (this.closed === undefined && this.snapshotter.isDue(this.durable.revision, this.live.current) && this.mayKeep()) {

@@ -30,6 +30,8 @@ const setting = (cli: Cli): Command =>
       'daybook settings set deduplicate=key   # content, key or off: what makes a new task the duplicate of one that is there',
       'daybook settings set breakers.overrides.ops-security.failureThreshold=3',
       'daybook settings set breakers.overrides.ops-security=null',
+      'daybook settings set policy=score     # age and urgency may outweigh priority',
+      'daybook settings set assignment.tenants.gold=3   # three leases for each of the others',
       'daybook settings set --file .loki/config/circuit-breakers.yaml',
     ))
     .action(cli.connected<{ readonly file?: string }, [ReadonlyArray<string>]>(async ({ printer, client }, { file }, assignments) => {
