@@ -41,15 +41,20 @@ export const taskFields = {
   maxRetries: { codec: integer(0, retriesMax), kept: 'record', default: 'settings' },
   /** Seconds before the first retry; doubles with each. */
   backoffSeconds: { codec: Seconds, kept: 'record', default: 'settings' },
+  /** Ids of the tasks that must be completed first. */
   dependencies: { codec: Dependencies, kept: 'record', isList: true },
   /** Shown only while the task is scheduled, and then also for the delay of a retry. */
   availableAt: { codec: Instant, kept: 'extras', isTime: true },
+  /** By when it should be done. The queue only shows it. */
   deadlineAt: { codec: Instant, kept: 'extras', isTime: true, isShown: true },
+  /** The ticket that it belongs to. */
   ticketId: { codec: Name, kept: 'extras', isShown: true },
   phase: { codec: Phase, kept: 'group', isShown: true },
+  /** On whose account it is. */
   tenant: { codec: Name, kept: 'group', isShown: true },
   /** Given and shown as `requires: { skills }`. */
   skills: { codec: t.readonlyArray(Name), kept: 'group', isList: true },
+  /** Id of the task that it is a part of, which need not be in the queue. */
   parentTaskId: { codec: TaskId, kept: 'extras', isShown: true },
 } as const satisfies Readonly<Record<string, Field>>
 
@@ -104,19 +109,12 @@ const everyFact = fieldsWith({ default: 'settings' })
 export const optionalFacts = without(without(preparedFields, fieldsWith({ kept: 'command' })), everyFact)
 
 const { skills, ...given } = codecsOf(names)
+const ofEachTask = { id: TaskId, idempotencyKey: Name, requires: t.exact(t.partial({ skills })), priority: t.union([Priority, PriorityName]) }
+const optional: Codecs<Exclude<FieldName, 'skills'>> & typeof ofEachTask = { ...given, ...ofEachTask }
 
 /** A task as it is enqueued: only `type` is needed. Times are milliseconds here, ISO 8601 over HTTP. */
 export const NewTask = t.intersection(
-  [
-    t.type({ type: TaskType }),
-    t.partial({
-      id: TaskId,
-      idempotencyKey: Name,
-      ...given,
-      requires: t.exact(t.partial({ skills })),
-      priority: t.union([Priority, PriorityName]),
-    }),
-  ],
+  [t.type({ type: TaskType }), t.partial(optional)],
   'new task',
 )
 export type NewTask = t.TypeOf<typeof NewTask>
