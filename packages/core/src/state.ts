@@ -142,9 +142,6 @@ export interface UnreadableEvent {
   readonly needs: string | null
 }
 
-/** Whether the breaker admits no task of its type now: it is open, or its probe is under way (INV-6). */
-export const isShut = ({ state, probe }: Breaker): boolean => state === 'open' || (state === 'half-open' && probe !== null)
-
 export interface Head extends Undoable {
   /** Revision of the last event folded, -1 before the first. */
   revision: number

@@ -7,6 +7,7 @@
  * cannot disagree with its records.
  */
 import { DeadLetterIndex } from './dead-letter-index.js'
+import { isTypeShut } from './gates.js'
 import { FairShare } from './ready/fair-share.js'
 import { policyOf } from './ready/policy.js'
 import { ReadyIndex } from './ready/ready-index.js'
@@ -19,7 +20,6 @@ import {
   type Group,
   type Head,
   isHeld,
-  isShut,
   type Lease,
   type ListsByStatus,
   newBreaker,
@@ -79,7 +79,7 @@ export class Tables {
   readonly groups = new Map<string, Group>()
   /** All tasks by phase, status and priority. */
   readonly lists: ReadonlyMap<Phase | undefined, ListsByStatus> = new Map([undefined, ...phases].map((phase) => [phase, newLists()]))
-  readonly ready = new ReadyIndex((type) => this.isShut(type), this.head, this.undoLog, policyOf(settingsDefault))
+  readonly ready = new ReadyIndex((type) => isTypeShut(this, type), this.head, this.undoLog, policyOf(settingsDefault))
   readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
   /** The tasks that each agent holds, by token. */
   readonly leases = new Map<string, SortedList<TaskRecord>>()
@@ -303,12 +303,6 @@ export class Tables {
       shapes: noShapes,
       shapesVersion: -1,
     }
-  }
-
-  /** Whether a breaker holds back the tasks of this type. */
-  private isShut(type: string): boolean {
-    const breaker = this.breakers.get(type)
-    return breaker !== undefined && isShut(breaker)
   }
 
   private enter(task: TaskRecord): void {

@@ -1,6 +1,6 @@
 /** Lists of tasks, a page at a time. What is returned is a copy. */
 import type { TaskFilter } from './commands.js'
-import { matchesType } from './ready/claim-shape.js'
+import { matchesType } from './type-pattern.js'
 import { Heap } from './heap.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'

@@ -4,7 +4,6 @@ import type { Plant } from '../plant.js'
 const core = 'packages/core/src/'
 const decide = `${core}decide/`
 const fold = `${core}fold/`
-const ready = `${core}ready/`
 const breakers = ['test/core/breaker.test.ts']
 const cancels = ['test/core/cancel-all.test.ts']
 const claims = ['test/core/claim.test.ts']
@@ -69,29 +68,29 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a task that its agent has released is given to it again',
     file: `${decide}claim.ts`,
-    find: 'task.extras.claimants?.includes(request.agent) === true',
+    find: 'agent !== undefined && isAgentShut(next.task, agent)',
     replace: 'false',
     killedBy: claims,
   },
   {
     title: 'a claim takes from a paused queue',
     file: `${decide}claim.ts`,
-    find: 'tables.head.paused !== null || tables.counts.pending === 0',
+    find: 'tables.counts.pending === 0 || isQueueShut(tables)',
     replace: 'tables.counts.pending === 0',
     killedBy: claims,
   },
   {
     title: 'a task is given to an agent that lacks one of its skills',
-    file: `${ready}claim-shape.ts`,
+    file: `${core}gates.ts`,
     find: 'group.skills.every(',
     replace: 'group.skills.some(',
     killedBy: claims,
   },
   {
     title: "a claim for one tenant gets another's task",
-    file: `${ready}claim-shape.ts`,
-    find: 'if (tenant !== undefined && group.tenant !== tenant) return false',
-    replace: '',
+    file: `${core}gates.ts`,
+    find: 'tenant !== undefined && group.tenant !== tenant',
+    replace: 'false',
     killedBy: claims,
   },
   {
@@ -210,16 +209,16 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a task counts as ready though the queue is paused',
-    file: `${core}reasons.ts`,
-    find: "if (paused !== null) gates.push",
-    replace: "if (paused === '') gates.push",
+    file: `${core}gates.ts`,
+    find: 'head.paused !== null',
+    replace: "head.paused === ''",
     killedBy: ['test/core/reasons.test.ts'],
   },
   // Breakers.
   {
     title: 'a half-open breaker admits a second task while its test runs',
-    file: `${core}state.ts`,
-    find: "(state === 'half-open' && probe !== null)",
+    file: `${core}gates.ts`,
+    find: "breaker?.state === 'half-open' && breaker.probe !== null",
     replace: 'false',
     killedBy: breakers,
   },

@@ -4,6 +4,7 @@ import { clientPlants } from './client.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
 import { eventStoreDbPlants } from './eventstoredb.js'
+import { explainPlants } from './explain.js'
 import { fieldPlants } from './fields.js'
 import { memoryPlants } from './memory.js'
 import { readyPlants } from './ready.js'
@@ -18,6 +19,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...tablePlants,
   ...fieldPlants,
   ...readyPlants,
+  ...explainPlants,
   ...enginePlants,
   ...timePlants,
   ...sqlitePlants,

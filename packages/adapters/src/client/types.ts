@@ -8,6 +8,7 @@ import type {
   Deduplicate,
   NewTask as CoreNewTask,
   Phase,
+  ReasonCode,
   Result,
   Settings,
   SettingsPatch,
@@ -17,7 +18,7 @@ import type {
 import type { SentFields } from '../sent-fields.js'
 import type { DaybookError } from './errors.js'
 
-export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, Phase, Result, Settings, SettingsPatch, Status }
+export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, Phase, ReasonCode, Result, Settings, SettingsPatch, Status }
 
 /** A time to send: ISO 8601 text, or a `Date`, which JSON prints as such. */
 export type Time = string | Date
@@ -107,14 +108,15 @@ export interface TaskView extends TaskCommon {
   readonly lastError: string | null
   readonly signature?: string
   readonly deadLetter?: { readonly at: string; readonly reason: string }
-  /** All reasons why it is not being worked on. Only in the answer about a single task. */
+  /** All reasons why it is not running. Only in the answer about a single task. */
   readonly reasons?: ReadonlyArray<Reason>
 }
 
 export interface Reason {
-  /** `ready`, `scheduled`, `blocked`, `queue-paused`, `breaker-open`, `breaker-half-open`, `skills-required`, `agents-barred` or `dead-letter`. */
-  readonly code: string
+  readonly code: ReasonCode
   readonly message: string
+  /** What would change it, for people. */
+  readonly change: string
   /** When the reason ends by itself. */
   readonly until?: string
   readonly blockedBy?: ReadonlyArray<{ readonly id: string; readonly status: Status }>

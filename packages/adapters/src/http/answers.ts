@@ -35,9 +35,9 @@ const shown = Object.fromEntries(
   }),
 ) as Readonly<Record<ShownField, t.Mixed>>
 
-/** Why a task that is not finished is not being worked on. */
+/** Why a task is not running, and what would change that. */
 const Reason = t.intersection(
-  [t.type({ code: t.string, message: t.string }), t.partial({ until: Time, blockedBy: t.readonlyArray(t.type({ id: t.string, status: Status })) })],
+  [t.type({ code: t.string, message: t.string, change: t.string }), t.partial({ until: Time, blockedBy: t.readonlyArray(t.type({ id: t.string, status: Status })) })],
   'Reason',
 )
 

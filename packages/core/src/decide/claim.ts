@@ -5,6 +5,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
+import { type Asker, isAgentShut, isQueueShut } from '../gates.js'
 import { Heap } from '../heap.js'
 import { byName, type ShapeOf, type ShapeTurn } from '../ready/claim-shape.js'
 import { turnCost } from '../ready/fair-share.js'
@@ -41,22 +42,27 @@ export interface Picked {
   readonly probe: boolean
 }
 
-/** The tasks that this agent would get at `at`, in order. Changes nothing. */
-export const pickTasks = (tables: Tables, request: ClaimRequest, max: number, at: number): ReadonlyArray<Picked> => {
+/**
+ * The tasks that this agent would get at `at`, in order; those of an agent that asks for everything if `asker` is `undefined`.
+ * With `last`, no tasks after that one. Changes nothing.
+ */
+export const pickTasks = (tables: Tables, asker: Asker | undefined, max: number, at: number, last?: TaskRecord): ReadonlyArray<Picked> => {
   const picked: Array<Picked> = []
-  if (tables.head.paused !== null || tables.counts.pending === 0) return picked
+  if (tables.counts.pending === 0 || isQueueShut(tables)) return picked
+  const agent = asker?.agent
   const { maxQueueScanBatch, tenants } = tables.head.settings.assignment
-  const turns = new Turns(tables.ready.shapeOf(request).turns.cursor(), new Heads(tables, at))
+  const turns = new Turns(tables.ready.shapeOf(asker).turns.cursor(), new Heads(tables, at))
   let passedOver = 0
   while (picked.length < max) {
     const tenant = turns.first
     if (tenant === undefined) break
     const next = tenant.take()
     if (next === undefined) turns.drop()
-    else if (next.task.extras.claimants?.includes(request.agent) === true) {
+    else if (agent !== undefined && isAgentShut(next.task, agent)) {
       if (++passedOver > maxQueueScanBatch) break
     } else {
       picked.push(next)
+      if (next.task === last) break
       // A half-open breaker admits exactly one test task (LK-15).
       if (next.probe) turns.probed.add(next.task.group.type)
       if (tables.head.hasTenants) turns.charge(turnCost(tenant.share.name, tenants))

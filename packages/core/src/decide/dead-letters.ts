@@ -8,7 +8,7 @@ import { holderOfKey } from '../retention.js'
 import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { cancelDependents } from './cancel.js'
-import { matchesType } from '../ready/claim-shape.js'
+import { matchesType } from '../type-pattern.js'
 import { taskById } from './lookup.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>

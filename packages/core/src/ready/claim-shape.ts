@@ -4,6 +4,7 @@
  * looks at the open groups of its shape only, and claims that wait wait for their shape (INV-28).
  */
 import type { CommandOf } from '../commands.js'
+import { isGroupShut } from '../gates.js'
 import { SortedList } from '../sorted-list.js'
 import type { Group, TenantShare } from '../state.js'
 
@@ -32,9 +33,9 @@ export class ClaimShape {
   waiting = 0
   isWoken = false
 
-  /** `isKept`: it is told of changes. Otherwise it is made for one question. */
+  /** `asked`: `undefined` for everything, whatever skills it requires. `isKept`: it is told of changes. Otherwise it is made for one question. */
   constructor(
-    private readonly asked: ShapeOf,
+    private readonly asked: ShapeOf | undefined,
     private readonly isKept: boolean,
   ) {}
 
@@ -43,7 +44,7 @@ export class ClaimShape {
   }
 
   matches(group: Group): boolean {
-    return mayTake(this.asked, group)
+    return this.asked === undefined || !isGroupShut(this.asked, group)
   }
 
   open(group: Group): void {
@@ -87,14 +88,3 @@ export const shapeKey = ({ types, phases, skills, tenant }: ShapeOf): string =>
     ? (types[0] as string)
     : JSON.stringify([types, phases, skills, tenant])
 
-/** Whether the group matches what the claim asks for. */
-export const mayTake = ({ types, phases, skills, tenant }: ShapeOf, group: Group): boolean => {
-  if (tenant !== undefined && group.tenant !== tenant) return false
-  if (types !== undefined && !types.some((pattern) => matchesType(pattern, group.type))) return false
-  if (phases !== undefined && group.phase !== undefined && !phases.includes(group.phase)) return false
-  return group.skills.length === 0 || group.skills.every((skill) => skills?.includes(skill) === true)
-}
-
-/** `eng-backend`, `eng-*`, `*`. */
-export const matchesType = (pattern: string, type: string): boolean =>
-  pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : pattern === type

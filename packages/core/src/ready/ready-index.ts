@@ -1,5 +1,5 @@
 /**
- * The ready tasks by group and lane, and which groups are open: they have a ready task, and no breaker holds their type back.
+ * The ready tasks by group and lane, and which groups are open: they have a ready task, and no gate of their type is shut.
  * Groups without ready tasks cost nothing here.
  */
 import { SortedList } from '../sorted-list.js'
@@ -26,7 +26,7 @@ export class ReadyIndex {
   /** Placements since the oldest mark, which a rollback may make untimely. */
   private recent: Array<Placement> = []
 
-  /** `isShut`: whether a breaker holds this type back. */
+  /** `isShut`: whether nothing of this type is claimed now. */
   constructor(
     private readonly isShut: (type: string) => boolean,
     private readonly head: Readonly<Head>,
@@ -118,9 +118,9 @@ export class ReadyIndex {
     return back
   }
 
-  /** The shape of this claim: the one that is kept, or one made for this question. Changes nothing. */
-  shapeOf(asked: ShapeOf): ClaimShape {
-    return this.shapes.get(shapeKey(asked)) ?? this.make(asked, false)
+  /** The shape of this claim, or of one for everything: the one that is kept, or one made for this question. Changes nothing. */
+  shapeOf(asked: ShapeOf | undefined): ClaimShape {
+    return asked === undefined ? this.make(asked, false) : (this.shapes.get(shapeKey(asked)) ?? this.make(asked, false))
   }
 
   /** Keeps the shape of this claim from now on, so that the next such claim costs less. No decision depends on it. */
@@ -202,7 +202,7 @@ export class ReadyIndex {
     this.woken.push(shape)
   }
 
-  private make(asked: ShapeOf, isKept: boolean): ClaimShape {
+  private make(asked: ShapeOf | undefined, isKept: boolean): ClaimShape {
     const shape = new ClaimShape(asked, isKept)
     for (const group of this.groups) if (group.isOpen && shape.matches(group)) shape.open(group)
     return shape

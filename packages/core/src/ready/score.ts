@@ -74,18 +74,29 @@ export class Score {
     return this.partsOf(priorityPart(priority), this.blockersPart(task), retriesPart(task))
   }
 
+  /** B, from 0 to 1. */
   blockersPart({ blocking }: Scored): number {
     return Math.min(blocking / this.settings.blockerCeiling, 1)
   }
 
   /** The age as a score, in units. */
   ageUnits({ enqueuedAt }: Scored, at: number): number {
-    return Math.min(Math.max(0, at - enqueuedAt), this.ageMs) * this.ageRate
+    return this.agedMs(enqueuedAt, at) * this.ageRate
   }
 
   /** The deadline as a score, in units. */
   deadlineUnits({ extras: { deadlineAt } }: Scored, at: number): number {
-    return deadlineAt === undefined ? 0 : Math.min(Math.max(0, at - (deadlineAt - this.windowMs)), this.windowMs) * this.deadlineRate
+    return deadlineAt === undefined ? 0 : this.urgentMs(deadlineAt, at) * this.deadlineRate
+  }
+
+  /** A, from 0 to 1. */
+  agePart({ enqueuedAt }: Scored, at: number): number {
+    return this.agedMs(enqueuedAt, at) / this.ageMs
+  }
+
+  /** D, from 0 to 1. */
+  deadlinePart({ extras: { deadlineAt } }: Scored, at: number): number {
+    return deadlineAt === undefined ? 0 : this.urgentMs(deadlineAt, at) / this.windowMs
   }
 
   isBoosted({ extras: { deadlineAt } }: Scored, at: number): boolean {
@@ -107,6 +118,14 @@ export class Score {
   floored(task: Scored, at: number): number {
     const score = this.of(task, at)
     return score < this.floor && this.isStarved(task, at) ? this.floor : score
+  }
+
+  private agedMs(enqueuedAt: number, at: number): number {
+    return Math.min(Math.max(0, at - enqueuedAt), this.ageMs)
+  }
+
+  private urgentMs(deadlineAt: number, at: number): number {
+    return Math.min(Math.max(0, at - (deadlineAt - this.windowMs)), this.windowMs)
   }
 
   private partsOf(priority: number, blockers: number, retries: number): number {

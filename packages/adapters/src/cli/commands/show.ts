@@ -18,12 +18,15 @@ const fieldText = (task: TaskView, name: ShownField): string | undefined => {
 
 const reasonText = ({ message, until: end }: Reason): string => `${clean(message)}${end === undefined ? '' : `, until ${clock(end)} (${until(end)})`}`
 
+/** That a task is held or finished is shown otherwise. */
+const isWaiting = ({ code }: Reason): boolean => code !== 'held' && code !== 'finished'
+
 export const showTask = (printer: Printer, task: TaskView): void =>
   printer.pairs([
     ['id', `${clean(task.id)}  (#${task.number})`],
     ['type', clean(task.type)],
     ['status', paintStatus(printer.colors, task.status)],
-    ...(task.reasons ?? []).map((reason, i): readonly [string, string] => [i === 0 ? 'waits' : '', reasonText(reason)]),
+    ...(task.reasons ?? []).filter(isWaiting).map((reason, i): readonly [string, string] => [i === 0 ? 'waits' : '', reasonText(reason)]),
     ['priority', String(task.priority)],
     ['skills', task.requires?.skills.map((skill) => clean(skill)).join(', ')],
     ['description', task.description === undefined ? undefined : clean(task.description)],

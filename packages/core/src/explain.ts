@@ -1,0 +1,150 @@
+/**
+ * Why a task is not running (EV-10): all reasons, its position among the tasks that can be claimed now, and its score.
+ * Position and reasons come from the code that claims use.
+ */
+import { type Picked, pickTasks } from './decide/claim.js'
+import { findTask } from './decide/lookup.js'
+import { type Asker, isTestedBy, type Question, type Reason } from './gates.js'
+import { QueueState } from './queue-state.js'
+import { priorityPart, retriesPart, type Score } from './ready/score.js'
+import { ready, reasonsAt } from './reasons.js'
+import type { Settings } from './settings.js'
+import type { TaskRecord } from './state.js'
+import type { Status } from './task.js'
+
+/** Up to here positions are exact. */
+export const positionMax = 10_000
+
+export interface Explanation {
+  readonly status: Status
+  /** Whether a claim at this instant that takes enough tasks would get it. */
+  readonly runnable: boolean
+  /** All reasons; `ready` if it is runnable. */
+  readonly reasons: ReadonlyArray<Reason>
+  /** Its place among the tasks that would be served now: 1 for the next. `null` if it is not runnable, or beyond {@link positionMax}. */
+  readonly position: number | null
+  /** Its position is this or later. */
+  readonly positionAtLeast?: number
+  /** `null` unless it waits: dead letters, held and finished tasks have no score. */
+  readonly score: number | null
+  readonly scoreParts: ScoreParts | null
+}
+
+export interface ScorePart {
+  /** From 0 to 1. */
+  readonly value: number
+  readonly weight: number
+  /** Their product. */
+  readonly points: number
+}
+
+/** The score is the sum of the points times the boost, or the floor if that is more. */
+export interface ScoreParts {
+  readonly priority: ScorePart
+  readonly age: ScorePart
+  readonly deadline: ScorePart
+  readonly blockers: ScorePart
+  readonly retries: ScorePart
+  /** 1 before the urgency window of its deadline. */
+  readonly boost: number
+  /** Whether it has waited longer than the starvation limit. With policy `priority` it is served before all others then. */
+  readonly isStarved: boolean
+  /** The least score of a starved task with policy `score`; otherwise `null`. */
+  readonly floor: number | null
+}
+
+/**
+ * Explains a task at this time; `undefined` if it is unknown. By id, or by number as `#42`. With `asker`, for a claim that
+ * asks for this; otherwise for an agent that asks for everything, has all skills and is barred from nothing.
+ *
+ * Cost: O(groups with ready tasks), and a claim of as many tasks as come before it, 10,000 at most.
+ */
+export const explainOf = (state: QueueState, id: string, at: number, asker?: Asker): Explanation | undefined => {
+  const tables = QueueState.tablesOf(state)
+  // As in a decision: time never runs backward.
+  const now = Math.max(at, tables.head.at)
+  const task = findTask(tables, id, now)
+  if (task === undefined) return undefined
+  const { policy } = tables.head.settings
+  const question = { tables, task, at: now, asker }
+  return { status: task.status, ...inLine(question), ...scoreOf(tables.ready.policy.score, policy, task, now) }
+}
+
+// -------------------------------------------------------------------------------- reasons and position
+
+const inLine = (question: Question): Pick<Explanation, 'runnable' | 'reasons' | 'position' | 'positionAtLeast'> => {
+  const { tables, task, at, asker } = question
+  const { shut, notes } = reasonsAt(question)
+  if (shut.length > 0) return { runnable: false, reasons: [...shut, ...notes], position: null }
+  const served = pickTasks(tables, asker, positionMax, at, task)
+  const isServed = served[served.length - 1]?.task === task
+  const others = notes.filter(({ code }) => code !== 'breaker-half-open')
+  const held = isServed ? undefined : heldBackBy(question, served)
+  if (held !== undefined) return { runnable: false, reasons: [held, ...others], position: null }
+  const reasons = [ready(task), ...tenantTurn(question), ...testing(question), ...others]
+  return isServed
+    ? { runnable: true, reasons, position: served.length }
+    : { runnable: true, reasons, position: null, positionAtLeast: positionMax + 1 }
+}
+
+/** Why a claim that begins with these tasks never gets to a task whose gates are all open. `undefined`: it does, later. */
+const heldBackBy = ({ tables, task: { group: { type } } }: Question, served: ReadonlyArray<Picked>): Reason | undefined => {
+  const probe = served.find((picked) => picked.probe && picked.task.group.type === type)
+  if (probe !== undefined) return { code: 'breaker-half-open', ...isTestedBy(type, `${probe.task.id} comes first and will test it`) }
+  if (served.length >= positionMax) return undefined
+  const { maxQueueScanBatch } = tables.head.settings.assignment
+  return {
+    code: 'too-many-barred',
+    message: `the agent gave back more than ${maxQueueScanBatch} tasks that come before it, and a claim passes over ${maxQueueScanBatch} at most`,
+    change: 'claim as another agent, or raise assignment.maxQueueScanBatch',
+  }
+}
+
+const testing = ({ tables, task: { group: { type } } }: Question): ReadonlyArray<Reason> =>
+  tables.breakers.get(type)?.state === 'half-open' ? [{ code: 'breaker-half-open', ...isTestedBy(type, 'it will test it') }] : []
+
+/** The tenants whose turn it is before that of the task's tenant. */
+const tenantTurn = ({ tables, task, asker }: Question): ReadonlyArray<Reason> => {
+  const before: Array<string> = []
+  let count = 0
+  for (const { share } of tables.ready.shapeOf(asker).turns) {
+    if (share === task.group.share) break
+    if (++count <= namedMax) before.push(nameOf(share.name))
+  }
+  if (count === 0) return []
+  const others = count > namedMax ? ` and ${count - namedMax} more` : ''
+  const own = nameOf(task.group.tenant)
+  return [{
+    code: 'tenant-turn',
+    message: `tenants take turns, and before ${own} comes ${before.join(', ')}${others}`,
+    change: `leases to these tenants; with more weight for ${own} in assignment.tenants its turns come more often`,
+  }]
+}
+const namedMax = 3
+const nameOf = (tenant = 'no tenant'): string => tenant
+
+// ---------------------------------------------------------------------------------------------- score
+
+const scoreOf = (score: Score, policy: Settings['policy'], task: TaskRecord, at: number): Pick<Explanation, 'score' | 'scoreParts'> => {
+  if (!waiting.includes(task.status)) return { score: null, scoreParts: null }
+  const { settings, unit } = score
+  const isStarved = score.isStarved(task, at)
+  const hasFloor = isStarved && policy === 'score'
+  return {
+    score: rounded((hasFloor ? score.floored(task, at) : score.of(task, at)) / unit),
+    scoreParts: {
+      priority: part(priorityPart(task.priority), settings.priority),
+      age: part(score.agePart(task, at), settings.age),
+      deadline: part(score.deadlinePart(task, at), settings.deadline),
+      blockers: part(score.blockersPart(task), settings.blockers),
+      retries: part(retriesPart(task), settings.retries),
+      boost: score.isBoosted(task, at) ? score.boost : 1,
+      isStarved,
+      floor: hasFloor ? settings.starvationFloor : null,
+    },
+  }
+}
+const waiting: ReadonlyArray<Status> = ['pending', 'queued', 'scheduled', 'blocked']
+const part = (value: number, weight: number): ScorePart => ({ value: rounded(value), weight, points: rounded(value * weight) })
+/** To a millionth. */
+const rounded = (value: number): number => Math.round(value * 1e6) / 1e6

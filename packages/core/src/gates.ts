@@ -1,0 +1,284 @@
+/**
+ * The gates between a task and an agent: all that can keep a task from being claimed. Claims and {@link Reason}s use this
+ * one list. A claim asks only whether gates are shut, each as seldom as possible: that is what a gate's scope says.
+ *
+ * A new gate is one entry of {@link gates}. If claims have to ask for it at another moment than those below, it also needs a scope.
+ */
+import type { ShapeOf } from './ready/claim-shape.js'
+import { type Group, isHeld, type TaskRecord } from './state.js'
+import type { Tables } from './tables.js'
+import { isFinal, type Status } from './task.js'
+import { matchesType } from './type-pattern.js'
+
+export type ReasonCode =
+  /** It is claimed and not finished yet. */
+  | 'held'
+  | 'finished'
+  /** It was given up and waits for a reviewer. */
+  | 'dead-letter'
+  /** Other tasks must be completed first. */
+  | 'blocked'
+  /** It is scheduled for later. */
+  | 'scheduled'
+  | 'queue-paused'
+  | 'breaker-open'
+  /** One task of this type is the probe, and the others wait for its outcome. */
+  | 'breaker-half-open'
+  /** The claim asks for other types, other phases, or another tenant. */
+  | 'type-not-claimed'
+  | 'phase-not-claimed'
+  | 'tenant-not-claimed'
+  /** Only agents with certain skills may take it. */
+  | 'skills-required'
+  /** These agents released it and will not get it again. */
+  | 'agents-barred'
+  /** A claim ends before it, because its agent is barred from too many tasks that come first. */
+  | 'too-many-barred'
+  /** No gate is shut, and other tenants are served before its own. */
+  | 'tenant-turn'
+  /** It can be claimed. */
+  | 'ready'
+
+export interface Reason {
+  readonly code: ReasonCode
+  /** For people. */
+  readonly message: string
+  /** What would change it, for people. */
+  readonly change: string
+  /** When it ends by itself, in milliseconds since 1970. */
+  readonly until?: number
+  /** The tasks on which the task depends, with their statuses. */
+  readonly blockedBy?: ReadonlyArray<{ readonly id: string; readonly status: Status }>
+}
+export type Words = Omit<Reason, 'code'>
+
+/** What a claim asks for, and who asks. Without an agent: someone who is barred from nothing. */
+export interface Asker extends ShapeOf {
+  readonly agent?: string | undefined
+}
+
+/** Whether a task can be claimed at an instant: by this asker, or by an agent that asks for everything. */
+export interface Question {
+  readonly tables: Tables
+  readonly task: TaskRecord
+  readonly at: number
+  readonly asker: Asker | undefined
+}
+
+/** When claims ask for a gate, and what it depends on. */
+interface Scopes {
+  /** Asked when the task changes: its status says it, and only tasks with the status `pending` are looked at. */
+  readonly task: (task: TaskRecord, at: number) => boolean
+  /** Asked once for each claim. */
+  readonly queue: (tables: Tables) => boolean
+  /** Asked when something of the type changes: closes the groups of the type. */
+  readonly type: (tables: Tables, type: string) => boolean
+  /** Asked once for each shape of claims and each group. */
+  readonly group: (asked: ShapeOf, group: Group) => boolean
+  /** Asked for each task that a claim is about to take. */
+  readonly agent: (task: TaskRecord, agent: string) => boolean
+}
+type GateOf<S extends keyof Scopes> = {
+  readonly code: ReasonCode
+  readonly scope: S
+  readonly isShut: Scopes[S]
+  /** Why it is shut. */
+  readonly words: (question: Question) => Words
+  /** What is worth knowing while it is open, and no particular agent asks. */
+  readonly note?: (question: Question) => Words | undefined
+}
+export type Gate = { readonly [S in keyof Scopes]: GateOf<S> }[keyof Scopes]
+
+/** All gates, in the order in which reasons are given. */
+export const gates: ReadonlyArray<Gate> = [
+  {
+    code: 'held',
+    scope: 'task',
+    isShut: isHeld,
+    words: ({ task: { lease, status } }) => ({
+      message: `${lease?.agent ?? 'an agent'} ${status === 'incomplete' ? 'has completed it and has to hand in the decision report' : 'is working on it'}`,
+      change: 'the report of this agent, or the end of its lease',
+      ...(lease === null ? {} : { until: lease.expiresAt }),
+    }),
+  },
+  {
+    code: 'finished',
+    scope: 'task',
+    isShut: ({ status }) => isFinal(status),
+    words: ({ task: { status } }) => ({ message: `it is ${status}`, change: 'nothing: to do it again, enqueue another task' }),
+  },
+  {
+    code: 'dead-letter',
+    scope: 'task',
+    isShut: ({ status }) => status === 'dead-letter',
+    words: ({ task }) => ({
+      message: `it was given up (${task.extras.deadLetter?.reason ?? 'unknown why'}): a reviewer sends it back or discards it`,
+      change: 'retry the dead letter',
+    }),
+  },
+  {
+    code: 'blocked',
+    scope: 'task',
+    isShut: ({ status }) => status === 'blocked',
+    words: ({ tables, task }) => {
+      const blockedBy = missingOf(tables, task)
+      const dead = blockedBy.flatMap(({ id, status }) => (status === 'dead-letter' ? [id] : []))
+      return {
+        message: `it waits for ${blockedBy.map(({ id, status }) => `${id} (${status})`).join(', ')}`,
+        change: `the completion of ${blockedBy.map(({ id }) => id).join(', ')}${dead.length === 0 ? '' : `; retry the dead letter ${dead.join(', ')} first`}`,
+        blockedBy,
+      }
+    },
+  },
+  {
+    code: 'scheduled',
+    scope: 'task',
+    isShut: ({ status, extras: { availableAt = 0 } }, at) => status === 'scheduled' || (status === 'blocked' && availableAt > at),
+    words: ({ task: { status, retries, delayedUntil, extras } }) => ({
+      message: retries > 0 && status === 'scheduled' ? 'it is tried again later' : 'its time has not come',
+      change: 'time alone',
+      until: status === 'scheduled' ? delayedUntil : (extras.availableAt ?? 0),
+    }),
+  },
+  {
+    code: 'queue-paused',
+    scope: 'queue',
+    isShut: ({ head }) => head.paused !== null,
+    words: ({ tables: { head } }) => ({ message: `the queue is paused${head.paused === '' ? '' : `: ${head.paused ?? ''}`}`, change: 'resume the queue' }),
+  },
+  {
+    code: 'breaker-open',
+    scope: 'type',
+    isShut: ({ breakers }, type) => breakers.get(type)?.state === 'open',
+    words: ({ tables: { breakers }, task: { group: { type } } }) => {
+      const { reason = '', halfOpenAt = 0 } = breakers.get(type) ?? {}
+      const isByHand = halfOpenAt === 0
+      return {
+        message: `the breaker of ${type} is open (${reason})${isByHand ? ', until it is closed by hand' : ''}`,
+        change: `close the breaker of ${type}${isByHand ? '' : ', or wait: then one task tests the type'}`,
+        ...(isByHand ? {} : { until: halfOpenAt }),
+      }
+    },
+  },
+  {
+    code: 'breaker-half-open',
+    scope: 'type',
+    isShut: ({ breakers }, type) => isTested(breakers.get(type)),
+    words: ({ tables: { breakers }, task: { group: { type } } }) => isTestedBy(type, `${breakers.get(type)?.probe?.id ?? ''} tests it now`),
+    note: ({ tables: { breakers }, task: { group: { type } } }) =>
+      breakers.get(type)?.state === 'half-open' ? isTestedBy(type, 'the next task that is claimed tests it') : undefined,
+  },
+  {
+    code: 'type-not-claimed',
+    scope: 'group',
+    isShut: ({ types }, { type }) => types !== undefined && !types.some((pattern) => matchesType(pattern, type)),
+    words: ({ task: { group }, asker }) => ({
+      message: `its type is ${group.type}, and the claim asks for ${listOf(asker?.types)}`,
+      change: `claim ${group.type} tasks`,
+    }),
+  },
+  {
+    code: 'phase-not-claimed',
+    scope: 'group',
+    isShut: ({ phases }, { phase }) => phases !== undefined && phase !== undefined && !phases.includes(phase),
+    words: ({ task: { group }, asker }) => ({
+      message: `its phase is ${group.phase ?? 'none'}, and the claim asks for ${listOf(asker?.phases)}`,
+      change: `claim tasks of phase ${group.phase ?? 'none'}`,
+    }),
+  },
+  {
+    code: 'tenant-not-claimed',
+    scope: 'group',
+    isShut: ({ tenant }, group) => tenant !== undefined && group.tenant !== tenant,
+    words: ({ task: { group }, asker }) => ({
+      message: `its tenant is ${group.tenant ?? 'none'}, and the claim asks for ${asker?.tenant ?? 'any'}`,
+      change: group.tenant === undefined ? 'claim without a tenant' : `claim tasks of tenant ${group.tenant}, or of all tenants`,
+    }),
+  },
+  {
+    code: 'skills-required',
+    scope: 'group',
+    isShut: ({ skills }, group) => group.skills.length > 0 && !group.skills.every((skill) => skills?.includes(skill) === true),
+    words: ({ task: { group }, asker }) => skillsNeeded(group.skills, group.skills.filter((skill) => asker?.skills?.includes(skill) !== true)),
+    note: ({ task: { group } }) => (group.skills.length === 0 ? undefined : skillsNeeded(group.skills, group.skills)),
+  },
+  {
+    code: 'agents-barred',
+    scope: 'agent',
+    isShut: ({ extras: { claimants } }, agent) => claimants?.includes(agent) === true,
+    words: ({ asker }) => barred([asker?.agent ?? '']),
+    note: ({ task: { extras: { claimants = [] } } }) => (claimants.length === 0 ? undefined : barred([...new Set(claimants)])),
+  },
+]
+
+// ------------------------------------------------------------------------------------ asked by claims
+
+const gatesOf = <S extends keyof Scopes>(scope: S): ReadonlyArray<Scopes[S]> =>
+  gates.flatMap((gate) => (gate.scope === scope ? [gate.isShut as Scopes[S]] : []))
+const [queueGates, typeGates, groupGates, agentGates] = [gatesOf('queue'), gatesOf('type'), gatesOf('group'), gatesOf('agent')]
+
+/** Whether nothing of the queue is claimed. */
+export const isQueueShut = (tables: Tables): boolean => {
+  for (const isShut of queueGates) if (isShut(tables)) return true
+  return false
+}
+/** Whether nothing of this type is claimed. */
+export const isTypeShut = (tables: Tables, type: string): boolean => {
+  for (const isShut of typeGates) if (isShut(tables, type)) return true
+  return false
+}
+/** Whether a claim that asks for this gets nothing of the group. */
+export const isGroupShut = (asked: ShapeOf, group: Group): boolean => {
+  for (const isShut of groupGates) if (isShut(asked, group)) return true
+  return false
+}
+/** Whether this agent does not get this task. */
+export const isAgentShut = (task: TaskRecord, agent: string): boolean => {
+  for (const isShut of agentGates) if (isShut(task, agent)) return true
+  return false
+}
+
+// ----------------------------------------------------------------------------------- asked for reasons
+
+/** Whether this gate keeps the task from being claimed. */
+export const isShutFor = (gate: Gate, { tables, task, at, asker }: Question): boolean => {
+  switch (gate.scope) {
+    case 'task':
+      return gate.isShut(task, at)
+    case 'queue':
+      return gate.isShut(tables)
+    case 'type':
+      return gate.isShut(tables, task.group.type)
+    case 'group':
+      return asker !== undefined && gate.isShut(asker, task.group)
+    case 'agent':
+      return asker?.agent !== undefined && gate.isShut(task, asker.agent)
+  }
+}
+
+// ----------------------------------------------------------------------------------------------- words
+
+const isTested = (breaker: { readonly state: string; readonly probe: unknown } | undefined): boolean => breaker?.state === 'half-open' && breaker.probe !== null
+
+/** The reason of a task whose breaker is half-open. */
+export const isTestedBy = (type: string, test: string): Words => ({
+  message: `the breaker of ${type} is half-open: ${test}`,
+  change: `the outcome of the test, or close the breaker of ${type}`,
+})
+const skillsNeeded = (skills: ReadonlyArray<string>, lacking: ReadonlyArray<string>): Words => ({
+  message: `only an agent with these skills may take it: ${skills.join(', ')}`,
+  change: `claim with ${lacking.length === 1 ? 'the skill' : 'the skills'} ${lacking.join(', ')}`,
+})
+const barred = (agents: ReadonlyArray<string>): Words => ({
+  message: `gave it back, and will not get it again: ${agents.join(', ')}`,
+  change: 'claim as another agent',
+})
+const listOf = (names: ReadonlyArray<string> = []): string => (names.length === 0 ? 'none' : names.join(', '))
+
+/** The dependencies that are not completed. */
+const missingOf = (tables: Tables, task: TaskRecord): NonNullable<Reason['blockedBy']> =>
+  task.dependencies.flatMap((id) => {
+    const dependency = tables.byId.get(id)
+    // A later task with the same id is another one: the dependency was completed and has left the state.
+    return dependency === undefined || dependency.number > task.number || dependency.status === 'completed' ? [] : [{ id, status: dependency.status }]
+  })

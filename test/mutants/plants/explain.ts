@@ -1,0 +1,85 @@
+/** Gates, and what `explain` says about them. */
+import type { Plant } from '../plant.js'
+
+const core = 'packages/core/src/'
+const explains = ['test/core/explain.test.ts']
+
+export const explainPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'only the first reason is told',
+    file: `${core}reasons.ts`,
+    find: 'shut: shut.map(',
+    replace: 'shut: shut.slice(0, 1).map(',
+    killedBy: explains,
+  },
+  {
+    title: 'a position counts from 0',
+    file: `${core}explain.ts`,
+    find: 'position: served.length }',
+    replace: 'position: served.length - 1 }',
+    killedBy: explains,
+  },
+  {
+    title: 'all tenants are said to be before the task',
+    file: `${core}explain.ts`,
+    find: 'if (share === task.group.share) break',
+    replace: '',
+    killedBy: explains,
+  },
+  {
+    title: 'a task that is not the test of its half-open breaker is said to be runnable',
+    file: `${core}explain.ts`,
+    find: 'if (held !== undefined) return',
+    replace: 'if (false) return',
+    killedBy: explains,
+  },
+  {
+    title: 'a position beyond those that are counted is said to be exact',
+    file: `${core}explain.ts`,
+    find: ': { runnable: true, reasons, position: null, positionAtLeast',
+    replace: ': { runnable: true, reasons, position: positionMax, positionAtLeast',
+    killedBy: explains,
+  },
+  {
+    title: 'the score that is shown has no floor',
+    file: `${core}explain.ts`,
+    find: 'hasFloor ? score.floored(task, at) : score.of(task, at)',
+    replace: 'score.of(task, at)',
+    killedBy: explains,
+  },
+  {
+    title: 'the score that is shown has a floor with policy priority, too',
+    file: `${core}explain.ts`,
+    find: "isStarved && policy === 'score'",
+    replace: 'isStarved',
+    killedBy: explains,
+  },
+  {
+    title: 'reasons of agents are not judged for the agent that asks',
+    file: `${core}gates.ts`,
+    find: 'asker?.agent !== undefined && gate.isShut(task, asker.agent)',
+    replace: 'false',
+    killedBy: explains,
+  },
+  {
+    title: 'a claim gets tasks of phases for which it does not ask',
+    file: `${core}gates.ts`,
+    find: 'phases !== undefined && phase !== undefined && !phases.includes(phase)',
+    replace: 'false',
+    killedBy: explains,
+  },
+  {
+    title: 'a task that is blocked and delayed is said to be blocked only',
+    file: `${core}gates.ts`,
+    find: " || (status === 'blocked' && availableAt > at)",
+    replace: '',
+    killedBy: explains,
+  },
+  {
+    title: 'the position is that of a claim which has no skills',
+    file: `${core}ready/claim-shape.ts`,
+    find: 'this.asked === undefined || !isGroupShut(this.asked, group)',
+    replace: '!isGroupShut(this.asked ?? {}, group)',
+    killedBy: explains,
+  },
+]
