@@ -67,7 +67,7 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
 
 export const matchesFilter = (task: TaskView, filter: TaskFilter): boolean => {
   const { type, text, agent, phase, tenant, ticketId, priorityMin = 0, priorityMax = 10 } = filter
-  const words = [task.id, task.type, task.ticketId, task.lastError].map((part) => (part ?? '').toLowerCase())
+  const words = text === undefined ? [] : [task.id, task.type, task.ticketId, task.lastError].map((part) => (part ?? '').toLowerCase())
   return (
     (filter.statuses ?? statuses).includes(task.status) &&
     (type === undefined || (type.endsWith('*') ? task.type.startsWith(type.slice(0, -1)) : task.type === type)) &&

@@ -1,0 +1,163 @@
+/**
+ * The contents of a state in a flat list, for comparisons: the lists are equal if and only if the states are (INV-15). They have every field of
+ * every record and every index in its order, and share no code with snapshots. New fields and indexes are included automatically. Lists whose
+ * inner structure depends on how they were filled are given by their contents. `text.ts` prints them for people.
+ */
+import { QueueState } from '../queue-state.js'
+import { FairShare } from '../ready/fair-share.js'
+import { SortedList } from '../sorted-list.js'
+import type { Breaker, Group, TaskRecord, TenantShare } from '../state.js'
+import type { Tables } from '../tables.js'
+import { isFinal } from '../task.js'
+import { TaskNumbers } from '../task-numbers.js'
+import { TextIndex } from '../text-index.js'
+
+/** Values, and the signs of {@link sign} between them. */
+export type Contents = ReadonlyArray<unknown>
+
+/** The sign before a table's name, a line, a field's name, the name of another record, and the members of a list or an object. */
+export const sign = {
+  table: Symbol('table'),
+  line: Symbol('line'),
+  field: Symbol('field'),
+  task: Symbol('#'),
+  group: Symbol('group '),
+  share: Symbol('share '),
+  breaker: Symbol('breaker '),
+  list: Symbol('('),
+  endOfList: Symbol(')'),
+  object: Symbol('{'),
+  endOfObject: Symbol('}'),
+} as const
+
+/**
+ * Members of the tables and records that are not part of the state: undo log, walks, hash seed, and the kept shapes of
+ * claims. The groups show which of their tasks are ready.
+ */
+const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'shapes', 'shapesVersion', 'turns', 'savedFor'])
+
+export const contentsOf = (state: QueueState): Contents => {
+  const tables = QueueState.tablesOf(state)
+  const into: Array<unknown> = []
+  for (const name in tables) {
+    const value = tables[name as keyof Tables] as unknown
+    if (beside.has(name) || !isShown(value)) continue
+    into.push(sign.table, name)
+    addTable(into, value, tables)
+  }
+  return into
+}
+
+export const areSame = (a: Contents, b: Contents): boolean => {
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i] && !Object.is(a[i], b[i])) return false
+  return a.length === b.length
+}
+
+type Parts = Array<unknown>
+
+const addTable = (into: Parts, value: unknown, tables: Tables): void => {
+  if (value instanceof TaskNumbers) {
+    for (const task of value.values()) {
+      into.push(sign.line)
+      addRecord(into, task)
+    }
+  } else if (value instanceof FairShare) {
+    for (const share of [...value.byTenant.values()].sort(byName)) {
+      into.push(sign.line)
+      addRecord(into, share)
+    }
+  } else if (value instanceof TextIndex) addIndex(into, value as TextIndex<TaskRecord>, tables)
+  else if (value instanceof Map) {
+    for (const [key, member] of sortedEntries(value as ReadonlyMap<string, unknown>)) {
+      into.push(sign.line, key)
+      addMember(into, member)
+    }
+  } else addMember(into, value)
+}
+
+/** The tasks that a text index finds by the id and by the key of each task. */
+const addIndex = (into: Parts, index: TextIndex<TaskRecord>, tables: Tables): void => {
+  into.push(index.size)
+  for (const task of tables.byNumber.values()) {
+    into.push(sign.line, task.number)
+    addValue(into, index.get(task.id))
+    addValue(into, index.get(task.key))
+  }
+}
+
+const addMember = (into: Parts, member: unknown): void => (isRecord(member) ? addRecord(into, member) : addValue(into, member))
+
+/** All fields of a record except those beside the state. */
+const addRecord = (into: Parts, record: object): void => {
+  for (const name in record) {
+    const value = (record as Fields)[name]
+    if (beside.has(name) || !isShown(value)) continue
+    into.push(sign.field, name)
+    if (name === 'dependents') addList(into, waiting(value as TaskRecord['dependents']))
+    // In which lanes the tasks are depends on when they were placed.
+    else if (name === 'lanes') addList(into, (value as Group['lanes']).flatMap((lane) => [...lane]).sort(byNumber))
+    else addValue(into, value)
+  }
+}
+type Fields = Readonly<Record<string, unknown>>
+
+/** The dependents without cancelled ones, which may stay there until they are evicted. */
+const waiting = (dependents: ReadonlyArray<TaskRecord>): ReadonlyArray<TaskRecord> => dependents.filter(({ status }) => !isFinal(status))
+
+/** A value inside a record; other records are given by their names only. */
+const addValue = (into: Parts, value: unknown): void => {
+  if (typeof value !== 'object' || value === null) into.push(value)
+  else if (Array.isArray(value) || value instanceof SortedList) addList(into, value)
+  else if (value instanceof Set) addList(into, [...(value as ReadonlySet<TaskRecord>)].sort(byNumber))
+  else if (isTask(value)) into.push(sign.task, value.number)
+  else if (isGroup(value)) into.push(sign.group, value.key)
+  else if (isShare(value)) into.push(sign.share, value.name)
+  else if (isBreaker(value)) into.push(sign.breaker, value.type)
+  else addObject(into, value)
+}
+
+const addList = (into: Parts, values: Iterable<unknown>): void => {
+  into.push(sign.list)
+  for (const value of values) addValue(into, value)
+  into.push(sign.endOfList)
+}
+
+/** By name, because the order of an object's members is not part of the state. */
+const addObject = (into: Parts, value: object): void => {
+  into.push(sign.object)
+  if (value instanceof Map) {
+    for (const [key, member] of sortedEntries(value as ReadonlyMap<string, unknown>)) {
+      into.push(sign.field, key)
+      addValue(into, member)
+    }
+  } else {
+    for (const name of shownNames(value)) {
+      into.push(sign.field, name)
+      addValue(into, (value as Fields)[name])
+    }
+  }
+  into.push(sign.endOfObject)
+}
+
+const shownNames = (value: object): Array<string> => {
+  const names: Array<string> = []
+  for (const name in value) if (isShown((value as Fields)[name])) names.push(name)
+  return names.length > 1 ? names.sort() : names
+}
+
+/** Not shown are functions and empty lists: there is a list for each phase, status and priority, and most are empty. */
+const isShown = (value: unknown): boolean =>
+  value !== undefined && typeof value !== 'function' && !isEmptyList(value) && !(Array.isArray(value) && value.length > 0 && value.every(isEmptyList))
+const isEmptyList = (value: unknown): boolean => value instanceof SortedList && value.size === 0
+
+const sortedEntries = (map: ReadonlyMap<string, unknown>): ReadonlyArray<readonly [string, unknown]> =>
+  [...map].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+
+const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
+const byName = (a: TenantShare, b: TenantShare): number => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)
+
+const isTask = (value: object): value is TaskRecord => 'enqueuedRevision' in value
+const isGroup = (value: object): value is Group => 'byStatus' in value
+const isShare = (value: object): value is TenantShare => 'turn' in value && 'groups' in value
+const isBreaker = (value: object): value is Breaker => 'halfOpenAt' in value
+const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null && (isTask(value) || isGroup(value) || isBreaker(value) || 'savedFor' in value)
