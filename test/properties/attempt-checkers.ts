@@ -1,7 +1,7 @@
 /** Checkers about single tasks: claims, how they end, and breakers. They use events and views only. */
-import { agentsOf, type EventType, isClaimable, type QueueEvent, taskOf, type TaskView } from '@daybook/core'
+import { agentsOf, type EventType, isClaimable, listTasks, type QueueEvent, taskOf, type TaskView } from '@daybook/core'
 import { type ShadowTask } from '@daybook/core/testing'
-import { same, taskIn } from './look.js'
+import { all, same, taskIn } from './look.js'
 import { skillNames } from './steps.js'
 import { type Checker, holds } from './world.js'
 
@@ -116,9 +116,10 @@ export const deadLetterRule = (): Checker => {
         holds(event.type === 'Requeued' || event.type === 'Discarded' || isCascade, `${event.type} of the dead letter ${id}`)
       }
     },
-    step: (world) => {
-      const dead = world.tasks.filter((task) => task.status === 'dead-letter').map((task) => task.id)
-      same(new Set(dead), new Set(world.shadow.tasks.filter((task) => task.stage === 'dead-letter').map((task) => task.facts.task)), 'dead letters')
+    step: ({ shadow, state }) => {
+      const dead = listTasks(state, { statuses: ['dead-letter'] }, all).tasks.map(({ id }) => id)
+      const wanted = shadow.tasks.filter(({ stage }) => stage === 'dead-letter').map(({ facts }) => facts.task)
+      same(dead.sort(), wanted.sort(), 'dead letters')
     },
   }
 }

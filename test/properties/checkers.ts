@@ -45,13 +45,13 @@ export const together = (ids: ReadonlyArray<Invariant>): Checker => {
   // Only the checkers that have this hook. Most have one or two, and the hooks run for every event.
   const ask = <Hook extends keyof Checker>(hook: Hook): NonNullable<Checker[Hook]> => {
     const asked = each.flatMap(({ id, checker }) => {
-      const look = checker[hook] as ((...about: ReadonlyArray<unknown>) => void) | undefined
+      const look = checker[hook] as ((a: unknown, b: unknown, c: unknown, d: unknown) => void) | undefined
       return look === undefined ? [] : [{ id, look }]
     })
-    return (...about: ReadonlyArray<unknown>): void => {
+    return (a: unknown, b?: unknown, c?: unknown, d?: unknown): void => {
       for (const { id, look } of asked) {
         try {
-          look(...about)
+          look(a, b, c, d)
         } catch (error) {
           throw new Error(`${id}: ${error instanceof Error ? error.message : String(error)}`, { cause: error })
         }

@@ -12,6 +12,9 @@ export const tenants = ['acme', 'zen'] as const
 /** Weights that divide the cost of a lease, one that does not, and none. */
 const weight = fc.constantFrom(null, 0.5, 2, 3, 11)
 
+/** What a step addresses by this index. */
+export const at = <T>(list: ReadonlyArray<T>, index: number): T => list[index % list.length] as T
+
 export interface TaskSpec {
   readonly type: number
   readonly priority: number

@@ -1,0 +1,165 @@
+/** From the steps of a scenario to commands, by what the queue holds at the moment. */
+import type { Command } from '@daybook/core'
+import type { ShadowLease, ShadowTask } from '@daybook/core/testing'
+import { agents, at, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
+import type { World } from './world.js'
+
+/** The command of a step; `undefined` if there is nothing that it could be about. */
+export const commandOf = (world: World, step: Step): Command | undefined => {
+  const { shadow } = world
+  switch (step.kind) {
+    case 'enqueue':
+      return { type: 'Enqueue', tasks: prepared(world, step.tasks) }
+    case 'import':
+      return {
+        type: 'Import',
+        tasks: prepared(world, step.tasks).map((task, i) => {
+          const { status } = step.tasks[i] as { readonly status: 'pending' | 'completed' | 'cancelled' | 'dead-letter' }
+          const history = { createdAt: world.clock - 9_000, finishedAt: world.clock - 1_000, retries: 1, lastError: 'as imported' }
+          return { ...task, status, ...(status === 'pending' ? {} : history) }
+        }),
+      }
+    case 'claim':
+      return {
+        type: 'Claim',
+        agent: at(agents, step.agent),
+        max: step.max,
+        skills: skillNames.slice(0, step.skills),
+        ...(step.types === null ? {} : { types: step.types }),
+        ...(step.phase === null ? {} : { phases: [step.phase] }),
+        ...(step.tenant === null ? {} : { tenant: at(tenants, step.tenant) }),
+        ...(step.leaseSeconds === null ? {} : { leaseSeconds: step.leaseSeconds }),
+      }
+    case 'report':
+      return report(world, step)
+    case 'cancel':
+      return map(at(shadow.tasks, step.pick), (task) => {
+        // In half of the cases a dependency of the task, so that cascades get deep.
+        const [first] = step.pick % 2 === 0 ? shadow.missing(task) : []
+        return { type: 'Cancel', task: first ?? task.facts.task, reason: 'not needed' }
+      })
+    case 'cancelAll': {
+      const type = taskTypes[step.type]
+      return {
+        type: 'CancelAll',
+        reason: 'not needed',
+        max: step.max,
+        filter: { ...(type === undefined ? {} : { type }), ...(step.status === null ? {} : { statuses: [step.status] }) },
+      }
+    }
+    case 'review': {
+      const by = { type: step.verb, reviewer: 'rev', reason: 'looked at it' }
+      if (step.pick === null) {
+        const type = taskTypes[step.type]
+        return { ...by, filter: type === undefined ? {} : { type } }
+      }
+      const dead = shadow.tasks.filter((task) => task.stage === 'dead-letter')
+      return map(at(dead, step.pick), (task) => ({ ...by, task: task.facts.task }))
+    }
+    case 'breaker':
+      return { type: step.verb, taskType: at(taskTypes, step.type), reason: 'by hand' }
+    case 'terminate':
+      return {
+        type: 'TerminateAgent',
+        agent: at(shadow.tasks.filter((task) => shadow.isHeld(task)), step.agent)?.lease?.agent ?? 'nobody',
+        reason: 'gone',
+      }
+    case 'configure':
+      return { type: 'Configure', patch: step.patch }
+    case 'pause':
+      return { type: 'Pause', reason: 'lunch' }
+    case 'resume':
+      return { type: 'Resume', reason: 'back' }
+    case 'tick':
+      return { type: 'Tick' }
+    default:
+      return undefined
+  }
+}
+
+const prepared = (world: World, specs: ReadonlyArray<TaskSpec>) => {
+  const ids = specs.map(({ reuseId }) => {
+    const known = reuseId === null ? undefined : at([...world.shadow.gone.slice(-3), ...world.shadow.tasks], reuseId)
+    return known?.facts.task ?? world.newId()
+  })
+  // In a request a task may also depend on a later one, which sometimes makes a cycle.
+  const population = [...world.shadow.tasks.slice(-8).map((task) => task.facts.task), ...ids]
+  return specs.map((spec, i) => {
+    const id = ids[i] as string
+    return {
+      id,
+      type: at(taskTypes, spec.type),
+      idempotencyKey: spec.key === null ? `own-${id}` : `key-${spec.key}`,
+      content: '{}',
+      ...(spec.isContentKey ? { isContentKey: true as const } : {}),
+      // An id that is in use already was given by the producer.
+      ...(spec.isMadeId && spec.reuseId === null ? { isMadeId: true as const } : {}),
+      ...(spec.deduplicate === null ? {} : { deduplicate: spec.deduplicate }),
+      priority: spec.priority,
+      timeout: spec.timeout,
+      maxRetries: spec.maxRetries,
+      backoffSeconds: spec.backoffSeconds,
+      dependencies: spec.dependencies.map((d) => at(population, d)).filter((d) => d !== id),
+      skills: spec.skills.map((skill) => at(skillNames, skill)),
+      ...(spec.delaySeconds === 0 ? {} : { availableAt: world.clock + spec.delaySeconds * 1_000 }),
+      ...((spec.deadlineSeconds ?? null) === null ? {} : { deadlineAt: world.clock + Number(spec.deadlineSeconds) * 1_000 }),
+      ...(spec.phase === null ? {} : { phase: spec.phase }),
+      ...(spec.tenant === null ? {} : { tenant: at(tenants, spec.tenant) }),
+      ...(spec.ticket === null ? {} : { ticketId: `T-${spec.ticket}` }),
+    }
+  })
+}
+
+/** Who reports, and by which token. */
+const reporter = (
+  world: World,
+  who: Extract<Step, { kind: 'report' }>['who'],
+  task: ShadowTask,
+  { agent, token }: ShadowLease,
+  held: ReadonlyArray<ShadowTask>,
+): { readonly agent: string; readonly token: number } | undefined => {
+  switch (who) {
+    case 'holder':
+      return { agent, token }
+    case 'other':
+      return { agent: at(agents, agents.indexOf(agent as 'ann') + 1), token }
+    case 'stale': {
+      const first = world.log.find((event) => event.type === 'Claimed' && event.data.task === task.facts.task)
+      return first?.type === 'Claimed' ? { agent: first.data.agent, token: first.data.token } : { agent, token }
+    }
+    case 'crossed': {
+      const another = held.find((each) => each !== task && each.lease?.agent === agent)
+      if (another?.lease) world.count('crossed tokens')
+      return another?.lease ? { agent, token: another.lease.token } : undefined
+    }
+  }
+}
+
+const report = (world: World, step: Extract<Step, { kind: 'report' }>): Command | undefined => {
+  const { shadow } = world
+  const held = shadow.tasks.filter((task) => shadow.isHeld(task))
+  const once = shadow.tasks.filter((task) => task.lease !== null)
+  const task: ShadowTask | undefined = step.who === 'stale' ? at(once, step.pick) : at(held, step.pick)
+  const { lease } = task ?? {}
+  if (task === undefined || !lease) return undefined
+  const holder = reporter(world, step.who, task, lease, held)
+  if (holder === undefined) return undefined
+  const claim = { task: task.facts.task, ...holder }
+  const message = ['ENOENT /tmp/7 after 31 ms', 'timeout of 500 ms', 'assertion 3 failed'][step.error] ?? ''
+  const checkpoint = step.error === 2 ? { checkpoint: { at: step.pick } } : {}
+  const progress = step.error === 1 ? { progress: step.pick } : {}
+  switch (step.how) {
+    case 'complete':
+    case 'bare':
+      return { type: 'Complete', ...claim, content: '{}', hasReport: step.how === 'complete' }
+    case 'fail':
+    case 'fatal':
+      return { type: 'Fail', ...claim, error: { message }, retryable: step.how === 'fail', ...checkpoint }
+    case 'release':
+      return { type: 'Release', ...claim, reason: 'not mine', ...[{}, { undelivered: true as const }, { stopping: true as const }][step.error] }
+    case 'heartbeat':
+      return { type: 'Heartbeat', ...claim, ...checkpoint, ...progress }
+  }
+}
+
+const map = <A, B>(value: A | undefined, to: (value: A) => B): B | undefined => (value === undefined ? undefined : to(value))
