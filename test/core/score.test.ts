@@ -95,3 +95,10 @@ test('TQM-CFG: a change of policy or weights applies to the tasks that wait', ()
   q.configure({ score: { age: 0 } })
   expect(first()).toEqual(['fresh'])
 })
+
+test('TQM-PRI-002: equal scores are equal, however they come about, also with short ceilings', () => {
+  // 0.1 · (P(4) − P(3)) is 0.0125, and so is 0.15 · 75 s / 900 s.
+  const q = new Queue().configure({ policy: 'score', score: { priority: 0.1, ageCeiling: 30 } })
+  q.enqueue(task('a', { priority: 3, deadlineAt: start + 20_000 }), task('b', { priority: 4, deadlineAt: start + 95_000 }))
+  expect(q.claim('ann', { max: 2 }).ids).toEqual(['b', 'a'])
+})

@@ -11,7 +11,7 @@ import { isTypeShut } from './gates.js'
 import { FairShare } from './ready/fair-share.js'
 import { policyOf } from './ready/policy.js'
 import { ReadyIndex } from './ready/ready-index.js'
-import { UndoLog, type Undo } from './undo-log.js'
+import { UndoLog } from './undo-log.js'
 import { type Settings, settingsDefault } from './settings.js'
 import { SortedList, sortedByKey } from './sorted-list.js'
 import {
@@ -24,14 +24,15 @@ import {
   type ListsByStatus,
   newBreaker,
   noTasks,
-  type TaskExtras,
-  rankOf,
   type TaskRecord,
   type TenantShare,
 } from './state.js'
+import { addTo, removeFrom } from './sets-by-key.js'
+import { listOf, newStatusLists } from './status-lists.js'
+import { TaskBefore } from './task-before.js'
 import { TaskNumbers } from './task-numbers.js'
 import type { TaskWalk } from './task-walk.js'
-import { isFinal, type Phase, phases, type Status, statuses } from './task.js'
+import { isFinal, type Phase, type Status, statuses } from './task.js'
 import { TextIndex } from './text-index.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
@@ -44,13 +45,6 @@ const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b
 const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b.lastRevision || byNumber(a, b)
 const noShapes: ReadonlyArray<never> = []
 const noLanes: ReadonlyArray<never> = []
-const newLists = (): ListsByStatus =>
-  Object.fromEntries(
-    statuses.map((status) => [status, Array.from({ length: 11 }, () => new SortedList<TaskRecord>(rankOf, byNumber))]),
-  ) as unknown as ListsByStatus
-const listOf = ({ group, status, priority }: TaskRecord): SortedList<TaskRecord> =>
-  // Priorities are 1 to 10.
-  group.byStatus[status][priority] as SortedList<TaskRecord>
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 export class Tables {
@@ -78,7 +72,7 @@ export class Tables {
   readonly byTicket = new Map<string, Set<TaskRecord>>()
   readonly groups = new Map<string, Group>()
   /** All tasks by phase, status and priority. */
-  readonly lists: ReadonlyMap<Phase | undefined, ListsByStatus> = new Map([undefined, ...phases].map((phase) => [phase, newLists()]))
+  readonly lists = newStatusLists()
   readonly ready = new ReadyIndex((type) => isTypeShut(this, type), this.head, this.undoLog, policyOf(settingsDefault))
   readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
   /** The tasks that each agent holds, by token. */
@@ -396,70 +390,4 @@ export class Tables {
   private unlinkBreaker(breaker: Breaker): void {
     if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.remove(breaker)
   }
-}
-
-/** The former values of a task's changeable fields, and the undo that restores them. One object, because nearly every event makes one. */
-class TaskBefore implements Undo {
-  readonly savedFor: number
-  readonly status: Status
-  readonly retries: number
-  readonly attempts: number
-  readonly missing: number
-  readonly dependents: Array<TaskRecord>
-  readonly blocking: number
-  readonly lease: Lease | null
-  readonly delayedUntil: number
-  readonly finishedAt: number
-  readonly lastRevision: number
-  readonly extras: TaskExtras
-
-  constructor(
-    private readonly tables: Tables,
-    private readonly task: TaskRecord,
-  ) {
-    this.savedFor = task.savedFor
-    this.status = task.status
-    this.retries = task.retries
-    this.attempts = task.attempts
-    this.missing = task.missing
-    this.dependents = task.dependents
-    this.blocking = task.blocking
-    this.lease = task.lease
-    this.delayedUntil = task.delayedUntil
-    this.finishedAt = task.finishedAt
-    this.lastRevision = task.lastRevision
-    this.extras = task.extras
-  }
-
-  undo(): void {
-    this.tables.restore(this.task, this)
-  }
-
-  putBack(): void {
-    const { task } = this
-    task.savedFor = this.savedFor
-    task.status = this.status
-    task.retries = this.retries
-    task.attempts = this.attempts
-    task.missing = this.missing
-    task.dependents = this.dependents
-    task.blocking = this.blocking
-    task.lease = this.lease
-    task.delayedUntil = this.delayedUntil
-    task.finishedAt = this.finishedAt
-    task.extras = this.extras
-  }
-}
-
-const addTo = (index: Map<string, Set<TaskRecord>>, key: string, task: TaskRecord): void => {
-  const known = index.get(key)
-  if (known === undefined) index.set(key, new Set([task]))
-  else known.add(task)
-}
-
-const removeFrom = (index: Map<string, Set<TaskRecord>>, key: string, task: TaskRecord): void => {
-  const known = index.get(key)
-  if (known === undefined) return
-  known.delete(task)
-  if (known.size === 0) index.delete(key)
 }

@@ -11,7 +11,7 @@
  *   boost  slaBoost from slaUrgencyWindow before the deadline on, 1 otherwise
  *
  * Scores are counted in whole units, so that sums do not depend on the order of additions: A and D grow by whole units
- * per millisecond. With the default settings these rates are exact. With others they are rounded to whole units, which
+ * per millisecond. With the default settings, and with most others, these rates are exact. Otherwise they are rounded, which
  * matters only if ageCeiling and slaUrgencyWindow differ by more than a factor of a hundred.
  */
 import type { ScoreSettings } from '../settings.js'
@@ -59,7 +59,10 @@ export class Score {
     this.ageMs = Math.round(ageCeiling * 1_000)
     this.windowMs = Math.round(slaUrgencyWindow * 1_000)
     this.starvationMs = Math.round(starvationLimit * 1_000)
-    this.unit = unitOf(age / this.ageMs + deadline / this.windowMs, leastCommonMultiple(this.ageMs, this.windowMs) * weightSteps)
+    const wholeRates = leastCommonMultiple(period(age, this.ageMs), period(deadline, this.windowMs))
+    // P is a multiple of 1/24, and B of 1/blockerCeiling.
+    const wholeParts = [24, settings.blockerCeiling].map((parts) => parts * weightSteps).reduce(leastCommonMultiple, wholeRates)
+    this.unit = unitOf(age / this.ageMs + deadline / this.windowMs, [wholeParts, wholeRates])
     this.ageRate = Math.round((age * this.unit) / this.ageMs)
     this.deadlineRate = Math.round((deadline * this.unit) / this.windowMs)
     this.boost = slaBoost
@@ -134,13 +137,17 @@ export class Score {
   }
 }
 
-/**
- * The unit: as large as the limit of the rates allows, and a multiple of `exact`, with which the rates are whole, if
- * that is possible. `rates`: their sum at a unit of 1.
- */
-const unitOf = (rates: number, exact: number): number => {
+/** `rates`: their sum at a unit of 1. The unit is a multiple of the first of `wanted` that the limit of the rates allows. */
+const unitOf = (rates: number, wanted: ReadonlyArray<number>): number => {
   const max = Math.min(ratesMax / rates, unitMax)
-  return exact <= max ? exact * Math.floor(max / exact) : Math.floor(max)
+  const step = wanted.find((one) => one <= max) ?? 1
+  return step * Math.floor(max / step)
+}
+
+/** The least unit with which weight/ms is whole. */
+const period = (weight: number, ms: number): number => {
+  const steps = Math.round(weight * weightSteps)
+  return steps === 0 ? 1 : (weightSteps * ms) / greatestCommonDivisor(weightSteps * ms, steps)
 }
 
 const leastCommonMultiple = (a: number, b: number): number => (a / greatestCommonDivisor(a, b)) * b
