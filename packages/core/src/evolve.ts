@@ -143,7 +143,13 @@ const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', a
 
 const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
   const dead = tables.byId.get(event.data.task)
-  if (dead !== undefined) freeKey(tables, dead.key)
+  if (dead !== undefined) {
+    freeKey(tables, dead.key)
+    if (tables.byKey.has(dead.key)) {
+      tables.head.misfits++
+      return
+    }
+  }
   on(tables, event.data.task, isDead, (task) => {
     task.retries = 0
     task.attempts = 0

@@ -2,7 +2,7 @@
 import type { EventOf } from '../events.js'
 import { keptError } from '../last-error.js'
 import { freeId, freeKey } from '../retention.js'
-import { newTaskRecord, noExtras, type TaskExtras } from '../state.js'
+import { blocksDuplicates, newTaskRecord, noExtras, type TaskExtras } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal, type Status } from '../task.js'
 import { extraFields, type TaskFacts } from '../task-fields.js'
@@ -35,14 +35,17 @@ const arrive = (
   const { head } = tables
   // Each number belongs to an event, so none is higher than the number of events.
   const isItsTurn = facts.number > head.lastNumber && facts.number <= head.revision + 1
-  if (isItsTurn) freeId(tables, facts.task)
-  if (!isItsTurn || tables.byId.has(facts.task)) {
+  if (isItsTurn) {
+    freeId(tables, facts.task)
+    freeKey(tables, facts.idempotencyKey)
+  }
+  const isKeyTaken = blocksDuplicates(status) && tables.byKey.has(facts.idempotencyKey)
+  if (!isItsTurn || isKeyTaken || tables.byId.has(facts.task)) {
     head.misfits++
     return
   }
   head.lastNumber = facts.number
   if (facts.tenant !== undefined) head.hasTenants = true
-  freeKey(tables, facts.idempotencyKey)
   const dependencies = facts.dependencies ?? noIds
   let missing = 0
   for (const id of dependencies) {
