@@ -1,4 +1,5 @@
-/** Tools for all cases: time, percentiles, the load. */
+/** Tools for all cases: time, percentiles, memory, the load. */
+import { readFileSync } from 'node:fs'
 
 /** Monotonic milliseconds, comparable between processes on one machine. */
 export const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6
@@ -12,6 +13,10 @@ export const percentile = (values: ReadonlyArray<number>, share: number): number
 }
 
 export const perSecond = (count: number, ms: number): number => (count / ms) * 1_000
+
+/** Memory of a process that the machine holds, in MiB. */
+export const rssMb = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1_024
 
 let seed = 12_345
 const random = (): number => (seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0) / 4_294_967_296

@@ -44,13 +44,13 @@ export const enqueue = async (engine: QueueEngine, tasks: ReadonlyArray<NewTask>
   right(await engine.submit({ type: 'Enqueue', tasks: tasks.map((task) => right(prepareTask(task))) }, caller))
 }
 
-/** Enqueues `count` tasks of mixed priorities, 500 at a time, four calls in flight. */
-export const fill = (engine: QueueEngine, count: number): Promise<number> => {
+/** Enqueues `count` tasks, 500 at a time, four calls in flight. Default: tasks of mixed priorities. */
+export const fill = (engine: QueueEngine, count: number, task: () => NewTask = newTask): Promise<number> => {
   let left = count
   return inParallel(Math.ceil(count / 500), 4, () => {
     const size = Math.min(500, left)
     left -= size
-    return enqueue(engine, Array.from({ length: size }, newTask))
+    return enqueue(engine, Array.from({ length: size }, task))
   })
 }
 

@@ -1,12 +1,13 @@
 /** The speed of the fold with few or many live tasks, without store and I/O. */
-import { decide, evolve, initial, type QueueEvent, type QueueState } from '@daybook/core'
+import { decide, evolve, initial, type QueueEvent, type QueueState, type TaskFacts } from '@daybook/core'
 import type { Case } from '../case.js'
 import { scaled } from '../case.js'
 import { nowMs, perSecond } from '../measure.js'
 
 const id = (i: number): string => `0193f0a0-0000-7000-8000-${String(i).padStart(12, '0')}`
 
-const enqueued = (i: number): QueueEvent => ({
+/** Enqueues the task of this index, 0 for the first. */
+export const enqueuedEvent = (i: number, facts: Partial<TaskFacts> = {}): QueueEvent => ({
   type: 'TaskEnqueued',
   at: 1e12 + i,
   data: {
@@ -18,6 +19,7 @@ const enqueued = (i: number): QueueEvent => ({
     timeout: 3_600,
     maxRetries: 3,
     backoffSeconds: 60,
+    ...facts,
   },
 })
 
@@ -29,7 +31,7 @@ const foldAt = (live: number, rounds: number): number => {
   let maker = initial('bench')
   let state: QueueState = initial('bench')
   for (let i = 0; i < live; i++) {
-    const event = enqueued(i)
+    const event = enqueuedEvent(i)
     maker = evolve(maker, event)
     state = evolve(state, event)
   }
@@ -37,7 +39,7 @@ const foldAt = (live: number, rounds: number): number => {
   let spent = 0
   for (let round = 0; round < rounds; round++) {
     const events: Array<QueueEvent> = []
-    for (let k = 0; k < 500; k++) events.push(enqueued(live + round * 500 + k))
+    for (let k = 0; k < 500; k++) events.push(enqueuedEvent(live + round * 500 + k))
     for (const event of events) maker = evolve(maker, event)
     const claimed = decide({ type: 'Claim', agent: 'a', max: 500 }, { at: 2e12, random: 0 })(maker)
     if (claimed._tag === 'Left') throw new Error(claimed.left.detail)

@@ -3,9 +3,12 @@ import { backlog, drain500k, drain50k, drainHttp } from './drain.js'
 import { enqueueBulk, enqueueBulkHttp, enqueueCallers, enqueueCallersHttp, sequential, sequentialHttp } from './enqueue.js'
 import { esdbAppend, esdbLife, esdbReplay, esdbSoak } from './eventstoredb.js'
 import { fold } from './fold.js'
+import { claimGroups, pageGroups, pollsDifferent, pollsEqual } from './groups.js'
 import { latency, latencyHttp } from './latency.js'
 import { claimAtMillion, memory, replayFromFile, start } from './million.js'
+import { claimMixed, lifeMixed, startMixed } from './mixed.js'
 import { sharedEsdb, sharedSqlite } from './shared.js'
+import { tenantMemory } from './tenants.js'
 
 export const cases: ReadonlyArray<Case> = [
   fold,
@@ -25,6 +28,14 @@ export const cases: ReadonlyArray<Case> = [
   claimAtMillion,
   memory,
   start,
+  claimGroups,
+  pollsEqual,
+  pollsDifferent,
+  pageGroups,
+  tenantMemory,
+  claimMixed,
+  lifeMixed,
+  startMixed,
   esdbAppend,
   esdbLife,
   esdbReplay,

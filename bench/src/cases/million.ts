@@ -1,7 +1,6 @@
 /** A million queued tasks: cost of a claim, memory of the server, start, replay. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { replay, streamOf } from '@daybook/adapters/engine'
@@ -9,7 +8,7 @@ import { openSqliteStore } from '@daybook/adapters/sqlite'
 import { listTasks } from '@daybook/core'
 import { createClient } from '@daybook/adapters/client'
 import { type Case, scaled } from '../case.js'
-import { newTask, nowMs, percentile, perSecond } from '../measure.js'
+import { newTask, nowMs, percentile, perSecond, rssMb } from '../measure.js'
 import { caller, fill, logFile, openQueue, right, startServer } from '../queue.js'
 
 const million = 1_000_000
@@ -46,9 +45,6 @@ export const claimAtMillion: Case = {
     }
   },
 }
-
-const rssMb = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) / 1_024
 
 export const memory: Case = {
   name: 'memory-1M',

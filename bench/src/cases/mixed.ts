@@ -1,0 +1,111 @@
+/** A mix of types, phases, tenants and deadlines under policy `score`, compared with tasks without them under policy `priority`. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { QueueEngine } from '@daybook/adapters/engine'
+import { engineSource } from '@daybook/adapters/worker'
+import type { CommandOf } from '@daybook/core'
+import { type Case, scaled } from '../case.js'
+import { newTask, nowMs, percentile, perSecond } from '../measure.js'
+import { mixedTask, mixSettings, mixTenants, mixTypes } from '../mix.js'
+import { caller, fill, openQueue, right, startServer } from '../queue.js'
+import { drain } from './drain.js'
+
+const million = 1_000_000
+const content = '{"success":true}'
+
+const openMixed = async (folder: string): Promise<Awaited<ReturnType<typeof openQueue>>> => {
+  mkdirSync(folder, { recursive: true })
+  const opened = await openQueue(folder)
+  right(await opened.engine.submit({ type: 'Configure', patch: mixSettings }, caller))
+  return opened
+}
+
+/** What the claims ask for, in turns: anything, five types, a tenant. */
+const asked: ReadonlyArray<(i: number) => Partial<CommandOf<'Claim'>>> = [
+  () => ({}),
+  (i) => ({ types: Array.from({ length: 5 }, (_, k) => `mix.${(i + k * 10) % mixTypes}`) }),
+  (i) => ({ tenant: `tenant-${i % mixTenants}` }),
+]
+
+export const claimMixed: Case = {
+  name: 'claim-mix-1M',
+  what: 'claim with 1,000,000 tasks queued of 50 types, 5 phases and 100 tenants, a fifth with deadlines, policy score, in the server',
+  goals: { 'claim p99 ms': ['≤', 5] },
+  run: async (folder, scale) => {
+    const { daybook, engine } = await openMixed(folder)
+    await fill(engine, scaled(million, scale, 20_000), mixedTask)
+    const claims: Array<number> = []
+    for (let i = 0; i < 3_000; i++) {
+      const start = nowMs()
+      const [claim] = right(await engine.claim({ type: 'Claim', agent: 'bench', max: 1, ...asked[i % asked.length]!(i) }, caller)).value
+      claims.push(nowMs() - start)
+      if (claim === undefined) throw new Error('nothing to claim')
+      const { task, token } = claim
+      right(await engine.submit({ type: 'Complete', task, agent: 'bench', token, content, hasReport: false }, caller))
+    }
+    await daybook.close()
+    return { 'claim p50 ms': percentile(claims, 0.5), 'claim p99 ms': percentile(claims, 0.99) }
+  },
+}
+
+/** Enqueues, claims and completes `count` tasks, with `backlog` others queued. Returns tasks/s. */
+const lives = async (engine: QueueEngine, count: number, task: () => ReturnType<typeof newTask>): Promise<number> => {
+  const start = nowMs()
+  await fill(engine, count, task)
+  await drain(engineSource(engine), count)
+  return perSecond(count, nowMs() - start)
+}
+
+export const lifeMixed: Case = {
+  name: 'life-mix',
+  what: 'enqueue, claim and complete 200,000 tasks of the same mix under policy score, against plain ones under policy priority',
+  goals: { ratio: ['≥', 0.75] },
+  run: async (folder, scale) => {
+    const plain = await openQueue(folder)
+    const mixed = await openMixed(join(folder, 'mixed'))
+    const count = scaled(200_000, scale, 10_000)
+    const rates: [Array<number>, Array<number>] = [[], []]
+    // In turns, after one for the warm-up.
+    for (let round = 0; round < 4; round++) {
+      const both = [await lives(plain.engine, count, newTask), await lives(mixed.engine, count, mixedTask)]
+      both.forEach((rate, i) => void (round > 0 && rates[i]!.push(rate)))
+    }
+    await Promise.all([plain.daybook.close(), mixed.daybook.close()])
+    const [without, with_] = rates.map((each) => percentile(each, 0.5)) as [number, number]
+    return { 'tasks/s, plain': without, 'tasks/s, mix': with_, ratio: with_ / without }
+  },
+}
+
+const startSeconds = async (folder: string, scale: number, mixed: boolean): Promise<number> => {
+  const maker = fork(fileURLToPath(import.meta.url), ['make-mix', folder, String(scale), String(mixed)], { stdio: 'inherit' })
+  await once(maker, 'exit')
+  const begun = nowMs()
+  const server = await startServer(folder)
+  const seconds = (nowMs() - begun) / 1_000
+  await server.stop()
+  return seconds
+}
+
+export const startMixed: Case = {
+  name: 'start-mix-1M',
+  what: 'start with 1,000,000 queued tasks of the same mix after a kill, until ready, against plain ones',
+  goals: { ratio: ['≤', 1.2] },
+  run: async (folder, scale) => {
+    const without = await startSeconds(join(folder, 'plain'), scale, false)
+    const with_ = await startSeconds(join(folder, 'mixed'), scale, true)
+    return { 'seconds, plain': without, 'seconds, mix': with_, ratio: with_ / without }
+  },
+}
+
+// In a separate process, which ends like a killed one: without closing anything.
+if (process.argv[2] === 'make-mix') {
+  const [, , , folder, scale, mixed] = process.argv as [string, string, string, string, string, string]
+  mkdirSync(folder, { recursive: true })
+  const isMixed = mixed === 'true'
+  const { engine } = isMixed ? await openMixed(folder) : await openQueue(folder)
+  await fill(engine, scaled(million, Number(scale), 20_000), isMixed ? mixedTask : newTask)
+  process.kill(process.pid, 'SIGKILL')
+}
