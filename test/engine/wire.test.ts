@@ -215,18 +215,23 @@ test('EV-11: the fast reader of tasks, claims and completions gives the same as 
     TaskEnqueued: [
       ['task', names], ['number', numbers], ['type', names], ['priority', numbers], ['idempotencyKey', names],
       ['timeout', numbers], ['maxRetries', numbers], ['backoffSeconds', numbers],
+      ['deadlineAt', numbers], ['phase', ['"TESTING"', '"testing"', '""', 'null', '7']], ['tenant', names],
     ],
     Claimed: [['task', names], ['agent', names], ['token', numbers], ['expiresAt', numbers]],
     Completed: [['task', names], ['agent', names], ['token', numbers]],
   }
   const metadata = '{"schemaVersion":1,"at":"2026-01-05T09:00:00.000Z"}'
+  const optional = new Set(['deadlineAt', 'phase', 'tenant'])
   const read = new Set<string>()
   for (let i = 0; i < 40_000; i++) {
     const type = oneOf(random, Object.keys(members))
     const parts = members[type]!
     // A valid text in which at most one thing is changed: a value, the end, or the order.
     const odd = below(random, parts.length + 2)
-    const texts = parts.map(([name, values], place) => `"${name}":${place === odd ? oneOf(random, values) : (values[0] as string)}`)
+    const texts = parts.flatMap(([name, values], place) => {
+      if (optional.has(name) && place !== odd && random() < 0.5) return []
+      return [`"${name}":${place === odd ? oneOf(random, values) : (values[0] as string)}`]
+    })
     if (odd === parts.length + 1) texts.unshift(...texts.splice(below(random, texts.length), 1))
     const facts = texts.join(',')
     const end = odd === parts.length ? oneOf(random, ends) : type === 'Claimed' ? '}' : ',"content":null}'

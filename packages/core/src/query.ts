@@ -50,7 +50,7 @@ export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
   const byPhase = new Map<string, number>()
   const byTenant = new Map<string, number>()
   let oldest: TaskRecord | undefined
-  for (const group of tables.ready.groupsWithTasks) {
+  for (const group of tables.ready.groupsWithTasks()) {
     const count = (into: Map<string, number>, key: string | undefined): void => {
       if (key !== undefined) into.set(key, (into.get(key) ?? 0) + group.ready)
     }

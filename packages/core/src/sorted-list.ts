@@ -37,7 +37,7 @@ export class SortedList<T> {
    * items. Neither may change while an item is in the list.
    */
   constructor(
-    private readonly keyOf: (item: T) => number,
+    protected readonly keyOf: (item: T) => number,
     private readonly compareTies: (a: T, b: T) => number,
   ) {}
 

@@ -45,6 +45,10 @@ const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b
 const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b.lastRevision || byNumber(a, b)
 const noShapes: ReadonlyArray<never> = []
 const noLanes: ReadonlyArray<never> = []
+const noSkills: ReadonlyArray<never> = []
+/** Names have no line breaks, so no two groups have the same key. */
+const groupKey = (type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined): string =>
+  phase === undefined && tenant === undefined && skills.length === 0 ? type : [type, phase, tenant, ...skills].join('\n')
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 export class Tables {
@@ -276,17 +280,15 @@ export class Tables {
 
   /** The group of these fields. A new one is not in the state until it has a task. */
   group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined): Group {
-    const key =
-      phase === undefined && tenant === undefined && skills.length === 0 && !type.startsWith('[')
-        ? type
-        : JSON.stringify([type, phase ?? null, [...skills].sort(), tenant ?? null])
+    const sorted = skills.length === 0 ? noSkills : [...skills].sort()
+    const key = groupKey(type, phase, sorted, tenant)
     const known = this.groups.get(key)
     if (known !== undefined) return known
     return {
       key,
       type,
       phase,
-      skills: [...skills].sort(),
+      skills: sorted,
       tenant,
       byStatus: this.lists.get(phase) as ListsByStatus,
       share: this.shares.of(tenant),

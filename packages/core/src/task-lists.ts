@@ -122,7 +122,7 @@ const fewOf = (tables: Tables, filter: TaskFilter, status: Status): Iterable<Tas
   if (ticketId !== undefined) return tables.byTicket.get(ticketId) ?? noTasks
   if (agent !== undefined && (status === 'in-progress' || status === 'incomplete')) return tables.leases.get(agent) ?? noTasks
   if (status !== 'pending' || (type === undefined && tenant === undefined)) return undefined
-  const groups = [...tables.ready.groupsWithTasks].filter((group) => fits(filter, group))
+  const groups = [...tables.ready.groupsWithTasks()].filter((group) => fits(filter, group))
   const count = groups.reduce((sum, { ready }) => sum + ready, 0)
   return count > fewMax ? undefined : groups.flatMap(({ lanes }) => lanes.flatMap((lane) => [...lane]))
 }

@@ -2,7 +2,7 @@
  * A fast reader for the most common events, which are nearly all of a log. It matches the texts that `encodeData` writes, at less than
  * half the cost of parsing and checking. `undefined` for every other text, for which parser and codec are used.
  */
-import type { DataOf } from '@daybook/core'
+import { type DataOf, type Phase, phases } from '@daybook/core'
 
 /** A pattern for names that the codecs accept and that have no escapes, without the characters in `but`. */
 const nameBut = (but: string): string => `[^${but}"\\\\\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029\\ud800-\\udfff]{1,128}`
@@ -13,7 +13,8 @@ const claimed = new RegExp(`${start},"expiresAt":([1-9]\\d{0,13})\\}$`)
 const completed = new RegExp(`${start},"content":`)
 const enqueued = new RegExp(
   `${task},"number":([1-9]\\d{0,14}),"type":"(${nameBut('*')})","priority":([1-9]|10),"idempotencyKey":"(${name})",` +
-    '"timeout":([1-9]\\d{0,7}),"maxRetries":(0|[1-9]\\d{0,14}),"backoffSeconds":(0|[1-9]\\d{0,7})(?:\\}$|,"content":)',
+    '"timeout":([1-9]\\d{0,7}),"maxRetries":(0|[1-9]\\d{0,14}),"backoffSeconds":(0|[1-9]\\d{0,7})' +
+    `(?:,"deadlineAt":([1-9]\\d{0,13}))?(?:,"phase":"(${phases.join('|')})")?(?:,"tenant":"(${name})")?(?:\\}$|,"content":)`,
 )
 
 type Facts = DataOf<'TaskEnqueued'> | DataOf<'Claimed'> | DataOf<'Completed'>
@@ -24,8 +25,8 @@ export const readFacts = (type: string, data: string): Facts | undefined => {
     case 'TaskEnqueued': {
       const found = enqueued.exec(data)
       if (found === null) return undefined
-      const [, task = '', number, type = '', priority, key = '', timeout, maxRetries, backoffSeconds] = found
-      return {
+      const [, task = '', number, type = '', priority, key = '', timeout, maxRetries, backoffSeconds, deadlineAt, phase, tenant] = found
+      const facts = {
         task: own(task),
         number: Number(number),
         type: keptType(type),
@@ -34,6 +35,13 @@ export const readFacts = (type: string, data: string): Facts | undefined => {
         timeout: Number(timeout),
         maxRetries: Number(maxRetries),
         backoffSeconds: Number(backoffSeconds),
+      }
+      if (deadlineAt === undefined && phase === undefined && tenant === undefined) return facts
+      return {
+        ...facts,
+        ...(deadlineAt === undefined ? {} : { deadlineAt: Number(deadlineAt) }),
+        ...(phase === undefined ? {} : { phase: phase as Phase }),
+        ...(tenant === undefined ? {} : { tenant: own(tenant) }),
       }
     }
     case 'Claimed': {

@@ -9,6 +9,7 @@ import { type Asker, isAgentShut, isQueueShut } from '../gates.js'
 import { Heap } from '../heap.js'
 import { byName, type ShapeOf, type ShapeTurn } from '../ready/claim-shape.js'
 import { turnCost } from '../ready/fair-share.js'
+import type { Lane } from '../ready/lane.js'
 import type { Rejection } from '../rejections.js'
 import { toInstant } from '../scalars.js'
 import type { Cursor } from '../sorted-list.js'
@@ -109,40 +110,63 @@ class Turns {
   }
 }
 
-/** The first of the tasks of a lane that are left. */
-class Head {
-  /** Never `undefined` while the head is in use. */
+/**
+ * The lanes with the same id of a tenant's groups, as one: a policy orders the tasks of such lanes alike at any time. Cursors
+ * are made only when its first task is taken, because most claims take one task and have hundreds of lanes to compare.
+ */
+class Lanes {
+  /** The first of the tasks that are left. Never `undefined` while it is in use. */
   task: TaskRecord | undefined
+  private readonly lanes: Array<Lane> = []
+  private cursors: Heap<Cursor<TaskRecord>> | undefined
 
-  /** Without a cursor: one task by itself. `misplaced`: tasks that are passed over in the lane. */
-  constructor(
-    task: TaskRecord | undefined,
-    readonly probe: boolean,
-    private readonly cursor?: Cursor<TaskRecord>,
-    private readonly misplaced?: ReadonlySet<TaskRecord>,
-  ) {
-    this.task = task
-    this.skip()
+  /** `misplaced`: tasks that are passed over. */
+  constructor(private readonly misplaced?: ReadonlySet<TaskRecord>) {}
+
+  add(lane: Lane): void {
+    this.lanes.push(lane)
+    const first = this.misplaced === undefined ? lane.first() : this.skip(lane.cursor()).item
+    if (first !== undefined && (this.task === undefined || lane.isFirst(first, this.task))) this.task = first
   }
 
   advance(): void {
-    this.cursor?.advance()
-    this.task = this.cursor?.item
-    this.skip()
+    const cursors = this.opened()
+    const { first } = cursors
+    first?.advance()
+    if (first === undefined || this.skip(first).item === undefined) cursors.removeFirst()
+    else cursors.sinkFirst()
+    this.task = cursors.first?.item
   }
 
-  private skip(): void {
-    const { cursor, misplaced } = this
-    if (cursor === undefined || misplaced === undefined) return
-    while (cursor.item !== undefined && misplaced.has(cursor.item)) cursor.advance()
-    this.task = cursor.item
+  /** Leaves out the rest of the lane that has the first task. */
+  dropFirst(): void {
+    const cursors = this.opened()
+    cursors.removeFirst()
+    this.task = cursors.first?.item
+  }
+
+  private opened(): Heap<Cursor<TaskRecord>> {
+    if (this.cursors !== undefined) return this.cursors
+    const [lane] = this.lanes
+    const cursors = (this.cursors = new Heap((a, b) => lane!.isFirst(a.item as TaskRecord, b.item as TaskRecord)))
+    for (const each of this.lanes) {
+      const cursor = this.skip(each.cursor())
+      if (cursor.item !== undefined) cursors.add(cursor)
+    }
+    return cursors
+  }
+
+  private skip(cursor: Cursor<TaskRecord>): Cursor<TaskRecord> {
+    const { misplaced } = this
+    if (misplaced !== undefined) while (cursor.item !== undefined && misplaced.has(cursor.item)) cursor.advance()
+    return cursor
   }
 }
 
 /** Where the tasks of groups begin at an instant. */
 class Heads {
-  readonly isBefore: (a: Head, b: Head) => boolean
-  /** Tasks whose lanes are not right at this instant. Each is a head of its own. */
+  private readonly isBefore: (a: Lanes, b: Lanes) => boolean
+  /** Tasks whose lanes are not right at this instant. Each is by itself. */
   private readonly misplaced: ReadonlySet<TaskRecord> | undefined
 
   constructor(
@@ -155,22 +179,31 @@ class Heads {
     this.misplaced = misplaced.length === 0 ? undefined : new Set(misplaced)
   }
 
-  of(groups: ReadonlyArray<Group>): Heap<Head> {
-    const heap = new Heap(this.isBefore)
-    const add = (head: Head): void => void (head.task !== undefined && heap.add(head))
-    for (const { lanes, type } of groups) {
-      const probe = this.tables.breakers.get(type)?.state === 'half-open'
-      for (const lane of lanes) {
-        const cursor = lane.cursor()
-        add(new Head(cursor.item, probe, cursor, this.misplaced))
+  of(groups: ReadonlyArray<Group>): Heap<Lanes> {
+    const byId = new Map<number, Lanes>()
+    for (const group of groups) {
+      for (const lane of group.lanes) {
+        let lanes = byId.get(lane.id)
+        if (lanes === undefined) byId.set(lane.id, (lanes = new Lanes(this.misplaced)))
+        lanes.add(lane)
       }
     }
+    const heap = new Heap(this.isBefore)
+    for (const lanes of byId.values()) if (lanes.task !== undefined) heap.add(lanes)
     if (this.misplaced === undefined) return heap
     const all = new Set(groups)
     for (const task of this.misplaced) {
-      if (all.has(task.group)) add(new Head(task, this.tables.breakers.get(task.group.type)?.state === 'half-open'))
+      if (!all.has(task.group)) continue
+      const alone = new Lanes()
+      alone.task = task
+      heap.add(alone)
     }
     return heap
+  }
+
+  /** Whether a task of this type would be a half-open breaker's test. */
+  isProbe(type: string): boolean {
+    return this.tables.breakers.get(type)?.state === 'half-open'
   }
 }
 
@@ -178,28 +211,27 @@ class Heads {
 class TenantTasks {
   turn: number
   readonly share: ShapeTurn['share']
-  private readonly heads: Heap<Head>
+  private readonly lanes: Heap<Lanes>
 
-  constructor({ share, groups }: ShapeTurn, heads: Heads, private readonly probed: ReadonlySet<string>) {
+  constructor({ share, groups }: ShapeTurn, private readonly heads: Heads, private readonly probed: ReadonlySet<string>) {
     this.share = share
     this.turn = share.turn
-    this.heads = heads.of(groups)
+    this.lanes = heads.of(groups)
   }
 
   /** The next task, which is taken out. */
   take(): Picked | undefined {
-    const { heads, probed } = this
-    for (let head = heads.first; head !== undefined; head = heads.first) {
-      const task = head.task as TaskRecord
-      const { probe } = head
-      if (probe && probed.has(task.group.type)) {
-        heads.removeFirst()
-        continue
-      }
-      head.advance()
-      if (head.task === undefined) heads.removeFirst()
-      else heads.sinkFirst()
-      return { task, probe }
+    const { heads, lanes, probed } = this
+    for (let first = lanes.first; first !== undefined; first = lanes.first) {
+      const task = first.task as TaskRecord
+      const { type } = task.group
+      const probe = heads.isProbe(type)
+      const isTaken = probe && probed.has(type)
+      if (isTaken) first.dropFirst()
+      else first.advance()
+      if (first.task === undefined) lanes.removeFirst()
+      else lanes.sinkFirst()
+      if (!isTaken) return { task, probe }
     }
     return undefined
   }

@@ -32,12 +32,17 @@ export class ClaimShape {
   /** Number of claims that wait for it, and whether there may be more for them. */
   waiting = 0
   isWoken = false
+  /** The types that it names; `undefined` if it has a pattern, or takes all types. */
+  readonly types: ReadonlySet<string> | undefined
 
   /** `asked`: `undefined` for everything, whatever skills it requires. `isKept`: it is told of changes. Otherwise it is made for one question. */
   constructor(
     private readonly asked: ShapeOf | undefined,
     private readonly isKept: boolean,
-  ) {}
+  ) {
+    const { types } = asked
+    this.types = types === undefined || types.some((pattern) => pattern.endsWith('*')) ? undefined : new Set(types)
+  }
 
   get hasWork(): boolean {
     return this.turns.size > 0

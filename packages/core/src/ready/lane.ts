@@ -10,4 +10,10 @@ export class Lane extends SortedList<TaskRecord> {
   ) {
     super(key, byPriorityThenAge)
   }
+
+  /** The order of this lane, and of all lanes with its id. */
+  isFirst(a: TaskRecord, b: TaskRecord): boolean {
+    const [keyOfA, keyOfB] = [this.keyOf(a), this.keyOf(b)]
+    return keyOfA < keyOfB || (keyOfA === keyOfB && byPriorityThenAge(a, b) < 0)
+  }
 }

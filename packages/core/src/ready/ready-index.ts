@@ -13,9 +13,11 @@ import { enqueuedAtOf, type Policy } from './policy.js'
 export const shapesMax = 1_024
 
 export class ReadyIndex {
-  /** Groups with ready tasks. */
-  private readonly groups = new Set<Group>()
+  /** Groups with ready tasks, by type. */
+  private readonly groups = new Map<string, Set<Group>>()
   private readonly shapes = new Map<string, ClaimShape>()
+  /** The same by each type that they name; those that name none by `undefined`. */
+  private readonly shapesByType = new Map<string | undefined, Set<ClaimShape>>()
   /** Changes with the set of shapes, so that a group notices that its list of shapes is old. */
   private shapesVersion = 0
   private uses = 0
@@ -39,7 +41,7 @@ export class ReadyIndex {
     const { group } = task
     this.intoLane(task)
     if (group.ready++ === 0) {
-      this.groups.add(group)
+      addTo(this.groups, group.type, group)
       this.refresh(group)
     } else if (group.isOpen) {
       for (const shape of this.shapesOf(group)) this.wake(shape)
@@ -50,7 +52,7 @@ export class ReadyIndex {
     const { group } = task
     this.outOfLane(task)
     if (--group.ready > 0) return
-    this.groups.delete(group)
+    removeFrom(this.groups, group.type, group)
     this.refresh(group)
   }
 
@@ -95,21 +97,20 @@ export class ReadyIndex {
 
   /** The settings of the order have changed: all ready tasks are placed anew. Cost: O(ready tasks). */
   reorder(policy: Policy): void {
-    const tasks = [...this.groups].flatMap(({ lanes }) => lanes.flatMap((lane) => [...lane]))
+    const tasks = [...this.groupsWithTasks()].flatMap(({ lanes }) => lanes.flatMap((lane) => [...lane]))
     for (const task of tasks) this.outOfLane(task)
     this.policy = policy
     for (const task of tasks) this.intoLane(task)
   }
 
-  get groupsWithTasks(): ReadonlySet<Group> {
-    return this.groups
+  *groupsWithTasks(): Generator<Group, void> {
+    for (const groups of this.groups.values()) yield* groups
   }
 
   /** To be called when it may have changed whether a breaker holds this type back. Returns the tenants that have open groups again. */
   breakerMoved(type: string): ReadonlyArray<TenantShare> {
     const back: Array<TenantShare> = []
-    for (const group of this.groups) {
-      if (group.type !== type) continue
+    for (const group of this.groups.get(type) ?? none) {
       const { share } = group
       const hadWork = share.open > 0
       this.refresh(group)
@@ -130,6 +131,7 @@ export class ReadyIndex {
     if (shape === undefined) {
       if (this.shapes.size >= shapesMax) this.dropOldest()
       this.shapes.set(key, (shape = this.make(asked, true)))
+      for (const type of typesOf(shape)) addTo(this.shapesByType, type, shape)
       this.shapesVersion++
     }
     shape.lastUse = ++this.uses
@@ -204,13 +206,18 @@ export class ReadyIndex {
 
   private make(asked: ShapeOf | undefined, isKept: boolean): ClaimShape {
     const shape = new ClaimShape(asked, isKept)
-    for (const group of this.groups) if (group.isOpen && shape.matches(group)) shape.open(group)
+    const open = (groups: Iterable<Group>): void => {
+      for (const group of groups) if (group.isOpen && shape.matches(group)) shape.open(group)
+    }
+    if (shape.types === undefined) open(this.groupsWithTasks())
+    else for (const type of shape.types) open(this.groups.get(type) ?? none)
     return shape
   }
 
   private shapesOf(group: Group): ReadonlyArray<ClaimShape> {
     if (group.shapesVersion !== this.shapesVersion) {
-      const shapes = [...this.shapes.values()].filter((shape) => shape.matches(group))
+      const candidates = [group.type, undefined].flatMap((type) => [...(this.shapesByType.get(type) ?? none)])
+      const shapes = candidates.filter((shape) => shape.matches(group))
       group.shapes = shapes.length === 0 ? none : shapes
       group.shapesVersion = this.shapesVersion
     }
@@ -224,11 +231,25 @@ export class ReadyIndex {
       if (waiting === 0 && lastUse < (oldest?.[1].lastUse ?? Number.POSITIVE_INFINITY)) oldest = entry
     }
     if (oldest === undefined) return
-    this.shapes.delete(oldest[0])
-    oldest[1].drop()
+    const [key, shape] = oldest
+    this.shapes.delete(key)
+    for (const type of typesOf(shape)) removeFrom(this.shapesByType, type, shape)
+    shape.drop()
   }
 }
 const none: ReadonlyArray<never> = []
+const noType = [undefined]
+const typesOf = ({ types }: ClaimShape): Iterable<string | undefined> => types ?? noType
+
+const addTo = <K, V>(index: Map<K, Set<V>>, key: K, value: V): void => {
+  const known = index.get(key)
+  if (known === undefined) index.set(key, new Set([value]))
+  else known.add(value)
+}
+const removeFrom = <K, V>(index: Map<K, Set<V>>, key: K, value: V): void => {
+  const known = index.get(key)
+  if (known?.delete(value) === true && known.size === 0) index.delete(key)
+}
 
 /** Where a ready task with a deadline is. */
 interface Placement {
