@@ -40,7 +40,7 @@ export class ClaimShape {
     private readonly asked: ShapeOf | undefined,
     private readonly isKept: boolean,
   ) {
-    const { types } = asked
+    const types = asked?.types
     this.types = types === undefined || types.some((pattern) => pattern.endsWith('*')) ? undefined : new Set(types)
   }
 
