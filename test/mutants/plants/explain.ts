@@ -6,6 +6,13 @@ const explains = ['test/core/explain.test.ts']
 
 export const explainPlants: ReadonlyArray<Plant> = [
   {
+    title: 'a task is explained to everyone alike, whoever asks',
+    file: 'packages/adapters/src/http/handle/explain.ts',
+    find: ', askerOf(query))',
+    replace: ')',
+    killedBy: ['test/http/explain.test.ts'],
+  },
+  {
     title: 'only the first reason is told',
     file: `${core}reasons.ts`,
     find: 'shut: shut.map(',

@@ -10,6 +10,7 @@ import { dlqCommand } from './commands/dead-letters.js'
 import { depthCommand } from './commands/depth.js'
 import { doctorCommand } from './commands/doctor.js'
 import { enqueueCommand } from './commands/enqueue.js'
+import { explainCommand } from './commands/explain.js'
 import { exportCommand } from './commands/export.js'
 import { historyCommand } from './commands/history.js'
 import { importCommand } from './commands/import.js'
@@ -28,7 +29,7 @@ import { clean } from './text.js'
 
 const commands = [
   serveCommand,
-  enqueueCommand, listCommand, showCommand, historyCommand, cancelCommand, depthCommand,
+  enqueueCommand, listCommand, showCommand, explainCommand, historyCommand, cancelCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   dlqCommand, breakersCommand, agentsCommand,
   queuesCommand, settingsCommand, pauseCommand, resumeCommand,

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { newTaskId } from '../engine/ids.js'
 import { type Calls, createCalls, query } from './calls.js'
 import { DaybookError, errorOf, isProblem } from './errors.js'
+import type { ExplainFor, Explanation } from './explanation.js'
 import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './gather.js'
 import { type CallOptions, type ClientOptions, type Configured, configure } from './options.js'
 import { ndjson } from './ndjson.js'
@@ -58,6 +59,8 @@ export interface DaybookClient {
   readonly eachTask: (filter?: Omit<W.TaskFilter, 'cursor'>, options?: CallOptions) => AsyncGenerator<W.TaskView, void>
   /** By id, or by number as `#42`. */
   readonly task: (id: string, options?: CallOptions & { readonly atLeast?: number }) => Promise<W.TaskView>
+  /** Why the task is not running: all reasons, its position, its score. `claim`: for a claim that asks for this. */
+  readonly explain: (id: string, claim?: ExplainFor, options?: CallOptions) => Promise<Explanation>
   /**
    * The task's events, oldest first. If the queue does not know the task any more, the log is searched, as far back as
    * necessary; `onSearch` is called with the revision from which it is being searched.
@@ -282,6 +285,7 @@ const queueClient = (
     tasks: (filter = {}, options) => get(`${base}/tasks${query(filter)}`, options),
     eachTask,
     task: (id, { atLeast, ...options } = {}) => get(`${taskPath(id)}${query({ atLeast })}`, options),
+    explain: (id, claim = {}, options) => get(`${taskPath(id)}/explain${query(claim)}`, options),
     history: async (id, { onSearch, ...options } = {}) => {
       for (let before: number | undefined; ; ) {
         const { events, next } = await get<W.History>(`${taskPath(id)}/history${query({ before })}`, options)

@@ -1,5 +1,6 @@
 /** Talking to a Daybook server: `createClient`. */
 export { createClient, type DaybookClient, type EnqueueAllOptions } from './client.js'
 export { DaybookError, type ErrorCode } from './errors.js'
+export type * from './explanation.js'
 export type { CallOptions, ClientOptions, GatherOptions } from './options.js'
 export type * from './types.js'

@@ -8,7 +8,6 @@ import type {
   Deduplicate,
   NewTask as CoreNewTask,
   Phase,
-  ReasonCode,
   Result,
   Settings,
   SettingsPatch,
@@ -17,8 +16,9 @@ import type {
 } from '@daybook/core'
 import type { SentFields } from '../sent-fields.js'
 import type { DaybookError } from './errors.js'
+import type { Reason } from './explanation.js'
 
-export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, Phase, ReasonCode, Result, Settings, SettingsPatch, Status }
+export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, Phase, Result, Settings, SettingsPatch, Status }
 
 /** A time to send: ISO 8601 text, or a `Date`, which JSON prints as such. */
 export type Time = string | Date
@@ -110,16 +110,6 @@ export interface TaskView extends TaskCommon {
   readonly deadLetter?: { readonly at: string; readonly reason: string }
   /** All reasons why it is not running. Only in the answer about a single task. */
   readonly reasons?: ReadonlyArray<Reason>
-}
-
-export interface Reason {
-  readonly code: ReasonCode
-  readonly message: string
-  /** What would change it, for people. */
-  readonly change: string
-  /** When the reason ends by itself. */
-  readonly until?: string
-  readonly blockedBy?: ReadonlyArray<{ readonly id: string; readonly status: Status }>
 }
 
 /** A claimed task. */

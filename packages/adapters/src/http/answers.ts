@@ -41,6 +41,36 @@ const Reason = t.intersection(
   'Reason',
 )
 
+const ScorePart = t.type({ value: t.number, weight: t.number, points: t.number }, 'ScorePart')
+const ScoreParts = t.type(
+  {
+    priority: ScorePart,
+    age: ScorePart,
+    deadline: ScorePart,
+    blockers: ScorePart,
+    retries: ScorePart,
+    boost: t.number,
+    isStarved: t.boolean,
+    floor: orNull(t.number),
+  },
+  'ScoreParts',
+)
+/** `position`: 1 for the task that is served next; `null` if it is not runnable, or beyond 10,000: then `positionAtLeast`. */
+export const ExplanationAnswer = t.intersection(
+  [
+    t.type({
+      status: Status,
+      runnable: t.boolean,
+      reasons: t.readonlyArray(Reason),
+      position: orNull(t.number),
+      score: orNull(t.number),
+      scoreParts: orNull(ScoreParts),
+    }),
+    t.partial({ positionAtLeast: t.number }),
+  ],
+  'Explanation',
+)
+
 export const TaskAnswer = t.intersection(
   [
     t.type({

@@ -1,5 +1,5 @@
 /** Query parameters. They are checked as text; the functions in this file turn them into values. */
-import { cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, type Status, statuses, type TaskFilter, Text, TypePattern } from '@daybook/core'
+import { AgentId, type Asker, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, type Status, statuses, type TaskFilter, Text, TypePattern } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
 
@@ -45,6 +45,28 @@ export const pageQuery = (pageMax: number) => ({
   limit: whole(1, pageMax),
   cursor: Cursor,
 })
+
+const listOf = (codec: t.Mixed, what: string) => text(`list of ${what}, separated by commas; may be empty`, (value) => namesOf(value).every((each) => codec.is(each)))
+const namesOf = (value: string): ReadonlyArray<string> => (value === '' ? [] : value.split(','))
+
+/** A claim, for which a task is explained. */
+export const ExplainQuery = t.partial(
+  { agentId: AgentId, types: listOf(TypePattern, 'types or patterns'), phases: listOf(Phase, 'phases'), skills: listOf(Name, 'skills'), tenant: Name, ...atLeast },
+  'query',
+)
+export type ExplainQuery = t.TypeOf<typeof ExplainQuery>
+
+/** Who asks; `undefined` if the query says nothing about it. */
+export const askerOf = ({ agentId, types, phases, skills, tenant }: ExplainQuery): Asker | undefined => {
+  if ([agentId, types, phases, skills, tenant].every((each) => each === undefined)) return undefined
+  return {
+    ...(agentId === undefined ? {} : { agent: agentId }),
+    ...(types === undefined ? {} : { types: namesOf(types) }),
+    ...(phases === undefined ? {} : { phases: namesOf(phases) as ReadonlyArray<Phase> }),
+    ...(skills === undefined ? {} : { skills: namesOf(skills) }),
+    ...(tenant === undefined ? {} : { tenant }),
+  }
+}
 
 /** Filter of lists and of bulk commands. */
 const filter = {

@@ -2,6 +2,7 @@
 import { SettingsPatch } from '@daybook/core'
 import * as a from './answers.js'
 import * as deadLetters from './handle/dead-letters.js'
+import { explain } from './handle/explain.js'
 import * as health from './handle/health.js'
 import * as log from './handle/log.js'
 import * as queue from './handle/queue.js'
@@ -52,6 +53,10 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
     queueRoute({
       method: 'GET', path: `${of}/tasks/{id}`, role: 'auditor', summary: 'A task with its payload and result.',
       query: view, answers: { 200: a.TaskAnswer }, handle: tasks.getTask,
+    }),
+    queueRoute({
+      method: 'GET', path: `${of}/tasks/{id}/explain`, role: 'auditor', summary: 'Why a task is not running: all reasons, what would change each, its position in the order of claims, and its score. For an agent that asks for everything, or for a claim with the parameters of the query.',
+      query: input(q.ExplainQuery, { root: 'query' }), answers: { 200: a.ExplanationAnswer }, handle: explain,
     }),
     queueRoute({
       method: 'GET', path: `${of}/tasks/{id}/history`, role: 'auditor', unused: 'empty', summary: 'All events of a task, oldest first. If its retention is over, the log is searched, 100,000 events at a time; to continue, send `next` as `before`.',

@@ -1,5 +1,5 @@
 /** Enqueueing, importing, reading and cancelling tasks. */
-import { cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type Reason, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
+import { cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { newTaskId, type Outcome, prepareImport, prepareTask, type QueueEngine, taskIdsOf } from '../../engine/index.js'
@@ -9,6 +9,7 @@ import { invalid, problem, type Problem, problemOf, problemText } from '../probl
 import { type CancelAllBody, cancelFilterOf, filterOf, type DeadLettersQuery, type TasksQuery } from '../query.js'
 import { readTasks } from '../read-tasks.js'
 import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
+import { shownReasons } from '../reasons.js'
 import { taskTexts } from '../task-text.js'
 import { quote, quoteAll } from '../text.js'
 import { isoOf, millisecondsOf } from '../time.js'
@@ -208,11 +209,8 @@ export const getTask = async ({ queue, params }: QueueCall): Promise<Handled> =>
   const { value: { task, reasons }, revision } = found.right
   if (task === undefined) return E.left(noSuchTask(queue, id))
   const [text = ''] = await taskTexts(queue, [task])
-  return E.right({ status: 200, text: `${text.slice(0, -1)},"reasons":${reasonsText(reasons)}}`, revision })
+  return E.right({ status: 200, text: `${text.slice(0, -1)},"reasons":${JSON.stringify(shownReasons(reasons))}}`, revision })
 }
-
-const reasonsText = (reasons: ReadonlyArray<Reason>): string =>
-  JSON.stringify(reasons.map(({ until, ...reason }) => (until === undefined ? reason : { ...reason, until: isoOf(until) })))
 
 export const getTasks = ({ queue, query, limits }: QueueCall<unknown, TasksQuery>): Promise<Handled> =>
   pageOfTasks(queue, filterOf(query), query, limits)

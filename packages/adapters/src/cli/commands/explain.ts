@@ -1,0 +1,69 @@
+import { Command } from 'commander'
+import type { Phase } from '@daybook/core'
+import type { Explanation, Reason, ScorePart, ScoreParts } from '../../client/index.js'
+import { type Cli, examples } from '../cli.js'
+import type { Printer } from '../printer.js'
+import type { Row } from '../table.js'
+import { clean, clock, until } from '../text.js'
+import { defined, list } from '../values.js'
+
+interface Options {
+  readonly agent?: string
+  readonly types?: ReadonlyArray<string>
+  readonly phases?: ReadonlyArray<string>
+  readonly skills?: ReadonlyArray<string>
+  readonly tenant?: string
+}
+
+export const explainCommand = (cli: Cli): Command =>
+  new Command('explain')
+    .description('why a task is not running: all reasons, what would change each, its position and its score')
+    .argument('<id>', 'its id, or #number')
+    .option('--agent <name>', 'for a claim of this agent')
+    .option('--types <patterns>', 'for a claim of these types: exact, eng-* or *, with commas', list)
+    .option('--phases <names>', 'for a claim of these phases', list)
+    .option('--skills <names>', 'for an agent with these skills', list)
+    .option('--tenant <name>', 'for a claim of this tenant')
+    .addHelpText('after', examples(
+      'daybook explain M1-001',
+      "daybook explain '#42' --agent mailer-1 --types 'mail*'   # why does this agent not get it?",
+      "daybook explain M1-001 --json | jq '.reasons[].code'",
+      '',
+      'Without such options it answers for an agent that asks for everything and has all skills. With any of them it answers for',
+      'exactly that claim: without --skills, for an agent that has none.',
+    ))
+    .action(cli.connected<Options, [string]>(async ({ printer, client }, { agent, types, phases, skills, tenant }, id) => {
+      const explanation = await client.explain(id, defined({ agentId: agent, types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant }))
+      printer.answer(explanation, () => printExplanation(printer, id, explanation))
+    }))
+
+const printExplanation = (printer: Printer, id: string, explanation: Explanation): void => {
+  const { reasons, scoreParts, score } = explanation
+  printer.line(`${clean(id)} ${sentence(explanation)}`)
+  printer.line()
+  for (const reason of reasons) {
+    printer.line(`- ${reasonText(reason)}`)
+    printer.line(`  ${printer.colors.dim(`to change it: ${clean(reason.change)}`)}`)
+  }
+  if (scoreParts === null || score === null) return
+  printer.line()
+  printer.table(['PART', 'VALUE', 'WEIGHT', 'POINTS'], scoreRows(scoreParts, score))
+}
+
+const sentence = ({ status, runnable, position, positionAtLeast }: Explanation): string => {
+  if (position === 1) return 'can be claimed now. It is next.'
+  if (position !== null) return `can be claimed now. It is number ${position} in the order of claims.`
+  if (runnable) return `can be claimed now. It is number ${positionAtLeast ?? 1} or later in the order of claims.`
+  return `is ${status} and cannot be claimed now:`
+}
+
+const reasonText = ({ code, message, until: end }: Reason): string =>
+  `${code}: ${clean(message)}${end === undefined ? '' : `, until ${clock(end)} (${until(end)})`}`
+
+const scoreRows = ({ boost, floor, isStarved, ...parts }: ScoreParts, score: number): ReadonlyArray<Row> => [
+  ...Object.entries<ScorePart>(parts).map(([name, { value, weight, points }]) => [name, text(value), text(weight), text(points)]),
+  ['boost', `×${text(boost)}`, '', ''],
+  ...(isStarved ? [['starved', floor === null ? 'yes' : `at least ${text(floor)}`, '', '']] : []),
+  ['score', '', '', text(score)],
+]
+const text = (value: number): string => String(Math.round(value * 1e4) / 1e4)
