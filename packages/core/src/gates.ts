@@ -5,6 +5,7 @@
  * A new gate is one entry of {@link gates}. If claims have to ask for it at another moment than those below, it also needs a scope.
  */
 import type { ShapeOf } from './ready/claim-shape.js'
+import { holderOfKey } from './retention.js'
 import { type Group, isHeld, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { isFinal, type Status } from './task.js'
@@ -111,9 +112,9 @@ export const gates: ReadonlyArray<Gate> = [
     code: 'dead-letter',
     scope: 'task',
     isShut: ({ status }) => status === 'dead-letter',
-    words: ({ task }) => ({
+    words: ({ tables, task, at }) => ({
       message: `it was given up (${task.extras.deadLetter?.reason ?? 'unknown why'}): a reviewer sends it back or discards it`,
-      change: 'retry the dead letter',
+      change: retryWith(task, holderOfKey(tables, task.key, at)),
     }),
   },
   {
@@ -273,6 +274,12 @@ const barred = (agents: ReadonlyArray<string>): Words => ({
   message: `gave it back, and will not get it again: ${agents.join(', ')}`,
   change: 'claim as another agent',
 })
+/** How a dead letter comes back. `rival`: a task with the same key that was enqueued since. */
+const retryWith = (task: TaskRecord, rival: TaskRecord | undefined): string => {
+  if (rival === undefined) return 'retry the dead letter'
+  if (!isFinal(rival.status)) return `cancel ${rival.id}, which was enqueued since with the same idempotency key, and retry the dead letter`
+  return `nothing, while ${rival.id}, which was enqueued since with the same idempotency key, is known: discard ${task.id}`
+}
 const listOf = (names: ReadonlyArray<string> = []): string => (names.length === 0 ? 'none' : names.join(', '))
 
 /** The dependencies that are not completed. */
