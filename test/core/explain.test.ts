@@ -164,7 +164,7 @@ const agreesWithClaims = (seen: Map<string, number>): Checker => ({
         if (explanation.score === null) continue
         const { units, floor } = shadow.scoreOf(each, at)
         const unit = floor / shadow.settings.score.starvationFloor
-        if (Number.isFinite(unit) && explanation.scoreParts?.floor === null) expect(explanation.score).toBeCloseTo(units / unit, 2) // Rates are whole numbers.
+        if (Number.isFinite(unit) && explanation.scoreParts?.floor === null) expect(explanation.score).toBeCloseTo(units / unit, 5)
       }
     }
   },

@@ -40,7 +40,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: "a rollback leaves a task's lease as it was changed",
-    file: `${core}tables.ts`,
+    file: `${core}task-before.ts`,
     find: '    task.lease = this.lease\n',
     replace: '',
     killedBy: folds,
