@@ -1,5 +1,5 @@
 /** Checkers about single tasks: claims, how they end, and breakers. They use events and views only. */
-import { agentsOf, type EventType, isClaimable, listTasks, type QueueEvent, taskOf, type TaskView } from '@daybook/core'
+import { agentsOf, deadLetters, type EventType, isClaimable, type QueueEvent, taskOf, type TaskView } from '@daybook/core'
 import { type ShadowTask } from '@daybook/core/testing'
 import { all, same, taskIn } from './look.js'
 import { skillNames } from './steps.js'
@@ -117,7 +117,7 @@ export const deadLetterRule = (): Checker => {
       }
     },
     step: ({ shadow, state }) => {
-      const dead = listTasks(state, { statuses: ['dead-letter'] }, all).tasks.map(({ id }) => id)
+      const dead = deadLetters(state, {}, all).map(({ id }) => id)
       const wanted = shadow.tasks.filter(({ stage }) => stage === 'dead-letter').map(({ facts }) => facts.task)
       same(dead.sort(), wanted.sort(), 'dead letters')
     },

@@ -6,11 +6,11 @@ import type { TaskFilter } from '../commands.js'
 import type { TaskView } from '../task-view.js'
 import { byPriorityThenAge, type Shadow, type ShadowTask } from './shadow.js'
 
-/** The object without `undefined` members. A loop, for speed: it runs for every task of every history. */
-const given = <T extends object>(fields: T): T => {
-  const kept: Partial<T> = {}
-  for (const name in fields) if (fields[name] !== undefined) kept[name] = fields[name]
-  return kept as T
+/** The object with these of the optional members that are not `undefined`. A loop, for speed: it runs for every task of every history. */
+const withGiven = <T extends object>(fields: T, optional: object, names: ReadonlyArray<string> = Object.keys(optional)): T => {
+  const [into, from] = [fields as Record<string, unknown>, optional as Readonly<Record<string, unknown>>]
+  for (const name of names) if (from[name] !== undefined) into[name] = from[name]
+  return fields
 }
 
 /** The number of the attempt that makes the task a dead letter, if all attempts from now on fail. */
@@ -30,7 +30,7 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
   const status = shadow.statusOf(task)
   const holder = shadow.isHeld(task) || status === 'completed' ? lease : null
   const dead = status === 'dead-letter' ? task.deadLetter : undefined
-  return given({
+  const view = {
     id: facts.task,
     number: facts.number,
     type: facts.type,
@@ -50,7 +50,8 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
     claimants: task.barred,
     enqueuedRevision: task.enqueuedRevision,
     lastRevision: task.lastRevision,
-    ...Object.fromEntries(shownFields.map((name) => [name, facts[name]])),
+  }
+  return withGiven(withGiven(view, facts, shownFields), {
     availableAt: status === 'scheduled' ? task.delayedUntil : undefined,
     claimedBy: holder?.agent,
     claimedAt: holder?.at,
@@ -62,7 +63,7 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
     deadLetterReason: dead?.reason,
     checkpointRevision: task.checkpointRevision,
     progressRevision: task.progressRevision,
-  }) as TaskView
+  })
 }
 
 export const matchesFilter = (task: TaskView, filter: TaskFilter): boolean => {
@@ -112,15 +113,13 @@ export const breakersInShadow = (shadow: Shadow): Readonly<Record<string, Breake
   Object.fromEntries(
     [...shadow.breakers].map(([type, breaker]) => [
       type,
-      given({
-        state: breaker.state,
-        failures: breaker.failures.length,
+      withGiven({ state: breaker.state, failures: breaker.failures.length } as BreakerView, {
         lastFailure: breaker.lastFailure === 0 ? undefined : breaker.lastFailure,
         openedAt: breaker.openedAt === 0 ? undefined : breaker.openedAt,
         halfOpenAt: breaker.halfOpenAt === 0 ? undefined : breaker.halfOpenAt,
         probe: breaker.probe ?? undefined,
         reason: breaker.reason === '' ? undefined : breaker.reason,
-      }) as BreakerView,
+      }),
     ]),
   )
 
