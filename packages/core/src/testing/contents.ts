@@ -32,9 +32,9 @@ export const sign = {
 
 /**
  * Members of the tables and records that are not part of the state: undo log, walks, hash seed, and the kept shapes of
- * claims. The groups show which of their tasks are ready.
+ * claims. The groups show which of their tasks are ready. Their `byStatus` are the lists of a phase, which are a table of their own.
  */
-const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'shapes', 'shapesVersion', 'turns', 'savedFor'])
+const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'byStatus', 'shapes', 'shapesVersion', 'turns', 'savedFor'])
 
 export const contentsOf = (state: QueueState): Contents => {
   const tables = QueueState.tablesOf(state)
@@ -146,8 +146,10 @@ const shownNames = (value: object): Array<string> => {
 }
 
 /** Not shown are functions and empty lists: there is a list for each phase, status and priority, and most are empty. */
-const isShown = (value: unknown): boolean =>
-  value !== undefined && typeof value !== 'function' && !isEmptyList(value) && !(Array.isArray(value) && value.length > 0 && value.every(isEmptyList))
+const isShown = (value: unknown): boolean => {
+  if (typeof value !== 'object') return value !== undefined && typeof value !== 'function'
+  return !isEmptyList(value) && !(Array.isArray(value) && value.length > 0 && value.every(isEmptyList))
+}
 const isEmptyList = (value: unknown): boolean => value instanceof SortedList && value.size === 0
 
 const sortedEntries = (map: ReadonlyMap<string, unknown>): ReadonlyArray<readonly [string, unknown]> =>
