@@ -1,4 +1,6 @@
 /** The order of tasks by both policies at the edges of the score. INV-11 compares it with a scan in random histories. */
+import { mark, release, rollback } from '@daybook/core'
+import { sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, start, task } from './queue.js'
 
@@ -101,4 +103,32 @@ test('TQM-PRI-002: equal scores are equal, however they come about, also with sh
   const q = new Queue().configure({ policy: 'score', score: { priority: 0.1, ageCeiling: 30 } })
   q.enqueue(task('a', { priority: 3, deadlineAt: start + 20_000 }), task('b', { priority: 4, deadlineAt: start + 95_000 }))
   expect(q.claim('ann', { max: 2 }).ids).toEqual(['b', 'a'])
+})
+
+test('INV-15: after rollbacks to nested marks, tasks that had become urgent are in their former order', () => {
+  const q = new Queue().configure({ policy: 'score' }).enqueue(task('first', { deadlineAt: start + 1_000_000 }))
+  q.at += 1_000
+  q.enqueue(task('second', { deadlineAt: start + 950_000 }))
+  const outer = mark(q.state)
+  q.at = start + 200_000
+  q.enqueue(task('x', { type: 'other' }))
+  const inner = mark(q.state)
+  q.enqueue(task('y', { type: 'other' }))
+  q.state = rollback(q.state, inner)
+  q.state = rollback(q.state, outer)
+  q.at = start + 10_000
+  expect(q.claim('ann', { max: 2, types: ['work'] }).ids).toEqual(['first', 'second'])
+})
+
+test('INV-22: in a busy queue, where there is always a mark, placements of finished tasks are not kept', () => {
+  const q = new Queue().configure({ decisionReport: 'optional' })
+  let point = mark(q.state)
+  for (let i = 0; i < 500; i++) {
+    q.enqueue(task(`t${i}`, { deadlineAt: start + 1_000_000 }))
+    const next = mark(q.state)
+    release(q.state, point)
+    point = next
+    q.complete(`t${i}`, q.claim().token)
+  }
+  expect(sizesOf(q.state).placements).toBeLessThanOrEqual(65)
 })

@@ -104,6 +104,20 @@ export const readyPlants: ReadonlyArray<Plant> = [
     killedBy: scores,
   },
   {
+    title: 'a rollback forgets which tasks an earlier mark would place anew',
+    file: `${ready}ready-index.ts`,
+    find: 'this.recent.push(placement)\n        continue',
+    replace: 'continue',
+    killedBy: scores,
+  },
+  {
+    title: 'placements of finished tasks are kept while there are marks',
+    file: `${ready}ready-index.ts`,
+    find: '2 * this.placementOf.size + 64',
+    replace: '1e9',
+    killedBy: scores,
+  },
+  {
     title: 'the age goes on counting beyond its ceiling',
     file: `${ready}score.ts`,
     find: 'Math.min(Math.max(0, at - enqueuedAt), this.ageMs)',

@@ -25,7 +25,7 @@ export class ReadyIndex {
   /** Where ready tasks with a deadline are, by when they must be placed anew. */
   private readonly placements = new SortedList<Placement>(({ until }) => until, (a, b) => a.task.number - b.task.number)
   private readonly placementOf = new Map<TaskRecord, Placement>()
-  /** Placements since the oldest mark, which a rollback may make untimely. */
+  /** Placements since the oldest mark, and earlier ones. A rollback may make them untimely. */
   private recent: Array<Placement> = []
 
   /** `isShut`: whether nothing of this type is claimed now. */
@@ -85,11 +85,15 @@ export class ReadyIndex {
 
   /** After a rollback: tasks that were placed later than the last event are placed anew. */
   rolledBack(): void {
-    const { recent } = this
+    const { recent, head } = this
     this.recent = []
     for (const placement of recent) {
-      const { task } = placement
-      if (placement.at <= this.head.at || this.placementOf.get(task) !== placement) continue
+      const { task, at } = placement
+      if (this.placementOf.get(task) !== placement) continue
+      if (at <= head.at) {
+        this.recent.push(placement)
+        continue
+      }
       this.outOfLane(task)
       this.intoLane(task)
     }
@@ -138,6 +142,11 @@ export class ReadyIndex {
     return shape
   }
 
+  /** Number of placements that a rollback would look at. */
+  get placementsKept(): number {
+    return this.recent.length
+  }
+
   get shapesKept(): number {
     return this.shapes.size
   }
@@ -166,7 +175,8 @@ export class ReadyIndex {
     this.placementOf.set(task, placement)
     if (until !== Number.POSITIVE_INFINITY) this.placements.add(placement)
     if (!this.undoLog.isRecording) this.recent = []
-    else this.recent.push(placement)
+    // In a busy queue there is always a mark.
+    else if (this.recent.push(placement) > 2 * this.placementOf.size + 64) this.recent = this.recent.filter((one) => this.placementOf.get(one.task) === one)
   }
 
   private outOfLane(task: TaskRecord): void {

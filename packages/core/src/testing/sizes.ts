@@ -10,6 +10,8 @@ export interface Sizes {
   readonly groups: number
   readonly emptyGroups: number
   readonly tenants: number
+  /** Placements of tasks with a deadline that a rollback would look at. */
+  readonly placements: number
   /** Kept shapes of claims. */
   readonly shapes: number
   readonly breakers: number
@@ -36,6 +38,7 @@ export const sizesOf = (state: QueueState): Sizes => {
     groups: tables.groups.size,
     emptyGroups: [...tables.groups.values()].filter(({ size }) => size === 0).length,
     tenants: tables.shares.byTenant.size,
+    placements: tables.ready.placementsKept,
     shapes: tables.ready.shapesKept,
     breakers: tables.breakers.size,
     numberSlots: tables.byNumber.capacity,
