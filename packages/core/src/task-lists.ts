@@ -110,7 +110,7 @@ const listsOf = (tables: Tables, filter: TaskFilter, status: Status): ReadonlyAr
   if (status === 'dead-letter' && filter.signature !== undefined) {
     return [...tables.deadLetters.entries(filter.signature)].map(({ byRank }) => byRank)
   }
-  return [...tables.lists].flatMap(([phase, byStatus]) => (filter.phase === undefined || filter.phase === phase ? byStatus[status] : []))
+  return [...tables.lists].flatMap(([phase, byStatus]) => (filter.phase === undefined || filter.phase === phase ? byStatus[status].filter(({ size }) => size > 0) : []))
 }
 
 /** More ready tasks of a type or tenant than this are found by a scan, because sorting them would take longer. */
