@@ -26,18 +26,27 @@ const readLog = async () => {
   return (await answer.text()).split('\n').filter((line) => line !== '').map((line) => JSON.parse(line));
 };
 
-// 1. The log, checked against a naive model of a priority queue with dependencies.
+// 1. The log, checked against a naive model of a priority queue with dependencies: within a priority, by the parts of the
+// score in which these tasks differ (how many others wait for a task, and its age), then first in, first out.
+const scoreOf = (task, at) => {
+  const waiting = [...tasks.values()].filter((other) => other.state !== 'completed' && other.dependencies.includes(task.id)).length;
+  return 0.15 * Math.min(waiting / 10, 1) + 0.2 * Math.min((at - task.enqueuedAt) / 3_600_000, 1);
+};
+const order = (at) => (a, b) => {
+  const difference = scoreOf(b, at) - scoreOf(a, at);
+  return b.priority - a.priority || (Math.abs(difference) > 1e-9 ? difference : 0) || a.enqueuedAt - b.enqueuedAt || a.number - b.number;
+};
 const tasks = new Map();
 const log = await readLog();
 let claims = 0;
-for (const { revision, type, data } of log) {
+for (const { revision, type, at, data } of log) {
   if (type === 'TaskEnqueued') {
-    tasks.set(data.task, { id: data.task, priority: data.priority, number: data.number, dependencies: data.dependencies ?? [], state: 'open' });
+    tasks.set(data.task, { id: data.task, priority: data.priority, number: data.number, dependencies: data.dependencies ?? [], enqueuedAt: Date.parse(at), state: 'open' });
   } else if (type === 'Claimed') {
     claims += 1;
     const isReady = (task) => task.state === 'open' && task.dependencies.every((id) => tasks.get(id)?.state === 'completed');
     const ready = [...tasks.values()].filter(isReady);
-    const [best] = ready.sort((a, b) => b.priority - a.priority || a.number - b.number);
+    const [best] = ready.sort(order(Date.parse(at)));
     check(best?.id === data.task, `revision ${revision}: ${data.task} was claimed, but ${best?.id ?? 'nothing'} was the most urgent one ready`);
     tasks.get(data.task).state = 'claimed';
   } else if (type === 'Completed') {
