@@ -172,14 +172,15 @@ const agreesWithClaims = (seen: Map<string, number>): Checker => ({
 
 test('EV-10: reasons and positions agree with a scan over all tasks, whoever asks', () => {
   const seen = new Map<string, number>()
-  fc.assert(
-    fc.property(scenarios(100), (scenario) => {
-      new World(() => agreesWithClaims(seen)).run(scenario)
-    }),
-    runs(60),
-  )
   const often = ['ready', 'scheduled', 'blocked', 'queue-paused', 'breaker-open', 'skills-required', 'agents-barred', 'dead-letter', 'held', 'finished', 'tenant-turn', 'type-not-claimed', 'phase-not-claimed', 'tenant-not-claimed']
-  expect(often.filter((code) => !seen.has(code))).toEqual([])
+  const missing = (): ReadonlyArray<string> => often.filter((code) => !seen.has(code))
+  const agrees = fc.property(scenarios(100), (scenario) => {
+    new World(() => agreesWithClaims(seen)).run(scenario)
+  })
+  fc.assert(agrees, runs(60))
+  // Some reasons are rare, and the histories of a run may have none of them by chance.
+  if (missing().length > 0) fc.assert(agrees, runs(1_000))
+  expect(missing()).toEqual([])
 })
 
 /** What the reasons say cannot be done: the task is needed no more. */
