@@ -13,6 +13,14 @@ test('INV-28: a kept shape follows groups that open and close', () => {
   expect(q.claim('ann', { types: ['*'] }).ids).toEqual(['d'])
 })
 
+test('a type that is named like a list of types has a shape of its own', () => {
+  const q = new Queue()
+  const list = JSON.stringify([['x', 'y'], null, null, null])
+  keepShape(q.state, { types: ['x', 'y'] })
+  q.enqueue(task('a', { type: 'x' }), task('b', { type: list }))
+  expect(q.claim('ann', { types: [list] }).ids).toEqual(['b'])
+})
+
 test('INV-28: a kept shape follows the breakers', () => {
   const q = new Queue()
   const shape = keepShape(q.state, { types: ['work'] })

@@ -271,7 +271,7 @@ const skillsNeeded = (skills: ReadonlyArray<string>, lacking: ReadonlyArray<stri
   change: `claim with ${lacking.length === 1 ? 'the skill' : 'the skills'} ${lacking.join(', ')}`,
 })
 const barred = (agents: ReadonlyArray<string>): Words => ({
-  message: `gave it back, and will not get it again: ${agents.join(', ')}`,
+  message: `${agents.join(', ')} gave it back and will not get it again`,
   change: 'claim as another agent',
 })
 /** How a dead letter comes back. `rival`: a task with the same key that was enqueued since. */

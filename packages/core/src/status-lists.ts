@@ -10,7 +10,7 @@ export const newStatusLists = (): ReadonlyMap<Phase | undefined, ListsByStatus> 
 const newLists = (): ListsByStatus => {
   // The index is the priority: 1 to 10.
   const byPriority = (): ReadonlyArray<SortedList<TaskRecord>> => Array.from({ length: 11 }, () => new SortedList(rankOf, byNumber))
-  return Object.fromEntries(statuses.map((status) => [status, byPriority()])) as unknown as ListsByStatus
+  return Object.fromEntries(statuses.map((status) => [status, byPriority()])) as ListsByStatus
 }
 
 /** The list in which this task is. */

@@ -45,7 +45,7 @@ export const taskFields = {
   dependencies: { codec: Dependencies, kept: 'record', isList: true },
   /** Shown only while the task is scheduled, and then also for the delay of a retry. */
   availableAt: { codec: Instant, kept: 'extras', isTime: true },
-  /** By when it should be done. The queue only shows it. */
+  /** By when it should be done: its score rises before that. */
   deadlineAt: { codec: Instant, kept: 'extras', isTime: true, isShown: true },
   /** The ticket that it belongs to. */
   ticketId: { codec: Name, kept: 'extras', isShown: true },

@@ -87,9 +87,11 @@ export class ClaimShape {
   }
 }
 
-/** Equal for shapes that match the same groups in the same words. */
-export const shapeKey = ({ types, phases, skills, tenant }: ShapeOf): string =>
-  phases === undefined && skills === undefined && tenant === undefined && types?.length === 1
-    ? (types[0] as string)
-    : JSON.stringify([types, phases, skills, tenant])
+/** Equal for shapes that match the same groups in the same words. The key of a single type is the type, unless it looks like a list. */
+export const shapeKey = ({ types, phases, skills, tenant }: ShapeOf): string => {
+  const [type, ...others] = types ?? noTypes
+  const isOneType = type !== undefined && others.length === 0 && phases === undefined && skills === undefined && tenant === undefined
+  return isOneType && !type.startsWith('[') ? type : JSON.stringify([types, phases, skills, tenant])
+}
+const noTypes: ReadonlyArray<string> = []
 

@@ -2,6 +2,7 @@
  * The ready tasks by group and lane, and which groups are open: they have a ready task, and no gate of their type is shut.
  * Groups without ready tasks cost nothing here.
  */
+import { addTo, removeFrom } from '../sets-by-key.js'
 import { SortedList } from '../sorted-list.js'
 import type { Group, Head, TaskRecord, TenantShare } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
@@ -250,16 +251,6 @@ export class ReadyIndex {
 const none: ReadonlyArray<never> = []
 const noType = [undefined]
 const typesOf = ({ types }: ClaimShape): Iterable<string | undefined> => types ?? noType
-
-const addTo = <K, V>(index: Map<K, Set<V>>, key: K, value: V): void => {
-  const known = index.get(key)
-  if (known === undefined) index.set(key, new Set([value]))
-  else known.add(value)
-}
-const removeFrom = <K, V>(index: Map<K, Set<V>>, key: K, value: V): void => {
-  const known = index.get(key)
-  if (known?.delete(value) === true && known.size === 0) index.delete(key)
-}
 
 /** Where a ready task with a deadline is. */
 interface Placement {

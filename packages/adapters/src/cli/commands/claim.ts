@@ -1,5 +1,5 @@
 import { Command } from 'commander'
-import type { Phase } from '@daybook/core'
+import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples } from '../cli.js'
 import { pauseOf, tellPause } from '../pause.js'
 import { defaultAgent } from '../who.js'
@@ -7,12 +7,7 @@ import { attemptText, subjectOf } from '../task-table.js'
 import { clean, until } from '../text.js'
 import { defined, list, number, positive, secondsFrom } from '../values.js'
 
-interface Options {
-  readonly agent?: string
-  readonly types?: ReadonlyArray<string>
-  readonly phases?: ReadonlyArray<string>
-  readonly skills?: ReadonlyArray<string>
-  readonly tenant?: string
+interface Options extends ClaimOptions {
   readonly max?: number
   readonly wait?: number
   readonly lease?: number
@@ -35,9 +30,9 @@ export const claimCommand = (cli: Cli): Command =>
       '',
       'Then: daybook complete ID --lease TOKEN …, or fail, release, heartbeat. Exit code 0 also when there was none.',
     ))
-    .action(cli.connected<Options>(async ({ io, printer, client }, { agent, types, phases, skills, tenant, max, wait, lease }) => {
-      const agentId = agent ?? defaultAgent(io.env)
-      const claims = await client.claim({ agentId, ...defined({ types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant, max, wait, leaseSeconds: lease }) })
+    .action(cli.connected<Options>(async ({ io, printer, client }, { max, wait, lease, ...options }) => {
+      const agentId = options.agent ?? defaultAgent(io.env)
+      const claims = await client.claim({ ...askedBy(options), agentId, ...defined({ max, wait, leaseSeconds: lease }) })
       // Without a task, the reason may be that the queue is paused.
       const paused = claims.length > 0 ? null : await pauseOf(client)
       printer.answer({ agentId, claims, paused }, () => {

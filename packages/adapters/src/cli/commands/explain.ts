@@ -1,19 +1,11 @@
 import { Command } from 'commander'
-import type { Phase } from '@daybook/core'
 import type { Explanation, Reason, ScorePart, ScoreParts } from '../../client/index.js'
+import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples } from '../cli.js'
 import type { Printer } from '../printer.js'
 import type { Row } from '../table.js'
 import { clean, clock, until } from '../text.js'
-import { defined, list } from '../values.js'
-
-interface Options {
-  readonly agent?: string
-  readonly types?: ReadonlyArray<string>
-  readonly phases?: ReadonlyArray<string>
-  readonly skills?: ReadonlyArray<string>
-  readonly tenant?: string
-}
+import { list } from '../values.js'
 
 export const explainCommand = (cli: Cli): Command =>
   new Command('explain')
@@ -32,8 +24,8 @@ export const explainCommand = (cli: Cli): Command =>
       'Without such options it answers for an agent that asks for everything and has all skills. With any of them it answers for',
       'exactly that claim: without --skills, for an agent that has none.',
     ))
-    .action(cli.connected<Options, [string]>(async ({ printer, client }, { agent, types, phases, skills, tenant }, id) => {
-      const explanation = await client.explain(id, defined({ agentId: agent, types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant }))
+    .action(cli.connected<ClaimOptions, [string]>(async ({ printer, client }, options, id) => {
+      const explanation = await client.explain(id, askedBy(options))
       printer.answer(explanation, () => printExplanation(printer, id, explanation))
     }))
 

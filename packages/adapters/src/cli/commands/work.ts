@@ -1,8 +1,9 @@
 /** A worker whose handler is any program. */
 import { Command } from 'commander'
-import type { Phase, Status } from '@daybook/core'
+import type { Status } from '@daybook/core'
 import { type DaybookClient } from '../../client/index.js'
 import { createWorker, httpSource, type TaskWorker, WorkerStopped } from '../../worker/index.js'
+import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples, type Session } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
 import { cannotStart } from '../find-program.js'
@@ -11,12 +12,7 @@ import { defined, list, number, positive, secondsFrom } from '../values.js'
 import { watchSource } from '../watch-source.js'
 import { WorkReport } from '../work-report.js'
 
-interface Options {
-  readonly agent?: string
-  readonly types?: ReadonlyArray<string>
-  readonly phases?: ReadonlyArray<string>
-  readonly skills?: ReadonlyArray<string>
-  readonly tenant?: string
+interface Options extends ClaimOptions {
   readonly concurrency: number
   readonly untilEmpty?: boolean
   readonly lease?: number
@@ -74,7 +70,8 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
 
   const worker: TaskWorker = createWorker({
     source: watchSource(httpSource(client), report),
-    ...defined({ agentId: options.agent, types: options.types, phases: options.phases as ReadonlyArray<Phase> | undefined, skills: options.skills, tenant: options.tenant, leaseSeconds: options.lease, maxRunSeconds: options.maxRun }),
+    ...askedBy(options),
+    ...defined({ leaseSeconds: options.lease, maxRunSeconds: options.maxRun }),
     concurrency: options.concurrency,
     // Programs are slow, so claiming ahead would only make the order worse.
     prefetchMax: 0,

@@ -1,0 +1,23 @@
+/** The options that say what a claim asks for, common to `claim`, `work` and `explain`. */
+import type { Phase } from '@daybook/core'
+import { defined } from './values.js'
+
+export interface ClaimOptions {
+  readonly agent?: string
+  readonly types?: ReadonlyArray<string>
+  readonly phases?: ReadonlyArray<string>
+  readonly skills?: ReadonlyArray<string>
+  readonly tenant?: string
+}
+
+interface Asked {
+  readonly agentId?: string
+  readonly types?: ReadonlyArray<string>
+  readonly phases?: ReadonlyArray<Phase>
+  readonly skills?: ReadonlyArray<string>
+  readonly tenant?: string
+}
+
+/** The same in the words of the client. The server checks the phases. */
+export const askedBy = ({ agent, types, phases, skills, tenant }: ClaimOptions): Asked =>
+  defined({ agentId: agent, types, phases: phases as ReadonlyArray<Phase> | undefined, skills, tenant })
