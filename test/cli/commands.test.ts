@@ -44,6 +44,18 @@ describe('a task from the command line', () => {
     expect(events.map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', 'LeaseExtended', 'MarkedIncomplete', 'Completed'])
   })
 
+  test('result waits for the end of a task; the exit code says whether it is completed', async () => {
+    const q = queue()
+    await enqueue(q, 'eng-backend', '--id', 'a')
+    const early = await in_(q, 'result', 'a')
+    expect([early.code, early.out, early.err]).toEqual([1, '', 'daybook: a is pending\n'])
+    const waits = in_(q, 'result', '#1', '--wait', '30')
+    const [held] = await claim(q)
+    await in_(q, 'complete', 'a', '--lease', held?.lease ?? '', '--output', '42', '--report', 'because')
+    const { code, out } = await waits
+    expect([code, JSON.parse(out)]).toEqual([0, { output: 42, decisionReport: 'because' }])
+  })
+
   test('a duplicate is reported on stderr: the first task, until when it blocks, and what to do', async () => {
     const q = queue()
     await in_(q, 'settings', 'set', 'decisionReport=optional')

@@ -4,7 +4,7 @@ import { run, runHere } from './program.js'
 const cli = (...args: ReadonlyArray<string>) => runHere(args)
 
 const commands = [
-  'serve', 'enqueue', 'claim', 'complete', 'fail', 'release', 'heartbeat', 'work', 'list', 'show', 'explain', 'history', 'cancel', 'depth',
+  'serve', 'enqueue', 'claim', 'complete', 'fail', 'release', 'heartbeat', 'work', 'list', 'show', 'result', 'explain', 'history', 'cancel', 'depth',
   'queues', 'queues list', 'queues delete', 'dlq', 'dlq list', 'dlq patterns', 'dlq show', 'dlq retry', 'dlq discard', 'breakers', 'breakers list', 'breakers open', 'breakers close',
   'agents', 'agents list', 'agents terminate', 'settings', 'settings get', 'settings set', 'pause', 'resume', 'import', 'export', 'doctor',
 ]

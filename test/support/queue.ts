@@ -86,6 +86,7 @@ const answering = (engine: QueueEngine): QueueEngine => {
     claim: (command, by, options) => inTime(nameOf(command), engine.claim(command, by, options), Math.min((options?.waitMs ?? 0) + patienceMs, 2 ** 31 - 1)),
     read: (query) => inTime('an answer to a query', engine.read(query)),
     reached: (revision, waitMs) => engine.reached(revision, waitMs),
+    nextSettled: (task, waitMs, signal) => engine.nextSettled(task, waitMs, signal),
     contents: (revisions) => inTime('contents', engine.contents(revisions)),
     takeBack: (claims, reason) => engine.takeBack(claims, reason),
     status: () => engine.status(),

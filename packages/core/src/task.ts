@@ -28,6 +28,9 @@ export const Status: t.Type<Status> = t.keyof(
 export const isFinal = (status: Status): boolean =>
   status === 'completed' || status === 'cancelled' || status === 'discarded'
 
+/** Nothing more happens to the task by itself: it is final, or a dead letter. */
+export const isSettled = (status: Status): boolean => isFinal(status) || status === 'dead-letter'
+
 export const phases = ['REQUIREMENTS', 'IMPLEMENTATION', 'VALIDATION', 'ANALYSIS', 'TESTING'] as const
 export type Phase = (typeof phases)[number]
 export const Phase: t.Type<Phase> = t.keyof(

@@ -299,4 +299,18 @@ export const enginePlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/tasks.test.ts'],
     named: 'Daybook-Request-Id',
   },
+  {
+    title: 'who waits for the result of a task is not told of a dead letter',
+    file: at('settled-waits.ts'),
+    find: "      case 'DeadLettered':\n",
+    replace: '',
+    killedBy: ['test/http/result.test.ts'],
+  },
+  {
+    title: 'waits for a result that are over are kept',
+    file: at('settled-waits.ts'),
+    find: 'if (waits?.size === 0) this.waits.delete(task)',
+    replace: '',
+    killedBy: ['test/http/result.test.ts'],
+  },
 ]

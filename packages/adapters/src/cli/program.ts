@@ -17,6 +17,7 @@ import { importCommand } from './commands/import.js'
 import { listCommand } from './commands/list.js'
 import { pauseCommand, resumeCommand } from './commands/pause.js'
 import { queuesCommand } from './commands/queues.js'
+import { resultCommand } from './commands/result.js'
 import { serveCommand } from './commands/serve.js'
 import { completeCommand, failCommand, heartbeatCommand, releaseCommand } from './commands/settle.js'
 import { settingsCommand } from './commands/settings.js'
@@ -29,7 +30,7 @@ import { clean } from './text.js'
 
 const commands = [
   serveCommand,
-  enqueueCommand, listCommand, showCommand, explainCommand, historyCommand, cancelCommand, depthCommand,
+  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, cancelCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   dlqCommand, breakersCommand, agentsCommand,
   queuesCommand, settingsCommand, pauseCommand, resumeCommand,

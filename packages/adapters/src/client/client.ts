@@ -59,6 +59,11 @@ export interface DaybookClient {
   readonly eachTask: (filter?: Omit<W.TaskFilter, 'cursor'>, options?: CallOptions) => AsyncGenerator<W.TaskView, void>
   /** By id, or by number as `#42`. */
   readonly task: (id: string, options?: CallOptions & { readonly atLeast?: number }) => Promise<W.TaskView>
+  /**
+   * The result of the task. Waits until it is completed, cancelled, discarded or a dead letter: at most `wait` seconds (default: 60, 0 for not at
+   * all); then `status` says where it stands.
+   */
+  readonly result: (id: string, options?: CallOptions & { readonly wait?: number }) => Promise<W.TaskResult>
   /** Why the task is not running: all reasons, its position, its score. `claim`: for a claim that asks for this. */
   readonly explain: (id: string, claim?: ExplainFor, options?: CallOptions) => Promise<Explanation>
   /**
@@ -285,6 +290,8 @@ const queueClient = (
     tasks: (filter = {}, options) => get(`${base}/tasks${query(filter)}`, options),
     eachTask,
     task: (id, { atLeast, ...options } = {}) => get(`${taskPath(id)}${query({ atLeast })}`, options),
+    result: (id, { wait = 60, ...options } = {}) =>
+      json({ method: 'GET', path: `${taskPath(id)}/result${query({ wait })}`, waitMs: wait * 1_000 }, 'safe', options),
     explain: (id, claim = {}, options) => get(`${taskPath(id)}/explain${query(claim)}`, options),
     history: async (id, { onSearch, ...options } = {}) => {
       for (let before: number | undefined; ; ) {

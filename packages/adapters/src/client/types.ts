@@ -260,6 +260,13 @@ export type Outcome = { readonly taskId: string } & (
 export interface Extended {
   readonly lease: Lease
 }
+export interface TaskResult {
+  readonly status: Status
+  /** Of a completed task. */
+  readonly result?: Result
+  /** The last error of a task that is not completed. */
+  readonly error?: string
+}
 export interface Settled {
   /** `incomplete` after `complete`: the queue requires a decision report, and the lease continues. */
   readonly status: Status

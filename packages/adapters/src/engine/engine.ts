@@ -38,6 +38,7 @@ import { Recovery } from './recovery.js'
 import { ReadOnly } from './read-only.js'
 import { describe, overloaded, unavailable } from './refusals.js'
 import { replay, type Replayed, type ReplayReport, streamOf } from './replay.js'
+import { SettledWaits } from './settled-waits.js'
 import { Snapshotter } from './snapshotter.js'
 import { type Claim, type ClaimOptions, type Committed, type Caller, type EngineStatus, type Outcome, type QueueEngine, systemCaller } from './types.js'
 import { Turns } from './turns.js'
@@ -60,6 +61,7 @@ class Engine implements QueueEngine {
   private readonly live: LiveState
   private readonly clock: QueueClock
   private readonly durable: Durable
+  private readonly settledWaits: SettledWaits
   private readonly mailbox: Mailbox
   private readonly waiting = new WaitingClaims()
   private readonly inFlight = new InFlight()
@@ -98,6 +100,7 @@ class Engine implements QueueEngine {
     const clock = (this.clock = new QueueClock(checkedClock, timeOf(state), warn))
     this.durable = new Durable(this.live.revision, lastId, headOf(state).deleted, clock)
     this.committed = this.durable.committed
+    this.settledWaits = new SettledWaits(this.committed)
     this.mailbox = new Mailbox(resolved.mailboxMax)
     // A second batch builds on the first, but a store only compares revisions (see `settleStray` in `recovery.ts`).
     this.inFlightMax = store.isShared ? 1 : 2
@@ -169,6 +172,10 @@ class Engine implements QueueEngine {
     return this.durable.reached(revision, waitMs)
   }
 
+  nextSettled(task: string, waitMs: number, signal?: AbortSignal): Promise<void> {
+    return this.settledWaits.next(task, waitMs, signal)
+  }
+
   contents(revisions: ReadonlyArray<number>): Promise<ReadonlyArray<string | undefined>> {
     return this.contentStore.read(revisions)
   }
@@ -181,6 +188,7 @@ class Engine implements QueueEngine {
       mailbox: this.mailbox.size,
       appendsInFlight: this.inFlight.size,
       waitingClaims: this.waiting.size,
+      settledWaits: this.settledWaits.size,
       unavailable: this.availability.reason,
       readOnly: this.readOnly.refusalIn(this.live.current)?.detail,
       aheadMs: this.clock.aheadMs(),

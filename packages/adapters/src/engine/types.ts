@@ -68,6 +68,8 @@ export interface EngineStatus {
   readonly mailbox: number
   readonly appendsInFlight: number
   readonly waitingClaims: number
+  /** Tasks for whose end callers wait. */
+  readonly settledWaits: number
   /** Why commands are refused now; `undefined` if they are accepted. */
   readonly unavailable: string | undefined
   /** Why no command is accepted until this server is updated; `undefined` if they are. See `read-only.ts`. */
@@ -112,6 +114,9 @@ export interface QueueEngine {
 
   /** Waits until the queue has this revision, at most `waitMs`. False if it has not reached it by then. */
   readonly reached: (revision: number, waitMs: number) => Promise<boolean>
+
+  /** Resolves when the task with this id is settled (final, or a dead letter) from now on, at the latest after `waitMs` or at the signal. */
+  readonly nextSettled: (task: string, waitMs: number, signal?: AbortSignal) => Promise<void>
 
   /** JSON texts of `data` of the events at these revisions; `undefined` if there is no such event. */
   readonly contents: (revisions: ReadonlyArray<number>) => Promise<ReadonlyArray<string | undefined>>

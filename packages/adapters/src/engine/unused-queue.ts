@@ -19,6 +19,7 @@ export const unusedQueue = (name: string): QueueEngine => {
     takeBack: () => undefined,
     read: async <A>(query: (state: QueueState, at: number) => A): Promise<Outcome<A>> => E.right({ value: query(initial(name), Date.now()), revision }),
     reached: async (wanted) => wanted <= revision,
+    nextSettled: async () => undefined,
     contents: async (revisions) => revisions.map(() => undefined),
     committed: EMPTY,
     status: () => ({
@@ -28,6 +29,7 @@ export const unusedQueue = (name: string): QueueEngine => {
       mailbox: 0,
       appendsInFlight: 0,
       waitingClaims: 0,
+      settledWaits: 0,
       unavailable: undefined,
       readOnly: undefined,
       clockRefusal: undefined,

@@ -55,6 +55,9 @@ const ScoreParts = t.type(
   },
   'ScoreParts',
 )
+/** `error`: the last one of a task that is not completed. */
+export const ResultAnswer = t.intersection([t.type({ status: Status }), t.partial({ result: AnyJson, error: t.string })], 'Result of a task')
+
 /** `position`: 1 for the task that is served next; `null` if it is not runnable, or beyond 10,000: then `positionAtLeast`. */
 export const ExplanationAnswer = t.intersection(
   [

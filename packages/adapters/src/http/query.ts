@@ -14,6 +14,9 @@ const whole = (min: number, max: number) =>
     maximum: max,
   })
 
+const seconds = (max: number) =>
+  described(text(`seconds from 0 to ${max}`, (value) => /^\d{1,16}(\.\d{1,3})?$/.test(value) && Number(value) <= max), { type: 'number', minimum: 0, maximum: max })
+
 const isStatus = (value: string): value is Status => (statuses as ReadonlyArray<string>).includes(value)
 const isCancellable = (value: string): boolean => (cancellable as ReadonlyArray<string>).includes(value)
 const Statuses = text(`list of ${statuses.join(', ')}, separated by commas`, (value) => value.split(',').every(isStatus))
@@ -35,6 +38,9 @@ const atLeast = { atLeast: whole(0, revisionMax) }
 
 export const AtLeastQuery = t.partial(atLeast, 'query')
 export type AtLeastQuery = t.TypeOf<typeof AtLeastQuery>
+
+export const resultQuery = (waitSecondsMax: number) => t.partial({ wait: seconds(waitSecondsMax) }, 'query')
+export type ResultQuery = t.TypeOf<ReturnType<typeof resultQuery>>
 
 /** `before`: continue the search for a task that is no longer in memory here. */
 export const HistoryQuery = t.partial({ ...atLeast, before: whole(0, revisionMax) }, 'query')

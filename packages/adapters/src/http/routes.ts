@@ -6,6 +6,7 @@ import { explain } from './handle/explain.js'
 import * as health from './handle/health.js'
 import * as log from './handle/log.js'
 import * as queue from './handle/queue.js'
+import { result } from './handle/result.js'
 import * as tasks from './handle/tasks.js'
 import * as work from './handle/work.js'
 import type { HttpLimits } from './limits.js'
@@ -57,6 +58,10 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
     queueRoute({
       method: 'GET', path: `${of}/tasks/{id}/explain`, role: 'auditor', summary: 'Why a task is not running: all reasons, what would change each, its position in the order of claims, and its score. For an agent that asks for everything, or for a claim with the parameters of the query.',
       query: input(q.ExplainQuery, { root: 'query' }), answers: { 200: a.ExplanationAnswer }, handle: explain,
+    }),
+    queueRoute({
+      method: 'GET', path: `${of}/tasks/{id}/result`, role: 'producer', summary: 'The result of a task. Waits up to `wait` seconds until it is completed, cancelled, discarded or a dead letter; then `status` says which, otherwise where it stands.',
+      query: input(q.resultQuery(limits.claimWaitSecondsMax), { root: 'query' }), answers: { 200: a.ResultAnswer }, handle: result,
     }),
     queueRoute({
       method: 'GET', path: `${of}/tasks/{id}/history`, role: 'auditor', unused: 'empty', summary: 'All events of a task, oldest first. If its retention is over, the log is searched, 100,000 events at a time; to continue, send `next` as `before`.',

@@ -52,6 +52,13 @@ const taskText = (view: TaskView, { content, progress, checkpoint, result }: Log
 const resultRevision = ({ status, lastRevision, enqueuedRevision }: TaskView): number | undefined =>
   status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : undefined
 
+/** The result of a completed task as JSON text. */
+export const resultText = async (engine: QueueEngine, view: TaskView): Promise<string | undefined> => {
+  const revision = resultRevision(view)
+  const [data] = revision === undefined ? [] : await engine.contents([revision])
+  return data === undefined ? undefined : contentOf(data)
+}
+
 /** The text of one member of an event's data. */
 const memberOf = (data: string | undefined, name: 'progress' | 'checkpoint'): string | undefined => {
   const value = data === undefined ? undefined : parseObject(data)?.[name]

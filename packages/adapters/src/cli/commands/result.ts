@@ -1,0 +1,44 @@
+import { Command } from 'commander'
+import { isSettled } from '@daybook/core'
+import type { DaybookClient, TaskResult } from '../../client/index.js'
+import { type Cli, examples } from '../cli.js'
+import { exitCodes } from '../exit-codes.js'
+import { clean } from '../text.js'
+import { number } from '../values.js'
+
+interface Options {
+  readonly wait: number
+}
+
+/** The server waits no longer than this in one request, in seconds. */
+const waitMax = 60
+
+export const resultCommand = (cli: Cli): Command =>
+  new Command('result')
+    .description('the result of a task, once it has one')
+    .argument('<id>', 'its id, or #number')
+    .option('--wait <seconds>', 'how long to wait until it is completed, cancelled, discarded or a dead letter', number, 0)
+    .addHelpText('after', examples(
+      'daybook result M1-001',
+      "daybook result M1-001 --wait 600 --json | jq .result.output",
+      '',
+      'Prints the result as JSON. Exit code 0 if the task is completed, otherwise 1, with its status on standard error.',
+    ))
+    .action(cli.connected<Options, [string]>(async ({ printer, client }, { wait }, id) => {
+      const { status, result, error } = await patiently(client, id, wait)
+      printer.answer({ status, result, error }, () => {
+        if (result !== undefined) printer.line(clean(JSON.stringify(result, null, 2), 1_000_000))
+      })
+      if (status === 'completed') return exitCodes.done
+      printer.note(`daybook: ${clean(id)} is ${status}${error === undefined ? '' : `: ${clean(error)}`}`)
+      return exitCodes.refused
+    }))
+
+const patiently = async (client: DaybookClient, id: string, wait: number): Promise<TaskResult> => {
+  const endsAt = performance.now() + wait * 1_000
+  for (;;) {
+    const left = Math.max(0, endsAt - performance.now()) / 1_000
+    const found = await client.result(id, { wait: Math.min(waitMax, Math.round(left * 1_000) / 1_000) })
+    if (isSettled(found.status) || left <= waitMax) return found
+  }
+}

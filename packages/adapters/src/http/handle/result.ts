@@ -1,0 +1,33 @@
+/** The result of a task, for a producer that waits for it. */
+import { isSettled, type TaskView, taskOf } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { problemOf } from '../problem.js'
+import type { ResultQuery } from '../query.js'
+import type { Handled, QueueCall } from '../route.js'
+import { resultText } from '../task-text.js'
+import { quote } from '../text.js'
+import { noSuchTask } from './tasks.js'
+
+export const result = async ({ queue, params, query, gone }: QueueCall<unknown, ResultQuery>): Promise<Handled> => {
+  const { id = '' } = params
+  const look = () => queue.read((state, at) => taskOf(state, id, at))
+  const waitMs = Number(query.wait ?? 0) * 1_000
+  let found = await look()
+  if (waitMs > 0 && E.isRight(found) && found.right.value !== undefined && !isSettled(found.right.value.status)) {
+    const settled = new AbortController()
+    const gives = queue.nextSettled(found.right.value.id, waitMs, AbortSignal.any([gone(), settled.signal]))
+    // It may have been settled before the wait began.
+    found = await look()
+    if (E.isRight(found) && (found.right.value === undefined || isSettled(found.right.value.status))) settled.abort()
+    await gives
+    if (!settled.signal.aborted) found = await look()
+  }
+  if (E.isLeft(found)) return E.left(problemOf(found.left))
+  const { value: task, revision } = found.right
+  if (task === undefined) return E.left(noSuchTask(queue, id))
+  return E.right({ status: 200, text: textOf(task, await resultText(queue, task)), revision })
+}
+
+const textOf = ({ status, lastError }: TaskView, given: string | undefined): string =>
+  `{"status":"${status}"${given === undefined ? '' : `,"result":${given}`}` +
+  `${lastError === undefined || status === 'completed' ? '' : `,"error":${quote(lastError)}`}}`
