@@ -8,6 +8,7 @@ import { explainPlants } from './explain.js'
 import { fieldPlants } from './fields.js'
 import { memoryPlants } from './memory.js'
 import { readyPlants } from './ready.js'
+import { redactPlants } from './redact.js'
 import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
 import { tablePlants } from './tables.js'
@@ -20,6 +21,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...fieldPlants,
   ...readyPlants,
   ...explainPlants,
+  ...redactPlants,
   ...enginePlants,
   ...timePlants,
   ...sqlitePlants,

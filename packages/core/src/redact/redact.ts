@@ -1,0 +1,54 @@
+/**
+ * Replaces secrets in JSON by `[redacted]`: values under names of secrets, and whatever has the shape of a secret, in keys, values
+ * and within longer texts. For what leaves its task: metadata of spawned tasks (TQM-BR-002), memories (TQM-MEM-001).
+ *
+ * Gotchas: a secret without a telling name or shape, such as a short password in the middle of a sentence, is not found.
+ */
+import { type Json, jsonDepthMax } from '../json.js'
+import { isSecretName } from './secret-names.js'
+import { redactedText, withoutSecrets } from './secret-shapes.js'
+
+/**
+ * The value without its secrets. Total: whatever is nested deeper than {@link jsonDepthMax} is replaced as a whole.
+ *
+ * Cost: O(size).
+ *
+ * @example
+ * redacted({ apiKey: 'x', note: 'use Bearer abc123', tokenCount: 3 })
+ * // => { apiKey: '[redacted]', note: 'use Bearer [redacted]', tokenCount: 3 }
+ */
+export const redacted = (value: Json): Json => within(value, 0)
+
+const within = (value: Json, depth: number): Json => {
+  if (typeof value === 'string') return withoutSecrets(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= jsonDepthMax) return redactedText
+  if (isList(value)) return value.map((item) => within(item, depth + 1))
+  const members: Array<readonly [string, Json]> = []
+  const taken = new Map<string, number>()
+  for (const [key, member] of Object.entries(value)) {
+    // The parser of texts does not see a name apart from its value, so a key is looked at twice: as a text, and as a name.
+    const name = unique(withoutSecrets(key), taken)
+    members.push([name, isSecretName(key) && isWorthHiding(key, member) ? redactedText : within(member, depth + 1)])
+  }
+  return Object.fromEntries(members)
+}
+
+const isList = (value: Json): value is ReadonlyArray<Json> => Array.isArray(value)
+
+/** Null and booleans tell nothing; `tokens: 512` is a count. */
+const isWorthHiding = (key: string, value: Json): boolean =>
+  value !== null && typeof value !== 'boolean' && value !== '' && !(typeof value === 'number' && /tokens$/i.test(key))
+
+/** Two redacted keys must not become one. */
+const unique = (name: string, taken: Map<string, number>): string => {
+  let count = taken.get(name) ?? 0
+  let found = name
+  while (taken.has(found)) found = `${name} ${++count + 1}`
+  taken.set(name, count)
+  if (found !== name) taken.set(found, 0)
+  return found
+}
+
+/** {@link redacted} for a text. */
+export const redactedIn = (text: string): string => withoutSecrets(text)
