@@ -51,6 +51,10 @@ export class Queue {
     return replyTo(command, this.do(command as unknown as Command), this.state, this.at)
   }
 
+  accepts(command: Command): boolean {
+    return decide(command, { at: this.at, random: 0 })(this.state)._tag === 'Right'
+  }
+
   refuse(command: Command): Rejection {
     const decision = decide(command, { at: this.at, random: 0 })(this.state)
     if (decision._tag === 'Right') throw new Error(`${command.type} accepted: ${decision.right.map(({ type }) => type).join()}`)

@@ -268,7 +268,7 @@ export const isClaimable = (state: QueueState, request: ClaimRequest, at = timeO
  * Keeps what the claims that ask for the same look at, so that the next one costs less. It may count the claims that
  * wait for it. No decision depends on it.
  */
-export const keepShape = (state: QueueState, asked: ShapeOf): ClaimShape => QueueState.tablesOf(state).ready.keepShape(asked)
+export const keepShape = (state: QueueState, asked: ShapeOf & { readonly max?: number }): ClaimShape => QueueState.tablesOf(state).ready.keepShape(asked)
 /** The kept shapes for which claims wait and for which there may be more to take since the last call. */
 export const takeWokenShapes = (state: QueueState): ReadonlyArray<ClaimShape> => QueueState.tablesOf(state).ready.takeWoken()
 

@@ -2,8 +2,9 @@
 import { type DeadLetterReason, expiryCauses } from './events.js'
 import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
-import type { ClaimShape, ShapeTurn } from './ready/claim-shape.js'
+import type { ClaimShape } from './ready/claim-shape.js'
 import type { Lane } from './ready/lane.js'
+import type { ShapeTurn } from './ready/shape-turn.js'
 import type { SortedList } from './sorted-list.js'
 import type { Phase, Status } from './task.js'
 import type { ExtraFields } from './task-fields.js'
@@ -113,6 +114,8 @@ export interface TenantShare extends Undoable {
   open: number
   /** Its places in the kept shapes of claims. */
   turns: ReadonlyArray<ShapeTurn>
+  /** How many of these keep their first tasks in order. */
+  sorted: number
 }
 
 export type BreakerState = 'closed' | 'open' | 'half-open'

@@ -77,7 +77,7 @@ export class Tables {
   readonly groups = new Map<string, Group>()
   /** All tasks by phase, status and priority. */
   readonly lists = newStatusLists()
-  readonly ready = new ReadyIndex((type) => isTypeShut(this, type), this.head, this.undoLog, policyOf(settingsDefault))
+  readonly ready = new ReadyIndex((type) => isTypeShut(this, type), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault))
   readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
   /** The tasks that each agent holds, by token. */
   readonly leases = new Map<string, SortedList<TaskRecord>>()

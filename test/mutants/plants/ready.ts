@@ -7,6 +7,7 @@ const claims = ['test/core/claim.test.ts']
 const shares = ['test/core/fair-share.test.ts']
 const scores = ['test/core/score.test.ts']
 const shapes = ['test/core/claim-shape.test.ts']
+const groups = ['test/core/many-groups.test.ts']
 
 export const readyPlants: ReadonlyArray<Plant> = [
   // Shapes.
@@ -159,6 +160,41 @@ export const readyPlants: ReadonlyArray<Plant> = [
     find: 'this.update(dependency, (record) => record.blocking--)',
     replace: '',
     killedBy: scores,
+  },
+  {
+    title: 'the first task of a lane changes, and the order of a tenant\'s lanes does not',
+    file: `${ready}ready-index.ts`,
+    find: '    if (isFirst) this.moveHead(group, lane, task, lane.first())\n',
+    replace: '',
+    killedBy: groups,
+  },
+  {
+    title: 'a task that comes before the first of its lane is not seen among many groups',
+    file: `${ready}ready-index.ts`,
+    find: '    if (lane.first() === task) this.moveHead(task.group, lane, before, task)\n',
+    replace: '',
+    killedBy: groups,
+  },
+  {
+    title: 'a group that closes leaves its first tasks among those of many groups',
+    file: `${ready}shape-turn.ts`,
+    find: 'this.moveHead(lane, lane.first(), undefined)',
+    replace: 'void lane',
+    killedBy: groups,
+  },
+  {
+    title: 'misplaced tasks are claimed in the order of their old lanes, where groups are many',
+    file: `${decide}claim.ts`,
+    find: 'misplaced?.has(untouched.item) === true',
+    replace: 'misplaced === null',
+    killedBy: groups,
+  },
+  {
+    title: 'a claim of many tasks gets only the first of each lane, where groups are many',
+    file: `${decide}claim.ts`,
+    find: 'if (lane === undefined || lane.size === 1) return',
+    replace: 'if (lane !== undefined) return',
+    killedBy: groups,
   },
   {
     title: 'a change of the score leaves ready tasks where they were',

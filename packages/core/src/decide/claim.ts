@@ -7,13 +7,14 @@ import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { type Asker, isAgentShut, isQueueShut } from '../gates.js'
 import { Heap } from '../heap.js'
-import { byName, type ShapeOf, type ShapeTurn } from '../ready/claim-shape.js'
+import { byName, type ShapeOf } from '../ready/claim-shape.js'
 import { turnCost } from '../ready/fair-share.js'
 import type { Lane } from '../ready/lane.js'
+import type { ShapeTurn } from '../ready/shape-turn.js'
 import type { Rejection } from '../rejections.js'
 import { toInstant } from '../scalars.js'
 import type { Cursor } from '../sorted-list.js'
-import type { Group, TaskRecord } from '../state.js'
+import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
 export type ClaimRequest = ShapeOf & Pick<CommandOf<'Claim'>, 'agent'>
@@ -157,15 +158,87 @@ class Lanes {
   }
 
   private skip(cursor: Cursor<TaskRecord>): Cursor<TaskRecord> {
-    const { misplaced } = this
-    if (misplaced !== undefined) while (cursor.item !== undefined && misplaced.has(cursor.item)) cursor.advance()
-    return cursor
+    return passOver(cursor, this.misplaced)
   }
 }
 
+const passOver = (cursor: Cursor<TaskRecord>, tasks: ReadonlySet<TaskRecord> | undefined): Cursor<TaskRecord> => {
+  if (tasks !== undefined) while (cursor.item !== undefined && tasks.has(cursor.item)) cursor.advance()
+  return cursor
+}
+
+/** The same for lanes whose first tasks are kept in order: a cursor is made only for a lane from which a task is taken. */
+class SortedLanes {
+  task: TaskRecord | undefined
+  private readonly untouched: Cursor<TaskRecord>
+  private touched: Heap<Cursor<TaskRecord>> | undefined
+  private isUntouched = true
+
+  /** `heads`: the first tasks. */
+  constructor(
+    private readonly heads: Lane,
+    private readonly misplaced: ReadonlySet<TaskRecord> | undefined,
+  ) {
+    this.untouched = heads.cursor()
+    this.find()
+  }
+
+  advance(): void {
+    const { untouched, touched } = this
+    if (this.isUntouched) {
+      this.touch(untouched.item as TaskRecord)
+      untouched.advance()
+    } else {
+      const first = touched?.first
+      first?.advance()
+      if (first === undefined || this.skip(first).item === undefined) touched?.removeFirst()
+      else touched?.sinkFirst()
+    }
+    this.find()
+  }
+
+  /** Leaves out the rest of the lane that has the first task. */
+  dropFirst(): void {
+    if (this.isUntouched) this.untouched.advance()
+    else this.touched?.removeFirst()
+    this.find()
+  }
+
+  private find(): void {
+    const { untouched, misplaced, heads } = this
+    while (untouched.item !== undefined && misplaced?.has(untouched.item) === true) {
+      this.touch(untouched.item)
+      untouched.advance()
+    }
+    const [head, next] = [untouched.item, this.touched?.first?.item]
+    this.isUntouched = next === undefined || (head !== undefined && heads.isFirst(head, next))
+    this.task = this.isUntouched ? head : next
+  }
+
+  /** The lane of this first task goes on after it. */
+  private touch(task: TaskRecord): void {
+    const { heads } = this
+    const lane = task.group.lanes.find(({ id }) => id === heads.id)
+    if (lane === undefined || lane.size === 1) return
+    const cursor = lane.cursor()
+    cursor.advance()
+    if (this.skip(cursor).item === undefined) return
+    this.touched ??= new Heap((a, b) => heads.isFirst(a.item as TaskRecord, b.item as TaskRecord))
+    this.touched.add(cursor)
+  }
+
+  private skip(cursor: Cursor<TaskRecord>): Cursor<TaskRecord> {
+    return passOver(cursor, this.misplaced)
+  }
+}
+
+/** Tasks in an order that holds at any time. */
+type Run = Lanes | SortedLanes
+const none: ReadonlyArray<never> = []
+
 /** Where the tasks of groups begin at an instant. */
 class Heads {
-  private readonly isBefore: (a: Lanes, b: Lanes) => boolean
+  private readonly isBefore: (a: Run, b: Run) => boolean
   /** Tasks whose lanes are not right at this instant. Each is by itself. */
   private readonly misplaced: ReadonlySet<TaskRecord> | undefined
 
@@ -179,26 +252,32 @@ class Heads {
     this.misplaced = misplaced.length === 0 ? undefined : new Set(misplaced)
   }
 
-  of(groups: ReadonlyArray<Group>): Heap<Lanes> {
+  of(turn: ShapeTurn): Heap<Run> {
+    const heap = new Heap(this.isBefore)
+    for (const run of turn.heads === undefined ? this.looked(turn) : this.sorted(turn.heads)) if (run.task !== undefined) heap.add(run)
+    for (const task of this.misplaced ?? none) {
+      if (!turn.has(task.group)) continue
+      const alone = new Lanes()
+      alone.task = task
+      heap.add(alone)
+    }
+    return heap
+  }
+
+  private looked(turn: ShapeTurn): Iterable<Run> {
     const byId = new Map<number, Lanes>()
-    for (const group of groups) {
+    for (const group of turn) {
       for (const lane of group.lanes) {
         let lanes = byId.get(lane.id)
         if (lanes === undefined) byId.set(lane.id, (lanes = new Lanes(this.misplaced)))
         lanes.add(lane)
       }
     }
-    const heap = new Heap(this.isBefore)
-    for (const lanes of byId.values()) if (lanes.task !== undefined) heap.add(lanes)
-    if (this.misplaced === undefined) return heap
-    const all = new Set(groups)
-    for (const task of this.misplaced) {
-      if (!all.has(task.group)) continue
-      const alone = new Lanes()
-      alone.task = task
-      heap.add(alone)
-    }
-    return heap
+    return byId.values()
+  }
+
+  private *sorted(heads: ReadonlyMap<number, Lane>): Iterable<Run> {
+    for (const lane of heads.values()) yield new SortedLanes(lane, this.misplaced)
   }
 
   /** Whether a task of this type would be a half-open breaker's test. */
@@ -211,12 +290,12 @@ class Heads {
 class TenantTasks {
   turn: number
   readonly share: ShapeTurn['share']
-  private readonly lanes: Heap<Lanes>
+  private readonly lanes: Heap<Run>
 
-  constructor({ share, groups }: ShapeTurn, private readonly heads: Heads, private readonly probed: ReadonlySet<string>) {
-    this.share = share
-    this.turn = share.turn
-    this.lanes = heads.of(groups)
+  constructor(turn: ShapeTurn, private readonly heads: Heads, private readonly probed: ReadonlySet<string>) {
+    this.share = turn.share
+    this.turn = turn.share.turn
+    this.lanes = heads.of(turn)
   }
 
   /** The next task, which is taken out. */

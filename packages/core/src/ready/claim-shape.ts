@@ -6,17 +6,11 @@
 import type { CommandOf } from '../commands.js'
 import { isGroupShut } from '../gates.js'
 import { SortedList } from '../sorted-list.js'
-import type { Group, TenantShare } from '../state.js'
+import type { Group, TaskRecord, TenantShare } from '../state.js'
+import type { Lane } from './lane.js'
+import { ShapeTurn } from './shape-turn.js'
 
 export type ShapeOf = Pick<CommandOf<'Claim'>, 'types' | 'phases' | 'skills' | 'tenant'>
-
-/** A tenant's open groups that match a shape. Never empty. */
-export interface ShapeTurn {
-  readonly share: TenantShare
-  readonly groups: Array<Group>
-  /** The list in which it stands by the tenant's turn. */
-  readonly order: SortedList<ShapeTurn>
-}
 
 const turnOf = ({ share }: ShapeTurn): number => share.turn
 /** Tenants with the same turn are served by name; tasks without a tenant come first. */
@@ -34,6 +28,7 @@ export class ClaimShape {
   isWoken = false
   /** The types that it names; `undefined` if it has a pattern, or takes all types. */
   readonly types: ReadonlySet<string> | undefined
+  readonly tenant: string | undefined
 
   /** `asked`: `undefined` for everything, whatever skills it requires. `isKept`: it is told of changes. Otherwise it is made for one question. */
   constructor(
@@ -41,6 +36,7 @@ export class ClaimShape {
     private readonly isKept: boolean,
   ) {
     const types = asked?.types
+    this.tenant = asked?.tenant
     this.types = types === undefined || types.some((pattern) => pattern.endsWith('*')) ? undefined : new Set(types)
   }
 
@@ -55,11 +51,8 @@ export class ClaimShape {
   open(group: Group): void {
     const { share } = group
     const known = this.byShare.get(share)
-    if (known !== undefined) {
-      known.groups.push(group)
-      return
-    }
-    const turn = { share, groups: [group], order: this.turns }
+    if (known !== undefined) return known.add(group)
+    const turn = new ShapeTurn(this, share, group)
     this.byShare.set(share, turn)
     this.turns.add(turn)
     if (this.isKept) share.turns = [...share.turns, turn]
@@ -68,10 +61,27 @@ export class ClaimShape {
   close(group: Group): void {
     const turn = this.byShare.get(group.share)
     if (turn === undefined) return
-    const { groups } = turn
-    groups[groups.indexOf(group)] = groups[groups.length - 1] as Group
-    groups.pop()
-    if (groups.length === 0) this.leave(turn)
+    turn.remove(group)
+    if (!turn.hasGroups) this.leave(turn)
+  }
+
+  /** The tenant's open groups that match. */
+  turnOf(share: TenantShare): ShapeTurn | undefined {
+    return this.byShare.get(share)
+  }
+
+  /** A lane of an open group that matches has another first task. */
+  moveHead({ share }: Group, lane: Lane, before: TaskRecord | undefined, after: TaskRecord | undefined): void {
+    this.byShare.get(share)?.moveHead(lane, before, after)
+  }
+
+  /** A claim of `max` tasks looks at these tenants first, so their tasks are to be in order. */
+  sortFirst(max: number): void {
+    const cursor = this.turns.cursor()
+    for (let i = 0; i < max && cursor.item !== undefined; i++) {
+      cursor.item.sort()
+      cursor.advance()
+    }
   }
 
   /** It is no longer kept. */
@@ -83,15 +93,17 @@ export class ClaimShape {
     const { share } = turn
     this.turns.remove(turn)
     this.byShare.delete(share)
+    if (turn.heads !== undefined) share.sorted--
     if (this.isKept) share.turns = share.turns.filter((other) => other !== turn)
   }
 }
 
-/** Equal for shapes that match the same groups in the same words. The key of a single type is the type, unless it looks like a list. */
+/** Equal for shapes that name the same things, in whatever order. The key of a single type is the type, unless it looks like a list. */
 export const shapeKey = ({ types, phases, skills, tenant }: ShapeOf): string => {
   const [type, ...others] = types ?? noTypes
   const isOneType = type !== undefined && others.length === 0 && phases === undefined && skills === undefined && tenant === undefined
-  return isOneType && !type.startsWith('[') ? type : JSON.stringify([types, phases, skills, tenant])
+  return isOneType && !type.startsWith('[') ? type : JSON.stringify([inOrder(types), inOrder(phases), inOrder(skills), tenant])
 }
 const noTypes: ReadonlyArray<string> = []
-
+const inOrder = (names: ReadonlyArray<string> | undefined): ReadonlyArray<string> | undefined =>
+  names === undefined || names.length < 2 ? names : [...names].sort()

@@ -44,7 +44,7 @@ export class FairShare {
   of(name: string | undefined): TenantShare {
     const known = this.byTenant.get(name)
     if (known !== undefined) return known
-    const share: TenantShare = { savedFor: 0, name, turn: 0, lastToken: 0, groups: 0, open: 0, turns: noTurns }
+    const share: TenantShare = { savedFor: 0, name, turn: 0, lastToken: 0, groups: 0, open: 0, turns: noTurns, sorted: 0 }
     this.byTenant.set(name, share)
     return share
   }
@@ -113,10 +113,10 @@ export class FairShare {
 
   private moveTo(share: TenantShare, turn: number, lastToken: number): void {
     const isIdle = this.idle.remove(share)
-    for (const place of share.turns) place.order.remove(place)
+    for (const place of share.turns) place.shape.turns.remove(place)
     share.turn = turn
     share.lastToken = lastToken
-    for (const place of share.turns) place.order.add(place)
+    for (const place of share.turns) place.shape.turns.add(place)
     if (isIdle) this.idle.add(share)
   }
 

@@ -11,6 +11,11 @@ export class Lane extends SortedList<TaskRecord> {
     super(key, byPriorityThenAge)
   }
 
+  /** An empty list with the order of this lane, and of all lanes with its id. */
+  alike(): Lane {
+    return new Lane(this.id, this.keyOf)
+  }
+
   /** The order of this lane, and of all lanes with its id. */
   isFirst(a: TaskRecord, b: TaskRecord): boolean {
     const [keyOfA, keyOfB] = [this.keyOf(a), this.keyOf(b)]

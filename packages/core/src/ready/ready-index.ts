@@ -17,10 +17,14 @@ export class ReadyIndex {
   /** Groups with ready tasks, by type. */
   private readonly groups = new Map<string, Set<Group>>()
   private readonly shapes = new Map<string, ClaimShape>()
-  /** The same by each type that they name; those that name none by `undefined`. */
-  private readonly shapesByType = new Map<string | undefined, Set<ClaimShape>>()
+  /** The same by tenant, those that name none by type, and those that name neither. */
+  private readonly shapesByTenant = new Map<string, Set<ClaimShape>>()
+  private readonly shapesByType = new Map<string, Set<ClaimShape>>()
+  private readonly shapesForAll = new Set<ClaimShape>()
   /** Changes with the set of shapes, so that a group notices that its list of shapes is old. */
   private shapesVersion = 0
+  /** A shape for everything, as an index of the open groups by tenant. There is one as soon as a claim names a tenant. */
+  private byTenant: ClaimShape | undefined
   private uses = 0
   private woken: Array<ClaimShape> = []
   /** Where ready tasks with a deadline are, by when they must be placed anew. */
@@ -32,6 +36,7 @@ export class ReadyIndex {
   /** `isShut`: whether nothing of this type is claimed now. */
   constructor(
     private readonly isShut: (type: string) => boolean,
+    private readonly shareOf: (tenant: string) => TenantShare | undefined,
     private readonly head: Readonly<Head>,
     private readonly undoLog: UndoLog,
     public policy: Policy,
@@ -130,16 +135,17 @@ export class ReadyIndex {
   }
 
   /** Keeps the shape of this claim from now on, so that the next such claim costs less. No decision depends on it. */
-  keepShape(asked: ShapeOf): ClaimShape {
+  keepShape(asked: ShapeOf & { readonly max?: number }): ClaimShape {
     const key = shapeKey(asked)
     let shape = this.shapes.get(key)
     if (shape === undefined) {
+      if (asked.tenant !== undefined) this.indexTenants()
       if (this.shapes.size >= shapesMax) this.dropOldest()
       this.shapes.set(key, (shape = this.make(asked, true)))
-      for (const type of typesOf(shape)) addTo(this.shapesByType, type, shape)
-      this.shapesVersion++
+      this.index(shape)
     }
     shape.lastUse = ++this.uses
+    shape.sortFirst(asked.max ?? 1)
     return shape
   }
 
@@ -168,10 +174,10 @@ export class ReadyIndex {
 
   private intoLane(task: TaskRecord, at = this.head.at): void {
     const { deadlineAt } = task.extras
-    if (deadlineAt === undefined) return laneOf(task.group, this.policy.plainLane(task), enqueuedAtOf).add(task)
+    if (deadlineAt === undefined) return this.addTo(laneOf(task.group, this.policy.plainLane(task), enqueuedAtOf), task)
     const { lane: id, key, until } = this.policy.place(task, deadlineAt, at)
     const lane = laneOf(task.group, id, key)
-    lane.add(task)
+    this.addTo(lane, task)
     const placement = { task, lane, at, until }
     this.placementOf.set(task, placement)
     if (until !== Number.POSITIVE_INFINITY) this.placements.add(placement)
@@ -184,11 +190,25 @@ export class ReadyIndex {
     const { group } = task
     const placement = task.extras.deadlineAt === undefined ? undefined : this.placementOf.get(task)
     const lane = placement?.lane ?? laneOf(group, this.policy.plainLane(task), enqueuedAtOf)
+    const isFirst = lane.first() === task
     lane.remove(task)
+    if (isFirst) this.moveHead(group, lane, task, lane.first())
     if (lane.size === 0) group.lanes = group.lanes.length === 1 ? none : group.lanes.filter((other) => other !== lane)
     if (placement === undefined) return
     this.placementOf.delete(task)
     if (placement.until !== Number.POSITIVE_INFINITY) this.placements.remove(placement)
+  }
+
+  private addTo(lane: Lane, task: TaskRecord): void {
+    const before = lane.first()
+    lane.add(task)
+    if (lane.first() === task) this.moveHead(task.group, lane, before, task)
+  }
+
+  /** A lane of the group has another first task. */
+  private moveHead(group: Group, lane: Lane, before: TaskRecord | undefined, after: TaskRecord | undefined): void {
+    if (group.share.sorted === 0 || !group.isOpen) return
+    for (const shape of this.shapesOf(group)) shape.moveHead(group, lane, before, after)
   }
 
   private refresh(group: Group): void {
@@ -220,14 +240,33 @@ export class ReadyIndex {
     const open = (groups: Iterable<Group>): void => {
       for (const group of groups) if (group.isOpen && shape.matches(group)) shape.open(group)
     }
-    if (shape.types === undefined) open(this.groupsWithTasks())
+    const { tenant } = asked ?? {}
+    if (tenant !== undefined && this.byTenant !== undefined) {
+      const share = this.shareOf(tenant)
+      open((share === undefined ? undefined : this.byTenant.turnOf(share)) ?? none)
+    } else if (shape.types === undefined) open(this.groupsWithTasks())
     else for (const type of shape.types) open(this.groups.get(type) ?? none)
     return shape
   }
 
+  private indexTenants(): void {
+    if (this.byTenant !== undefined) return
+    this.byTenant = this.make(undefined, true)
+    this.index(this.byTenant)
+  }
+
+  private index(shape: ClaimShape): void {
+    if (shape.tenant !== undefined) addTo(this.shapesByTenant, shape.tenant, shape)
+    else if (shape.types === undefined) this.shapesForAll.add(shape)
+    else for (const type of shape.types) addTo(this.shapesByType, type, shape)
+    this.shapesVersion++
+  }
+
   private shapesOf(group: Group): ReadonlyArray<ClaimShape> {
     if (group.shapesVersion !== this.shapesVersion) {
-      const candidates = [group.type, undefined].flatMap((type) => [...(this.shapesByType.get(type) ?? none)])
+      const { type, tenant } = group
+      const ofTenant = tenant === undefined ? undefined : this.shapesByTenant.get(tenant)
+      const candidates = [...(this.shapesByType.get(type) ?? none), ...(ofTenant ?? none), ...this.shapesForAll]
       const shapes = candidates.filter((shape) => shape.matches(group))
       group.shapes = shapes.length === 0 ? none : shapes
       group.shapesVersion = this.shapesVersion
@@ -244,13 +283,13 @@ export class ReadyIndex {
     if (oldest === undefined) return
     const [key, shape] = oldest
     this.shapes.delete(key)
-    for (const type of typesOf(shape)) removeFrom(this.shapesByType, type, shape)
+    if (shape.tenant !== undefined) removeFrom(this.shapesByTenant, shape.tenant, shape)
+    else if (shape.types === undefined) this.shapesForAll.delete(shape)
+    else for (const type of shape.types) removeFrom(this.shapesByType, type, shape)
     shape.drop()
   }
 }
 const none: ReadonlyArray<never> = []
-const noType = [undefined]
-const typesOf = ({ types }: ClaimShape): Iterable<string | undefined> => types ?? noType
 
 /** Where a ready task with a deadline is. */
 interface Placement {
