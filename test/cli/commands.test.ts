@@ -129,6 +129,19 @@ describe('a task from the command line', () => {
     expect((await in_(q, 'release', 'a', '--lease', String(first?.lease.token), '--stopping')).out).toBe('a pending\n')
     expect((await claimed())?.lease.token).toBe(2)
   })
+
+  test('park lets a task wait, and callback answers it, once', async () => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'a')
+    const [first] = await claim(q)
+    const park = ['park', 'a', '--lease', first?.lease ?? '', '--key', 'ok', '--timeout', '60']
+    expect((await in_(q, ...park, '--on-timeout', 'never')).code).toBe(2)
+    expect((await in_(q, ...park, '--on-timeout', 'requeue', '--checkpoint', '{"at":3}')).out).toBe('a waiting for the callback ok\n')
+    expect((await in_(q, 'show', 'a')).out).toContain('until the callback ok comes')
+    expect((await in_(q, 'callback', 'wrong')).code).toBe(1)
+    for (let i = 0; i < 2; i++) expect((await in_(q, 'callback', 'ok', '--payload', 'yes')).out).toBe('a pending\n')
+    expect((await in_(q, 'show', 'a')).out).toMatch(/callback +ok .*"yes"/)
+  })
 })
 
 describe('exit code 1: refused by the queue, the problem on stderr', () => {

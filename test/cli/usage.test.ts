@@ -5,6 +5,7 @@ const cli = (...args: ReadonlyArray<string>) => runHere(args)
 
 const commands = [
   'serve', 'enqueue', 'claim', 'complete', 'fail', 'release', 'heartbeat', 'work', 'list', 'show', 'result', 'explain', 'history', 'cancel', 'depth',
+  'park', 'callback',
   'queues', 'queues list', 'queues delete', 'dlq', 'dlq list', 'dlq patterns', 'dlq show', 'dlq retry', 'dlq discard', 'breakers', 'breakers list', 'breakers open', 'breakers close',
   'agents', 'agents list', 'agents terminate', 'settings', 'settings get', 'settings set', 'pause', 'resume', 'import', 'export', 'doctor',
 ]

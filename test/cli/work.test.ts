@@ -50,6 +50,22 @@ describe('daybook work -- COMMAND', () => {
     expect(await show(q, 'b')).toMatchObject({ status: 'completed' })
   })
 
+  test('a program parks its task by what it prints; run again, it has the callback', async () => {
+    const q = await queueOf({ id: 'a', type: 'x' }, { id: 'b', type: 'y', maxRetries: 1 })
+    const command = program('park', `
+      const { callback, checkpoint } = task
+      console.log(JSON.stringify(callback ? { output: { callback, checkpoint }, decisionReport: 'r' } : { park: { callbackKey: 'ok-' + task.id, timeoutSeconds: task.id === 'a' ? 600 : -1, checkpoint: 3 } }))`)
+    const running = work(q, command, '--types', 'x')
+    await until(async () => (await show(q, 'a')).status === 'waiting')
+    expect((await server.daybook(['list', '--queue', q])).out).toContain('callback ok-a')
+    expect(await server.json('callback', 'ok-a', '--payload', '{"by":"ann"}', '--queue', q)).toMatchObject({ task: 'a', status: 'pending' })
+    const { code, err } = await running
+    expect([code, err]).toEqual([0, expect.stringContaining('1 task completed, 1 parked')])
+    expect(await show(q, 'a')).toMatchObject({ status: 'completed', attempts: 0, result: { output: { callback: { key: 'ok-a', payload: { by: 'ann' } }, checkpoint: 3 } } })
+    await work(q, command, '--types', 'y')
+    expect(await show(q, 'b')).toMatchObject({ status: 'dead-letter', lastError: expect.stringContaining('park.timeoutSeconds') })
+  })
+
   test('text becomes the output; without a report the task is incomplete, which is reported with exit code 1', async () => {
     const q = await queueOf({ id: 'a', type: 'x' })
     const command = program('text', "console.log('just text')")

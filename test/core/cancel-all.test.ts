@@ -18,7 +18,7 @@ test('page by page, a filter cancels exactly the tasks that match and those that
       const world = new World(() => ({})).run(scenario)
       world.log.forEach((event) => q.fold(event))
       q.at = world.clock
-      const live = { ...filter, statuses: filter.statuses ?? (['scheduled', 'blocked', 'pending', 'queued', 'in-progress', 'incomplete'] as const) }
+      const live = { ...filter, statuses: filter.statuses ?? (['scheduled', 'waiting', 'blocked', 'pending', 'queued', 'in-progress', 'incomplete'] as const) }
       const dependenciesOf = new Map(listTasks(q.state, {}, 10_000).tasks.map(({ id, dependencies }) => [id, dependencies]))
       const wanted = new Set(listTasks(q.state, live, 1_000).tasks.map(({ id }) => id))
       const cancelled = new Set<string>()

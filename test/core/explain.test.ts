@@ -259,6 +259,8 @@ class Removal {
         return this.do({ type: 'CloseBreaker', taskType, reason: 'r' })
       case 'breaker-half-open':
         return this.do({ type: 'CloseBreaker', taskType, reason: 'r' })
+      case 'waiting':
+        return this.do({ type: 'Callback', callbackKey: taskOf(this.state, id)?.parked?.callbackKey ?? '', content: '{}' })
       case 'scheduled':
         this.passUntil(until ?? Number.NaN)
         return expect(codes(this.explain(id))).not.toContain('scheduled')

@@ -134,12 +134,15 @@ test('LK-03: a task goes through all its statuses', () => {
   q.fail('a', claimed.token)
   look()
   q.wait(60)
+  q.do({ type: 'Park', task: 'a', agent: 'ann', token: q.claim().token, callbackKey: 'k', timeoutSeconds: 9 })
+  look()
+  q.do({ type: 'Callback', callbackKey: 'k', content: '{}' })
   q.fail('a', q.claim().token)
   look()
   q.do({ type: 'Discard', task: 'a', reviewer: 'r', reason: 'r' })
   look()
-  expect(seen).toEqual(['blocked', 'scheduled', 'pending', 'in-progress', 'incomplete', 'scheduled', 'dead-letter', 'discarded'])
-  expect(statuses).toEqual(['scheduled', 'blocked', 'pending', 'queued', 'in-progress', 'incomplete', 'completed', 'dead-letter', 'cancelled', 'discarded'])
+  expect(seen).toEqual(['blocked', 'scheduled', 'pending', 'in-progress', 'incomplete', 'scheduled', 'waiting', 'dead-letter', 'discarded'])
+  expect(statuses).toEqual(['scheduled', 'waiting', 'blocked', 'pending', 'queued', 'in-progress', 'incomplete', 'completed', 'dead-letter', 'cancelled', 'discarded'])
 })
 
 test('LK-09: a failed task waits 60, 120, 240 seconds, then becomes a dead letter', () => {

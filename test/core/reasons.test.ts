@@ -22,7 +22,7 @@ const toldIsSo = (seen: Map<string, number>): Checker => ({
       const found = (reasonsOf(state, id, at) ?? []).map(({ code }) => code)
       for (const code of found) seen.set(code, (seen.get(code) ?? 0) + 1)
       const gates = found.filter((code) => !aboutAgents.includes(code))
-      const isWaiting = each.stage === 'waiting' || each.stage === 'dead-letter'
+      const isWaiting = each.stage === 'waiting' || each.stage === 'parked' || each.stage === 'dead-letter'
       expect([id, isWaiting], 'who waits is told why').toEqual([id, gates.some((code) => !isOver.includes(code))])
       if (!isWaiting) expect(found).toEqual([shadow.isHeld(each) ? 'held' : 'finished'])
       if (each.stage !== 'waiting') continue
@@ -45,7 +45,7 @@ test('the reasons of a task are exactly what keeps claims from it', () => {
     runs(60),
   )
   // A half-open breaker is rare; the example below has one.
-  const all: ReadonlyArray<ReasonCode> = ['ready', 'scheduled', 'blocked', 'queue-paused', 'breaker-open', 'skills-required', 'agents-barred', 'dead-letter']
+  const all: ReadonlyArray<ReasonCode> = ['ready', 'scheduled', 'waiting', 'blocked', 'queue-paused', 'breaker-open', 'skills-required', 'agents-barred', 'dead-letter']
   expect(all.filter((code) => !seen.has(code))).toEqual([])
 })
 

@@ -36,8 +36,8 @@ afterAll(async () => {
 })
 
 /** The code blocks marked as runnable, in order. */
-const blocks = async (): Promise<ReadonlyArray<{ readonly language: string; readonly code: string }>> => {
-  const text = await readFile(join(root, 'README.md'), 'utf8')
+const blocks = async (file = 'README.md'): Promise<ReadonlyArray<{ readonly language: string; readonly code: string }>> => {
+  const text = await readFile(join(root, file), 'utf8')
   return [...text.matchAll(/<!-- run -->\n```(\w+)\n([\s\S]*?)```/g)].map(([, language = '', code = '']) => ({ language, code }))
 }
 
@@ -77,6 +77,16 @@ describe('README', () => {
     expect(outputs[0]).toContain('Completed')
     expect(outputs[1]).toContain('false')
     expect(outputs[2]).toContain('ada@example.org')
+  }, 300_000)
+
+  test('the examples of docs/outcomes.md run', async () => {
+    const outputs: Array<string> = []
+    for (const example of await blocks('docs/outcomes.md')) {
+      const { code, output } = await runBlock(example)
+      expect(code, `${example.code}\n${output}`).toBe(0)
+      outputs.push(output)
+    }
+    expect(outputs[0]).toBe('{"answer":{"approved":true},"built":"v7"}\n')
   }, 300_000)
 
   test('teeth: an example that fails is noticed', async () => {

@@ -81,6 +81,10 @@ const commandOf = (type: CommandType, pick: number, held: ReadonlyArray<{ readon
       return { ...fail(holder, 'ann', pick % 2 === 0), error: { message: 'no luck', code: 'E', retryAfter: 1, stack: 'at x' }, checkpoint: { at: 7 } }
     case 'Release':
       return { type, task: holder.task, agent: 'ann', token: holder.token, reason: 'not mine', ...(pick % 2 === 0 ? { undelivered: true as const } : {}) }
+    case 'Park':
+      return { type, task: holder.task, agent: 'ann', token: holder.token, callbackKey: `cb ${pick % 2}`, timeoutSeconds: pick, checkpoint: { at: 7 }, ...(pick % 2 === 0 ? {} : { onTimeout: 'requeue' as const }) }
+    case 'Callback':
+      return { type, callbackKey: `cb ${pick % 2}`, content: pick % 2 === 0 ? '{}' : '{"payload":{"content":["x"]}}' }
     case 'Cancel':
       return { type, task: pick % 3 === 0 ? `#${1 + (pick % 30)}` : id, reason: 'not needed' }
     case 'CancelAll':
@@ -161,7 +165,7 @@ const spoiling = fc.record({
   how: fc.constantFrom(...(['replace', 'replace', 'replace', 'add', 'remove'] as const)),
 })
 const step = fc.record({
-  type: fc.constantFrom(...types, ...(['Enqueue', 'Enqueue', 'Claim', 'Claim', 'Fail', 'Complete', 'Heartbeat', 'Release', 'Resume'] as const)),
+  type: fc.constantFrom(...types, ...(['Enqueue', 'Enqueue', 'Claim', 'Claim', 'Fail', 'Complete', 'Heartbeat', 'Release', 'Park', 'Park', 'Callback', 'Callback', 'Resume'] as const)),
   pick: fc.nat({ max: 99 }),
   spoiling: fc.option(spoiling, { freq: 3 }),
   callerOdd: fc.oneof({ weight: 12, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constantFrom(...odds) }),

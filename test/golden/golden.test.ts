@@ -21,7 +21,9 @@ import {
   versionOf,
 } from '@daybook/core'
 import { expect, test } from 'vitest'
-import { everyDeduplicate, everyEvent } from './history.js'
+import { everyDeduplicate, everyEvent, everyWait } from './history.js'
+
+const everything = (): ReadonlyArray<QueueEvent> => [...everyEvent(), ...everyWait()]
 
 interface Recorded {
   readonly type: string
@@ -71,7 +73,7 @@ const width = (recorded: Recorded): number => shapeOf(recorded.data).length
 
 /** Of each type, the event with the most and the one with the fewest fields, as recorded today. */
 const examplesOfToday = (): ReadonlyMap<string, ReadonlyArray<Recorded>> => {
-  const all = everyEvent().map(record)
+  const all = everything().map(record)
   return new Map(
     eventTypes.map((type) => {
       const some = all.filter((recorded) => recorded.type === type).sort((a, b) => width(b) - width(a))
@@ -94,7 +96,7 @@ if (process.env['GOLDEN'] === 'write') {
     if (!existsSync(at(file))) writeFileSync(at(file), pretty(value))
   }
   for (const [type, examples] of examplesOfToday()) write(nameOf(type), examples)
-  for (const [name, history] of Object.entries({ 'every-event.4': everyEvent(), 'deduplicate.1': everyDeduplicate() })) {
+  for (const [name, history] of Object.entries({ 'every-event.4': everyEvent(), 'deduplicate.1': everyDeduplicate(), 'waits.1': everyWait() })) {
     const events = history.map(record)
     write(`histories/${name}.json`, { events, views: viewsOf(fold(events)) })
   }
@@ -138,5 +140,5 @@ test.each(histories)('EV-11: %s folds to its recorded views, without unreadable 
 })
 
 test('EV-11: a history has every type of event', () => {
-  expect(new Set(everyEvent().map(({ type }) => type))).toEqual(new Set(eventTypes))
+  expect(new Set(everything().map(({ type }) => type))).toEqual(new Set(eventTypes))
 })

@@ -16,6 +16,25 @@ export const everyDeduplicate = (): ReadonlyArray<QueueEvent> => {
   return q.log
 }
 
+/** Tasks that wait for a callback. */
+export const everyWait = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  q.enqueue(...['p', 'q', 'r'].map((id) => task(id, { maxRetries: 1 })))
+  const park = (id: string, more: object): void => {
+    const { token } = q.claim()
+    q.do({ type: 'Park', task: id, agent: 'ann', token, callbackKey: `approve ${id}`, timeoutSeconds: 60, ...more })
+  }
+  park('p', { checkpoint: { built: true } })
+  q.do({ type: 'Callback', callbackKey: 'approve p', content: '{"payload":{"approved":true}}' })
+  park('p', { onTimeout: 'requeue' })
+  q.wait(60)
+  q.complete('p', q.claim().token)
+  park('q', {})
+  q.wait(60)
+  park('r', { onTimeout: 'requeue' })
+  return q.log
+}
+
 export const everyEvent = (): ReadonlyArray<QueueEvent> => {
   const q = new Queue()
   q.configure({ maxAttempts: 2 })

@@ -20,7 +20,7 @@ describe('EV-04: the views', () => {
     ])
     const lists = Object.fromEntries(Object.values(listViews).map((view) => [view.name, view.list(state, 10).tasks.map(({ id }) => id)]))
     expect(lists).toEqual({
-      pending: ['t2', 't1'], scheduled: ['t4'], blocked: ['t3'], 'in-progress': [], completed: ['t5'], 'dead-letters': [], cancelled: ['t6'],
+      pending: ['t2', 't1'], scheduled: ['t4'], waiting: [], blocked: ['t3'], 'in-progress': [], completed: ['t5'], 'dead-letters': [], cancelled: ['t6'],
     })
     expect(otherViews.depth(state).total).toBe(6)
     const statuses = Object.values(listViews).flatMap((view) => view.statuses)

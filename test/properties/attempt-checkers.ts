@@ -5,8 +5,8 @@ import { all, same, taskIn } from './look.js'
 import { skillNames } from './steps.js'
 import { type Checker, holds } from './world.js'
 
-const endings: ReadonlyArray<EventType> = ['Released', 'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'Completed', 'Cancelled', 'Discarded']
-const onLease: ReadonlyArray<EventType> = ['LeaseExtended', 'Released', 'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'MarkedIncomplete', 'Completed']
+const endings: ReadonlyArray<EventType> = ['Released', 'TaskParked', 'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'Completed', 'Cancelled', 'Discarded']
+const onLease: ReadonlyArray<EventType> = ['LeaseExtended', 'TaskParked', 'Released', 'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'MarkedIncomplete', 'Completed']
 
 /** INV-1: at most one live lease per task. */
 export const oneLease = (): Checker => {
@@ -35,6 +35,8 @@ export const newestToken = (): Checker => {
       if (!('token' in command)) return
       const task = shadow.task(command.task, Math.max(at, shadow.at))
       const lease = task?.lease
+      // The holder's own parking is refused if another task waits for the same key: see `keysOnce`.
+      if (command.type === 'Park' && decision._tag === 'Left' && decision.left.code === 'conflict') return
       const isHolders = lease?.token === command.token && lease.agent === command.agent
       if (task !== undefined && isHolders && shadow.isHeld(task)) {
         holds(decision._tag === 'Right' && decision.right.length > 0, `the holder of ${command.task} was not listened to`)
@@ -60,9 +62,11 @@ export const newestToken = (): Checker => {
   }
 }
 
+const isFailedWait = (event: QueueEvent): boolean => event.type === 'ParkTimedOut' && event.data.onTimeout === 'fail'
+
 /** Whether a claim ended as an attempt: the agent failed or released the task. It had received the claim and was not stopping, and no operator ended it. */
 const isAttempt = (event: QueueEvent): boolean =>
-  event.type === 'Failed' || event.type === 'ClaimExpired' || (event.type === 'Released' && event.data.undelivered !== true)
+  event.type === 'Failed' || event.type === 'ClaimExpired' || isFailedWait(event) || (event.type === 'Released' && event.data.undelivered !== true)
 
 /** INV-3: attempts and retries are what the log says. */
 export const countsOfAttempts = (): Checker => {
@@ -76,7 +80,7 @@ export const countsOfAttempts = (): Checker => {
       const tally = tallies.get(id)
       if (tally === undefined) return
       if (isAttempt(event)) tally.attempts++
-      if (['Failed', 'ClaimExpired'].includes(event.type)) tally.retries++
+      if (['Failed', 'ClaimExpired'].includes(event.type) || isFailedWait(event)) tally.retries++
     },
     step: (world) => {
       if (!world.isCloseLook) return

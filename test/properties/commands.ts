@@ -1,7 +1,7 @@
 /** From the steps of a scenario to commands, by what the queue holds at the moment. */
 import type { Command } from '@daybook/core'
 import type { ShadowLease, ShadowTask } from '@daybook/core/testing'
-import { agents, at, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
+import { agents, at, callbackKeys, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 import type { World } from './world.js'
 
 /** The command of a step; `undefined` if there is nothing that it could be about. */
@@ -32,6 +32,8 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
       }
     case 'report':
       return report(world, step)
+    case 'callback':
+      return { type: 'Callback', callbackKey: at(callbackKeys, step.key), content: '{"payload":1}' }
     case 'cancel':
       return map(at(shadow.tasks, step.pick), (task) => {
         // In half of the cases a dependency of the task, so that cascades get deep.
@@ -157,6 +159,10 @@ const report = (world: World, step: Extract<Step, { kind: 'report' }>): Command 
       return { type: 'Fail', ...claim, error: { message }, retryable: step.how === 'fail', ...checkpoint }
     case 'release':
       return { type: 'Release', ...claim, reason: 'not mine', ...[{}, { undelivered: true as const }, { stopping: true as const }][step.error] }
+    case 'park': {
+      const timeoutSeconds = [0.5, 40, 3_600][step.pick % 3] ?? 1
+      return { type: 'Park', ...claim, callbackKey: at(callbackKeys, step.pick), timeoutSeconds, ...checkpoint, ...(step.error === 0 ? {} : { onTimeout: step.error === 1 ? 'fail' : 'requeue' }) }
+    }
     case 'heartbeat':
       return { type: 'Heartbeat', ...claim, ...checkpoint, ...progress }
   }

@@ -166,6 +166,23 @@ export const defects: ReadonlyArray<Defect> = [
       ),
     ),
   },
+  {
+    breaks: 'INV-3',
+    by: 'parking that counts as an attempt',
+    system: folding((event) =>
+      event.type === 'TaskParked' ? { type: 'Released', at: event.at, data: { task: event.data.task, agent: event.data.agent, token: event.data.token, reason: '' } } : event,
+    ),
+  },
+  {
+    breaks: 'INV-7',
+    by: 'a callback that is forgotten when it has come',
+    system: folding((event) => (event.type === 'CallbackReceived' ? { ...event, type: 'ParkTimedOut', data: { ...event.data, onTimeout: 'requeue', signature: '' } } : event)),
+  },
+  {
+    breaks: 'INV-20',
+    by: 'a wait that knows no end',
+    system: folding((event) => (event.type === 'TaskParked' ? { ...event, data: { ...event.data, until: event.data.until + 1_000 } } : event)),
+  },
   { breaks: 'INV-5', by: 'a claim of a blocked task', system: claimsToo('blocked') },
   {
     breaks: 'INV-5',

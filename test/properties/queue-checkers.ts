@@ -3,6 +3,8 @@ import {
   agentsOf,
   breakersOf,
   cancelMax,
+  type Command,
+  type Decision,
   deadLetterPatterns,
   depthOf,
   duplicateOf,
@@ -11,6 +13,7 @@ import {
   listTasks,
   nextDue,
   type PreparedTask,
+  type QueueEvent,
   type QueueState,
   statuses,
   type TaskFilter,
@@ -35,7 +38,7 @@ import {
 } from '@daybook/core/testing'
 import { all, json, same, taskIn } from './look.js'
 import { taskTypes } from './steps.js'
-import { type Checker, holds } from './world.js'
+import { type Checker, holds, type World } from './world.js'
 
 const blocks = (task: ShadowTask): boolean => !['dead-letter', 'cancelled', 'discarded'].includes(task.stage)
 
@@ -58,9 +61,36 @@ const newOnes = (shadow: Shadow, at: number, tasks: ReadonlyArray<PreparedTask>)
   })
 }
 
+/** By the log: the task that was parked last for this key, and whether it got the callback; `undefined` if it is no longer known. */
+const parkedFor = ({ shadow, log }: World, key: string, at: number): { readonly task: string; readonly isAnswered: boolean } | undefined => {
+  const from = log.findLastIndex((event) => event.type === 'TaskParked' && event.data.callbackKey === key)
+  const id = from < 0 ? '' : (taskIn(log[from] as QueueEvent) as string)
+  const since = log.slice(from)
+  const task = shadow.task(id, at)
+  // Another task with this id may have come since.
+  if (task === undefined || since.some((event) => event.type === 'QueueDeleted') || task.enqueuedRevision > from) return undefined
+  const isAnswered = since.some((event) => event.type === 'CallbackReceived' && event.data.callbackKey === key)
+  return isAnswered || (task.stage === 'parked' && task.parked?.callbackKey === key) ? { task: id, isAnswered } : undefined
+}
+
+/** The same for the keys of callbacks: one waiting task for each, and a repetition appends nothing. */
+const callbacksOnce = (world: World, command: Command, decision: Decision, at: number): void => {
+  if (command.type !== 'Callback' && command.type !== 'Park') return
+  const parked = parkedFor(world, command.callbackKey, at)
+  if (command.type === 'Park') {
+    if (decision._tag === 'Right') holds(parked === undefined || parked.isAnswered, `two tasks wait for ${command.callbackKey}`)
+    else if (decision.left.code === 'conflict') holds(parked?.isAnswered === false, `nobody else waits for ${command.callbackKey}`)
+    return
+  }
+  const got = decision._tag === 'Left' ? decision.left.code : decision.right.map(({ type, data }) => [type, 'task' in data ? data.task : ''])
+  same(got, parked === undefined ? 'not-found' : parked.isAnswered ? [] : [['CallbackReceived', parked.task]], `the callback ${command.callbackKey}`)
+}
+
 /** INV-7: each key once, duplicates append nothing; and a task with its own id is not dropped because its content is not new. */
 export const keysOnce = (): Checker => ({
-  command: ({ shadow }, command, decision, { at }) => {
+  command: (world, command, decision, { at }) => {
+    const { shadow } = world
+    callbacksOnce(world, command, decision, Math.max(at, shadow.at))
     if (command.type !== 'Enqueue' || decision._tag === 'Left') return
     const now = Math.max(at, shadow.at)
     const ids = decision.right.flatMap((event) => (event.type === 'TaskEnqueued' ? [event.data.task] : []))
@@ -279,6 +309,7 @@ export const viewsAreScans = (): Checker => ({
     holds(patterns.every((pattern, i) => i === 0 || pattern.count <= (patterns[i - 1]?.count ?? 0)), 'most frequent first')
     const dues = shadow.tasks.flatMap((task) => {
       const status = shadow.statusOf(task)
+      if (task.stage === 'parked') return [task.parked?.until ?? 0]
       return status === 'scheduled' ? [task.delayedUntil] : shadow.isHeld(task) ? [task.lease?.expiresAt ?? 0] : []
     })
     const cooling = [...shadow.breakers.values()].flatMap((b) => (b.state === 'open' && b.halfOpenAt !== 0 ? [b.halfOpenAt] : []))

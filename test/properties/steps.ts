@@ -8,6 +8,7 @@ import * as fc from 'fast-check'
 export const taskTypes = ['eng-a', 'eng-b', 'ops'] as const
 export const agents = ['ann', 'bob', 'cy', 'dot'] as const
 export const skillNames = ['go', 'sql'] as const
+export const callbackKeys = ['approve', 'hook', 'paid'] as const
 export const tenants = ['acme', 'zen'] as const
 /** Weights that divide the cost of a lease, one that does not, and none. */
 const weight = fc.constantFrom(null, 0.5, 2, 3, 11)
@@ -59,11 +60,13 @@ export type Step =
   | {
       readonly kind: 'report'
       readonly pick: number
-      readonly how: 'complete' | 'bare' | 'fail' | 'fatal' | 'release' | 'heartbeat'
+      readonly how: 'complete' | 'bare' | 'fail' | 'fatal' | 'release' | 'park' | 'heartbeat'
       /** The newest token, an older one, another agent, or the token of another task of the same agent. */
       readonly who: 'holder' | 'stale' | 'other' | 'crossed'
       readonly error: number
     }
+  /** By one of a few keys. */
+  | { readonly kind: 'callback'; readonly key: number }
   | { readonly kind: 'cancel'; readonly pick: number }
   /** Cancels tasks of one type or all, of one status or all, at most `max` events at a time. */
   | { readonly kind: 'cancelAll'; readonly type: number; readonly status: 'pending' | 'blocked' | 'in-progress' | null; readonly max: number }
@@ -194,12 +197,13 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       kind: fc.constant('report' as const),
       pick: index,
       how: fc.constantFrom(
-        ...(['complete', 'complete', 'complete', 'complete', 'bare', 'bare', 'fail', 'fail', 'fail', 'fail', 'fatal', 'release', 'release', 'heartbeat'] as const),
+        ...(['complete', 'complete', 'complete', 'complete', 'bare', 'bare', 'fail', 'fail', 'fail', 'fail', 'fatal', 'release', 'release', 'park', 'park', 'heartbeat'] as const),
       ),
       who: fc.constantFrom(...(['holder', 'holder', 'holder', 'holder', 'holder', 'holder', 'stale', 'other', 'crossed'] as const)),
       error: fc.nat({ max: 2 }),
     }),
   ],
+  [4, fc.record({ kind: fc.constant('callback' as const), key: fc.nat({ max: callbackKeys.length - 1 }) })],
   [5, fc.record({ kind: fc.constant('cancel' as const), pick: index })],
   [
     2,

@@ -162,6 +162,8 @@ export class World {
     this.count(event.type)
     if ('cause' in event.data) this.count(`${event.type}: ${event.data.cause}`)
     if (event.type === 'DeadLettered') this.count(`DeadLettered: ${event.data.reason}`)
+    if (event.type === 'ParkTimedOut') this.count(`ParkTimedOut: ${event.data.onTimeout}`)
+    if (event.type === 'TaskParked' && this.shadow.task(event.data.task)?.lease?.probe === true) this.count('parked probe')
     if (event.type === 'Claimed' && event.data.probe === true) this.count('probe')
     this.count('evicted', this.shadow.gone.length - finished)
   }

@@ -86,8 +86,10 @@ const stillDead = ({ command, state }: Acknowledged<'Retry'> | Acknowledged<'Dis
 const isManual = (type: 'BreakerOpened' | 'BreakerClosed') => (event: QueueEvent, { taskType }: CommandOf<'OpenBreaker'> | CommandOf<'CloseBreaker'>): boolean =>
   event.type === type && event.data.taskType === taskType && event.data.cause === 'manual'
 
+const isCallback = (event: QueueEvent, { callbackKey }: CommandOf<'Callback'>): boolean => event.type === 'CallbackReceived' && event.data.callbackKey === callbackKey
+
 /** Events that a tick may append. */
-const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'TaskDue', 'ClaimExpired', 'DeadLettered', 'RetryScheduled', 'BreakerOpened']
+const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'RetryScheduled', 'BreakerOpened']
 
 const rules: { readonly [T in CommandType]: Rule<T> } = {
   Enqueue: {
@@ -130,6 +132,13 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
   Release: {
     records: (event, command) => recordsClaim(command.stopping === true && command.undelivered !== true ? 'ClaimReturned' : 'Released')(event, command),
     follows: ['DeadLettered', 'BreakerOpened'],
+  },
+  Park: { records: recordsClaim('TaskParked'), replyMatches: ({ value }) => value.status === 'waiting' },
+  Callback: {
+    records: isCallback,
+    replyMatches: ({ value, events }) => value.status === 'pending' && events.every(({ data }) => 'task' in data && data.task === value.task),
+    // A repetition.
+    mayAppendNothing: ({ command, value, past }) => past().some((event) => isCallback(event, command) && 'task' in event.data && event.data.task === value.task),
   },
   Cancel: {
     records: (event, { task }) => event.type === 'Cancelled' && event.data.task === task,

@@ -50,6 +50,9 @@ beforeAll(async () => {
   await send({ type: 'Release', ...held3(again!), reason: 'the server stops', undelivered: true })
   const [last] = ok(await send(claim('bob')))
   await send({ type: 'Release', ...held3(last!), reason: 'the worker stops', stopping: true })
+  const [parked] = ok(await send(claim('eve')))
+  await send({ type: 'Park', ...held3(parked!), callbackKey: 'cb', timeoutSeconds: 60 })
+  for (let i = 0; i < 2; i++) await send({ type: 'Callback', callbackKey: 'cb', content: '{}' })
   await send({ type: 'Cancel', task: 'd', reason: 'no' })
   await send({ type: 'Cancel', task: 'e', reason: 'no' })
   await send({ type: 'Cancel', task: 'old', reason: 'no' })
@@ -78,7 +81,7 @@ test('INV-16, INV-19: an honest engine passes with every type of command, also w
   const types = new Set(honest.map(({ command }) => command.type))
   expect([...types].sort()).toEqual(Object.keys(commandCodecs).sort())
   const silent = new Set(honest.filter(({ id, outcome }) => outcome._tag === 'Right' && !log.some(({ command }) => command === id)).map(({ command }) => command.type))
-  expect([...silent].sort()).toEqual(['Cancel', 'CancelAll', 'Complete', 'Configure', 'DeleteQueue', 'Discard', 'Enqueue', 'Import', 'Pause', 'Resume', 'Retry', 'Tick'])
+  expect([...silent].sort()).toEqual(['Callback', 'Cancel', 'CancelAll', 'Complete', 'Configure', 'DeleteQueue', 'Discard', 'Enqueue', 'Import', 'Pause', 'Resume', 'Retry', 'Tick'])
 })
 
 type Fake<T extends CommandType> = () => readonly [command: CommandOf<T>, value: Replies[T]]
@@ -103,6 +106,12 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   ],
   Fail: [() => [fail(claimant(), 'dot'), { status: 'pending' }]],
   Release: [() => [{ type: 'Release', ...claimant(), reason: 'not mine' }, { status: 'pending' }]],
+  Park: [() => [{ type: 'Park', ...claimant(), callbackKey: 'x', timeoutSeconds: 60 }, { status: 'waiting' }]],
+  Callback: [
+    () => [{ type: 'Callback', callbackKey: 'x', content: '{}' }, { task: held.task, status: 'pending' }],
+    // The callback came, but for another task.
+    () => [{ type: 'Callback', callbackKey: 'cb', content: '{}' }, { task: 'a', status: 'pending' }],
+  ],
   Cancel: [() => [{ type: 'Cancel', task: held.task, reason: 'no' }, { cancelled: [] }], () => [{ type: 'Cancel', task: held.task, reason: 'no' }, { cancelled: [held.task] }]],
   CancelAll: [
     () => [{ type: 'CancelAll', filter: {}, reason: 'no' }, { cancelled: [], next: undefined }],

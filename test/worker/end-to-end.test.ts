@@ -41,6 +41,32 @@ describe.each(sources)('a worker %s', (_, sourceOf) => {
     return worker
   }
 
+  test('a handler parks its task, and has the callback when it is called again', async () => {
+    await client.enqueue({ id: 'deploy', type: 'deploy', payload: { to: 'live' } })
+    const worker = await work({
+      handler: (task, { park, callback, lastCheckpoint, checkpoint }) => {
+        if (callback !== undefined) return { output: { callback: { key: callback.key, payload: callback.payload }, lastCheckpoint: lastCheckpoint ?? null, attempt: task.attempt }, decisionReport: 'r' }
+        void checkpoint({ built: true })
+        return park({ callbackKey: `approve-${task.id}`, timeoutSeconds: 600 })
+      },
+    })
+    await until(async () => (await client.task('deploy')).status === 'waiting', 'parked')
+    expect(await client.callback('approve-deploy', { approved: true })).toMatchObject({ task: 'deploy', status: 'pending' })
+    await until(async () => (await client.task('deploy')).status === 'completed', 'completed')
+    expect((await client.task('deploy')).result?.output).toEqual({ callback: { key: 'approve-deploy', payload: { approved: true } }, lastCheckpoint: { built: true }, attempt: 1 })
+    await until(() => worker.stats().completed === 1, 'told')
+    expect(worker.stats()).toMatchObject({ parked: 1, failed: 0 })
+  })
+
+  test('parking by a key that another task waits for is a failure that is tried again', async () => {
+    await client.enqueueAll([1, 2].map((n) => ({ type: 'deploy', payload: n, backoffSeconds: 60 })))
+    const worker = await work({ handler: (_task, { park }) => park({ callbackKey: 'one for all', timeoutSeconds: 600 }) })
+    await until(() => worker.stats().parked + worker.stats().failed === 2, 'both reported')
+    const { tasks } = await client.tasks({})
+    expect(tasks.map(({ status }) => status).sort()).toEqual(['scheduled', 'waiting'])
+    expect(tasks.find(({ status }) => status === 'scheduled')?.lastError).toContain('already waits for the callback')
+  })
+
   test('LK-06 LK-07 GB-05 two workers share a queue: every task is done once, with its producer’s payload', async () => {
     await client.enqueueAll(numbers(1_000).map((n) => ({ type: 'sum', payload: { a: n, b: 1 }, description: `sum ${n}`, metadata: { n } })))
     const seen = new Map<string, number>()

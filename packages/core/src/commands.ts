@@ -21,7 +21,7 @@ import {
   TypePattern,
 } from './scalars.js'
 import { SettingsPatch } from './settings.js'
-import { KeptFailure, Phase, Status } from './task.js'
+import { KeptFailure, ParkRequest, Phase, Status } from './task.js'
 import { preparedCodecs } from './task-fields.js'
 
 /** A task prepared for the decision: id, key and content text are determined, defaults are not. */
@@ -122,6 +122,10 @@ export const commandCodecs = {
     t.type({ ...held, reason: Text }),
     t.partial({ undelivered: t.literal(true), stopping: t.literal(true) }),
   ]),
+  /** Ends the claim without an attempt. The task waits for a callback. */
+  Park: t.intersection([tag('Park'), t.type(held), ParkRequest]),
+  /** Makes the task that waits for this key ready again. `content`: `{payload?}`, for its next claims. */
+  Callback: t.intersection([tag('Callback'), t.type({ callbackKey: Name, content: ContentText })]),
   Cancel: t.intersection([tag('Cancel'), t.type({ task: TaskRef, reason: Text })]),
   /**
    * Cancels all matching tasks that can be cancelled, and their dependents: at most `max` events, or one task with its dependents.

@@ -7,10 +7,10 @@
  * makes no log unreadable.
  */
 import * as t from 'io-ts'
-import { AgentId, Count, Instant, integer, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
+import { AgentId, Count, Instant, integer, Name, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
 import { RecordedJson as Json } from './json.js'
 import { SettingsPatch } from './settings.js'
-import { RecordedFailure as Failure } from './task.js'
+import { OnTimeout, RecordedFailure as Failure } from './task.js'
 import { TaskFacts } from './task-fields.js'
 
 const lease = { task: TaskId, agent: AgentId, token: Token }
@@ -61,6 +61,12 @@ export const eventCodecs = {
     t.partial({ checkpoint: Json }),
   ]),
   RetryScheduled: t.type({ task: TaskId, availableAt: Instant }),
+  /** The agent waits for something outside: its lease ended without an attempt, and the task waits for the callback with this key. */
+  TaskParked: t.intersection([t.type({ ...lease, callbackKey: Name, until: Instant, onTimeout: OnTimeout }), t.partial({ checkpoint: Json })]),
+  /** The callback of a parked task came: the task is ready. The same event holds its payload, which the fold does not read. */
+  CallbackReceived: t.type({ task: TaskId, callbackKey: Name }),
+  /** No callback came in time. With `fail` this is a failed attempt, with `requeue` the task is ready again. */
+  ParkTimedOut: t.type({ task: TaskId, callbackKey: Name, onTimeout: OnTimeout, signature: t.string }),
   /** Completed without the required decision report; the lease continues (LK-02). */
   MarkedIncomplete: t.type(lease),
   Completed: t.type(lease),

@@ -7,6 +7,7 @@ import type { EventOf, QueueEvent } from './events.js'
 import { enqueued, imported } from './fold/arrival.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
+import { callbackReceived, parkTimedOut, taskParked } from './fold/park.js'
 import { claimed, claimExpired, claimReturned, claimRevoked, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
 import { freeKey, passTime } from './retention.js'
 import { patchSettings, settingsDefault } from './settings.js'
@@ -67,6 +68,12 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       return failed(tables, event)
     case 'RetryScheduled':
       return retryScheduled(tables, event)
+    case 'TaskParked':
+      return taskParked(tables, event)
+    case 'CallbackReceived':
+      return callbackReceived(tables, event)
+    case 'ParkTimedOut':
+      return parkTimedOut(tables, event)
     case 'MarkedIncomplete':
       return markedIncomplete(tables, event)
     case 'Completed':

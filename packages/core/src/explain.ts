@@ -126,7 +126,7 @@ const nameOf = (tenant = 'no tenant'): string => tenant
 // ---------------------------------------------------------------------------------------------- score
 
 const scoreOf = (score: Score, policy: Settings['policy'], task: TaskRecord, at: number): Pick<Explanation, 'score' | 'scoreParts'> => {
-  if (!waiting.includes(task.status)) return { score: null, scoreParts: null }
+  if (!scored.includes(task.status)) return { score: null, scoreParts: null }
   const { settings, unit } = score
   const isStarved = score.isStarved(task, at)
   const hasFloor = isStarved && policy === 'score'
@@ -144,7 +144,7 @@ const scoreOf = (score: Score, policy: Settings['policy'], task: TaskRecord, at:
     },
   }
 }
-const waiting: ReadonlyArray<Status> = ['pending', 'queued', 'scheduled', 'blocked']
+const scored: ReadonlyArray<Status> = ['pending', 'queued', 'scheduled', 'waiting', 'blocked']
 const part = (value: number, weight: number): ScorePart => ({ value: rounded(value), weight, points: rounded(value * weight) })
 /** To a millionth. */
 const rounded = (value: number): number => Math.round(value * 1e6) / 1e6

@@ -21,6 +21,8 @@ export type ReasonCode =
   | 'blocked'
   /** It is scheduled for later. */
   | 'scheduled'
+  /** Its agent parked it until a callback comes. */
+  | 'waiting'
   | 'queue-paused'
   | 'breaker-open'
   /** One task of this type is the probe, and the others wait for its outcome. */
@@ -139,6 +141,16 @@ export const gates: ReadonlyArray<Gate> = [
       message: retries > 0 && status === 'scheduled' ? 'it is tried again later' : 'its time has not come',
       change: 'time alone',
       until: status === 'scheduled' ? delayedUntil : (extras.availableAt ?? 0),
+    }),
+  },
+  {
+    code: 'waiting',
+    scope: 'task',
+    isShut: ({ status }) => status === 'waiting',
+    words: ({ task: { lease, delayedUntil, extras: { parking } } }) => ({
+      message: `${lease?.agent ?? 'an agent'} parked it until the callback ${parking?.key ?? ''} comes${parking?.onTimeout === 'requeue' ? '; without one it is ready again at the end of the wait' : '; without one in time the attempt has failed'}`,
+      change: `the callback: POST …/callbacks/${encodeURIComponent(parking?.key ?? '')}`,
+      until: delayedUntil,
     }),
   },
   {

@@ -13,3 +13,6 @@ export const expiryMessage = {
   'report-missing': 'decision report missing',
   'agent-terminated': 'agent terminated',
 } as const
+
+/** The error of a parked task whose callback did not come. */
+export const parkTimeoutMessage = 'no callback came in time'

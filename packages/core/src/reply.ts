@@ -5,13 +5,14 @@ import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
 import { KnownTasks } from './retention.js'
 import type { Settings } from './settings.js'
-import type { TaskRecord } from './state.js'
+import type { Parking, TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { attemptOf } from './attempts.js'
 import { type Status, statuses } from './task.js'
 import { shownFields, type ShownFields, shownInExtras, shownInGroup } from './task-fields.js'
 import { cancellableOf } from './decide/cancel.js'
 import { recordOf } from './decide/lookup.js'
+import { ownerOf } from './decide/park.js'
 import { cursorAt, tasksMatching } from './task-lists.js'
 
 export interface Enqueued {
@@ -36,10 +37,14 @@ class Claimed {
   readonly attemptsMax: number
   /** The revision of the event with the checkpoint of a former attempt. */
   readonly checkpointRevision: number | undefined
+  /** The callback for which a former attempt parked the task, and the revision of the event with its payload. */
+  readonly callbackReceived: Parking['callback']
   /** JSON text of `{payload?, description?, metadata?}`. The engine reads it from the log and fills it in. */
   content = ''
   /** JSON text of the checkpoint of a former attempt, filled in likewise. */
   checkpoint: string | undefined = undefined
+  /** JSON text of the callback's `{payload?}`, likewise. */
+  callback: string | undefined = undefined
   /** How long the claim had waited when it was granted, in milliseconds. Set by the engine, which has a clock. */
   waitedMs = 0
 
@@ -58,18 +63,19 @@ class Claimed {
     this.attempt = attempt
     this.attemptsMax = attemptsMax
     this.checkpointRevision = record.extras.checkpointRevision
+    this.callbackReceived = record.extras.parking?.callback
   }
 
   /** Without the record, which refers to the whole queue. */
   toJSON(): Readonly<Record<string, unknown>> {
     const { task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt } = this
     const { attempt, attemptsMax, idempotencyKey, dependencies } = this
-    const { enqueuedRevision, checkpointRevision, content, checkpoint } = this
+    const { enqueuedRevision, checkpointRevision, content, checkpoint, callbackReceived, callback } = this
     return {
       ...{ task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt },
       ...{ attempt, attemptsMax, idempotencyKey, dependencies },
       ...Object.fromEntries(shownFields.map((name) => [name, (this as ShownFields)[name]])),
-      ...{ enqueuedRevision, checkpointRevision, content, checkpoint },
+      ...{ enqueuedRevision, checkpointRevision, content, checkpoint, callbackReceived, callback },
     }
   }
 
@@ -120,6 +126,9 @@ export interface Replies {
   readonly Complete: { readonly status: Status }
   readonly Fail: { readonly status: Status; readonly availableAt?: number }
   readonly Release: { readonly status: Status }
+  readonly Park: { readonly status: Status }
+  /** The status is that which the first callback with this key gave the task. */
+  readonly Callback: { readonly task: string; readonly status: Status }
   readonly Cancel: { readonly cancelled: ReadonlyArray<string> }
   readonly CancelAll: {
     readonly cancelled: ReadonlyArray<string>
@@ -171,6 +180,7 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     }
     case 'Complete':
     case 'Release':
+    case 'Park':
       return inStatus[statusOf(tables, command.task)]
     case 'Fail': {
       const task = recordOf(tables, command.task)
@@ -178,6 +188,8 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
         ? { status: 'scheduled', availableAt: task.delayedUntil }
         : inStatus[statusOf(tables, command.task)]
     }
+    case 'Callback':
+      return { task: ownerOf(tables, command.callbackKey, at)?.id ?? '', status: 'pending' }
     case 'Cancel':
       return { cancelled: tasksOf(events, 'Cancelled') }
     case 'CancelAll':

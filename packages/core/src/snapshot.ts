@@ -16,7 +16,7 @@ import { TaskWalk } from './task-walk.js'
 import { QueueState } from './queue-state.js'
 
 /** Raise this with every change of the fold or of these pages. */
-export const foldVersion = 5
+export const foldVersion = 6
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string

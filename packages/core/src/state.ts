@@ -6,7 +6,7 @@ import type { ClaimShape } from './ready/claim-shape.js'
 import type { Lane } from './ready/lane.js'
 import type { ShapeTurn } from './ready/shape-turn.js'
 import type { SortedList } from './sorted-list.js'
-import type { Phase, Status } from './task.js'
+import type { OnTimeout, Phase, Status } from './task.js'
 import type { ExtraFields } from './task-fields.js'
 import type { Unreadable } from './upcast.js'
 
@@ -25,11 +25,23 @@ export interface Lease {
   /** How the claim ended, if it has ended without success. */
   readonly end: LeaseEnd | null
 }
-export const leaseEnds = [...expiryCauses, 'failed', 'released', 'cancelled'] as const
+export const leaseEnds = [...expiryCauses, 'failed', 'released', 'cancelled', 'parked'] as const
 export type LeaseEnd = (typeof leaseEnds)[number]
 
 /** Whether the task's last claim is a live lease (INV-1). */
 export const isHeld = (task: TaskRecord): boolean => task.status === 'in-progress' || task.status === 'incomplete'
+
+/** What a task that was ever parked waits for, and the callbacks that it got. */
+export interface Parking {
+  /** What it waits for, while its status is `waiting`. */
+  readonly key: string
+  readonly onTimeout: OnTimeout
+  /** Keys that were answered, newest last: a repeated callback gets the same answer. At most {@link answeredMax}. */
+  readonly answered: ReadonlyArray<string>
+  /** The last callback, until it parks again: the next claims get its payload, which is in the event of this revision. */
+  readonly callback?: { readonly key: string; readonly at: number; readonly revision: number }
+}
+export const answeredMax = 16
 
 /** Fields that most tasks do not have. The object is replaced as a whole and never changed. */
 export interface TaskExtras extends ExtraFields {
@@ -41,6 +53,7 @@ export interface TaskExtras extends ExtraFields {
   readonly lastError?: string
   readonly signature?: string
   readonly deadLetter?: { readonly at: number; readonly reason: DeadLetterReason }
+  readonly parking?: Parking
 }
 export const noExtras: TaskExtras = {}
 
@@ -67,7 +80,7 @@ export interface TaskRecord extends Undoable {
   blocking: number
   /** The last claim; a live lease while the task {@link isHeld}. */
   lease: Lease | null
-  /** The end of a scheduled task's delay; 0 for all others. */
+  /** The end of a scheduled task's delay, or of a waiting task's wait; 0 for all others. */
   delayedUntil: number
   finishedAt: number
   /** The revision of the last event about this task. */

@@ -24,6 +24,7 @@ import {
   type ListsByStatus,
   newBreaker,
   noTasks,
+  type Parking,
   type TaskRecord,
   type TenantShare,
 } from './state.js'
@@ -74,6 +75,8 @@ export class Tables {
   /** By idempotency key, the task of which a new one with the same key would be a duplicate. */
   readonly byKey: TextIndex<TaskRecord>
   readonly byTicket = new Map<string, Set<TaskRecord>>()
+  /** The task that waits for a callback with this key, or has got it. No two tasks have the same key here. */
+  readonly byCallback = new Map<string, TaskRecord>()
   readonly groups = new Map<string, Group>()
   /** All tasks by phase, status and priority. */
   readonly lists = newStatusLists()
@@ -81,7 +84,7 @@ export class Tables {
   readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
   /** The tasks that each agent holds, by token. */
   readonly leases = new Map<string, SortedList<TaskRecord>>()
-  /** Scheduled tasks, by the end of their delay. */
+  /** Scheduled tasks by the end of their delay, and waiting tasks by the end of their wait. */
   readonly delays = new SortedList<TaskRecord>(delayOf, byToken)
   /** Held tasks, by the end of their lease. */
   readonly leaseEnds = new SortedList<TaskRecord>(leaseEndOf, byToken)
@@ -145,7 +148,8 @@ export class Tables {
       if (fellows === undefined) listed.set(list, [task])
       else fellows.push(task)
       if (status === 'pending') this.ready.add(task)
-      if (status === 'scheduled') delayed.push(task)
+      if (status === 'scheduled' || status === 'waiting') delayed.push(task)
+      if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
       if (isFinal(status)) finished.push(task)
       if (status === 'dead-letter') this.deadLetters.add(task)
       if (task.lease === null || !isHeld(task)) continue
@@ -347,8 +351,9 @@ export class Tables {
     const { status } = task
     listOf(task).add(task)
     this.counts[status]++
+    if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
     if (status === 'pending') this.ready.add(task)
-    else if (status === 'scheduled') this.delays.add(task)
+    else if (status === 'scheduled' || status === 'waiting') this.delays.add(task)
     else if (status === 'dead-letter') this.deadLetters.add(task)
     else if (isFinal(status)) this.finished.add(task)
     else if (task.lease !== null && isHeld(task)) {
@@ -361,14 +366,27 @@ export class Tables {
     const { status } = task
     listOf(task).remove(task)
     this.counts[status]--
+    if (task.extras.parking !== undefined) this.unlistKeys(task, task.extras.parking)
     if (status === 'pending') this.ready.remove(task)
-    else if (status === 'scheduled') this.delays.remove(task)
+    else if (status === 'scheduled' || status === 'waiting') this.delays.remove(task)
     else if (status === 'dead-letter') this.deadLetters.remove(task)
     else if (isFinal(status)) this.finished.remove(task)
     else if (task.lease !== null && isHeld(task)) {
       this.leaseEnds.remove(task)
       this.letGo(task, task.lease)
     }
+  }
+
+  private listKeys(task: TaskRecord, { key, answered }: Parking): void {
+    for (const each of answered) this.byCallback.set(each, task)
+    if (task.status === 'waiting') this.byCallback.set(key, task)
+  }
+
+  private unlistKeys(task: TaskRecord, { key, answered }: Parking): void {
+    // In a rollback another task may have the key already.
+    const unlist = (each: string): unknown => this.byCallback.get(each) === task && this.byCallback.delete(each)
+    answered.forEach(unlist)
+    if (task.status === 'waiting') unlist(key)
   }
 
   private hold(task: TaskRecord, { agent }: Lease): void {

@@ -2,8 +2,8 @@
 import { type Attempt, attemptOf } from './attempts.js'
 import type { DeadLetterReason } from './events.js'
 import type { Settings } from './settings.js'
-import { isHeld, type Lease, type TaskRecord } from './state.js'
-import type { Status } from './task.js'
+import { isHeld, type Lease, type Parking, type TaskRecord } from './state.js'
+import type { OnTimeout, Status } from './task.js'
 import { type ShownFields, shownInExtras, shownInGroup } from './task-fields.js'
 import { copierOf } from './unrolled.js'
 
@@ -25,6 +25,10 @@ export interface TaskView extends Attempt, ShownFields {
   readonly skills: ReadonlyArray<string>
   /** When a scheduled task becomes ready. */
   readonly availableAt?: number
+  /** What a waiting task waits for, and until when. */
+  readonly parked?: { readonly callbackKey: string; readonly until: number; readonly onTimeout: OnTimeout }
+  /** The last callback that it got, until it is parked again, and the revision of the event with its payload. */
+  readonly callback?: { readonly key: string; readonly at: number; readonly revision: number }
   readonly claimedBy?: string
   readonly claimedAt?: number
   readonly leaseExpiresAt?: number
@@ -53,6 +57,11 @@ const shownFieldsOf = ({ group, extras }: TaskRecord): ShownFields => {
   return shown
 }
 
+const parkingOf = ({ status, delayedUntil }: TaskRecord, { key, onTimeout, callback }: Parking): Pick<TaskView, 'parked' | 'callback'> => ({
+  ...(status === 'waiting' ? { parked: { callbackKey: key, until: delayedUntil, onTimeout } } : {}),
+  ...(callback === undefined ? {} : { callback }),
+})
+
 export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAttempts'>): TaskView => {
   const { group, extras, lease } = task
   const held = holderOf(task)
@@ -77,6 +86,7 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
     lastRevision: task.lastRevision,
     ...shownFieldsOf(task),
     ...(task.status === 'scheduled' ? { availableAt: task.delayedUntil } : {}),
+    ...(extras.parking === undefined ? {} : parkingOf(task, extras.parking)),
     ...(held === null ? {} : { claimedBy: held.agent, claimedAt: held.claimedAt }),
     ...(lease !== null && isHeld(task) ? { leaseExpiresAt: lease.expiresAt } : {}),
     ...(task.finishedAt === 0 ? {} : { finishedAt: task.finishedAt }),

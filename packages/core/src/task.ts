@@ -1,14 +1,15 @@
 /** The values of a task's fields: statuses, phases, priorities, results and failures. The fields are in `task-fields.ts`. */
 import * as t from 'io-ts'
 import { Json, JsonObject } from './json.js'
-import { AgentId, clipped, TaskId, TaskType, Text, textMax, UnicodeText } from './scalars.js'
+import { AgentId, clipped, Name, PositiveSeconds, TaskId, TaskType, Text, textMax, UnicodeText } from './scalars.js'
 
 /**
  * The statuses of a task. `completed`, `cancelled` and `discarded` are final. `queued` (ready, but the queue is at
- * capacity) is not used yet.
+ * capacity) is not used yet. `waiting`: its agent parked it until a callback comes.
  */
 export const statuses = [
   'scheduled',
+  'waiting',
   'blocked',
   'pending',
   'queued',
@@ -86,6 +87,17 @@ export const hasDecisionReport = (result: Result): boolean => {
   if (typeof report === 'string') return report.trim() !== ''
   return typeof report !== 'object' || Object.keys(report).length > 0
 }
+
+/** What happens to a parked task if no callback comes in time. */
+export const OnTimeout = t.keyof({ fail: null, requeue: null }, 'onTimeout')
+export type OnTimeout = t.TypeOf<typeof OnTimeout>
+
+/** How an agent parks a task: until a callback with this key comes, for `timeoutSeconds` at most. `onTimeout`: default `fail`. */
+export const ParkRequest = t.intersection(
+  [t.type({ callbackKey: Name, timeoutSeconds: PositiveSeconds }), t.partial({ onTimeout: OnTimeout, checkpoint: Json })],
+  'parking',
+)
+export type ParkRequest = t.TypeOf<typeof ParkRequest>
 
 const Finite = t.refinement(t.number, Number.isFinite, 'number')
 

@@ -19,6 +19,10 @@ const counts = {
   /** Claims given back by workers that stopped. */
   returned: t.number,
   released: t.number,
+  /** Parked until a callback comes, callbacks, and waits that timed out. */
+  parked: t.number,
+  calledBack: t.number,
+  timedOut: t.number,
   retried: t.number,
   deadLettered: t.number,
   requeued: t.number,
@@ -121,6 +125,18 @@ const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
       totals.released++
       endRun()
       return false
+    case 'TaskParked':
+      totals.parked++
+      endRun()
+      return false
+    case 'CallbackReceived':
+      totals.calledBack++
+      open.since = at
+      return false
+    case 'ParkTimedOut':
+      totals.timedOut++
+      open.since = at
+      return false
     case 'Failed':
       totals.failed++
       endRun()
@@ -161,7 +177,7 @@ const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
  */
 export const totals: Projection<TotalsState, Totals> = {
   name: 'totals',
-  version: 2,
+  version: 3,
   initial: () => ({ events: new Map(), types: new Map(), open: new Map() }),
   fold,
   result: ({ events, types }) => ({

@@ -35,6 +35,7 @@ const listView = (name: string, about: string, statuses: ReadonlyArray<Status>):
 export const listViews = {
   pending: listView('pending', 'ready to be claimed, in the order of claims', ['pending']),
   scheduled: listView('scheduled', 'waiting for their time: a retry, or availableAt', ['scheduled']),
+  waiting: listView('waiting', 'parked until a callback comes', ['waiting']),
   blocked: listView('blocked', 'waiting for other tasks', ['blocked']),
   'in-progress': listView('in-progress', 'held by an agent', ['in-progress', 'incomplete']),
   completed: listView('completed', 'done, within the retention', ['completed']),

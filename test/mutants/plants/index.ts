@@ -7,6 +7,7 @@ import { eventStoreDbPlants } from './eventstoredb.js'
 import { explainPlants } from './explain.js'
 import { fieldPlants } from './fields.js'
 import { memoryPlants } from './memory.js'
+import { outcomePlants } from './outcomes.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
 import { snapshotPlants } from './snapshots.js'
@@ -22,6 +23,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...readyPlants,
   ...explainPlants,
   ...redactPlants,
+  ...outcomePlants,
   ...enginePlants,
   ...timePlants,
   ...sqlitePlants,

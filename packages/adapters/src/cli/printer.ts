@@ -124,6 +124,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
 const statusColors: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'cyan' | 'dim' | 'magenta'>> = {
   pending: 'cyan',
   scheduled: 'dim',
+  waiting: 'dim',
   blocked: 'dim',
   'in-progress': 'yellow',
   incomplete: 'magenta',

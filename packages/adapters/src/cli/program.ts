@@ -15,6 +15,7 @@ import { exportCommand } from './commands/export.js'
 import { historyCommand } from './commands/history.js'
 import { importCommand } from './commands/import.js'
 import { listCommand } from './commands/list.js'
+import { callbackCommand, parkCommand } from './commands/park.js'
 import { pauseCommand, resumeCommand } from './commands/pause.js'
 import { queuesCommand } from './commands/queues.js'
 import { resultCommand } from './commands/result.js'
@@ -32,6 +33,7 @@ const commands = [
   serveCommand,
   enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, cancelCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
+  parkCommand, callbackCommand,
   dlqCommand, breakersCommand, agentsCommand,
   queuesCommand, settingsCommand, pauseCommand, resumeCommand,
   importCommand, exportCommand, doctorCommand,

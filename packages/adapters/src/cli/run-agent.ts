@@ -3,9 +3,10 @@
  * output. It has a process group of its own: signals that end it reach its children, and Ctrl-C reaches only the worker.
  */
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
-import { Result, type Json } from '@daybook/core'
+import { type Json, ParkRequest, Result, validate } from '@daybook/core'
+import { isLeft } from 'fp-ts/lib/Either.js'
 import { InexactNumber, parseJson } from '../read-json.js'
-import { PermanentError, WorkerStopped } from '../worker/index.js'
+import { Park, PermanentError, WorkerStopped } from '../worker/index.js'
 
 /** EX_DATAERR of sysexits.h: the input is wrong, so the task is not tried again. Any other code leads to a retry. */
 export const exitDataError = 65
@@ -30,7 +31,7 @@ const stderrTailMax = 4_000
 const killAfterMs = 5_000
 const killAfterStopMs = 700
 
-/** Resolves to the result, or rejects with what the worker reports as a failure. */
+/** Resolves to the result, or rejects with what the worker reports as a failure, or with a {@link Park}. */
 export const runAgent = async (run: AgentRun): Promise<Result> => {
   const child = startAgent(run)
   const ended = new Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>((resolve, reject) => {
@@ -118,9 +119,16 @@ const failure = (message: string, code: string, isPermanent: boolean): Error => 
   return error
 }
 
+const parkOf = (asked: Json): Error => {
+  const request = validate(ParkRequest, 'park')(asked)
+  if (!isLeft(request)) return new Park(request.right)
+  const [{ path, message } = { path: 'park', message: 'is invalid' }] = request.left
+  return failure(`what it printed: ${path} ${message}`, 'invalid-park', true)
+}
+
 const resultFields = Object.keys(Result.props)
 
-/** JSON with the fields of a result is taken as the result. Any other JSON, or text, becomes its `output`. */
+/** `{"park": {…}}` and nothing else parks the task. JSON with the fields of a result is taken as the result. Any other JSON, or text, becomes its `output`. */
 export const resultOf = (text: string): Result => {
   if (text === '') return {}
   let value: Json
@@ -132,6 +140,8 @@ export const resultOf = (text: string): Result => {
     return { output: text }
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { output: value }
+  const { park, ...others } = value as { readonly park?: Json }
+  if (park !== undefined && Object.keys(others).length === 0) throw parkOf(park)
   const isResult = Object.keys(value).every((key) => resultFields.includes(key)) && Result.is(value)
   if (isResult) return value as Result
   const { decisionReport } = value as { readonly decisionReport?: Json }

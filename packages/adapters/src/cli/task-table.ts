@@ -9,6 +9,8 @@ const situation = (task: TaskView): string => {
   switch (task.status) {
     case 'scheduled':
       return `${until(task.availableAt)}${task.lastError ? `, after: ${clean(task.lastError, 40)}` : ''}`
+    case 'waiting':
+      return `callback ${clean(task.parked?.callbackKey ?? '', 40)}, ${until(task.parked?.until)}`
     case 'blocked':
       return `after ${clean(task.dependencies.join(', '), 40)}`
     case 'in-progress':

@@ -105,16 +105,17 @@ export class WorkReport implements OutageTeller {
   summary(worker: TaskWorker): number {
     const { printer, io } = this.session
     const { incomplete } = this
-    const { completed, failed, released, lost } = worker.stats()
+    const { completed, failed, released, parked, lost } = worker.stats()
     // A completion without its report was accepted, but has completed nothing.
     const done = Math.max(0, completed - incomplete)
     const rest = [
       failed > 0 ? plural(failed, 'attempt') + ' failed' : '',
       incomplete > 0 ? `${incomplete} incomplete` : '',
       released > 0 ? `${released} given back` : '',
+      parked > 0 ? `${parked} parked` : '',
       lost > 0 ? `${lost} lost` : '',
     ].filter((part) => part !== '')
-    if (printer.isJson) io.out(`${JSON.stringify({ event: 'end', agent: worker.agentId, completed: done, failed, incomplete, released, lost })}\n`)
+    if (printer.isJson) io.out(`${JSON.stringify({ event: 'end', agent: worker.agentId, completed: done, failed, incomplete, released, parked, lost })}\n`)
     else io.err(`${plural(done, 'task')} completed${rest.length === 0 ? '' : `, ${rest.join(', ')}`}\n`)
     return incomplete > 0 || this.refused > 0 ? exitCodes.refused : exitCodes.done
   }
@@ -135,6 +136,8 @@ export class WorkReport implements OutageTeller {
         return this.line(`${colors.red('failed')}  ${who}: ${clean(error, 200)} ${colors.dim(`(${afterFailure[status] ?? status})`)}`, { event: 'failed', ...json, error })
       case 'release':
         return this.line(`${colors.yellow('given back')} ${who}`, { event: 'given-back', ...json })
+      case 'park':
+        return this.line(`${colors.yellow('parked')}  ${who} ${colors.dim('(until its callback comes)')}`, { event: 'parked', ...json })
     }
   }
 

@@ -1,5 +1,6 @@
 /** The client: one method for each operation of the HTTP API. */
 import { randomUUID } from 'node:crypto'
+import type { Json } from '@daybook/core'
 import { newTaskId } from '../engine/ids.js'
 import { type Calls, createCalls, query } from './calls.js'
 import { DaybookError, errorOf, isProblem } from './errors.js'
@@ -93,6 +94,13 @@ export interface DaybookClient {
   readonly fail: (taskId: string, report: W.FailReport) => Promise<W.Settled>
   /** Gives a task back. Counts as an attempt, and bars this agent from the task (GB-02, GB-04), unless it is `stopping`. */
   readonly release: (taskId: string, report: W.ReleaseReport) => Promise<W.Settled>
+  /**
+   * Parks a task until a callback comes, for example a person's approval: its lease ends, and no attempt is counted. The next claim has the
+   * callback's payload.
+   */
+  readonly park: (taskId: string, report: W.ParkReport) => Promise<W.Settled>
+  /** Makes the task that waits for this key ready again. Repeated calls get the same answer, and the first payload counts. */
+  readonly callback: (key: string, payload?: Json, options?: CallOptions) => Promise<W.CallbackTaken>
   /** Many reports, each with its own answer, in order; in as many requests as it takes. Rejects only if none was answered. */
   readonly outcomes: (outcomes: ReadonlyArray<W.Outcome>, options?: CallOptions) => Promise<ReadonlyArray<W.Each<W.OutcomeAnswer>>>
 
@@ -218,7 +226,7 @@ const queueClient = (
   }
 
   const report = <T>(taskId: string, kind: W.Outcome['kind'], said: object): Promise<T> =>
-    reports.call<T>({ taskId, kind, ...said }, kind === 'fail' || kind === 'release')
+    reports.call<T>({ taskId, kind, ...said }, endsLease(kind))
 
   /** Sends as many requests as necessary, a few at a time. The answers are in order. */
   const inChunks = async <T>(
@@ -313,8 +321,10 @@ const queueClient = (
     complete: (taskId, said) => report(taskId, 'complete', said),
     fail: (taskId, said) => report(taskId, 'fail', said),
     release: (taskId, said) => report(taskId, 'release', said),
+    park: (taskId, said) => report(taskId, 'park', said),
+    callback: (key, payload, options) => post(`${base}/callbacks/${encodeURIComponent(key)}`, payload === undefined ? {} : { payload }, options, 'safe'),
     outcomes: async (outcomes, options) => {
-      const key = options?.idempotencyKey ?? keyIfNeeded(outcomes.map(({ kind }) => ({ keyed: kind === 'fail' || kind === 'release' })))
+      const key = options?.idempotencyKey ?? keyIfNeeded(outcomes.map(({ kind }) => ({ keyed: endsLease(kind) })))
       let chunk = 0
       const { results } = await inChunks<W.OutcomeAnswer>(outcomes, textOf, (texts) => {
         const own = key === undefined || chunk++ === 0 ? key : `${key}.${chunk}`
@@ -363,7 +373,9 @@ const queueClient = (
   return { client, finish }
 }
 
-/** A repeated failure or release would be refused as `lease-lost`, since the first one ended the lease. */
+const endsLease = (kind: W.Outcome['kind']): boolean => kind === 'fail' || kind === 'release' || kind === 'park'
+
+/** A repeated failure, release or parking would be refused as `lease-lost`, since the first one ended the lease. */
 const keyIfNeeded = (batch: ReadonlyArray<{ readonly keyed: boolean }>): string | undefined =>
   batch.some(({ keyed }) => keyed) ? randomUUID() : undefined
 

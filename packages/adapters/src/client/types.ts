@@ -7,6 +7,8 @@ import type {
   JsonObject,
   Deduplicate,
   NewTask as CoreNewTask,
+  OnTimeout,
+  ParkRequest,
   Phase,
   Result,
   Settings,
@@ -18,7 +20,7 @@ import type { SentFields } from '../sent-fields.js'
 import type { DaybookError } from './errors.js'
 import type { Reason } from './explanation.js'
 
-export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, Phase, Result, Settings, SettingsPatch, Status }
+export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, OnTimeout, ParkRequest, Phase, Result, Settings, SettingsPatch, Status }
 
 /** A time to send: ISO 8601 text, or a `Date`, which JSON prints as such. */
 export type Time = string | Date
@@ -95,6 +97,10 @@ export interface TaskView extends TaskCommon {
   readonly requires?: { readonly skills: ReadonlyArray<string> }
   /** When a scheduled task becomes ready. */
   readonly availableAt?: string
+  /** What a waiting task waits for, and until when. */
+  readonly parked?: { readonly callbackKey: string; readonly until: string; readonly onTimeout: OnTimeout }
+  /** The callback for which it was parked last. */
+  readonly callback?: Callback
   /** Who holds the task, or completed it. */
   readonly claimedBy: string | null
   readonly claimedAt: string | null
@@ -222,6 +228,15 @@ export interface Claim {
   readonly attempt: number
   /** The checkpoint of a former holder. */
   readonly checkpoint?: Json
+  /** The callback for which a former holder parked the task. */
+  readonly callback?: Callback
+}
+
+/** A callback that a task got; `payload` is `null` if it had none. */
+export interface Callback {
+  readonly key: string
+  readonly payload: Json
+  readonly at: string
 }
 
 /** The reporting agent, and its claim. */
@@ -249,12 +264,23 @@ export interface ReleaseReport extends Holder {
   readonly stopping?: boolean
 }
 
+/**
+ * No other task may wait for the same key. A key for each wait is best: the id of the task, and what it waits for. `onTimeout` says what happens without a
+ * callback: the attempt has failed (default), or the task is ready again.
+ */
+export type ParkReport = Holder & ParkRequest
+export interface CallbackTaken {
+  readonly task: string
+  readonly status: Status
+}
+
 /** One of many reports in one request. */
 export type Outcome = { readonly taskId: string } & (
   | ({ readonly kind: 'heartbeat' } & HeartbeatReport)
   | ({ readonly kind: 'complete' } & CompleteReport)
   | ({ readonly kind: 'fail' } & FailReport)
   | ({ readonly kind: 'release' } & ReleaseReport)
+  | ({ readonly kind: 'park' } & ParkReport)
 )
 
 export interface Extended {

@@ -78,9 +78,10 @@ export class Contents {
     // Taken from the cache before the first await, because they may be removed after it.
     const cached = claimed.map(({ enqueuedRevision }) => this.cache.take(enqueuedRevision))
     const missing: Array<number> = []
-    claimed.forEach(({ enqueuedRevision, checkpointRevision }, index) => {
+    claimed.forEach(({ enqueuedRevision, checkpointRevision, callbackReceived }, index) => {
       if (cached[index] === undefined) missing.push(enqueuedRevision)
       if (checkpointRevision !== undefined) missing.push(checkpointRevision)
+      if (callbackReceived !== undefined) missing.push(callbackReceived.revision)
     })
     const read = missing.length === 0 ? nothingRead : await this.readEach(missing)
     const textAt = (revision: number): string => {
@@ -89,10 +90,11 @@ export class Contents {
       throw new Error(`revision ${revision} of the log cannot be read${text === undefined ? '' : `: ${describe(text)}`}`)
     }
     return claimed.filter((claim, index) => {
-      const { enqueuedRevision, checkpointRevision } = claim
+      const { enqueuedRevision, checkpointRevision, callbackReceived } = claim
       try {
         claim.content = cached[index] ?? contentOf(textAt(enqueuedRevision)) ?? '{}'
         if (checkpointRevision !== undefined) claim.checkpoint = checkpointOf(textAt(checkpointRevision))
+        if (callbackReceived !== undefined) claim.callback = contentOf(textAt(callbackReceived.revision)) ?? '{}'
         return true
       } catch (error) {
         // A damaged page of the log must not block the other tasks.

@@ -6,6 +6,7 @@ import {
   hasDecisionReport,
   type ImportedTask,
   invalid,
+  type Json,
   copierOf,
   type NewTask,
   NotJson,
@@ -135,6 +136,15 @@ export const prepareImport = (task: NewTask, history: History): E.Either<Rejecti
   if (E.isLeft(text)) return text
   const content = `${prepared.right.content.slice(0, -1)},"result":${text.right.content}}`
   return E.right({ ...prepared.right, ...rest, content })
+}
+
+/** The content of a callback: `{payload?}`. */
+export const prepareCallback = (payload: Json | undefined): E.Either<Rejection, string> => {
+  try {
+    return E.right(payload === undefined ? '{}' : `{"payload":${canonicalJson(payload, 'payload')}}`)
+  } catch (error) {
+    return E.left(refusalOf(error))
+  }
 }
 
 export interface PreparedResult {

@@ -7,7 +7,7 @@ export type QueueFileName = (typeof queueFileNames)[number]
 
 /** Every status must have a file, or its tasks would be missing. This is also the order of statuses within a file. */
 const statusesOf: Readonly<Record<QueueFileName, ReadonlyArray<Status>>> = {
-  'pending.json': ['pending', 'queued', 'scheduled', 'blocked'],
+  'pending.json': ['pending', 'queued', 'scheduled', 'waiting', 'blocked'],
   'in-progress.json': ['in-progress', 'incomplete'],
   'completed.json': ['completed'],
   'dead-letter.json': ['dead-letter'],

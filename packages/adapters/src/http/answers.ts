@@ -1,5 +1,5 @@
 /** The server's answers as codecs. OpenAPI is made from them, and the tests check real answers against them. */
-import { PriorityName, Settings, type ShownField, shownFields, Status, taskFields } from '@daybook/core'
+import { OnTimeout, PriorityName, Settings, type ShownField, shownFields, Status, taskFields } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
 import { problemCodes } from './problem.js'
@@ -74,6 +74,9 @@ export const ExplanationAnswer = t.intersection(
   'Explanation',
 )
 
+/** The callback for which the task was parked last. */
+const Callback = t.type({ key: t.string, payload: AnyJson, at: Time }, 'Received callback')
+
 export const TaskAnswer = t.intersection(
   [
     t.type({
@@ -111,6 +114,9 @@ export const TaskAnswer = t.intersection(
       requires: t.type({ skills: ids }),
       availableAt: Time,
       leaseExpiresAt: Time,
+      /** What a waiting task waits for. */
+      parked: t.type({ callbackKey: t.string, until: Time, onTimeout: OnTimeout }),
+      callback: Callback,
       finishedAt: Time,
       signature: t.string,
       deadLetter: t.type({ at: Time, reason: t.string }),
@@ -150,7 +156,7 @@ const ClaimedLease = t.type({ token: t.number, expiresAt: Time, seconds: t.numbe
 export const ClaimsAnswer = t.type(
   {
     claims: t.readonlyArray(
-      t.intersection([t.type({ task: ClaimedTask, lease: ClaimedLease, attempt: t.number }), t.partial({ checkpoint: AnyJson })], 'Claim'),
+      t.intersection([t.type({ task: ClaimedTask, lease: ClaimedLease, attempt: t.number }), t.partial({ checkpoint: AnyJson, callback: Callback })], 'Claim'),
     ),
   },
   'Claims',
@@ -201,6 +207,7 @@ export const HeartbeatAnswer = t.type({ lease: LeaseAnswer }, 'Extended')
 export const CompletedAnswer = t.type({ status: Status, spawned: ids }, 'Completed')
 export const FailedAnswer = t.intersection([t.type({ status: Status }), t.partial({ availableAt: Time })], 'Failed')
 export const ReleasedAnswer = t.type({ status: Status }, 'Released')
+export const CallbackAnswer = t.type({ task: t.string, status: Status }, 'Callback taken')
 export const OutcomesAnswer = t.type(
   {
     results: t.readonlyArray(

@@ -59,8 +59,12 @@ export class QueueMeter {
         case 'Completed':
         case 'Released':
         case 'ClaimReturned':
+        case 'TaskParked':
         case 'ClaimRevoked':
           this.ended(event.data.task, event.at)
+          break
+        case 'ParkTimedOut':
+          if (event.data.onTimeout === 'fail' && events[i + 1]?.type !== 'DeadLettered') increment(this.retries, 'callback-missing')
           break
         case 'Cancelled':
           this.claimedAt.delete(event.data.task)

@@ -105,7 +105,15 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       body: input(w.ReleaseBody), answers: { 200: a.ReleasedAnswer }, handle: work.release,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/outcomes`, role: 'worker', summary: 'Heartbeats, completions, failures and releases of many tasks, each accepted or refused on its own.',
+      method: 'POST', path: `${of}/tasks/{id}/park`, role: 'worker', summary: 'Parks a task until a callback with this key comes, for at most `timeoutSeconds`. The lease ends, and no attempt is counted. Without a callback the attempt has failed, or, with `onTimeout: requeue`, the task is ready again.',
+      body: input(w.ParkBody), answers: { 200: a.ReleasedAnswer }, handle: work.park,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/callbacks/{key}`, role: 'producer', summary: 'Makes the task that waits for this key ready again. Its next claim gets the payload. A repetition changes nothing and gets the same answer.',
+      body: input(w.CallbackBody, { mayBeAbsent: true }), answers: { 200: a.CallbackAnswer }, handle: work.callback,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/outcomes`, role: 'worker', summary: 'Heartbeats, completions, failures, releases and parkings of many tasks, each accepted or refused on its own.',
       body: work.outcomesInput, answers: { 200: a.OutcomesAnswer }, handle: work.outcomes,
     }),
     queueRoute({

@@ -16,9 +16,11 @@ interface Logged {
   readonly progress: string | undefined
   readonly checkpoint: string | undefined
   readonly result: string | undefined
+  /** `{payload?}` of the last callback. */
+  readonly callback: string | undefined
 }
 
-const taskText = (view: TaskView, { content, progress, checkpoint, result }: Logged): string => {
+const taskText = (view: TaskView, { content, progress, checkpoint, result, callback }: Logged): string => {
   const { status, claimedBy, finishedAt, skills, deadLetterReason, leaseExpiresAt } = view
   const claimant = status === 'completed' ? undefined : claimedBy
   return (
@@ -32,6 +34,8 @@ const taskText = (view: TaskView, { content, progress, checkpoint, result }: Log
     maybeTime('leaseExpiresAt', leaseExpiresAt) +
     `,"createdAt":"${isoOf(view.createdAt)}"` +
     maybeTime('availableAt', view.availableAt) +
+    parkedText(view) +
+    (view.callback === undefined ? '' : `,"callback":${callbackText(view.callback, callback)}`) +
     `,"completedAt":${timeOrNull(status === 'completed' ? finishedAt : undefined)}` +
     maybeTime('finishedAt', finishedAt) +
     `,"lastError":${textOrNull(view.lastError)}` +
@@ -47,6 +51,13 @@ const taskText = (view: TaskView, { content, progress, checkpoint, result }: Log
     '}'
   )
 }
+
+const parkedText = ({ parked }: TaskView): string =>
+  parked === undefined ? '' : `,"parked":{"callbackKey":${quote(parked.callbackKey)},"until":"${isoOf(parked.until)}","onTimeout":"${parked.onTimeout}"}`
+
+/** A callback without a payload has `null`. `content`: the text of `{payload?}`. */
+const callbackText = ({ key, at }: { readonly key: string; readonly at: number }, content = '{}'): string =>
+  `{"key":${quote(key)},"at":"${isoOf(at)}"${content === '{}' ? ',"payload":null' : membersOf(content)}}`
 
 /** The result of a completed task is in its last event, the completion. An imported task has one event, which is not a completion. */
 const resultRevision = ({ status, lastRevision, enqueuedRevision }: TaskView): number | undefined =>
@@ -100,6 +111,7 @@ export const taskTexts = async (
         progress: memberOf(dataAt(view.progressRevision), 'progress'),
         checkpoint: memberOf(dataAt(view.checkpointRevision), 'checkpoint'),
         result: contentAt(resultRevision(view)),
+        callback: contentAt(view.callback?.revision),
       })
       size += text.length
       if (size > bytesMax && texts.length > 0) return texts
@@ -115,7 +127,7 @@ type DataAt = (revision: number | undefined) => string | undefined
 const datasAt = async (engine: QueueEngine, views: ReadonlyArray<TaskView>): Promise<DataAt> => {
   const wanted = new Set<number>()
   for (const view of views) {
-    for (const revision of [view.enqueuedRevision, view.progressRevision, view.checkpointRevision, resultRevision(view)]) {
+    for (const revision of [view.enqueuedRevision, view.progressRevision, view.checkpointRevision, resultRevision(view), view.callback?.revision]) {
       if (revision !== undefined) wanted.add(revision)
     }
   }
@@ -144,7 +156,9 @@ export const claimsText = (claims: ReadonlyArray<Claim>, agent: string): string 
     text += sentText(claim)
     text += `},"lease":{"token":${claim.token},"expiresAt":"${expires(claim.expiresAt)}"`
     text += `,"seconds":${claim.leaseMs / 1_000},"waitedSeconds":${Math.floor(claim.waitedMs) / 1_000}},"attempt":${claim.attempt}`
-    text += checkpoint === undefined ? '}' : `,"checkpoint":${checkpoint}}`
+    if (checkpoint !== undefined) text += `,"checkpoint":${checkpoint}`
+    if (claim.callbackReceived !== undefined) text += `,"callback":${callbackText(claim.callbackReceived, claim.callback)}`
+    text += '}'
   }
   return `${text}]}`
 }

@@ -12,6 +12,7 @@ import {
   JsonObject,
   Name,
   NewTask,
+  ParkRequest,
   Phase,
   PositiveSeconds,
   Result,
@@ -115,6 +116,12 @@ export type FailBody = t.TypeOf<typeof FailBody>
 export const ReleaseBody = t.intersection([holder, t.type({ reason: Text }), t.partial({ stopping: t.boolean })], 'Release')
 export type ReleaseBody = t.TypeOf<typeof ReleaseBody>
 
+export const ParkBody = t.intersection([holder, ParkRequest], 'Parking')
+export type ParkBody = t.TypeOf<typeof ParkBody>
+/** The payload is checked when it is made canonical. */
+export const CallbackBody = t.partial({ payload: AnyJson }, 'Callback')
+export type CallbackBody = t.TypeOf<typeof CallbackBody>
+
 const about = <K extends string>(kind: K) => t.type({ taskId: TaskRef, kind: t.literal(kind) })
 
 export const outcomeBodies = {
@@ -122,6 +129,7 @@ export const outcomeBodies = {
   complete: t.intersection([about('complete'), CompleteBody]),
   fail: t.intersection([about('fail'), FailBody]),
   release: t.intersection([about('release'), ReleaseBody]),
+  park: t.intersection([about('park'), ParkBody]),
 } as const
 export type OutcomeBody = t.TypeOf<(typeof outcomeBodies)[keyof typeof outcomeBodies]>
 

@@ -6,7 +6,7 @@ import { textOf } from '../client/gather.js'
 import { prepareResult } from '../engine/prepare.js'
 import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
 import { type SentFields, sentFields } from '../sent-fields.js'
-import type { ClaimedWork, Heartbeat, HeartbeatAnswer, Refused, SettleAnswer, SettleOutcome, TaskSource, WorkTask } from './source.js'
+import type { ClaimedWork, Heartbeat, HeartbeatAnswer, ReceivedCallback, Refused, SettleAnswer, SettleOutcome, TaskSource, WorkTask } from './source.js'
 
 /** `actor` is the name in the log. Default: the agent's name. */
 export const engineSource = (engine: QueueEngine, actor?: string): TaskSource => {
@@ -136,7 +136,14 @@ const workOf = (claim: Claim): ClaimedWork => ({
   leaseMs: claim.leaseMs,
   waitedMs: claim.waitedMs,
   checkpoint: claim.checkpoint === undefined ? undefined : (JSON.parse(claim.checkpoint) as Json),
+  callback: callbackOf(claim),
 })
+
+const callbackOf = ({ callbackReceived, callback = '{}' }: Claim): ReceivedCallback | undefined => {
+  if (callbackReceived === undefined) return undefined
+  const { payload = null } = JSON.parse(callback) as { readonly payload?: Json }
+  return { key: callbackReceived.key, payload, at: isoOf(callbackReceived.at) }
+}
 
 /** An outcome that cannot be written to the log is refused here, because in the engine it would block others. */
 const commandOf = (outcome: SettleOutcome): Command | Refused => {
@@ -154,6 +161,13 @@ const commandOf = (outcome: SettleOutcome): Command | Refused => {
       if (checkpoint === undefined) return { type: 'Fail', task, agent, token, error, retryable }
       const plain = plainOf(checkpoint)
       return isRefused(plain) ? plain.refused : { type: 'Fail', task, agent, token, error, retryable, checkpoint: plain.value }
+    }
+    case 'park': {
+      const { callbackKey, timeoutSeconds, onTimeout, checkpoint } = outcome
+      const wait = { type: 'Park' as const, task, agent, token, callbackKey, timeoutSeconds, ...(onTimeout === undefined ? {} : { onTimeout }) }
+      if (checkpoint === undefined) return wait
+      const plain = plainOf(checkpoint)
+      return isRefused(plain) ? plain.refused : { ...wait, checkpoint: plain.value }
     }
     case 'release':
       return { type: 'Release', task, agent, token, reason: outcome.reason, ...(outcome.stopping === true ? { stopping: true } : {}) }

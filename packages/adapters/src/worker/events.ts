@@ -38,6 +38,7 @@ export interface WorkerStats {
   readonly completed: number
   readonly failed: number
   readonly released: number
+  readonly parked: number
   /** Leases lost, outcomes refused or given up, handlers abandoned at a stop. */
   readonly lost: number
   /** Handlers running now. */

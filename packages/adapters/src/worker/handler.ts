@@ -1,6 +1,6 @@
 /** The handler of a worker, and the errors that it can throw. */
-import type { Json, Result } from '@daybook/core'
-import type { WorkTask } from './source.js'
+import type { Json, ParkRequest, Result } from '@daybook/core'
+import type { ReceivedCallback, WorkTask } from './source.js'
 
 /** The handler's second argument. Destructuring it (`{ signal }`) is safe. */
 export interface HandlerContext {
@@ -14,6 +14,8 @@ export interface HandlerContext {
   readonly lease: { readonly token: number; readonly expiresAt: Date }
   /** The checkpoint of a former holder. */
   readonly lastCheckpoint: Json | undefined
+  /** The callback for which a former holder parked the task, with its payload. */
+  readonly callback: ReceivedCallback | undefined
   /** Reports progress. It is sent at once with a heartbeat; of several calls in a row only the newest value is sent. */
   readonly progress: (value: Json) => void
   /**
@@ -26,6 +28,11 @@ export interface HandlerContext {
    * the task again (GB-02, GB-04).
    */
   readonly release: (reason: string) => never
+  /**
+   * Parks the task by throwing: it waits for something outside, such as a person's approval, and takes up no place here meanwhile. No attempt is
+   * counted. The next holder has the payload as `callback`.
+   */
+  readonly park: (request: ParkRequest) => never
 }
 
 /**
@@ -55,6 +62,14 @@ export class RetryLater extends Error {
 /** Thrown by `release`. A handler that catches every error must rethrow this one. */
 export class Release extends Error {
   override readonly name: string = 'Release'
+}
+
+/** Thrown by `park`. A handler that catches every error must rethrow this one. */
+export class Park extends Error {
+  override readonly name: string = 'Park'
+  constructor(readonly request: ParkRequest) {
+    super(`parked until the callback ${request.callbackKey}`)
+  }
 }
 
 /** The reason of an aborted `signal`, and of rejected checkpoints. */

@@ -1,13 +1,14 @@
 /** Working on a queue's tasks: `createWorker`. */
 export { engineSource } from './engine-source.js'
 export type { OnWorkerEvent, WorkerEvent, WorkerStats } from './events.js'
-export { type Handler, type HandlerContext, LeaseLost, PermanentError, Release, RetryLater, RunTimeExceeded, WorkerStopped } from './handler.js'
+export { type Handler, type HandlerContext, LeaseLost, Park, PermanentError, Release, RetryLater, RunTimeExceeded, WorkerStopped } from './handler.js'
 export { httpSource } from './http-source.js'
 export type { StopOptions, WorkerOptions } from './options.js'
 export type {
   ClaimedWork,
   Heartbeat,
   HeartbeatAnswer,
+  ReceivedCallback,
   Refused,
   SettleAnswer,
   SettleOutcome,

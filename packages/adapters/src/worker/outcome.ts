@@ -1,6 +1,6 @@
 /** Turns the result or error of a handler into an outcome for the queue. */
-import { type Failure, firstOf, type Result, textMax } from '@daybook/core'
-import { type Handler, LeaseLost, PermanentError, Release, WorkerStopped } from './handler.js'
+import { type Failure, firstOf, type Json, type Result, textMax } from '@daybook/core'
+import { type Handler, LeaseLost, Park, PermanentError, Release, WorkerStopped } from './handler.js'
 import type { Run } from './run.js'
 import type { SettleOutcome } from './source.js'
 
@@ -45,6 +45,7 @@ const returned = (run: Run, agentId: string, result: Result | void): SettleOutco
 
 const thrown = (run: Run, { agentId, isStopping }: Host, error: unknown): SettleOutcome => {
   if (error instanceof Release) return refused(run, agentId, error.message)
+  if (error instanceof Park) return parked(run, agentId, error)
   // If the worker is not stopping, it would claim the task again at once, without end and without counting an attempt.
   if (error instanceof WorkerStopped && isStopping()) return givenBack(run, agentId, error.message)
   return failure(run, agentId, failureOf(error), !(error instanceof PermanentError))
@@ -68,10 +69,21 @@ export const ranTooLong = (run: Run, agentId: string, maxRunSeconds: number): Se
 
 export const runTimeMessage = (maxRunSeconds: number): string => `the handler ran longer than ${maxRunSeconds} s (maxRunSeconds)`
 
-/** A checkpoint that was not sent with a heartbeat yet goes with the failure, for the next attempt. */
-const failure = (run: Run, agentId: string, error: Failure, retryable: boolean): SettleOutcome => {
+/** A checkpoint that was not sent with a heartbeat yet goes with the outcome, for the next attempt. */
+const unsentCheckpoint = (run: Run): Json | undefined => {
   const { checkpoint, waiters } = run.takeNote()
   for (const { reject } of waiters) reject(new LeaseLost('the handler ended before this checkpoint was sent'))
+  return checkpoint
+}
+
+const parked = (run: Run, agentId: string, { request }: Park): SettleOutcome => {
+  const checkpoint = unsentCheckpoint(run)
+  const unsent = checkpoint === undefined ? {} : { checkpoint }
+  return { kind: 'park', taskId: run.task.id, agentId, token: run.token, ...unsent, ...request }
+}
+
+const failure = (run: Run, agentId: string, error: Failure, retryable: boolean): SettleOutcome => {
+  const checkpoint = unsentCheckpoint(run)
   const failed = { kind: 'fail' as const, taskId: run.task.id, agentId, token: run.token, error, retryable }
   return checkpoint === undefined ? failed : { ...failed, checkpoint }
 }

@@ -8,9 +8,9 @@
  *
  * Most tasks take microseconds and do not use their context, so its parts are made on demand.
  */
-import type { Json } from '@daybook/core'
-import { type HandlerContext, LeaseLost, Release } from './handler.js'
-import type { ClaimedWork, WorkTask } from './source.js'
+import type { Json, ParkRequest } from '@daybook/core'
+import { type HandlerContext, LeaseLost, Park, Release } from './handler.js'
+import type { ClaimedWork, ReceivedCallback, WorkTask } from './source.js'
 
 /** What a run needs from the worker. */
 export interface RunOwner {
@@ -36,6 +36,7 @@ export class Run implements HandlerContext {
   readonly task: WorkTask
   readonly token: number
   readonly lastCheckpoint: Json | undefined
+  readonly callback: ReceivedCallback | undefined
   /** Length of the lease without a heartbeat, in milliseconds. */
   readonly leaseMs: number
   // These three are times of `performance.now()`.
@@ -54,7 +55,7 @@ export class Run implements HandlerContext {
   /** `leasedAt` is the latest possible start of the lease, by `performance.now()`. */
   constructor(
     private readonly owner: RunOwner,
-    { task, token, leaseMs, checkpoint }: ClaimedWork,
+    { task, token, leaseMs, checkpoint, callback }: ClaimedWork,
     leasedAt: number,
     renewRatio: number,
   ) {
@@ -62,6 +63,7 @@ export class Run implements HandlerContext {
     this.token = token
     this.leaseMs = leaseMs
     this.lastCheckpoint = checkpoint
+    this.callback = callback
     this.leaseEndsAt = leasedAt + leaseMs
     this.beatAt = leasedAt + leaseMs * renewRatio
   }
@@ -102,6 +104,12 @@ export class Run implements HandlerContext {
   get release(): (reason: string) => never {
     return (reason) => {
       throw new Release(reason)
+    }
+  }
+
+  get park(): (request: ParkRequest) => never {
+    return (request) => {
+      throw new Park(request)
     }
   }
 

@@ -149,6 +149,10 @@ const failureInstead = (outcome: SettleOutcome, { code, detail }: Refused): Sett
     const message = `the result was refused (${code}): ${detail}`
     return { kind: 'fail', taskId, agentId, token, error: { message }, retryable: false }
   }
+  if (outcome.kind === 'park') {
+    // Another task may wait for this key, and not for ever.
+    return { kind: 'fail', taskId, agentId, token, error: { message: `parking was refused (${code}): ${detail}` }, retryable: code === 'conflict' }
+  }
   if (outcome.kind !== 'fail' || (outcome.checkpoint === undefined && Object.keys(outcome.error).length === 1)) return undefined
   return { kind: 'fail', taskId, agentId, token, error: { message: outcome.error.message }, retryable: outcome.retryable }
 }

@@ -2,7 +2,7 @@
  * The port between a worker and a queue. There are two implementations: `httpSource` over the client, and
  * `engineSource` for an engine in the same process.
  */
-import type { Failure, Json, JsonObject, Phase, Result, Status } from '@daybook/core'
+import type { Failure, Json, JsonObject, ParkRequest, Phase, Result, Status } from '@daybook/core'
 import type { SentFields } from '../sent-fields.js'
 
 type MaybeFields = { readonly [K in keyof SentFields]: SentFields[K] | undefined }
@@ -51,6 +51,14 @@ export interface ClaimedWork {
   readonly waitedMs: number
   /** The checkpoint of a former holder. */
   readonly checkpoint?: Json | undefined
+  readonly callback?: ReceivedCallback | undefined
+}
+
+/** A callback that a parked task got; `payload` is `null` if it had none. `at`: ISO 8601. */
+export interface ReceivedCallback {
+  readonly key: string
+  readonly payload: Json
+  readonly at: string
 }
 
 export interface SourceClaim {
@@ -77,6 +85,7 @@ export type SettleOutcome = Held &
     | { readonly kind: 'fail'; readonly error: Failure; readonly retryable: boolean; readonly checkpoint?: Json }
     /** `stopping`: given back because the worker stops. Otherwise the agent refuses the task and is barred from it (GB-04). */
     | { readonly kind: 'release'; readonly reason: string; readonly stopping?: true }
+    | ({ readonly kind: 'park' } & ParkRequest)
   )
 export interface Heartbeat extends Held {
   readonly progress?: Json

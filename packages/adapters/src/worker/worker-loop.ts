@@ -51,7 +51,7 @@ export class WorkerLoop {
   /** When the last claim that returned no tasks was sent. */
   private emptySentAt = Number.NEGATIVE_INFINITY
   private prefetch = 0
-  private counts = { claimed: 0, started: 0, completed: 0, failed: 0, released: 0, lost: 0 }
+  private counts = { claimed: 0, started: 0, completed: 0, failed: 0, released: 0, parked: 0, lost: 0 }
 
   private readonly pace = new Pace()
   private readonly leases: Leases
@@ -263,6 +263,7 @@ export class WorkerLoop {
   private accepted({ kind, taskId }: SettleOutcome, status: Status): void {
     if (kind === 'complete') this.counts.completed++
     else if (kind === 'fail') this.counts.failed++
+    else if (kind === 'park') this.counts.parked++
     else this.counts.released++
     if (this.config.onEvent === undefined) return
     this.tell({ type: 'outcome-accepted', taskId, kind, status })

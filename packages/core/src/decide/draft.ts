@@ -11,7 +11,7 @@ import { breakerSettings } from '../settings.js'
 import { failuresAt, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { failureSignature } from '../signature.js'
-import { expiryMessage } from '../last-error.js'
+import { expiryMessage, parkTimeoutMessage } from '../last-error.js'
 
 export class Draft {
   readonly events: Array<QueueEvent> = []
@@ -39,6 +39,17 @@ export class Draft {
     const signature = failureSignature(task.group.type, task.group.phase, expiryMessage[cause])
     this.emit({ type: 'ClaimExpired', at, data: { task: task.id, agent, token, cause, signature } })
     this.afterFailure(task, lease, true, false)
+  }
+
+  /** No callback came for a parked task. */
+  timeOut(task: TaskRecord): void {
+    const { at } = this
+    const { parking } = task.extras
+    if (parking === undefined) return
+    const { key: callbackKey, onTimeout } = parking
+    const signature = failureSignature(task.group.type, task.group.phase, parkTimeoutMessage)
+    this.emit({ type: 'ParkTimedOut', at, data: { task: task.id, callbackKey, onTimeout, signature } })
+    if (onTimeout === 'fail' && task.lease !== null) this.afterFailure(task, task.lease, true, true)
   }
 
   /** Events after a failed attempt: a retry or a dead letter, and a move of the breaker. */

@@ -13,6 +13,7 @@ import { decideClaim } from './claim.js'
 import { decideDiscard, decideRetry } from './dead-letters.js'
 import { decideDeleteQueue } from './delete-queue.js'
 import { decideEnqueue, decideImport } from './enqueue.js'
+import { decideCallback, decidePark } from './park.js'
 import { decideComplete, decideFail, decideHeartbeat, decideRelease } from './settle.js'
 import { decideTerminateAgent, decideTick } from './tick.js'
 
@@ -45,6 +46,10 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       return decideFail(command, tables, envelope)
     case 'Release':
       return decideRelease(command, tables, envelope)
+    case 'Park':
+      return decidePark(command, tables, envelope)
+    case 'Callback':
+      return decideCallback(command, tables, envelope)
     case 'Cancel':
       return decideCancel(command, tables, envelope)
     case 'CancelAll':

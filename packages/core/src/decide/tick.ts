@@ -25,7 +25,8 @@ export const decideTick = (
   for (const task of tables.delays) {
     if (task.delayedUntil > at || settled >= tickMax) break
     settled++
-    draft.emit({ type: 'TaskDue', at, data: { task: task.id } })
+    if (task.status === 'waiting') draft.timeOut(task)
+    else draft.emit({ type: 'TaskDue', at, data: { task: task.id } })
   }
   const endedBy = Math.min(at, leasesUntil ?? at)
   for (const task of tables.leaseEnds) {
@@ -39,7 +40,7 @@ export const decideTick = (
 /** When the first lease ends, in milliseconds since 1970; `undefined` when there is none. */
 export const nextLeaseEnd = (tables: Tables): number | undefined => tables.leaseEnds.first()?.lease?.expiresAt
 
-/** When anything but a lease ends by itself next: a delay, or the time that a breaker stays open. `undefined` for never. */
+/** When anything but a lease ends by itself next: a delay, the wait for a callback, or the time that a breaker stays open. `undefined` for never. */
 export const nextOther = (tables: Tables): number | undefined => {
   const task = tables.delays.first()?.delayedUntil
   const breaker = tables.cooling.first()?.halfOpenAt

@@ -22,7 +22,7 @@ export interface ShadowTask {
   readonly createdAt: number
   readonly enqueuedRevision: number
   /** `waiting` means unfinished and not held: see {@link Shadow.statusOf}. */
-  stage: 'waiting' | 'held' | 'incomplete' | 'dead-letter' | 'completed' | 'cancelled' | 'discarded'
+  stage: 'waiting' | 'parked' | 'held' | 'incomplete' | 'dead-letter' | 'completed' | 'cancelled' | 'discarded'
   /** The end of the task's delay; 0 if there is none, or if it is over. */
   delayedUntil: number
   retries: number
@@ -36,6 +36,8 @@ export interface ShadowTask {
   lastError: string | undefined
   signature: string | undefined
   deadLetter: { readonly at: number; readonly reason: string } | undefined
+  parked: { readonly callbackKey: string; readonly until: number; readonly onTimeout: 'fail' | 'requeue' } | undefined
+  callback: { readonly key: string; readonly at: number; readonly revision: number } | undefined
 }
 
 export interface ShadowBreaker {
@@ -112,6 +114,7 @@ export class Shadow {
 
   statusOf(task: ShadowTask): Status {
     if (task.stage === 'held') return 'in-progress'
+    if (task.stage === 'parked') return 'waiting'
     if (task.stage !== 'waiting') return task.stage
     return this.missing(task).length > 0 ? 'blocked' : task.delayedUntil > 0 ? 'scheduled' : 'pending'
   }
@@ -295,6 +298,25 @@ export class Shadow {
         if (event.data.checkpoint !== undefined) task.checkpointRevision = this.revision
         this.endAttempt(task)
         return this.countFailure(task, 'attempt')
+      case 'TaskParked': {
+        const { callbackKey, until, onTimeout, checkpoint } = event.data
+        this.endClaim(task)
+        Object.assign(task, { stage: 'parked', parked: { callbackKey, until, onTimeout }, callback: undefined })
+        if (checkpoint !== undefined) task.checkpointRevision = this.revision
+        return
+      }
+      case 'CallbackReceived':
+        task.stage = 'waiting'
+        task.callback = { key: event.data.callbackKey, at: event.at, revision: this.revision }
+        return
+      case 'ParkTimedOut':
+        task.stage = 'waiting'
+        if (event.data.onTimeout === 'requeue') return
+        task.retries++
+        task.attempts++
+        task.lastError = 'no callback came in time'
+        task.signature = event.data.signature
+        return this.countFailure(task, 'attempt')
       case 'MarkedIncomplete':
         task.stage = 'incomplete'
         return
@@ -359,6 +381,8 @@ export class Shadow {
       progressRevision: undefined,
       lastError: history?.lastError?.slice(0, 1_000),
       signature: undefined,
+      parked: undefined,
+      callback: undefined,
       deadLetter: history?.status === 'dead-letter' ? { at: event.at, reason: 'imported' } : undefined,
     })
   }

@@ -53,6 +53,8 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
   }
   return withGiven(withGiven(view, facts, shownFields), {
     availableAt: status === 'scheduled' ? task.delayedUntil : undefined,
+    parked: status === 'waiting' ? task.parked : undefined,
+    callback: task.callback,
     claimedBy: holder?.agent,
     claimedAt: holder?.at,
     leaseExpiresAt: shadow.isHeld(task) ? lease?.expiresAt : undefined,

@@ -10,7 +10,7 @@ import { plural } from '../text.js'
 
 /** The statuses of each file, as in the folder of `serve --queue-files`. */
 const files: ReadonlyArray<readonly [name: string, of: ReadonlyArray<Status>]> = [
-  ['pending.json', ['pending', 'scheduled', 'blocked', 'queued']],
+  ['pending.json', ['pending', 'scheduled', 'waiting', 'blocked', 'queued']],
   ['in-progress.json', ['in-progress', 'incomplete']],
   ['completed.json', ['completed']],
   ['dead-letter.json', ['dead-letter']],

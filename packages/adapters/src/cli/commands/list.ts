@@ -15,7 +15,7 @@ interface Options extends FilterOptions {
 }
 
 /** The order in which statuses are listed: active ones come first. */
-const order: ReadonlyArray<Status> = ['in-progress', 'incomplete', 'pending', 'queued', 'scheduled', 'blocked', 'dead-letter', 'completed', 'cancelled', 'discarded']
+const order: ReadonlyArray<Status> = ['in-progress', 'incomplete', 'pending', 'queued', 'scheduled', 'waiting', 'blocked', 'dead-letter', 'completed', 'cancelled', 'discarded']
 
 /** Tasks held in memory at most. */
 const pageMax = 1_000

@@ -5,7 +5,7 @@ import { UsageError } from '../exit-codes.js'
 import { pauseText } from '../pause.js'
 
 /** Statuses with a column of their own. Finished ones share one. */
-const shown = ['pending', 'scheduled', 'blocked', 'in-progress', 'dead-letter'] as const
+const shown = ['pending', 'scheduled', 'waiting', 'blocked', 'in-progress', 'dead-letter'] as const
 
 const listing = (cli: Cli): Command =>
   new Command('list')
@@ -16,7 +16,7 @@ const listing = (cli: Cli): Command =>
       printer.answer({ queues }, () =>
         printer.table(
           [
-            { head: 'QUEUE', min: 8 }, 'PENDING', { head: 'SCHEDULED', leaveOut: 3 }, { head: 'BLOCKED', leaveOut: 4 }, { head: 'IN PROGRESS', leaveOut: 1 },
+            { head: 'QUEUE', min: 8 }, 'PENDING', { head: 'SCHEDULED', leaveOut: 3 }, { head: 'WAITING', leaveOut: 5 }, { head: 'BLOCKED', leaveOut: 4 }, { head: 'IN PROGRESS', leaveOut: 1 },
             { head: 'DEAD', leaveOut: 2 }, { head: 'FINISHED', leaveOut: 5 }, { head: 'REVISION', leaveOut: 6 }, { head: 'PAUSED', min: 8 },
           ],
           [...queues].sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, revision, paused, byStatus }) => {

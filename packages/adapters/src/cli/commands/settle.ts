@@ -9,12 +9,12 @@ import { until } from '../text.js'
 import { defined, number, positive, readJson, readJsonOrText } from '../values.js'
 import { defaultAgent } from '../who.js'
 
-interface Held {
+export interface Held {
   readonly agent?: string
   readonly lease: number
 }
 
-const held = (command: Command): Command =>
+export const held = (command: Command): Command =>
   command
     .argument('<id>', 'the task: its id, or #number')
     .requiredOption('--lease <token>', 'the lease token that came with the claim', positive)

@@ -36,6 +36,7 @@ export const showTask = (printer: Printer, task: TaskView): void =>
     ['available', task.status === 'scheduled' ? `${clock(task.availableAt)} (${until(task.availableAt)})` : undefined],
     ['attempt', attemptsText(task)],
     ['lease', task.leaseExpiresAt === undefined ? undefined : `${clean(task.claimedBy ?? '')} until ${clock(task.leaseExpiresAt)} (${until(task.leaseExpiresAt)})`],
+    ['callback', task.callback === undefined ? undefined : `${clean(task.callback.key)} ${since(task.callback.at)}: ${json(task.callback.payload) ?? 'no payload'}`],
     ['progress', json(task.progress)],
     ['checkpoint', json(task.checkpoint)],
     ['finished', clock(task.finishedAt)],

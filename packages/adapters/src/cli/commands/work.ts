@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import type { Status } from '@daybook/core'
 import { type DaybookClient } from '../../client/index.js'
-import { createWorker, httpSource, type TaskWorker, WorkerStopped } from '../../worker/index.js'
+import { createWorker, httpSource, Park, type TaskWorker, WorkerStopped } from '../../worker/index.js'
 import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples, type Session } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
@@ -34,7 +34,7 @@ export const workCommand = (cli: Cli): Command =>
     .option('--skills <names>', 'what the program can do; tasks that require more are left', list)
     .option('--tenant <name>', 'only tasks of this tenant')
     .option('-c, --concurrency <n>', 'so many programs at a time', positive, 1)
-    .option('--until-empty', 'stop when nothing is pending, scheduled or in progress any more')
+    .option('--until-empty', 'stop when nothing is pending, scheduled, waiting or in progress any more')
     .option('--lease <seconds>', 'how soon others get a task when this worker was killed; it renews its leases by itself (60)', secondsFrom(0.1))
     .option('--max-run <seconds>', 'how long a program may run before it is ended, and its attempt has failed (21600)', secondsFrom(0.001))
     .option('--grace <seconds>', 'how long programs may finish after SIGINT or SIGTERM', number, 10)
@@ -45,7 +45,9 @@ DAYBOOK_ATTEMPT, DAYBOOK_ATTEMPTS_MAX, DAYBOOK_IDEMPOTENCY_KEY, DAYBOOK_AGENT an
 run once for each attempt.
 
   exit code 0    the task is completed with the JSON that was printed: {"output":…,"decisionReport":…};
-                 anything else that was printed becomes its output
+                 anything else that was printed becomes its output;
+                 {"park":{"callbackKey":…,"timeoutSeconds":…}} parks it until daybook callback KEY: no attempt is
+                 counted, and the program is run again with the callback as a member of the task
   exit code 65   failed, and trying again is of no use (EX_DATAERR)
   any other      failed, to be tried again (75, EX_TEMPFAIL, says so by name); the end of what it wrote to
                  standard error is the error's message
@@ -76,14 +78,14 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     // Programs are slow, so claiming ahead would only make the order worse.
     prefetchMax: 0,
     onEvent: report.event,
-    handler: async (task, { signal, lease, lastCheckpoint }) => {
+    handler: async (task, { signal, lease, lastCheckpoint, callback }) => {
       report.begin(task)
       try {
         const result = await runAgent({
           command,
           args,
           signal,
-          input: JSON.stringify(lastCheckpoint === undefined ? task : { ...task, checkpoint: lastCheckpoint }),
+          input: JSON.stringify({ ...task, checkpoint: lastCheckpoint, callback }),
           env: {
             DAYBOOK_TASK_ID: task.id,
             DAYBOOK_TASK_TYPE: task.type,
@@ -104,7 +106,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
           broken ??= error
           void worker.stop({ graceMs: options.grace * 1_000 })
         }
-        report.end(task, error)
+        report.end(task, error instanceof Park ? undefined : error)
         // The worker is at fault, and not the task: it goes back without counting an attempt.
         throw error instanceof NoSuchProgram ? new WorkerStopped(error.message) : error
       }
@@ -132,8 +134,8 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   return report.summary(worker)
 }
 
-/** Statuses from which tasks may still become claimable: now, after a retry, or after others are done. Blocked tasks follow from these. */
-const stillToCome: ReadonlyArray<Status> = ['pending', 'scheduled', 'queued', 'in-progress']
+/** Statuses from which tasks may still become claimable: now, after a retry or a callback, or after others are done. Blocked tasks follow from these. */
+const stillToCome: ReadonlyArray<Status> = ['pending', 'scheduled', 'waiting', 'queued', 'in-progress']
 
 const stopWhenEmpty = async (worker: TaskWorker, client: DaybookClient, types: ReadonlyArray<string>): Promise<void> => {
   for (;;) {

@@ -1,20 +1,22 @@
 /** Claims, heartbeats and outcomes. */
-import { between, canonicalJson, type Command, type CommandType, type FieldError, type Json, keptFailure, type Replies, type Result, validate } from '@daybook/core'
+import { between, canonicalJson, type Command, type CommandType, type FieldError, type Json, keptFailure, Name, type Replies, type Result, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { type Outcome, prepareResult } from '../../engine/index.js'
+import { type Outcome, prepareCallback, prepareResult } from '../../engine/index.js'
 import type { HttpLimits } from '../limits.js'
 import { invalid, problem, type Problem, problemOf } from '../problem.js'
 import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
 import { claimsText } from '../task-text.js'
 import { isoMemo } from '../time.js'
 import {
+  type CallbackBody,
   ClaimBody,
   type CompleteBody,
   type FailBody,
   type HeartbeatBody,
   outcomeBodies,
   type OutcomeBody,
+  type ParkBody,
   type ReleaseBody,
 } from '../wire.js'
 import { refusedText, tooMany } from './tasks.js'
@@ -85,6 +87,13 @@ const failCommand = (task: string, body: FailBody, { taskBytesMax }: HttpLimits)
 const releaseCommand = (task: string, body: ReleaseBody): Prepared =>
   E.right({ type: 'Release', ...holder(task, body), reason: body.reason, ...(body.stopping === true ? { stopping: true } : {}) })
 
+const parkCommand = (task: string, body: ParkBody, { taskBytesMax }: HttpLimits): Prepared => {
+  const { agentId: _, token: __, callbackKey, timeoutSeconds, onTimeout, checkpoint } = body
+  if (checkpoint !== undefined && isOver(canonicalJson(checkpoint), taskBytesMax)) return E.left(tooLarge('checkpoint', taskBytesMax))
+  const wait = { callbackKey, timeoutSeconds, ...(onTimeout === undefined ? {} : { onTimeout }) }
+  return E.right({ type: 'Park', ...holder(task, body), ...wait, ...optional({ checkpoint }) })
+}
+
 const optional = <K extends string>(members: Readonly<Record<K, Json | undefined>>): Partial<Record<K, Json>> =>
   Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<Record<K, Json>>
 
@@ -98,6 +107,8 @@ const commandOf = (body: OutcomeBody, limits: HttpLimits): Prepared => {
       return failCommand(body.taskId, body, limits)
     case 'release':
       return releaseCommand(body.taskId, body)
+    case 'park':
+      return parkCommand(body.taskId, body, limits)
   }
 }
 
@@ -115,6 +126,17 @@ export const heartbeat = settle('heartbeat', heartbeatCommand)
 export const complete = settle('complete', completeCommand)
 export const fail = settle('fail', failCommand)
 export const release = settle('release', releaseCommand)
+export const park = settle('park', parkCommand)
+
+export const callback = async ({ body, queue, params, caller, limits }: QueueCall<CallbackBody>): Promise<Handled> => {
+  const { key: callbackKey = '' } = params
+  if (!Name.is(callbackKey)) return E.left(invalid([{ path: 'key', message: `must be ${Name.name}` }]))
+  // What the payload consists of is checked when it is made canonical.
+  const content = prepareCallback(body.payload as Json | undefined)
+  if (E.isLeft(content)) return E.left(problemOf(content.left))
+  if (isOver(content.right, limits.taskBytesMax)) return E.left(tooLarge('payload', limits.taskBytesMax))
+  return replyWith(await queue.submit({ type: 'Callback', callbackKey, content: content.right }, caller), (answer) => JSON.stringify(answer))
+}
 
 /** Makes the answers to outcomes of one kind. Use one function per batch: it remembers the last time it printed. */
 const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
@@ -132,6 +154,7 @@ const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
         return availableAt === undefined ? `{"status":"${status}"}` : `{"status":"${status}","availableAt":"${iso(availableAt)}"}`
       }
       case 'release':
+      case 'park':
         return `{"status":"${(reply as Replies['Release']).status}"}`
     }
   }
@@ -139,7 +162,7 @@ const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
 
 // -------------------------------------------------------------------------------------- many at once
 
-const OneOutcome = t.union([outcomeBodies.heartbeat, outcomeBodies.complete, outcomeBodies.fail, outcomeBodies.release])
+const OneOutcome = t.union([outcomeBodies.heartbeat, outcomeBodies.complete, outcomeBodies.fail, outcomeBodies.release, outcomeBodies.park])
 const Outcomes = t.type({ outcomes: t.readonlyArray(OneOutcome) }, 'Outcomes')
 /** The body without its outcomes. Each outcome is checked on its own: an invalid one must not block the 499 others. */
 const Around = t.type({ outcomes: t.UnknownArray })
@@ -147,7 +170,7 @@ export type OutcomesBody = t.TypeOf<typeof Around>
 
 export const outcomesInput: Input<OutcomesBody> = { schema: Outcomes, check: validate(Around), mayBeAbsent: false }
 
-const Kind = t.keyof({ heartbeat: null, complete: null, fail: null, release: null }, 'kind: heartbeat, complete, fail or release')
+const Kind = t.keyof({ heartbeat: null, complete: null, fail: null, release: null, park: null }, 'kind: heartbeat, complete, fail, release or park')
 type Check = (input: unknown) => E.Either<ReadonlyArray<FieldError>, OutcomeBody>
 const checkOf = (kind: Kind, path = ''): Check => {
   // The types do not show it, but what this codec accepts is a member of the union.
@@ -159,14 +182,15 @@ const checks: Readonly<Record<Kind, Check>> = {
   complete: checkOf('complete'),
   fail: checkOf('fail'),
   release: checkOf('release'),
+  park: checkOf('park'),
 }
 
-/** Looks at `kind` first and then uses the codec of that kind: a union's errors would name all four kinds. */
+/** Looks at `kind` first and then uses the codec of that kind: a union's errors would name all kinds. */
 const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeBody> => {
   const kind: unknown = typeof input === 'object' && input !== null && 'kind' in input ? input.kind : undefined
   if (!Kind.is(kind)) {
     const path = `outcomes[${index}].kind`
-    const message = `${kind === undefined ? 'is required' : `${JSON.stringify(kind)} is unknown`}: heartbeat, complete, fail or release`
+    const message = `${kind === undefined ? 'is required' : `${JSON.stringify(kind)} is unknown`}: heartbeat, complete, fail, release or park`
     return E.left(invalid([{ path, message }]))
   }
   const checked = checks[kind](input)
@@ -191,7 +215,7 @@ export const outcomes = async ({ body, queue, caller, limits, meter }: QueueCall
     }
   }
   const done: ReadonlyArray<Outcome<Replies[CommandType]>> = await queue.submitAll(commands, caller)
-  const writers = { heartbeat: answerText('heartbeat'), complete: answerText('complete'), fail: answerText('fail'), release: answerText('release') }
+  const writers = { heartbeat: answerText('heartbeat'), complete: answerText('complete'), fail: answerText('fail'), release: answerText('release'), park: answerText('park') }
   let revision = queue.status().revision
   for (let i = 0; i < asked.length; i++) {
     const { index, kind } = asked[i] as (typeof asked)[number]

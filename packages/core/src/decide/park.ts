@@ -1,0 +1,54 @@
+/** Parks a task until a callback comes, and takes the callback (a person's approval, a webhook). */
+import * as E from 'fp-ts/lib/Either.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { reject, type Rejection } from '../rejections.js'
+import { knownAt } from '../retention.js'
+import { toInstant } from '../scalars.js'
+import type { TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
+import { heldBy } from './lookup.js'
+
+type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
+
+export const decidePark = (command: CommandOf<'Park'>, tables: Tables, { at }: Envelope): Decision =>
+  pipe(
+    heldBy(tables, command, at),
+    E.chain(({ task, lease }): Decision => {
+      const { callbackKey, timeoutSeconds, onTimeout = 'fail', checkpoint } = command
+      const rival = waitingFor(tables, callbackKey)
+      if (rival !== undefined) {
+        return E.left(reject('conflict', `${rival.id} already waits for the callback ${callbackKey}: use a key of the task's own, for example one with its id`))
+      }
+      const data = {
+        task: task.id,
+        agent: lease.agent,
+        token: lease.token,
+        callbackKey,
+        until: toInstant(at + Math.ceil(timeoutSeconds * 1_000)),
+        onTimeout,
+        ...(checkpoint === undefined ? {} : { checkpoint }),
+      }
+      return E.right([{ type: 'TaskParked', at, data }])
+    }),
+  )
+
+export const decideCallback = ({ callbackKey, content }: CommandOf<'Callback'>, tables: Tables, { at }: Envelope): Decision => {
+  const task = ownerOf(tables, callbackKey, at)
+  if (task === undefined) {
+    return E.left(reject('not-found', `no task of queue ${tables.queue} waits for the callback ${callbackKey}: its wait timed out, it was cancelled, or the key is wrong`))
+  }
+  // A repetition: the first one is what counts.
+  if (waitingFor(tables, callbackKey) === undefined) return E.right([])
+  return E.right([{ type: 'CallbackReceived', at, data: { task: task.id, callbackKey }, content }])
+}
+
+/** The task that waits for this callback. */
+const waitingFor = (tables: Tables, key: string): TaskRecord | undefined => {
+  const task = tables.byCallback.get(key)
+  return task?.status === 'waiting' && task.extras.parking?.key === key ? task : undefined
+}
+
+/** The task that waits for this callback, or has got it and is still known. */
+export const ownerOf = (tables: Tables, key: string, at: number): TaskRecord | undefined => knownAt(tables, tables.byCallback.get(key), at)
