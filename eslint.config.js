@@ -75,7 +75,7 @@ export default tseslint.config(
   {
     files: ['packages/core/**/*.ts'],
     rules: {
-      ...imports({ regex: only(fpTs, ioTs, noble, own), message: 'core may import only fp-ts/lib/*.js, io-ts, @noble/hashes and its own files.' }),
+      ...imports({ regex: only(fpTs, ioTs, noble, 'croner$', own), message: 'core may import only fp-ts/lib/*.js, io-ts, @noble/hashes, croner and its own files.' }),
       ...pure,
     },
   },

@@ -1,6 +1,7 @@
 /** Runs the README's examples as they are, against a server started in the way that it describes. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -61,6 +62,16 @@ const runBlock = async ({ language, code }: { readonly language: string; readonl
     await rm(file, { force: true })
   }
 }
+
+/** Pages whose examples are only run. Others have tests of their own below. */
+const pages = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md') && name !== 'outcomes.md')
+
+test.each(pages)('docs/%s: every example that it marks as runnable runs', async (page) => {
+  for (const example of await blocks(`docs/${page}`)) {
+    const { code, output } = await runBlock(example)
+    expect(code, `${example.code}\n${output}`).toBe(0)
+  }
+}, 300_000)
 
 describe('README', () => {
   test('every example that it marks as runnable runs', async () => {

@@ -105,6 +105,15 @@ const commandOf = (type: CommandType, pick: number, held: ReadonlyArray<{ readon
         assignment: { maxQueueScanBatch: 10 },
         breakers: { defaults: { failureThreshold: 100 + (pick % 5) }, overrides: { other: { cooldownSeconds: 1 }, gone: null } },
       })
+    case 'CreateSchedule':
+      return {
+        type, name: `s${pick % 5}`, timeZone: 'Europe/Berlin', missed: 'all', overlap: 'queue', ...(pick % 2 === 0 ? { cron: '*/5 * * * * *' } : { every: 2 }),
+        task: { type: 'work', payload: { a: [1, 'two'], content: ',"content":' }, description: 'd', metadata: { m: null }, priority: 'HIGH', requires: { skills: ['go'] }, timeout: 0.5, phase: 'TESTING' },
+      }
+    case 'ChangeSchedule':
+      return { type, name: `s${pick % 5}`, paused: pick % 3 === 0, missed: 'skip', overlap: 'skip', task: { type: 'work', priority: 3 } }
+    case 'RemoveSchedule':
+      return { type, name: `s${pick % 5}` }
     case 'Pause':
     case 'Resume':
     case 'DeleteQueue':

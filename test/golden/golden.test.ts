@@ -21,9 +21,9 @@ import {
   versionOf,
 } from '@daybook/core'
 import { expect, test } from 'vitest'
-import { everyDeduplicate, everyEvent, everyWait } from './history.js'
+import { everyDeduplicate, everyEvent, everySchedule, everyWait } from './history.js'
 
-const everything = (): ReadonlyArray<QueueEvent> => [...everyEvent(), ...everyWait()]
+const everything = (): ReadonlyArray<QueueEvent> => [...everyEvent(), ...everyWait(), ...everySchedule()]
 
 interface Recorded {
   readonly type: string
@@ -96,7 +96,7 @@ if (process.env['GOLDEN'] === 'write') {
     if (!existsSync(at(file))) writeFileSync(at(file), pretty(value))
   }
   for (const [type, examples] of examplesOfToday()) write(nameOf(type), examples)
-  for (const [name, history] of Object.entries({ 'every-event.4': everyEvent(), 'deduplicate.1': everyDeduplicate(), 'waits.1': everyWait() })) {
+  for (const [name, history] of Object.entries({ 'every-event.4': everyEvent(), 'deduplicate.1': everyDeduplicate(), 'waits.1': everyWait(), 'schedules.1': everySchedule() })) {
     const events = history.map(record)
     write(`histories/${name}.json`, { events, views: viewsOf(fold(events)) })
   }

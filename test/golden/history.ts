@@ -35,6 +35,18 @@ export const everyWait = (): ReadonlyArray<QueueEvent> => {
   return q.log
 }
 
+/** A schedule with every field and one with few, that run, wait, and are skipped. */
+export const everySchedule = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  const every = { type: 'report', payload: { of: 'day' }, description: 'The report', metadata: { source: 'plan' }, timeout: 30, maxRetries: 1, backoffSeconds: 5, ticketId: 'T-1', phase: 'TESTING' as const, tenant: 'acme', requires: { skills: ['sql'] }, parentTaskId: 'M1-001', priority: 'HIGH' as const }
+  q.do({ type: 'CreateSchedule', name: 'nightly', cron: '0 2 * * *', timeZone: 'Europe/Berlin', missed: 'all', overlap: 'queue', task: every })
+  q.do({ type: 'CreateSchedule', name: 'poll', every: 3_600, missed: 'skip', task: { type: 'poll' } })
+  q.wait(3 * 86_400)
+  q.do({ type: 'ChangeSchedule', name: 'poll', paused: true })
+  q.do({ type: 'RemoveSchedule', name: 'poll' })
+  return q.log
+}
+
 export const everyEvent = (): ReadonlyArray<QueueEvent> => {
   const q = new Queue()
   q.configure({ maxAttempts: 2 })

@@ -14,6 +14,7 @@ import {
   monotoneTime,
   viewsAreScans,
 } from './queue-checkers.js'
+import { scheduleRuns } from './schedule-checker.js'
 import type { Checker } from './world.js'
 
 export const checkers = {
@@ -35,6 +36,7 @@ export const checkers = {
   'INV-20': viewsAreScans,
   'INV-22': boundedSize,
   'INV-25': judgedAtItsInstant,
+  'INV-27': scheduleRuns,
 } as const satisfies Record<string, () => Checker>
 
 export type Invariant = keyof typeof checkers

@@ -1,7 +1,7 @@
 /** From the steps of a scenario to commands, by what the queue holds at the moment. */
 import type { Command } from '@daybook/core'
 import type { ShadowLease, ShadowTask } from '@daybook/core/testing'
-import { agents, at, callbackKeys, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
+import { agents, at, callbackKeys, scheduleNames, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 import type { World } from './world.js'
 
 /** The command of a step; `undefined` if there is nothing that it could be about. */
@@ -60,6 +60,14 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
     }
     case 'breaker':
       return { type: step.verb, taskType: at(taskTypes, step.type), reason: 'by hand' }
+    case 'schedule': {
+      const { kind: _, rule, task, ...fields } = step
+      const name = at(scheduleNames, step.name)
+      const definition = { ...fields, ...rule, name, task: { type: at(taskTypes, task), maxRetries: 1, timeout: 30, payload: { run: task } } }
+      return shadow.schedules.has(name) ? { type: 'ChangeSchedule', ...definition } : { type: 'CreateSchedule', ...definition }
+    }
+    case 'unschedule':
+      return { type: 'RemoveSchedule', name: at(scheduleNames, step.name) }
     case 'terminate':
       return {
         type: 'TerminateAgent',

@@ -72,6 +72,26 @@ const claimsToo = (status: 'pending' | 'blocked' | 'in-progress') =>
 
 export const defects: ReadonlyArray<Defect> = [
   {
+    breaks: 'INV-27',
+    by: 'a run without its task',
+    system: deciding((events, _, command) => (command.type === 'Tick' ? events.filter(({ type }) => type !== 'TaskEnqueued') : events)),
+  },
+  {
+    breaks: 'INV-27',
+    by: 'a run that is left out, and the next one is not',
+    system: deciding((events) => events.filter((event, i) => event.type !== 'ScheduleSkipped' && !(event.type === 'TaskEnqueued' && events[i - 1]?.type === 'ScheduleSkipped'))),
+  },
+  {
+    breaks: 'INV-27',
+    by: 'a run that does not wait for the one before',
+    system: folding((event) => (event.type === 'ScheduleHeld' ? { ...event, type: 'ScheduleSkipped', data: { ...event.data, why: 'overlap' } } : event)),
+  },
+  {
+    breaks: 'INV-27',
+    by: 'a run that happens, and is due again',
+    system: folding((event) => (event.type === 'ScheduleRan' ? undefined : event)),
+  },
+  {
     breaks: 'INV-8',
     by: 'a bulk cancel that leaves those that depend on what it cancels',
     system: deciding((events, _, command) =>

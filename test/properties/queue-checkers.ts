@@ -313,7 +313,7 @@ export const viewsAreScans = (): Checker => ({
       return status === 'scheduled' ? [task.delayedUntil] : shadow.isHeld(task) ? [task.lease?.expiresAt ?? 0] : []
     })
     const cooling = [...shadow.breakers.values()].flatMap((b) => (b.state === 'open' && b.halfOpenAt !== 0 ? [b.halfOpenAt] : []))
-    const due = [...dues, ...cooling]
+    const due = [...dues, ...cooling, ...shadow.schedules.dueTimes()]
     same(nextDue(state), due.length === 0 ? undefined : Math.min(...due), 'next due')
   },
 })

@@ -13,6 +13,8 @@ export const tenants = ['acme', 'zen'] as const
 /** Weights that divide the cost of a lease, one that does not, and none. */
 const weight = fc.constantFrom(null, 0.5, 2, 3, 11)
 
+export const scheduleNames = ['nightly', 'poll'] as const
+
 /** What a step addresses by this index. */
 export const at = <T>(list: ReadonlyArray<T>, index: number): T => list[index % list.length] as T
 
@@ -74,6 +76,17 @@ export type Step =
   | { readonly kind: 'delete' }
   | { readonly kind: 'review'; readonly verb: 'Retry' | 'Discard'; readonly pick: number | null; readonly type: number }
   | { readonly kind: 'breaker'; readonly verb: 'OpenBreaker' | 'CloseBreaker'; readonly type: number }
+  /** Creates a schedule, or changes the one of this name. */
+  | {
+      readonly kind: 'schedule'
+      readonly name: number
+      readonly rule: { readonly cron: string } | { readonly every: number }
+      readonly missed: 'skip' | 'once' | 'all'
+      readonly overlap: 'allow' | 'skip' | 'queue'
+      readonly paused: boolean
+      readonly task: number
+    }
+  | { readonly kind: 'unschedule'; readonly name: number }
   | { readonly kind: 'terminate'; readonly agent: number }
   | { readonly kind: 'configure'; readonly patch: SettingsPatch }
   | { readonly kind: 'pause' | 'resume' | 'tick' | 'mark' | 'release' | 'reload' }
@@ -232,6 +245,19 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       type: fc.nat({ max: taskTypes.length - 1 }),
     }),
   ],
+  [
+    2,
+    fc.record({
+      kind: fc.constant('schedule' as const),
+      name: fc.nat({ max: 1 }),
+      rule: fc.constantFrom({ every: 7 }, { every: 90 }, { every: 5_000 }, { cron: '*/5 * * * *' }, { cron: '0 3 * * *' }, { cron: '*/20 * * * * *' }),
+      missed: fc.constantFrom('skip' as const, 'once' as const, 'all' as const),
+      overlap: fc.constantFrom('allow' as const, 'skip' as const, 'queue' as const, 'queue' as const),
+      paused: fc.constantFrom(false, false, false, true),
+      task: fc.nat({ max: taskTypes.length - 1 }),
+    }),
+  ],
+  [2, fc.record({ kind: fc.constant('unschedule' as const), name: fc.nat({ max: 1 }) })],
   [2, fc.record({ kind: fc.constant('terminate' as const), agent: fc.nat({ max: agents.length - 1 }) })],
   [2, fc.record({ kind: fc.constant('configure' as const), patch: settingsPatch })],
   [1, fc.constantFrom<Step>({ kind: 'pause' })],

@@ -161,6 +161,7 @@ export class World {
     this.checker.note?.(event)
     this.count(event.type)
     if ('cause' in event.data) this.count(`${event.type}: ${event.data.cause}`)
+    if (event.type === 'ScheduleSkipped') this.count(`ScheduleSkipped: ${event.data.why}`)
     if (event.type === 'DeadLettered') this.count(`DeadLettered: ${event.data.reason}`)
     if (event.type === 'ParkTimedOut') this.count(`ParkTimedOut: ${event.data.onTimeout}`)
     if (event.type === 'TaskParked' && this.shadow.task(event.data.task)?.lease?.probe === true) this.count('parked probe')

@@ -18,6 +18,7 @@ import {
   type QueueEvent,
   type QueueState,
   type Replies,
+  scheduleOf,
 } from '@daybook/core'
 import { isDeepStrictEqual } from 'node:util'
 
@@ -89,7 +90,9 @@ const isManual = (type: 'BreakerOpened' | 'BreakerClosed') => (event: QueueEvent
 const isCallback = (event: QueueEvent, { callbackKey }: CommandOf<'Callback'>): boolean => event.type === 'CallbackReceived' && event.data.callbackKey === callbackKey
 
 /** Events that a tick may append. */
-const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'RetryScheduled', 'BreakerOpened']
+const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued']
+
+const setsSchedule = (event: QueueEvent, { name }: { readonly name: string }): boolean => event.type === 'ScheduleSet' && event.data.name === name
 
 const rules: { readonly [T in CommandType]: Rule<T> } = {
   Enqueue: {
@@ -177,6 +180,13 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     replyMatches: ({ value, state }) => isDeepStrictEqual(value, headOf(state()).settings),
     mayAppendNothing: ({ command, state }) => isDeepStrictEqual(patchSettings(headOf(state()).settings, command.patch), headOf(state()).settings),
   },
+  CreateSchedule: {
+    records: setsSchedule,
+    replyMatches: ({ command, value, state }) => value.name === command.name && value.task.type === scheduleOf(state(), command.name)?.task.type,
+    mayAppendNothing: ({ command, state }) => scheduleOf(state(), command.name) !== undefined,
+  },
+  ChangeSchedule: { records: setsSchedule, mayAppendNothing: ({ command, state }) => scheduleOf(state(), command.name) !== undefined },
+  RemoveSchedule: { records: (event, { name }) => event.type === 'ScheduleRemoved' && event.data.name === name },
   Pause: { records: (event) => event.type === 'QueuePaused', mayAppendNothing: ({ state }) => headOf(state()).paused !== null },
   Resume: { records: (event) => event.type === 'QueueResumed', mayAppendNothing: ({ state }) => headOf(state()).paused === null },
   DeleteQueue: { records: (event) => event.type === 'QueueDeleted', mayAppendNothing: ({ state }) => headOf(state()).deleted !== null },

@@ -1,6 +1,6 @@
 /** Tests of the audit itself: it accepts an honest engine, and catches each kind of acknowledgement without an event. */
 import type { QueueEngine } from '@daybook/adapters/engine'
-import { type ClaimedTask, type Command, type CommandOf, type CommandType, commandCodecs, type Replies } from '@daybook/core'
+import { type ClaimedTask, type Command, type CommandOf, type CommandType, commandCodecs, type Replies, type ScheduleView } from '@daybook/core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { answersMatchLog, type LogEntry, readLog, type Exchange } from './audit.js'
 import { claim, complete, configure, enqueue, fail, heartbeat, logOf, ok, openQueue, task } from './queue.js'
@@ -65,6 +65,9 @@ beforeAll(async () => {
   await send({ type: 'OpenBreaker', taskType: 'work', reason: 'by hand' })
   await send({ type: 'CloseBreaker', taskType: 'work', reason: 'by hand' })
   await send({ type: 'CloseBreaker', taskType: 'work', reason: 'by hand' })
+  for (let i = 0; i < 2; i++) await send({ type: 'CreateSchedule', name: 'nightly', cron: '0 2 * * *', task: { type: 'report' } })
+  for (let i = 0; i < 2; i++) await send({ type: 'ChangeSchedule', name: 'nightly', paused: true })
+  for (let i = 0; i < 2; i++) await send({ type: 'RemoveSchedule', name: 'nightly' })
   await send({ type: 'TerminateAgent', agent: 'cy', reason: 'gone' })
   await send({ type: 'TerminateAgent', agent: 'cy', reason: 'gone' })
   for (const type of ['Pause', 'Pause', 'Resume', 'Resume'] as const) await send({ type, reason: 'lunch' })
@@ -81,10 +84,11 @@ test('INV-16, INV-19: an honest engine passes with every type of command, also w
   const types = new Set(honest.map(({ command }) => command.type))
   expect([...types].sort()).toEqual(Object.keys(commandCodecs).sort())
   const silent = new Set(honest.filter(({ id, outcome }) => outcome._tag === 'Right' && !log.some(({ command }) => command === id)).map(({ command }) => command.type))
-  expect([...silent].sort()).toEqual(['Callback', 'Cancel', 'CancelAll', 'Complete', 'Configure', 'DeleteQueue', 'Discard', 'Enqueue', 'Import', 'Pause', 'Resume', 'Retry', 'Tick'])
+  expect([...silent].sort()).toEqual(['Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Import', 'Pause', 'Resume', 'Retry', 'Tick'])
 })
 
 type Fake<T extends CommandType> = () => readonly [command: CommandOf<T>, value: Replies[T]]
+const scheduled: ScheduleView = { name: 'hourly', every: 3_600, timeZone: 'UTC', missed: 'once', overlap: 'allow', paused: false, task: { type: 'report' }, next: [], last: [] }
 const claimant = () => held3(held)
 
 /** For each type of command, acknowledgements of commands that are not in the log. A new type without one does not compile. */
@@ -123,6 +127,9 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   CloseBreaker: [() => [{ type: 'CloseBreaker', taskType: 'work', reason: 'by hand' }, null]],
   TerminateAgent: [() => [{ type: 'TerminateAgent', agent: 'dot', reason: 'gone' }, { tasks: [], remaining: 0 }]],
   Configure: [() => [configure({ maxAttempts: 7 }), ok(honest[0]!.outcome as never)]],
+  CreateSchedule: [() => [{ type: 'CreateSchedule', name: 'hourly', every: 3_600, task: { type: 'report' } }, scheduled]],
+  ChangeSchedule: [() => [{ type: 'ChangeSchedule', name: 'hourly', paused: true }, scheduled]],
+  RemoveSchedule: [() => [{ type: 'RemoveSchedule', name: 'hourly' }, null]],
   Pause: [() => [{ type: 'Pause', reason: 'lunch' }, null]],
   Resume: [],
   DeleteQueue: [() => [{ type: 'DeleteQueue', reason: 'a slip' }, null]],

@@ -20,9 +20,10 @@ import {
   Token,
   TypePattern,
 } from './scalars.js'
+import { Interval, MissedRuns, OverlappingRuns, ScheduleName } from './schedules.js'
 import { SettingsPatch } from './settings.js'
 import { KeptFailure, ParkRequest, Phase, Status } from './task.js'
-import { preparedCodecs } from './task-fields.js'
+import { preparedCodecs, ScheduledTask } from './task-fields.js'
 
 /** A task prepared for the decision: id, key and content text are determined, defaults are not. */
 export const PreparedTask = t.intersection(
@@ -92,6 +93,15 @@ const review = t.intersection([
   t.type({ reviewer: Text, reason: Text }),
   t.partial({ task: TaskRef, filter: DeadLetterFilter }),
 ])
+/** The fields of a schedule besides its name and its task. */
+export const scheduleFields = {
+  cron: Name,
+  every: Interval,
+  timeZone: Name,
+  missed: MissedRuns,
+  overlap: OverlappingRuns,
+  paused: t.boolean,
+}
 const tag = <T extends string>(type: T) => t.type({ type: t.literal(type) })
 
 export const commandCodecs = {
@@ -143,6 +153,11 @@ export const commandCodecs = {
   CloseBreaker: t.intersection([tag('CloseBreaker'), t.type({ taskType: TaskType, reason: Text })]),
   TerminateAgent: t.intersection([tag('TerminateAgent'), t.type({ agent: AgentId, reason: Text })]),
   Configure: t.intersection([tag('Configure'), t.type({ patch: SettingsPatch })]),
+  /** Without `every` a `cron` is needed. Defaults: time zone UTC, `missed: once`, `overlap: allow`. */
+  CreateSchedule: t.intersection([tag('CreateSchedule'), t.type({ name: ScheduleName, task: ScheduledTask }), t.partial(scheduleFields)]),
+  /** What is not given stays as it is. */
+  ChangeSchedule: t.intersection([tag('ChangeSchedule'), t.type({ name: ScheduleName }), t.partial({ ...scheduleFields, task: ScheduledTask })]),
+  RemoveSchedule: t.intersection([tag('RemoveSchedule'), t.type({ name: ScheduleName })]),
   Pause: t.intersection([tag('Pause'), t.type({ reason: Text })]),
   Resume: t.intersection([tag('Resume'), t.type({ reason: Text })]),
   /** Deletes the queue, which must have no unfinished tasks. Its next event creates it again. */

@@ -11,9 +11,11 @@ import { AgentId, Count, Instant, integer, Name, RecordedText as Text, TaskId, T
 import { RecordedJson as Json } from './json.js'
 import { SettingsPatch } from './settings.js'
 import { OnTimeout, RecordedFailure as Failure } from './task.js'
-import { TaskFacts } from './task-fields.js'
+import { RecordedScheduledTask, TaskFacts } from './task-fields.js'
+import { Interval, MissedRuns, OverlappingRuns, ScheduleName, SkipReason } from './schedules.js'
 
 const lease = { task: TaskId, agent: AgentId, token: Token }
+const due = { name: ScheduleName, dueAt: Instant }
 const review = { task: TaskId, reviewer: Text, reason: Text }
 
 /** Why an attempt ended without a report of the agent. `agent-terminated` is only in old logs: see `ClaimRevoked`. */
@@ -85,6 +87,26 @@ export const eventCodecs = {
     t.type({ taskType: TaskType, cause: t.keyof({ 'probe-succeeded': null, manual: null }) }),
     t.partial({ reason: Text }),
   ]),
+  /** A schedule was set or changed. Either `cron` or `every` (seconds) is there. Without `nextAt` it is never due. */
+  ScheduleSet: t.intersection([
+    t.type({
+      name: ScheduleName,
+      timeZone: t.string,
+      missed: MissedRuns,
+      overlap: OverlappingRuns,
+      paused: t.boolean,
+      /** The task that it enqueues. */
+      template: RecordedScheduledTask,
+    }),
+    t.partial({ cron: t.string, every: Interval, nextAt: Instant }),
+  ]),
+  ScheduleRemoved: t.type({ name: ScheduleName }),
+  /** A schedule was due at `dueAt`: the next event enqueues its task. It is due next at `nextAt`; without that, never. */
+  ScheduleRan: t.intersection([t.type({ ...due, task: TaskId }), t.partial({ nextAt: Instant })]),
+  /** It was due at `dueAt` and enqueued nothing. With `since`, the same is true of all instants from that one on. */
+  ScheduleSkipped: t.intersection([t.type({ ...due, why: SkipReason }), t.partial({ since: Instant, nextAt: Instant })]),
+  /** It was due at `dueAt`, and will run when its run before has ended. */
+  ScheduleHeld: t.intersection([t.type(due), t.partial({ nextAt: Instant })]),
   AgentTerminated: t.type({ agent: AgentId, reason: Text }),
   QueueConfigured: t.type({ patch: SettingsPatch }),
   QueuePaused: t.type({ reason: Text }),

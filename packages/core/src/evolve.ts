@@ -9,6 +9,7 @@ import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/br
 import { on, rest } from './fold/change.js'
 import { callbackReceived, parkTimedOut, taskParked } from './fold/park.js'
 import { claimed, claimExpired, claimReturned, claimRevoked, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
+import { scheduleCame, scheduleRemoved, scheduleSet, wakeSchedule } from './fold/schedules.js'
 import { freeKey, passTime } from './retention.js'
 import { patchSettings, settingsDefault } from './settings.js'
 import { isHeld, noTasks } from './state.js'
@@ -28,6 +29,7 @@ export const apply = (tables: Tables, event: QueueEvent): void => {
   passTime(tables)
   tables.ready.settle(placedMax)
   applyTo(tables, event)
+  if (tables.schedules.isAnyWaiting) wakeSchedule(tables, event)
   // Any event after the deletion creates the queue again.
   if (event.type !== 'QueueDeleted' && head.misfits === misfits) head.deleted = null
 }
@@ -107,6 +109,14 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       tables.head.paused = null
       tables.ready.wakeAll()
       return
+    case 'ScheduleSet':
+      return scheduleSet(tables, event)
+    case 'ScheduleRemoved':
+      return scheduleRemoved(tables, event)
+    case 'ScheduleRan':
+    case 'ScheduleSkipped':
+    case 'ScheduleHeld':
+      return scheduleCame(tables, event)
     case 'QueueDeleted':
       return queueDeleted(tables, event)
   }
@@ -173,6 +183,7 @@ const queueDeleted = (tables: Tables, event: EventOf<'QueueDeleted'>): void => {
     return
   }
   tables.forgetAll()
+  for (const { name } of tables.schedules.all()) tables.schedules.remove(name)
   const before = head.settings
   head.settings = settingsDefault
   tables.reorder(before)

@@ -112,11 +112,9 @@ export const Json: t.Type<Json> = jsonType(strictly)
 /** JSON as it may have been recorded by earlier versions. */
 export const RecordedJson: t.Type<Json> = jsonType(asRecorded)
 
+const isObject = (value: Json): value is { readonly [key: string]: Json } => typeof value === 'object' && value !== null && !Array.isArray(value)
 /** A JSON object. */
-export const JsonObject = t.refinement(
-  Json,
-  (value): value is { readonly [key: string]: Json } =>
-    typeof value === 'object' && value !== null && !Array.isArray(value),
-  'JSON object',
-)
+export const JsonObject = t.refinement(Json, isObject, 'JSON object')
+/** A JSON object as it may have been recorded by earlier versions. */
+export const RecordedObject = t.refinement(RecordedJson, isObject, 'JSON object')
 export type JsonObject = t.TypeOf<typeof JsonObject>

@@ -4,6 +4,8 @@ import type { EventOf, QueueEvent } from './events.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
 import { KnownTasks } from './retention.js'
+import type { Schedule } from './schedules.js'
+import { type ScheduleView, viewOfSchedule } from './schedule-view.js'
 import type { Settings } from './settings.js'
 import type { Parking, TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
@@ -146,6 +148,9 @@ export interface Replies {
     readonly remaining: number
   }
   readonly Configure: Settings
+  readonly CreateSchedule: ScheduleView
+  readonly ChangeSchedule: ScheduleView
+  readonly RemoveSchedule: null
   readonly Pause: null
   readonly Resume: null
   readonly DeleteQueue: null
@@ -208,6 +213,10 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
       }
     case 'Configure':
       return tables.head.settings
+    case 'CreateSchedule':
+    case 'ChangeSchedule':
+      return viewOfSchedule(tables.schedules.get(command.name) as Schedule)
+    case 'RemoveSchedule':
     case 'OpenBreaker':
     case 'CloseBreaker':
     case 'Pause':

@@ -7,6 +7,7 @@
  */
 import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import { policyOf } from './ready/policy.js'
+import type { Schedule } from './schedules.js'
 import type { ShareEntry } from './ready/fair-share.js'
 import type { Breaker, Group, Head, TaskRecord } from './state.js'
 import { sortedByKey } from './sorted-list.js'
@@ -22,6 +23,7 @@ type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
   readonly groups: ReadonlyArray<readonly [string, Phase | null, ReadonlyArray<string>, string | null]>
   readonly turns: ReadonlyArray<ShareEntry>
+  readonly schedules: ReadonlyArray<Schedule>
   readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
 }
 
@@ -66,6 +68,7 @@ const headPage = (tables: Tables): SnapshotPage => {
     queue: tables.queue,
     groups: tables.sortedGroups().map((group) => [group.type, group.phase ?? null, group.skills, group.tenant ?? null]),
     turns: tables.shares.entries(),
+    schedules: tables.schedules.all(),
     breakers: [...tables.breakers.values()]
       .sort(byType)
       .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
@@ -87,7 +90,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, seed)
-    const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, ...fields } = head
+    const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, schedules, ...fields } = head
     Object.assign(tables.head, fields)
     tables.ready.reorder(policyOf(tables.head.settings))
     groups = groupTexts.map(([type, phase, skills, tenant]) =>
@@ -95,6 +98,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     )
     breakers = breakerTexts
     turns = turnTexts
+    for (const schedule of schedules) tables.schedules.put(schedule)
   }
 
   const readTasks = (page: SnapshotPage): void => {

@@ -11,6 +11,7 @@ import { isTypeShut } from './gates.js'
 import { FairShare } from './ready/fair-share.js'
 import { policyOf } from './ready/policy.js'
 import { ReadyIndex } from './ready/ready-index.js'
+import { Schedules } from './schedules.js'
 import { UndoLog } from './undo-log.js'
 import { type Settings, settingsDefault } from './settings.js'
 import { SortedList, sortedByKey } from './sorted-list.js'
@@ -93,6 +94,7 @@ export class Tables {
   readonly breakers = new Map<string, Breaker>()
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
+  readonly schedules = new Schedules(this.undoLog)
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   /** Walks in progress: each is notified before a task changes. */
   readonly walks: Array<TaskWalk> = []

@@ -3,8 +3,8 @@
  * {@link taskFields}. Commands, events, state, views, the HTTP API, the client's types and the import follow from this table.
  */
 import * as t from 'io-ts'
-import { Json, JsonObject } from './json.js'
-import { Count, Instant, integer, Name, PositiveSeconds, Priority, Seconds, TaskId, TaskType, Text } from './scalars.js'
+import { Json, JsonObject, RecordedJson, RecordedObject } from './json.js'
+import { Count, Instant, integer, Name, PositiveSeconds, Priority, RecordedText, Seconds, TaskId, TaskType, Text } from './scalars.js'
 import { Deduplicate, Dependencies, Phase, PriorityName, retriesMax } from './task.js'
 
 interface Field {
@@ -121,6 +121,27 @@ export type NewTask = t.TypeOf<typeof NewTask>
 export const newTaskKeys: ReadonlySet<string> = new Set(NewTask.types.flatMap(({ props }) => Object.keys(props)))
 
 export const preparedCodecs = codecsOf(preparedFields)
+
+/** What a schedule cannot give to each of its tasks: points in time, other tasks, and a rule for duplicates, of which there are none. */
+const unscheduled = ['deduplicate', 'dependencies', 'availableAt', 'deadlineAt'] as const
+const inSchedule = without(without(names, unscheduled), ['skills'])
+/** The fields of a schedule's task that a prepared task has under the same name. */
+export const preparedInSchedule = without(inSchedule, fieldsWith({ kept: 'log' }))
+
+/** The task that a schedule enqueues at each run: a new task without id, key, dependencies and times. */
+export const ScheduledTask = t.intersection(
+  [t.type({ type: TaskType }), t.partial({ ...codecsOf(inSchedule), priority: optional.priority, requires: optional.requires })],
+  'scheduled task',
+)
+export type ScheduledTask = t.TypeOf<typeof ScheduledTask>
+/** The same as it may have been recorded by earlier versions, under weaker rules. */
+export const RecordedScheduledTask: t.Type<ScheduledTask, unknown> = t.intersection(
+  [
+    t.type({ type: TaskType }),
+    t.partial({ ...codecsOf(inSchedule), payload: RecordedJson, description: RecordedText, metadata: RecordedObject, priority: optional.priority, requires: optional.requires }),
+  ],
+  'recorded scheduled task',
+)
 
 /** A task without its content. Part of every `TaskEnqueued`. */
 export const TaskFacts = t.intersection(

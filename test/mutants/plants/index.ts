@@ -10,6 +10,7 @@ import { memoryPlants } from './memory.js'
 import { outcomePlants } from './outcomes.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
+import { schedulePlants } from './schedules.js'
 import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
 import { tablePlants } from './tables.js'
@@ -24,6 +25,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...explainPlants,
   ...redactPlants,
   ...outcomePlants,
+  ...schedulePlants,
   ...enginePlants,
   ...timePlants,
   ...sqlitePlants,

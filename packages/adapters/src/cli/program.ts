@@ -20,6 +20,7 @@ import { pauseCommand, resumeCommand } from './commands/pause.js'
 import { queuesCommand } from './commands/queues.js'
 import { resultCommand } from './commands/result.js'
 import { serveCommand } from './commands/serve.js'
+import { schedulesCommand } from './commands/schedules.js'
 import { completeCommand, failCommand, heartbeatCommand, releaseCommand } from './commands/settle.js'
 import { settingsCommand } from './commands/settings.js'
 import { showCommand } from './commands/show.js'
@@ -35,7 +36,7 @@ const commands = [
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   parkCommand, callbackCommand,
   dlqCommand, breakersCommand, agentsCommand,
-  queuesCommand, settingsCommand, pauseCommand, resumeCommand,
+  queuesCommand, settingsCommand, pauseCommand, resumeCommand, schedulesCommand,
   importCommand, exportCommand, doctorCommand,
 ]
 

@@ -8,6 +8,7 @@ import type { ExplainFor, Explanation } from './explanation.js'
 import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './gather.js'
 import { type CallOptions, type ClientOptions, type Configured, configure } from './options.js'
 import { ndjson } from './ndjson.js'
+import type { Schedules, ScheduleView } from './schedules.js'
 import { taskTextOf } from './task-text.js'
 import { createTransport, type HttpRequest } from './transport.js'
 import type * as W from './types.js'
@@ -131,6 +132,7 @@ export interface DaybookClient {
     /** Changes some settings; the others stay. */
     readonly patch: (patch: W.SettingsPatch, options?: CallOptions) => Promise<W.Settings>
   }
+  readonly schedules: Schedules
   /** No task is claimed until {@link DaybookClient.resume}. */
   readonly pause: (reason: string, options?: CallOptions) => Promise<void>
   readonly resume: (reason: string, options?: CallOptions) => Promise<void>
@@ -196,6 +198,7 @@ const queueClient = (
 ): { readonly client: DaybookClient; readonly finish: () => Promise<void> } => {
   const base = `/api/queues/${encodeURIComponent(queue)}`
   const taskPath = (id: string): string => `${base}/tasks/${encodeURIComponent(id)}`
+  const schedulePath = (name: string): string => `${base}/schedules/${encodeURIComponent(name)}`
   const { json, once } = calls
 
   const get = <T>(path: string, options?: CallOptions): Promise<T> => json<T>({ method: 'GET', path }, 'safe', options)
@@ -356,6 +359,13 @@ const queueClient = (
     settings: {
       get: (options) => get(`${base}/settings`, options),
       patch: async (patch, options) => json({ method: 'PATCH', path: `${base}/settings`, body: bodyOf(patch) }, 'safe', options),
+    },
+    schedules: {
+      list: async (options) => (await get<{ readonly schedules: ReadonlyArray<ScheduleView> }>(`${base}/schedules`, options)).schedules,
+      get: (name, options) => get(schedulePath(name), options),
+      create: (name, schedule, options) => post(`${base}/schedules`, { name, ...schedule }, options, 'safe'),
+      change: (name, patch, options) => json({ method: 'PATCH', path: schedulePath(name), body: bodyOf(patch) }, 'safe', options),
+      remove: async (name, options) => void (await json({ method: 'DELETE', path: schedulePath(name) }, 'unsent', options)),
     },
     pause: async (reason, options) => void (await post(`${base}/pause`, { reason }, options, 'safe')),
     resume: async (reason, options) => void (await post(`${base}/resume`, { reason }, options, 'safe')),

@@ -8,6 +8,7 @@ import {
   type Command,
   decide,
   type Decision,
+  type EventType,
   headOf,
   keepShape,
   nextForgotten,
@@ -313,10 +314,13 @@ const isNew = (state: QueueState): boolean => {
   return revision < 0 || deleted !== null
 }
 
+/** The events with which a tick answers a timer. Those after each are its consequences. */
+const ofTimers: ReadonlySet<string> = new Set<EventType>(['ClaimExpired', 'TaskDue', 'ParkTimedOut', 'BreakerHalfOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld'])
+
 /** The first half of a tick's events, cut before an event of an expired timer, so that its consequences stay with it. */
 const firstHalf = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<QueueEvent> => {
   const starts = events.flatMap(({ type }, index) =>
-    type === 'ClaimExpired' || type === 'TaskDue' || type === 'BreakerHalfOpened' ? [index] : [],
+    ofTimers.has(type) ? [index] : [],
   )
   return starts.length > 1 ? events.slice(0, starts[Math.ceil(starts.length / 2)]) : []
 }

@@ -59,7 +59,7 @@ export interface Input<A> {
 
 export type ReadBody = (bytes: Buffer) => unknown
 
-export const input = <A>(codec: t.Type<A>, { mayBeAbsent = false, root = '' } = {}): Input<A> => ({
+export const input = <A>(codec: t.Type<A, unknown>, { mayBeAbsent = false, root = '' } = {}): Input<A> => ({
   schema: codec,
   check: validate(codec, root),
   mayBeAbsent,

@@ -12,6 +12,7 @@ import * as work from './handle/work.js'
 import type { HttpLimits } from './limits.js'
 import * as q from './query.js'
 import { type Call, type Handled, input, queueRoute, type Role, type Route, serverRoute } from './route.js'
+import { scheduleRoutes } from './schedule-routes.js'
 import * as w from './wire.js'
 
 export interface Served {
@@ -189,6 +190,8 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       summary: 'The log: a page of JSON, or, with `Accept: application/x-ndjson`, all of it with one event per line.',
       query: input(q.eventsQuery(pageMax), { root: 'query' }), answers: { 200: a.EventsAnswer }, lines: true, handle: log.events,
     }),
+
+    ...scheduleRoutes(of),
 
     // ------------------------------------------------------------------------------- the server
     serverRoute({

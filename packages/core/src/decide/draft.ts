@@ -18,6 +18,8 @@ export class Draft {
   /** Failures that this command has added, and breakers that it has opened. */
   private readonly added = new Map<string, number>()
   private readonly opened = new Set<string>()
+  /** Tasks that this command has added. */
+  private newTasks = 0
 
   constructor(
     readonly tables: Tables,
@@ -30,6 +32,12 @@ export class Draft {
 
   get at(): number {
     return this.envelope.at
+  }
+
+  /** The number of a task that this command adds. */
+  takeNumber(): number {
+    this.newTasks++
+    return this.tables.head.lastNumber + this.newTasks
   }
 
   /** The lease ended without a report. This counts as an attempt and a retry, without backoff (LK-08). */

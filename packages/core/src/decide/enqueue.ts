@@ -94,7 +94,8 @@ const earlierTasks = <T extends PreparedTask>(fresh: ReadonlyArray<T>, expected:
   byKey: new TextIndex((index) => fresh[index], (task) => task.idempotencyKey, seed, expected),
 })
 
-const factsOf = (task: PreparedTask, idempotencyKey: string, number: number, tables: Tables): TaskFacts => {
+/** The facts of a new task. `number`: the next one of the queue. */
+export const factsOf = (task: PreparedTask, idempotencyKey: string, number: number, tables: Tables): TaskFacts => {
   const { defaults } = tables.head.settings
   const facts: Facts = {
     task: task.id,

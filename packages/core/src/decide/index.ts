@@ -14,6 +14,7 @@ import { decideDiscard, decideRetry } from './dead-letters.js'
 import { decideDeleteQueue } from './delete-queue.js'
 import { decideEnqueue, decideImport } from './enqueue.js'
 import { decideCallback, decidePark } from './park.js'
+import { decideChangeSchedule, decideCreateSchedule, decideRemoveSchedule } from './schedules.js'
 import { decideComplete, decideFail, decideHeartbeat, decideRelease } from './settle.js'
 import { decideTerminateAgent, decideTick } from './tick.js'
 
@@ -74,6 +75,12 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       return E.right(tables.head.paused === null ? [] : [{ type: 'QueueResumed', at, data: { reason: command.reason } }])
     case 'DeleteQueue':
       return decideDeleteQueue(command, tables, envelope)
+    case 'CreateSchedule':
+      return decideCreateSchedule(command, tables, envelope)
+    case 'ChangeSchedule':
+      return decideChangeSchedule(command, tables, envelope)
+    case 'RemoveSchedule':
+      return decideRemoveSchedule(command, tables, envelope)
     case 'Tick':
       return decideTick(command, tables, envelope)
   }

@@ -6,6 +6,7 @@ import { reject, type Rejection } from '../rejections.js'
 import { isHeld } from '../state.js'
 import type { Tables } from '../tables.js'
 import { Draft } from './draft.js'
+import { runSchedules } from './schedules.js'
 
 /** Maximum number of tasks in one tick. The others are due again at once. */
 export const tickMax = 1_000
@@ -34,18 +35,21 @@ export const decideTick = (
     settled++
     draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : 'lease-expired')
   }
+  runSchedules(draft)
   return E.right(draft.events)
 }
 
 /** When the first lease ends, in milliseconds since 1970; `undefined` when there is none. */
 export const nextLeaseEnd = (tables: Tables): number | undefined => tables.leaseEnds.first()?.lease?.expiresAt
 
-/** When anything but a lease ends by itself next: a delay, the wait for a callback, or the time that a breaker stays open. `undefined` for never. */
+/** When anything but a lease ends by itself next: a delay, the wait for a callback, the time that a breaker stays open, or the wait of a schedule. `undefined` for never. */
 export const nextOther = (tables: Tables): number | undefined => {
   const task = tables.delays.first()?.delayedUntil
   const breaker = tables.cooling.first()?.halfOpenAt
-  return task === undefined ? breaker : breaker === undefined ? task : Math.min(task, breaker)
+  return earliest(task, earliest(breaker, tables.schedules.nextDue()))
 }
+
+const earliest = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined ? b : b === undefined ? a : Math.min(a, b))
 
 export const decideTerminateAgent = (
   command: CommandOf<'TerminateAgent'>,

@@ -5,6 +5,7 @@
  */
 import { QueueState } from '../queue-state.js'
 import { FairShare } from '../ready/fair-share.js'
+import { Schedules } from '../schedules.js'
 import { SortedList } from '../sorted-list.js'
 import type { Breaker, Group, TaskRecord, TenantShare } from '../state.js'
 import type { Tables } from '../tables.js'
@@ -66,6 +67,12 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
       into.push(sign.line)
       addRecord(into, share)
     }
+  } else if (value instanceof Schedules) {
+    for (const schedule of value.all()) {
+      into.push(sign.line)
+      addObject(into, { ...schedule, isWaiting: value.waitingFor(schedule.held?.after ?? '') === schedule })
+    }
+    addList(into, [...value.due].map(({ name }) => name))
   } else if (value instanceof TextIndex) addIndex(into, value as TextIndex<TaskRecord>, tables)
   else if (value instanceof Map) {
     for (const [key, member] of sortedEntries(value as ReadonlyMap<string, unknown>)) {

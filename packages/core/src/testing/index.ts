@@ -1,5 +1,6 @@
 /** For tests of Daybook and of programs that use it: a second, naive fold, and the text of a state. */
 export { Shadow, type ShadowBreaker, type ShadowLease, type ShadowPick, type ShadowTask } from './shadow.js'
+export type { ShadowSchedule } from './shadow-schedules.js'
 export { type Sizes, sizesOf, tasksHeld } from './sizes.js'
 export { areSame, type Contents, contentsOf } from './contents.js'
 export { differenceOf, textOf, textOfContents } from './text.js'

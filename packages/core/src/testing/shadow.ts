@@ -7,6 +7,7 @@ import type { DataOf, EventOf, ExpiryCause, QueueEvent } from '../events.js'
 import { type BreakerSettings, type Settings, settingsDefault, type SettingsPatch } from '../settings.js'
 import { Score } from '../ready/score.js'
 import type { Status } from '../task.js'
+import { ShadowSchedules } from './shadow-schedules.js'
 
 export interface ShadowLease {
   readonly agent: string
@@ -77,6 +78,7 @@ export class Shadow {
   private turn = 0
   private hasTenants = false
   readonly breakers = new Map<string, ShadowBreaker>()
+  readonly schedules = new ShadowSchedules()
   settings: Settings = settingsDefault
   paused: string | null = null
   deleted: string | null = null
@@ -96,6 +98,12 @@ export class Shadow {
 
   isHeld(task: ShadowTask): boolean {
     return task.stage === 'held' || task.stage === 'incomplete'
+  }
+
+  /** Whether the task neither runs nor will run by itself. */
+  isOver(id: string): boolean {
+    const task = this.task(id)
+    return task === undefined || this.isEnded(task) || task.stage === 'dead-letter'
   }
 
   isEnded(task: ShadowTask): boolean {
@@ -224,6 +232,7 @@ export class Shadow {
     if (event.type === 'Claimed') this.lastToken = event.data.token
     if (event.type === 'Claimed' && task !== undefined && this.hasTenants) this.chargeFor(task, event.data.token)
     this.foldOn(event, task as ShadowTask)
+    this.schedules.fold(event, (other) => this.isOver(other))
     if (!this.hasTenants) return
     // A tenant that had nothing to take comes back at the virtual time of the last lease.
     for (const tenant of this.tenantsWithWork()) {

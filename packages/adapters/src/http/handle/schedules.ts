@@ -1,0 +1,32 @@
+/** Schedules: recurring tasks. */
+import { type PastRun, scheduleOf, schedulesOf, type ScheduleView } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { problem } from '../problem.js'
+import { type Handled, type QueueCall, replyWith } from '../route.js'
+import type { NewScheduleBody, SchedulePatch } from '../schedule-routes.js'
+import { isoOf } from '../time.js'
+
+const shownRun = ({ dueAt, at, since, ...run }: PastRun): object => ({ ...run, dueAt: isoOf(dueAt), at: isoOf(at), ...(since === undefined ? {} : { since: isoOf(since) }) })
+
+const shown = ({ next, last, ...schedule }: ScheduleView): object => ({ ...schedule, next: next.map(isoOf), last: last.map(shownRun) })
+
+export const list = async ({ queue }: QueueCall): Promise<Handled> =>
+  replyWith(await queue.read(schedulesOf), (found, revision) => JSON.stringify({ schedules: found.map(shown), revision }))
+
+export const show = async ({ queue, params }: QueueCall): Promise<Handled> => {
+  const { name = '' } = params
+  const found = await queue.read((state) => scheduleOf(state, name))
+  if (E.isRight(found) && found.right.value === undefined) return E.left(problem('not-found', `queue ${queue.name} has no schedule ${name}`))
+  return replyWith(found, (schedule) => JSON.stringify(shown(schedule as ScheduleView)))
+}
+
+export const create = async ({ queue, body, caller }: QueueCall<NewScheduleBody>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'CreateSchedule', ...body }, caller), (schedule) => JSON.stringify(shown(schedule)), 201)
+
+export const change = async ({ queue, params, body, caller }: QueueCall<SchedulePatch>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'ChangeSchedule', name: params.name ?? '', ...body }, caller), (schedule) => JSON.stringify(shown(schedule)))
+
+export const remove = async ({ queue, params, caller }: QueueCall): Promise<Handled> => {
+  const { name = '' } = params
+  return replyWith(await queue.submit({ type: 'RemoveSchedule', name }, caller), () => JSON.stringify({ name, removed: true }))
+}

@@ -1,0 +1,224 @@
+/**
+ * Schedules: set, removed, and run when they are due (INV-27). Each instant at which a schedule is due is decided once: its task is
+ * enqueued, or the event says why not. A task's id is made from the schedule's name and the instant, so no other server can
+ * enqueue it as well.
+ */
+import * as E from 'fp-ts/lib/Either.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { isOver } from '../fold/schedules.js'
+import { canonicalJson, quote } from '../json-text.js'
+import { NotJson } from '../json.js'
+import { dueAfter, firstDue, lastDueBy, type Recurrence, whyNoRecurrence } from '../recurrence.js'
+import { invalid, reject, type Rejection } from '../rejections.js'
+import { KnownTasks } from '../retention.js'
+import { type Schedule, scheduledTextMax, scheduledTextsMax, schedulesMax, type SkipReason } from '../schedules.js'
+import type { Tables } from '../tables.js'
+import { priorityOf } from '../task.js'
+import { preparedInSchedule, type ScheduledTask } from '../task-fields.js'
+import { copierOf } from '../unrolled.js'
+import type { PreparedTask } from '../commands.js'
+import type { Draft } from './draft.js'
+import { factsOf } from './enqueue.js'
+
+type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
+
+/** A run that is later than this counts as missed, in milliseconds. */
+export const lateAfterMs = 60_000
+/** Number of runs that one tick decides. The others are due again at once. */
+export const runsPerTick = 100
+
+// ------------------------------------------------------------------------------------- set and remove
+
+export const decideCreateSchedule = (command: CommandOf<'CreateSchedule'>, tables: Tables, { at }: Envelope): Decision => {
+  const { name, cron, every, timeZone = 'UTC', missed = 'once', overlap = 'allow', paused = false } = command
+  const rule = ruleOf(cron, every, timeZone)
+  const task = canonicalTask(command.task)
+  if (E.isLeft(rule)) return rule
+  if (E.isLeft(task)) return task
+  const known = tables.schedules.get(name)
+  const wanted = { name, rule: rule.right, missed, overlap, paused, task: task.right }
+  if (known !== undefined) {
+    // The same request sent again.
+    if (definitionText(known) === definitionText(wanted)) return E.right([])
+    return E.left(reject('conflict', `queue ${tables.queue} has a schedule ${name} already: change that one (PATCH), remove it first, or use another name`))
+  }
+  if (tables.schedules.size >= schedulesMax) return E.left(reject('conflict', `queue ${tables.queue} has ${schedulesMax} schedules, which is the limit: remove some`))
+  return setWith(tables, at, wanted, firstDue(rule.right, at))
+}
+
+export const decideChangeSchedule = (command: CommandOf<'ChangeSchedule'>, tables: Tables, { at }: Envelope): Decision => {
+  const { name, cron, every, timeZone, missed, overlap, paused } = command
+  const known = tables.schedules.get(name)
+  if (known === undefined) return E.left(noSchedule(tables, name))
+  const before = known.rule
+  const isNewRule = cron !== undefined || every !== undefined
+  const rule = isNewRule
+    ? ruleOf(cron, every, timeZone ?? before.timeZone)
+    : ruleOf('cron' in before ? before.cron : undefined, 'every' in before ? before.every : undefined, timeZone ?? before.timeZone)
+  const task = command.task === undefined ? E.right(known.task) : canonicalTask(command.task)
+  if (E.isLeft(rule)) return rule
+  if (E.isLeft(task)) return task
+  const wanted = { name, rule: rule.right, missed: missed ?? known.missed, overlap: overlap ?? known.overlap, paused: paused ?? known.paused, task: task.right }
+  if (definitionText(known) === definitionText(wanted)) return E.right([])
+  return setWith(tables, at, wanted, nextOf(known, wanted, at))
+}
+
+export const decideRemoveSchedule = ({ name }: CommandOf<'RemoveSchedule'>, tables: Tables, { at }: Envelope): Decision =>
+  tables.schedules.get(name) === undefined ? E.left(noSchedule(tables, name)) : E.right([{ type: 'ScheduleRemoved', at, data: { name } }])
+
+export const noSchedule = ({ queue }: Pick<Tables, 'queue'>, name: string): Rejection => reject('not-found', `queue ${queue} has no schedule ${name}`)
+
+type Definition = Pick<Schedule, 'name' | 'rule' | 'missed' | 'overlap' | 'paused' | 'task'>
+
+const definitionText = ({ rule, missed, overlap, paused, task }: Definition): string => canonicalJson({ rule, missed, overlap, paused, task })
+
+/** A changed schedule keeps its next run, unless its rule is new. What would have run while it was paused was not wanted. */
+const nextOf = (known: Schedule, wanted: Definition, at: number): number | undefined => {
+  if (known.nextAt === null || JSON.stringify(known.rule) !== JSON.stringify(wanted.rule)) return firstDue(wanted.rule, at)
+  if (!known.paused || wanted.paused || known.nextAt > at) return known.nextAt
+  return dueAfter(wanted.rule, lastDueBy(wanted.rule, known.nextAt, at))
+}
+
+const setWith = (tables: Tables, at: number, wanted: Definition, nextAt: number | undefined): Decision => {
+  const { rule, task: template, ...definition } = wanted
+  const size = JSON.stringify(wanted.task).length
+  if (size > scheduledTextMax) return E.left(reject('too-large', `the schedule's task is over ${scheduledTextMax} characters of JSON: keep large inputs elsewhere, and refer to them`))
+  const others = tables.schedules.textSize - (tables.schedules.get(wanted.name)?.size ?? 0)
+  if (others + size > scheduledTextsMax) return E.left(reject('too-large', `the tasks of all schedules of queue ${tables.queue} are over ${scheduledTextsMax} characters of JSON together: keep large inputs elsewhere, and refer to them`))
+  return E.right([{ type: 'ScheduleSet', at, data: { ...definition, ...rule, template, ...(nextAt === undefined ? {} : { nextAt }) } }])
+}
+
+const ruleOf = (cron: string | undefined, every: number | undefined, timeZone: string): E.Either<Rejection, Recurrence> => {
+  if (cron !== undefined && every !== undefined) return E.left(invalid([{ path: 'every', message: 'give either cron or every' }]))
+  if (cron === undefined && every === undefined) return E.left(invalid([{ path: 'cron', message: 'is required, or every' }]))
+  const rule = cron === undefined ? { every: every as number, timeZone } : { cron, timeZone }
+  const why = whyNoRecurrence(rule)
+  return why === undefined ? E.right(rule) : E.left(invalid([why]))
+}
+
+/** The task as it will be read from the log. */
+const canonicalTask = (task: ScheduledTask): E.Either<Rejection, ScheduledTask> => {
+  try {
+    return E.right(JSON.parse(canonicalJson(task, 'task')) as ScheduledTask)
+  } catch (error) {
+    if (!(error instanceof NotJson)) throw error
+    return E.left(invalid([{ path: error.path, message: error.message }]))
+  }
+}
+
+// ------------------------------------------------------------------------------------------- run
+
+/** Decides all instants that are due, {@link runsPerTick} at most. */
+export const runSchedules = (draft: Draft): void => {
+  const { tables, at } = draft
+  if ((tables.schedules.nextDue() ?? Number.POSITIVE_INFINITY) > at) return
+  const known = new KnownTasks(tables, at)
+  let left = runsPerTick
+  for (const schedule of tables.schedules.due) {
+    const run = new Run(schedule, draft, known)
+    left = run.decide(left)
+    if (left === 0 || !run.wasDue) return
+  }
+}
+
+/** One schedule in one tick. It sees what it has decided so far, which is not folded yet. */
+class Run {
+  private nextAt: number | undefined
+  private lastTask: string | undefined
+  private isHeld: boolean
+  private hasBegun = false
+  wasDue = false
+
+  constructor(
+    private readonly schedule: Schedule,
+    private readonly draft: Draft,
+    private readonly known: KnownTasks,
+  ) {
+    this.nextAt = schedule.nextAt ?? undefined
+    this.lastTask = schedule.lastTask ?? undefined
+    this.isHeld = schedule.held !== null
+  }
+
+  /** Returns how many more may be decided in this tick. */
+  decide(left: number): number {
+    const { rule, missed, held } = this.schedule
+    const { at } = this.draft
+    if (held?.after === null) {
+      this.wasDue = true
+      this.isHeld = false
+      this.begin(held.dueAt)
+      left--
+    }
+    while (this.nextAt !== undefined && this.nextAt <= at && left > 0) {
+      this.wasDue = true
+      const due = this.nextAt
+      const last = missed === 'all' ? due : lastDueBy(rule, due, at)
+      const isRun = missed !== 'skip' || at - last <= lateAfterMs
+      if (last > due && isRun) this.skip('missed', lastDueBy(rule, due, last - 1), last, due)
+      else if (!isRun) this.skip('missed', last, dueAfter(rule, last), due)
+      if (isRun) {
+        this.nextAt = dueAfter(rule, last)
+        this.beginOrNot(last)
+      }
+      left--
+    }
+    return left
+  }
+
+  private beginOrNot(dueAt: number): void {
+    const { overlap } = this.schedule
+    const overlaps = overlap !== 'allow' && (this.hasBegun || (this.lastTask !== undefined && !isOver(this.draft.tables, this.lastTask)))
+    // One that waits is before this one.
+    if (overlap === 'queue' && !this.isHeld && overlaps) {
+      this.isHeld = true
+      return this.draft.emit({ type: 'ScheduleHeld', at: this.draft.at, data: { ...this.due(dueAt), ...this.next() } })
+    }
+    if (overlaps || (overlap === 'queue' && this.isHeld)) this.skip('overlap', dueAt, this.nextAt)
+    else this.begin(dueAt)
+  }
+
+  private begin(dueAt: number): void {
+    const { draft, known, schedule } = this
+    const id = runId(schedule.name, dueAt)
+    if (known.byId(id) !== undefined || known.byKey(id) !== undefined) return this.skip('duplicate', dueAt, this.nextAt)
+    this.hasBegun = true
+    this.lastTask = id
+    draft.emit({ type: 'ScheduleRan', at: draft.at, data: { ...this.due(dueAt), task: id, ...this.next() } })
+    const prepared = preparedRun(schedule.task, id)
+    draft.emit({ type: 'TaskEnqueued', at: draft.at, data: factsOf(prepared, id, draft.takeNumber(), draft.tables), content: prepared.content })
+  }
+
+  /** `since`: the first of the instants up to `dueAt` that are skipped. */
+  private skip(why: SkipReason, dueAt: number, nextAt: number | undefined, since = dueAt): void {
+    this.nextAt = nextAt
+    const data = { ...this.due(dueAt), why, ...(since < dueAt ? { since } : {}), ...this.next() }
+    this.draft.emit({ type: 'ScheduleSkipped', at: this.draft.at, data })
+  }
+
+  private due(dueAt: number): { readonly name: string; readonly dueAt: number } {
+    return { name: this.schedule.name, dueAt }
+  }
+
+  private next(): { readonly nextAt?: number } {
+    return this.nextAt === undefined ? {} : { nextAt: this.nextAt }
+  }
+}
+
+/** The id and the idempotency key of a run's task: `nightly@2026-01-05T02:00:00.000Z`. */
+export const runId = (name: string, dueAt: number): string => `${name}@${new Date(dueAt).toISOString()}`
+
+const copyPrepared = copierOf(preparedInSchedule)
+
+const preparedRun = (task: ScheduledTask, id: string): PreparedTask => {
+  const { type, payload = null, description, metadata, priority, requires } = task
+  const content =
+    `{"payload":${canonicalJson(payload)}` +
+    (description === undefined ? '' : `,"description":${quote(description)}`) +
+    (metadata === undefined ? '}' : `,"metadata":${canonicalJson(metadata)}}`)
+  const prepared: { -readonly [K in keyof PreparedTask]: PreparedTask[K] } = { id, type, idempotencyKey: id, content }
+  if (priority !== undefined) prepared.priority = typeof priority === 'number' ? priority : priorityOf[priority]
+  if (requires?.skills !== undefined) prepared.skills = requires.skills
+  copyPrepared(task, prepared)
+  return prepared
+}

@@ -1,0 +1,145 @@
+/**
+ * The schedules of a queue (INV-27): each enqueues its task whenever it is due. An event says when a schedule is due next, so the fold
+ * computes nothing. Records are replaced as a whole and never changed.
+ */
+import * as t from 'io-ts'
+import type { Recurrence } from './recurrence.js'
+import { integer } from './scalars.js'
+import { SortedList } from './sorted-list.js'
+import type { ScheduledTask } from './task-fields.js'
+import type { UndoLog } from './undo-log.js'
+
+/** Part of the ids of its tasks, and of paths. */
+export const ScheduleName = t.refinement(t.string, (name) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name), 'schedule name: 1–64 of a–z A–Z 0–9 . _ -')
+/** Seconds between two runs. */
+export const Interval = integer(1, 10 * 365 * 86_400)
+
+/** What becomes of runs that were due while no server was there: none, the last one, or all of them. */
+export const MissedRuns = t.keyof({ skip: null, once: null, all: null }, 'missed')
+export type MissedRuns = t.TypeOf<typeof MissedRuns>
+/** What becomes of a run while the one before is unfinished: it begins as well, is left out, or waits (one at most). */
+export const OverlappingRuns = t.keyof({ allow: null, skip: null, queue: null }, 'overlap')
+export type OverlappingRuns = t.TypeOf<typeof OverlappingRuns>
+
+/** Why no task was enqueued. `missed`: the server was down. `overlap`: the run before was unfinished. `duplicate`: the id was taken. */
+export const SkipReason = t.keyof({ missed: null, overlap: null, duplicate: null }, 'skipped')
+export type SkipReason = t.TypeOf<typeof SkipReason>
+
+/** Number of schedules that a queue may have. */
+export const schedulesMax = 1_000
+/** Characters of one schedule's task as JSON, and of those of all schedules of a queue. They are in memory and in snapshots. */
+export const scheduledTextMax = 65_536
+export const scheduledTextsMax = 4_194_304
+
+/** What became of an instant at which a schedule was due: exactly one of `task`, `skipped` and `waits` is there. */
+export interface PastRun {
+  readonly dueAt: number
+  /** When it was decided. */
+  readonly at: number
+  /** The task that was enqueued. */
+  readonly task?: string
+  readonly skipped?: SkipReason
+  /** All instants from this one on to `dueAt` were skipped. */
+  readonly since?: number
+  /** It begins when the one before has ended. */
+  readonly waits?: true
+}
+/** Number of runs that are kept. The log has all. */
+export const runsKept = 5
+
+export interface Schedule {
+  readonly name: string
+  readonly rule: Recurrence
+  readonly missed: MissedRuns
+  readonly overlap: OverlappingRuns
+  readonly paused: boolean
+  readonly task: ScheduledTask
+  /** Characters of the task as JSON. */
+  readonly size: number
+  /** When it is due next, also if that is past; `null` for never again. */
+  readonly nextAt: number | null
+  /** The newest task that it enqueued. */
+  readonly lastTask: string | null
+  /** A run that waits for the end of a task; `after` is `null` once that has ended. */
+  readonly held: { readonly dueAt: number; readonly after: string | null } | null
+  /** The last runs, oldest first. */
+  readonly runs: ReadonlyArray<PastRun>
+}
+
+/** When there is something to do; infinity for never. */
+const actsAt = ({ paused, held, nextAt }: Schedule): number =>
+  paused ? Number.POSITIVE_INFINITY : held?.after === null ? held.dueAt : (nextAt ?? Number.POSITIVE_INFINITY)
+
+const byName = (a: Schedule, b: Schedule): number => (a.name < b.name ? -1 : 1)
+
+export class Schedules {
+  private readonly byName = new Map<string, Schedule>()
+  /** Those that will have something to do, by when. */
+  readonly due = new SortedList<Schedule>(actsAt, byName)
+  /** By the id of a task, the schedule of which a run waits for its end. */
+  private readonly waiting = new Map<string, string>()
+  /** Characters of all tasks as JSON. */
+  textSize = 0
+
+  constructor(private readonly undoLog: UndoLog) {}
+
+  get size(): number {
+    return this.byName.size
+  }
+
+  get(name: string): Schedule | undefined {
+    return this.byName.get(name)
+  }
+
+  /** By name. */
+  all(): ReadonlyArray<Schedule> {
+    return [...this.byName.values()].sort(byName)
+  }
+
+  /** Whether some run waits for the end of a task. */
+  get isAnyWaiting(): boolean {
+    return this.waiting.size > 0
+  }
+
+  /** The schedule of which a run waits for the end of this task. */
+  waitingFor(task: string): Schedule | undefined {
+    const name = this.waiting.get(task)
+    return name === undefined ? undefined : this.byName.get(name)
+  }
+
+  /** Adds the schedule, or replaces the one of the same name. */
+  put(schedule: Schedule): void {
+    this.replace(schedule.name, schedule)
+  }
+
+  remove(name: string): void {
+    this.replace(name, undefined)
+  }
+
+  private replace(name: string, schedule: Schedule | undefined): void {
+    const before = this.byName.get(name)
+    this.place(before, schedule, name)
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.place(schedule, before, name) })
+  }
+
+  private place(from: Schedule | undefined, to: Schedule | undefined, name: string): void {
+    this.textSize += (to?.size ?? 0) - (from?.size ?? 0)
+    if (from !== undefined) {
+      if (Number.isFinite(actsAt(from))) this.due.remove(from)
+      if (typeof from.held?.after === 'string') this.waiting.delete(from.held.after)
+    }
+    if (to === undefined) {
+      this.byName.delete(name)
+      return
+    }
+    this.byName.set(name, to)
+    if (Number.isFinite(actsAt(to))) this.due.add(to)
+    if (typeof to.held?.after === 'string') this.waiting.set(to.held.after, name)
+  }
+
+  /** When the first has something to do; `undefined` for never. */
+  nextDue(): number | undefined {
+    const first = this.due.first()
+    return first === undefined ? undefined : actsAt(first)
+  }
+}

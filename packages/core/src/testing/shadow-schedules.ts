@@ -1,0 +1,53 @@
+/** The schedules of a {@link Shadow}: what the events say, and scans for everything else. */
+import type { DataOf, QueueEvent } from '../events.js'
+
+export interface ShadowSchedule {
+  readonly set: DataOf<'ScheduleSet'>
+  nextAt: number | undefined
+  lastTask: string | undefined
+  /** The instant of a run that waits, and the task for which it waits; `undefined` once that has ended. */
+  held: { readonly dueAt: number; after: string | undefined } | undefined
+}
+
+export class ShadowSchedules extends Map<string, ShadowSchedule> {
+  /** `isOver`: whether a task neither runs nor will run by itself. */
+  fold(event: QueueEvent, isOver: (task: string) => boolean): void {
+    switch (event.type) {
+      case 'ScheduleSet': {
+        const known = this.get(event.data.name)
+        this.set(event.data.name, { lastTask: undefined, held: undefined, ...known, set: event.data, nextAt: event.data.nextAt })
+        break
+      }
+      case 'ScheduleRemoved':
+        this.delete(event.data.name)
+        break
+      case 'ScheduleRan':
+      case 'ScheduleSkipped':
+      case 'ScheduleHeld':
+        this.came(event.data, event.type === 'ScheduleRan' ? event.data.task : undefined, event.type === 'ScheduleHeld')
+        break
+      case 'QueueDeleted':
+        this.clear()
+        break
+    }
+    for (const { held } of this.values()) if (held?.after !== undefined && isOver(held.after)) held.after = undefined
+  }
+
+  private came({ name, dueAt, nextAt }: DataOf<'ScheduleHeld'>, task: string | undefined, isHeld: boolean): void {
+    const schedule = this.get(name)
+    if (schedule === undefined) return
+    schedule.nextAt = nextAt
+    if (schedule.held?.dueAt === dueAt) schedule.held = undefined
+    if (isHeld) schedule.held = { dueAt, after: schedule.lastTask }
+    if (task !== undefined) schedule.lastTask = task
+  }
+
+  /** When each has something to do. */
+  dueTimes(): ReadonlyArray<number> {
+    return [...this.values()].flatMap(({ set, held, nextAt }) => {
+      if (set.paused) return []
+      if (held !== undefined && held.after === undefined) return [held.dueAt]
+      return nextAt === undefined ? [] : [nextAt]
+    })
+  }
+}
