@@ -253,10 +253,18 @@ describe('operating a queue', () => {
     const q = queue()
     await enqueue(q, 'x', '--id', 'a')
     await claim(q, '--agent', 'worker-3')
-    expect((await in_(q, 'agents')).out).toMatch(/worker-3\s+1\s+a/)
+    expect((await in_(q, 'agents')).out).toMatch(/worker-3\s+working\s+1\s+a/)
     expect((await in_(q, 'agents', 'terminate', 'worker-3')).out).toBe('worker-3 terminated\n1 task back in the queue, pending: a\n')
     expect((await list(q)).map(({ status }) => status)).toEqual(['pending'])
     expect((await in_(q, 'show', 'a')).out).toMatch(/^attempt +none yet$/m)
+  })
+
+  test('TQM-ASSIGN-001: agents register: what it can take is shown, and its claims take it over', async () => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'a')
+    expect((await in_(q, 'agents', 'register', 'coder', '--types', 'eng-*,ops', '--skills', 'go', '--max-tasks', '2', '--ttl', '600')).out).toBe('coder is registered; this ends in 10m unless it is heard of\n')
+    expect((await in_(q, 'agents')).out).toMatch(/coder\s+idle\s+0 of 2\s+eng-\*,ops skills go\s+\d+s ago/)
+    expect(await claim(q, '--agent', 'coder')).toEqual([])
   })
 
   test('LK-14: settings: get, set, and a circuit-breakers.yaml unchanged', async () => {

@@ -7,7 +7,7 @@ const commands = [
   'serve', 'enqueue', 'claim', 'complete', 'fail', 'release', 'heartbeat', 'work', 'list', 'show', 'result', 'explain', 'history', 'cancel', 'depth',
   'park', 'callback',
   'queues', 'queues list', 'queues delete', 'dlq', 'dlq list', 'dlq patterns', 'dlq show', 'dlq retry', 'dlq discard', 'breakers', 'breakers list', 'breakers open', 'breakers close',
-  'agents', 'agents list', 'agents terminate', 'settings', 'settings get', 'settings set', 'pause', 'resume',
+  'agents', 'agents list', 'agents register', 'agents terminate', 'settings', 'settings get', 'settings set', 'pause', 'resume',
   'schedules', 'schedules list', 'schedules show', 'schedules set', 'schedules pause', 'schedules resume', 'schedules remove', 'import', 'export', 'doctor',
 ]
 const groups = ['queues', 'dlq', 'breakers', 'agents', 'settings', 'schedules']

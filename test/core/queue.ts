@@ -83,6 +83,12 @@ export class Queue {
     return { ids: claimed.map((each) => each.task), token: claimed[claimed.length - 1]?.token ?? 0 }
   }
 
+  /** The ids of the tasks that a claim would get now. */
+  look(agent = 'ann', more: Partial<CommandOf<'Claim'>> = {}): ReadonlyArray<string> {
+    const decision = decide({ type: 'Claim', agent, max: 1, ...more }, { at: this.at, random: 0 })(this.state)
+    return decision._tag === 'Left' ? [] : decision.right.map((event) => (event.type === 'Claimed' ? event.data.task : event.type))
+  }
+
   complete(id: string, token: number, hasReport = true, agent = 'ann'): ReadonlyArray<string> {
     return names(this.do({ type: 'Complete', task: id, agent, token, content: '{}', hasReport }))
   }

@@ -10,7 +10,7 @@ import { Queue, start, task } from './queue.js'
 
 const codes = (q: Queue, id: string): ReadonlyArray<ReasonCode> | undefined => reasonsOf(q.state, id, q.at)?.map(({ code }) => code)
 /** Reasons that restrict which agents may claim a task, but do not prevent a claim. */
-const aboutAgents: ReadonlyArray<ReasonCode> = ['skills-required', 'agents-barred']
+const aboutAgents: ReadonlyArray<ReasonCode> = ['skills-required', 'agents-barred', 'failed-here-lately']
 const isOver: ReadonlyArray<ReasonCode> = ['held', 'finished']
 
 /** A new agent with all skills that claims only this type gets the task if and only if no reason prevents it. */
@@ -32,6 +32,7 @@ const toldIsSo = (seen: Map<string, number>): Checker => ({
       if (isHalfOpen) expect(gates.length > 0 && !gates.includes('ready')).toBe(true)
       else expect([id, gates]).toEqual([id, isGiven ? ['ready'] : expect.not.arrayContaining(['ready'])])
       expect(found.includes('agents-barred')).toBe(each.barred.length > 0)
+      if (isWaiting && each.stage === 'waiting') expect(found.includes('failed-here-lately')).toBe(each.failers.some(([agent]) => shadow.isLast(each, agent, at)))
     }
   },
 })
@@ -45,7 +46,7 @@ test('the reasons of a task are exactly what keeps claims from it', () => {
     runs(60),
   )
   // A half-open breaker is rare; the example below has one.
-  const all: ReadonlyArray<ReasonCode> = ['ready', 'scheduled', 'waiting', 'blocked', 'queue-paused', 'breaker-open', 'skills-required', 'agents-barred', 'dead-letter']
+  const all: ReadonlyArray<ReasonCode> = ['ready', 'scheduled', 'waiting', 'blocked', 'queue-paused', 'breaker-open', 'skills-required', 'agents-barred', 'failed-here-lately', 'dead-letter']
   expect(all.filter((code) => !seen.has(code))).toEqual([])
 })
 
@@ -92,7 +93,7 @@ describe('all reasons, not only the first', () => {
     expect(codes(q, 'a')).toEqual(['ready', 'agents-barred'])
     const second = q.claim('bob')
     q.fail('a', second.token, true, 'bob')
-    expect(reasonsOf(q.state, 'a', q.at)).toMatchObject([{ code: 'scheduled', message: 'it is tried again later', until: taskOf(q.state, 'a')?.availableAt }, { code: 'agents-barred' }])
+    expect(reasonsOf(q.state, 'a', q.at)).toMatchObject([{ code: 'scheduled', message: 'it is tried again later', until: taskOf(q.state, 'a')?.availableAt }, { code: 'agents-barred' }, { code: 'failed-here-lately', until: q.at + 1_800_000 }])
     q.wait(3_600)
     q.fail('a', q.claim('cy').token, false, 'cy')
     expect(codes(q, 'a')).toEqual(['dead-letter'])

@@ -95,6 +95,8 @@ const commandOf = (type: CommandType, pick: number, held: ReadonlyArray<{ readon
     case 'OpenBreaker':
     case 'CloseBreaker':
       return { type, taskType: 'work', reason: 'by hand' }
+    case 'RegisterAgent':
+      return { type, agent: 'ann', types: ['work', 'eng-*'], phases: ['TESTING'], skills: ['go'], tenant: 'acme', maxTasks: 1 + pick, ttlSeconds: 60.5 }
     case 'TerminateAgent':
       return { type, agent: 'ann', reason: 'gone' }
     case 'Configure':

@@ -92,8 +92,9 @@ describe('its schemas refuse what the server refuses', () => {
 test('teeth: an answer that breaks the contract is noticed by these tests', () => {
   const headers = new Headers()
   const hold = (status: number, body: Body) => () => holdToContract(contract, 'GET', '/api/queues/q/agents', { status, body, headers })
-  expect(hold(200, { agents: [{ agentId: 'a', tasks: [] }] })).not.toThrow()
-  expect(hold(200, { agents: [{ agentId: 'a' }] })).toThrow('tasks is missing')
+  const agent = { agentId: 'a', status: 'idle', leases: [] }
+  expect(hold(200, { agents: [{ ...agent, tasks: [] }] })).not.toThrow()
+  expect(hold(200, { agents: [agent] })).toThrow('tasks is missing')
   expect(hold(200, { agents: [], more: 1 })).toThrow('more is not in the contract')
   expect(hold(201, { agents: [] })).toThrow('201 is not in the contract')
   expect(hold(404, { code: 'not-found' })).toThrow('404 is not a problem document')

@@ -146,12 +146,43 @@ describe('TQM-CAP-003: agents', () => {
     const q = freshQueue()
     await server.post(`${q}/tasks`, { id: 'a', type: 't' })
     const { body } = await server.post(`${q}/claims`, { agentId: 'agent 1/x' })
-    expect((await server.get(`${q}/agents`)).body).toEqual({ agents: [{ agentId: 'agent 1/x', tasks: ['a'] }] })
+    expect((await server.get(`${q}/agents`)).body).toEqual({ agents: [{ agentId: 'agent 1/x', status: 'working', tasks: ['a'], leases: [{ task: 'a', expiresAt: body.claims[0].lease.expiresAt }] }] })
     const ended = await server.call('DELETE', `${q}/agents/${encodeURIComponent('agent 1/x')}?reason=stuck`)
     expect(ended.body).toEqual({ agentId: 'agent 1/x', terminated: true, reassignedTasks: ['a'], tasks: [{ id: 'a', number: 1, status: 'pending' }] })
     expect((await server.get(`${q}/agents`)).body).toEqual({ agents: [] })
     const late = await server.post(`${q}/tasks/a/complete`, { agentId: 'agent 1/x', token: body.claims[0].lease.token, result: report })
     expect(late).toMatchObject({ status: 409, body: { code: 'lease-lost', detail: expect.stringMatching(/^terminated/) } })
+  })
+
+  test('TQM-ASSIGN-001: register what they can take; their claims take that over; terminated, they are forgotten', async () => {
+    const q = freshQueue()
+    expect((await server.post(`${q}/agents`, { agentId: 'ann' })).status).toBe(404)
+    await server.post(`${q}/tasks`, { tasks: [{ id: 'a', type: 'ops' }, { id: 'b', type: 'eng-web', requires: { skills: ['go'] } }, { id: 'c', type: 'eng-web', payload: 1 }] })
+    const registered = await server.post(`${q}/agents`, { agentId: 'ann', types: ['eng-*'], skills: ['go'], maxTasks: 1, ttlSeconds: 60 })
+    expect(registered).toMatchObject({ status: 200, body: { agentId: 'ann' } })
+    const { registeredUntil } = registered.body
+    expect((await server.get(`${q}/agents`)).body).toEqual({
+      agents: [{ agentId: 'ann', status: 'idle', tasks: [], leases: [], types: ['eng-*'], skills: ['go'], maxTasks: 1, lastSeenAt: expect.any(String), registeredUntil }],
+    })
+    const { body } = await server.post(`${q}/claims`, { agentId: 'ann', max: 9 })
+    expect(body.claims.map(({ task }: Body) => task.id)).toEqual(['b'])
+    expect((await server.post(`${q}/claims`, { agentId: 'ann' })).body).toEqual({
+      claims: [],
+      reason: { code: 'agent-full', message: 'ann holds 1 tasks, as many as it registered for', change: 'the end of one of its leases, or register ann with a higher maxTasks' },
+    })
+    expect((await server.post(`${q}/claims`, { agentId: 'bob', types: ['none'] })).body).toEqual({ claims: [] })
+    expect((await server.call('DELETE', `${q}/agents/ann`)).body.reassignedTasks).toEqual(['b'])
+    expect((await server.get(`${q}/agents`)).body).toEqual({ agents: [] })
+  })
+
+  test('TQM-ASSIGN-003: an agent that gave back the first 200 tasks is told why it does not get the 201st', async () => {
+    const q = freshQueue()
+    await server.post(`${q}/tasks`, { tasks: Array.from({ length: 202 }, (_, i) => ({ id: `t${i}`, type: 't', idempotencyKey: `${i}`, priority: i === 201 ? 1 : 5 })) })
+    const { body } = await server.post(`${q}/claims`, { agentId: 'ann', max: 201 })
+    await server.post(`${q}/outcomes`, { outcomes: body.claims.map(({ task, lease }: Body) => ({ kind: 'release', taskId: task.id, agentId: 'ann', token: lease.token, reason: 'not mine' })) })
+    expect((await server.post(`${q}/claims`, { agentId: 'ann' })).body).toMatchObject({ claims: [], reason: { code: 'too-many-barred', change: 'claim as another agent, or raise assignment.maxQueueScanBatch' } })
+    await server.call('PATCH', `${q}/settings`, { assignment: { maxQueueScanBatch: 201 } })
+    expect((await server.post(`${q}/claims`, { agentId: 'ann' })).body.claims).toMatchObject([{ task: { id: 't201' } }])
   })
 
   test('lose all their leases in one request, even if one append cannot end all of them', async () => {

@@ -142,7 +142,7 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
   })
 
   test('progress and checkpoint are shown with the task, alone and in lists; a new attempt begins without progress', async () => {
-    const q = await queueOf({ id: 'a', backoffSeconds: 0 }, { id: 'b', priority: 1 })
+    const q = await queueOf({ id: 'a', backoffSeconds: 0 })
     const { lease } = await claimOne(q)
     const beat = (said: Body) => server.post(`${q}/tasks/a/heartbeat`, { agentId: 'w1', token: lease.token, ...said })
     const views = async (): Promise<ReadonlyArray<Body>> => {
@@ -161,6 +161,7 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     expect(await views()).toEqual([null, 4])
     await claimOne(q)
     expect(await views()).toEqual([undefined, 4])
+    await server.post(`${q}/tasks`, { id: 'b', type: 't' })
     expect((await server.get(`${q}/tasks/b`)).body).not.toHaveProperty('progress')
   })
 

@@ -24,10 +24,7 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
         type: 'Claim',
         agent: at(agents, step.agent),
         max: step.max,
-        skills: skillNames.slice(0, step.skills),
-        ...(step.types === null ? {} : { types: step.types }),
-        ...(step.phase === null ? {} : { phases: [step.phase] }),
-        ...(step.tenant === null ? {} : { tenant: at(tenants, step.tenant) }),
+        ...abilitiesOf(step),
         ...(step.leaseSeconds === null ? {} : { leaseSeconds: step.leaseSeconds }),
       }
     case 'report':
@@ -74,6 +71,14 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
         agent: at(shadow.tasks.filter((task) => shadow.isHeld(task)), step.agent)?.lease?.agent ?? 'nobody',
         reason: 'gone',
       }
+    case 'register':
+      return {
+        type: 'RegisterAgent',
+        agent: at(agents, step.agent),
+        ...abilitiesOf(step),
+        ...(step.maxTasks === null ? {} : { maxTasks: step.maxTasks }),
+        ttlSeconds: step.ttlSeconds,
+      }
     case 'configure':
       return { type: 'Configure', patch: step.patch }
     case 'pause':
@@ -86,6 +91,13 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
       return undefined
   }
 }
+
+const abilitiesOf = ({ types, phase, skills, tenant }: Pick<Extract<Step, { kind: 'register' }>, 'types' | 'phase' | 'skills' | 'tenant'>) => ({
+  ...(types === null ? {} : { types }),
+  ...(phase === null ? {} : { phases: [phase] }),
+  ...(skills === null ? {} : { skills: skillNames.slice(0, skills) }),
+  ...(tenant === null ? {} : { tenant: at(tenants, tenant) }),
+})
 
 const prepared = (world: World, specs: ReadonlyArray<TaskSpec>) => {
   const ids = specs.map(({ reuseId }) => {

@@ -54,7 +54,7 @@ export type Step =
       readonly agent: number
       readonly types: ReadonlyArray<string> | null
       readonly phase: Phase | null
-      readonly skills: number
+      readonly skills: number | null
       readonly tenant: number | null
       readonly max: number
       readonly leaseSeconds: number | null
@@ -88,6 +88,16 @@ export type Step =
     }
   | { readonly kind: 'unschedule'; readonly name: number }
   | { readonly kind: 'terminate'; readonly agent: number }
+  | {
+      readonly kind: 'register'
+      readonly agent: number
+      readonly types: ReadonlyArray<string> | null
+      readonly phase: Phase | null
+      readonly skills: number | null
+      readonly tenant: number | null
+      readonly maxTasks: number | null
+      readonly ttlSeconds: number
+    }
   | { readonly kind: 'configure'; readonly patch: SettingsPatch }
   | { readonly kind: 'pause' | 'resume' | 'tick' | 'mark' | 'release' | 'reload' }
   /** Rolls back to one of the marks, counted from the newest. */
@@ -162,6 +172,7 @@ export const settingsPatch: fc.Arbitrary<SettingsPatch> = fc.record(
     assignment: fc.record(
       {
         maxQueueScanBatch: fc.constantFrom(1, 2, 200),
+        agentTaskBackoffWindow: fc.constantFrom(0, 40.5, 1_800),
         tenants: fc.record({ acme: weight, zen: weight, default: fc.constantFrom(1, 4) }, { requiredKeys: [] }),
       },
       { requiredKeys: [] },
@@ -198,7 +209,7 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       agent: fc.nat({ max: agents.length - 1 }),
       types: fc.option(fc.subarray(['eng-a', 'eng-*', 'ops', '*'], { minLength: 1 }), { nil: null, freq: 2 }),
       phase: seldom(fc.constantFrom(...phases.slice(0, 2))),
-      skills: fc.constantFrom(0, 1, 2, 2, 2),
+      skills: fc.constantFrom(null, 0, 1, 2, 2, 2),
       tenant: fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max: 1 }) }),
       max: fc.constantFrom(1, 2, 4, 6),
       leaseSeconds: seldom(fc.constantFrom(0.5, 10, 60)),
@@ -259,6 +270,19 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
   ],
   [2, fc.record({ kind: fc.constant('unschedule' as const), name: fc.nat({ max: 1 }) })],
   [2, fc.record({ kind: fc.constant('terminate' as const), agent: fc.nat({ max: agents.length - 1 }) })],
+  [
+    4,
+    fc.record({
+      kind: fc.constant('register' as const),
+      agent: fc.nat({ max: agents.length - 1 }),
+      types: fc.option(fc.subarray(['eng-a', 'eng-*', 'ops', '*'], { minLength: 1 }), { nil: null, freq: 2 }),
+      phase: seldom(fc.constantFrom(...phases.slice(0, 2))),
+      skills: fc.option(fc.constantFrom(1, 2, 2), { nil: null, freq: 2 }),
+      tenant: fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max: 1 }) }),
+      maxTasks: fc.option(fc.constantFrom(1, 2, 4), { nil: null, freq: 2 }),
+      ttlSeconds: fc.constantFrom(1, 30, 600, 600),
+    }),
+  ],
   [2, fc.record({ kind: fc.constant('configure' as const), patch: settingsPatch })],
   [1, fc.constantFrom<Step>({ kind: 'pause' })],
   [12, fc.constantFrom<Step>({ kind: 'resume' })],

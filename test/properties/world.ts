@@ -4,6 +4,7 @@
  */
 import {
   type Command,
+  type CommandOf,
   decide,
   type Decision,
   type Envelope,
@@ -170,12 +171,26 @@ export class World {
   }
 
   private observe(command: Command, events: ReadonlyArray<QueueEvent>): void {
+    if (command.type === 'Claim') this.observeClaim(command, events)
     if (command.type === 'Enqueue' && events.length < command.tasks.length) this.count('duplicate')
     if (command.type === 'Cancel' || command.type === 'CancelAll' || command.type === 'Discard') {
       const parents = events.flatMap((event) => (event.type === 'Cancelled' ? (/^Parent (\S+)/u.exec(event.data.reason)?.[1] ?? []) : []))
       const children = events.flatMap((event) => (event.type === 'Cancelled' ? [event.data.task] : []))
       if (parents.some((parent) => parent !== children[0] && children.includes(parent))) this.count('cascade of depth 2')
     }
+  }
+
+  private observeClaim({ agent, max }: CommandOf<'Claim'>, events: ReadonlyArray<QueueEvent>): void {
+    const { shadow } = this
+    const now = Math.max(this.clock, shadow.at)
+    const isLast = (id: string): boolean => shadow.tasks.some((task) => task.facts.task === id && shadow.isLast(task, agent, now))
+    const got = events.flatMap((event) => (event.type === 'Claimed' ? [event.data.task] : []))
+    const known = shadow.registeredAt(now).find((other) => other.agent === agent)
+    this.count('taken last', got.filter(isLast).length)
+    if (known !== undefined) this.count('claim of a registered agent')
+    if (known?.maxTasks !== undefined && known.maxTasks <= shadow.tasks.filter((task) => shadow.isHeld(task) && task.lease?.agent === agent).length) this.count('claim limited by maxTasks')
+    const isLeft = shadow.tasks.some((task) => !got.includes(task.facts.task) && shadow.statusOf(task) === 'pending' && isLast(task.facts.task))
+    if (isLeft && got.length < max) this.count('left to another agent')
   }
 
   private take(step: Step): void {

@@ -170,6 +170,12 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
   },
   OpenBreaker: { records: isManual('BreakerOpened') },
   CloseBreaker: { records: isManual('BreakerClosed') },
+  RegisterAgent: {
+    records: (event, { agent }) => event.type === 'AgentRegistered' && event.data.agent === agent,
+    replyMatches: ({ value, events }) => events.length === 0 || value.endsAt === (events[0] as EventOf<'AgentRegistered'>).data.endsAt,
+    // The agent is registered for the same already.
+    mayAppendNothing: ({ value, past }) => past().some((event) => event.type === 'AgentRegistered' && event.data.agent === value.agent),
+  },
   TerminateAgent: {
     records: (event, { agent }) => event.type === 'AgentTerminated' && event.data.agent === agent,
     follows: ['ClaimRevoked'],

@@ -68,6 +68,7 @@ beforeAll(async () => {
   for (let i = 0; i < 2; i++) await send({ type: 'CreateSchedule', name: 'nightly', cron: '0 2 * * *', task: { type: 'report' } })
   for (let i = 0; i < 2; i++) await send({ type: 'ChangeSchedule', name: 'nightly', paused: true })
   for (let i = 0; i < 2; i++) await send({ type: 'RemoveSchedule', name: 'nightly' })
+  for (let i = 0; i < 2; i++) await send({ type: 'RegisterAgent', agent: 'cy', maxTasks: 20 })
   await send({ type: 'TerminateAgent', agent: 'cy', reason: 'gone' })
   await send({ type: 'TerminateAgent', agent: 'cy', reason: 'gone' })
   for (const type of ['Pause', 'Pause', 'Resume', 'Resume'] as const) await send({ type, reason: 'lunch' })
@@ -84,7 +85,7 @@ test('INV-16, INV-19: an honest engine passes with every type of command, also w
   const types = new Set(honest.map(({ command }) => command.type))
   expect([...types].sort()).toEqual(Object.keys(commandCodecs).sort())
   const silent = new Set(honest.filter(({ id, outcome }) => outcome._tag === 'Right' && !log.some(({ command }) => command === id)).map(({ command }) => command.type))
-  expect([...silent].sort()).toEqual(['Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Import', 'Pause', 'Resume', 'Retry', 'Tick'])
+  expect([...silent].sort()).toEqual(['Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Import', 'Pause', 'RegisterAgent', 'Resume', 'Retry', 'Tick'])
 })
 
 type Fake<T extends CommandType> = () => readonly [command: CommandOf<T>, value: Replies[T]]
@@ -125,6 +126,7 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   Discard: [() => [{ type: 'Discard', ...review, task: 'x' }, { discarded: [], cancelled: [] }], () => [{ type: 'Discard', ...review, filter: {} }, { discarded: ['y'], cancelled: [] }]],
   OpenBreaker: [() => [{ type: 'OpenBreaker', taskType: 'work', reason: 'by hand' }, null]],
   CloseBreaker: [() => [{ type: 'CloseBreaker', taskType: 'work', reason: 'by hand' }, null]],
+  RegisterAgent: [() => [{ type: 'RegisterAgent', agent: 'dot' }, { agent: 'dot', endsAt: 1 }]],
   TerminateAgent: [() => [{ type: 'TerminateAgent', agent: 'dot', reason: 'gone' }, { tasks: [], remaining: 0 }]],
   Configure: [() => [configure({ maxAttempts: 7 }), ok(honest[0]!.outcome as never)]],
   CreateSchedule: [() => [{ type: 'CreateSchedule', name: 'hourly', every: 3_600, task: { type: 'report' } }, scheduled]],

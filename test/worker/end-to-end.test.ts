@@ -34,6 +34,44 @@ afterEach(async () => {
 })
 
 describe.each(sources)('a worker %s', (_, sourceOf) => {
+  test('TQM-ASSIGN-001: is registered with what it can take, as soon as the queue exists, until it stops', async () => {
+    const named = await work({ agentId: 'coder', types: ['eng-*'], skills: ['go'], concurrency: 2, handler: () => undefined })
+    const unnamed = await work({ concurrency: 2, prefetchMax: 3, handler: () => undefined })
+    const agents = () => client.agents.list()
+    await until(async () => (await agents()).length === 2, 'both are registered')
+    const listed = await agents()
+    const [coder, other] = [listed.find(({ agentId }) => agentId === 'coder'), listed.find(({ agentId }) => agentId !== 'coder')]
+    expect(coder).toMatchObject({ agentId: 'coder', status: 'idle', types: ['eng-*'], skills: ['go'], tasks: [] })
+    expect([coder?.maxTasks, other?.maxTasks]).toEqual([undefined, 5])
+    await Promise.all([named.stop(), unnamed.stop()])
+    await until(async () => (await agents()).length === 0, 'nobody is registered')
+  })
+
+  test('TQM-ASSIGN-005: leaves a task that it has failed to another worker', async () => {
+    const tried: Array<string> = []
+    const tries = (name: string) => () => {
+      tried.push(name)
+      if (name === 'ann') throw new Error('not here')
+    }
+    await work({ agentId: 'ann', concurrency: 1, prefetchMax: 0, handler: tries('ann') })
+    const { id } = await client.enqueue({ type: 'eng-web', backoffSeconds: 0.2, maxRetries: 9 })
+    await until(() => tried.length === 1, 'the first try')
+    await work({ agentId: 'bob', concurrency: 1, prefetchMax: 0, handler: tries('bob') })
+    await until(async () => (await client.task(id)).status === 'completed', 'it is completed')
+    expect(tried[tried.length - 1]).toBe('bob')
+    expect(tried.filter((name) => name === 'ann').length).toBeLessThan(9)
+  })
+
+  test('is told once why it gets nothing although tasks are ready', async () => {
+    await client.enqueue({ type: 'eng-web' })
+    await client.pause('lunch')
+    await work({ claimWaitMs: 10, handler: () => undefined })
+    await until(() => events.some(({ type }) => type === 'found-nothing'), 'the reason')
+    await sleep(100)
+    expect(events).toMatchObject([{ type: 'found-nothing', reason: { code: 'queue-paused', message: 'the queue is paused: lunch', change: 'resume the queue' } }])
+    await client.resume('back')
+  })
+
   const work = async (options: Omit<WorkerOptions, 'source'>): Promise<TaskWorker> => {
     const worker = createWorker({ source: await sourceOf(), onEvent: (event) => void (event.type === 'outcome-accepted' || events.push(event)), ...options })
     workers.push(worker)

@@ -104,6 +104,14 @@ export const scheduleFields = {
 }
 const tag = <T extends string>(type: T) => t.type({ type: t.literal(type) })
 
+const abilities = {
+  types: t.readonlyArray(TypePattern),
+  phases: t.readonlyArray(Phase),
+  skills: t.readonlyArray(Name),
+  tenant: Name,
+  maxTasks: integer(1, 1_000_000),
+}
+
 export const commandCodecs = {
   /** All or none. */
   Enqueue: t.intersection([tag('Enqueue'), t.type({ tasks: t.readonlyArray(PreparedTask) })]),
@@ -151,6 +159,15 @@ export const commandCodecs = {
   Discard: t.intersection([tag('Discard'), review]),
   OpenBreaker: t.intersection([tag('OpenBreaker'), t.type({ taskType: TaskType, reason: Text })]),
   CloseBreaker: t.intersection([tag('CloseBreaker'), t.type({ taskType: TaskType, reason: Text })]),
+  /**
+   * What an agent can take, and how many tasks at once. The registration ends `ttlSeconds` (default: 600) after the agent was last heard of. The
+   * same again has no event, unless more than half of that time is over.
+   */
+  RegisterAgent: t.intersection([
+    tag('RegisterAgent'),
+    t.type({ agent: AgentId }),
+    t.partial({ ...abilities, ttlSeconds: PositiveSeconds }),
+  ]),
   TerminateAgent: t.intersection([tag('TerminateAgent'), t.type({ agent: AgentId, reason: Text })]),
   Configure: t.intersection([tag('Configure'), t.type({ patch: SettingsPatch })]),
   /** Without `every` a `cron` is needed. Defaults: time zone UTC, `missed: once`, `overlap: allow`. */

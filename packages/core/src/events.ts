@@ -10,10 +10,11 @@ import * as t from 'io-ts'
 import { AgentId, Count, Instant, integer, Name, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
 import { RecordedJson as Json } from './json.js'
 import { SettingsPatch } from './settings.js'
-import { OnTimeout, RecordedFailure as Failure } from './task.js'
+import { OnTimeout, Phase, RecordedFailure as Failure } from './task.js'
 import { RecordedScheduledTask, TaskFacts } from './task-fields.js'
 import { Interval, MissedRuns, OverlappingRuns, ScheduleName, SkipReason } from './schedules.js'
 
+const Names = t.readonlyArray(t.string)
 const lease = { task: TaskId, agent: AgentId, token: Token }
 const due = { name: ScheduleName, dueAt: Instant }
 const review = { task: TaskId, reviewer: Text, reason: Text }
@@ -107,6 +108,12 @@ export const eventCodecs = {
   ScheduleSkipped: t.intersection([t.type({ ...due, why: SkipReason }), t.partial({ since: Instant, nextAt: Instant })]),
   /** It was due at `dueAt`, and will run when its run before has ended. */
   ScheduleHeld: t.intersection([t.type(due), t.partial({ nextAt: Instant })]),
+  /** What the agent can take. `endsAt`: the end of the registration, unless the agent is heard of again. */
+  AgentRegistered: t.intersection([
+    t.type({ agent: AgentId, endsAt: Instant }),
+    t.partial({ types: Names, phases: t.readonlyArray(Phase), skills: Names, tenant: t.string, maxTasks: Count }),
+  ]),
+  /** An operator terminated the agent: its registration ends, and so do its claims (`ClaimRevoked`). */
   AgentTerminated: t.type({ agent: AgentId, reason: Text }),
   QueueConfigured: t.type({ patch: SettingsPatch }),
   QueuePaused: t.type({ reason: Text }),

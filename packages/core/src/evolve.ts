@@ -4,6 +4,7 @@
  * unreadable for ever.
  */
 import type { EventOf, QueueEvent } from './events.js'
+import { agentRegistered, agentTerminated, speakerOf } from './fold/agents.js'
 import { enqueued, imported } from './fold/arrival.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
@@ -30,8 +31,15 @@ export const apply = (tables: Tables, event: QueueEvent): void => {
   tables.ready.settle(placedMax)
   applyTo(tables, event)
   if (tables.schedules.isAnyWaiting) wakeSchedule(tables, event)
+  if (tables.agents.size > 0) heard(tables, event)
   // Any event after the deletion creates the queue again.
   if (event.type !== 'QueueDeleted' && head.misfits === misfits) head.deleted = null
+}
+
+/** A registered agent that does something is still there. */
+const heard = (tables: Tables, event: QueueEvent): void => {
+  const agent = speakerOf(event)
+  if (agent !== undefined) tables.agents.saw(agent, event.at)
 }
 
 /** An event that cannot be read still takes its place in the log. */
@@ -92,8 +100,10 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'BreakerHalfOpened':
     case 'BreakerClosed':
       return breakerMoved(tables, event)
+    case 'AgentRegistered':
+      return agentRegistered(tables, event)
     case 'AgentTerminated':
-      return
+      return agentTerminated(tables, event)
     case 'QueueConfigured': {
       const head = tables.head
       const before = head.settings
@@ -170,7 +180,7 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
   on(tables, event.data.task, isDead, (task) => {
     task.retries = 0
     task.attempts = 0
-    const { claimants: _, deadLetter: __, ...kept } = task.extras
+    const { claimants: _, deadLetter: __, failers: ___, ...kept } = task.extras
     task.extras = kept
     rest(task, 0, event.at)
   })

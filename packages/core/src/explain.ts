@@ -4,7 +4,9 @@
  */
 import { type Picked, pickTasks } from './decide/claim.js'
 import { findTask } from './decide/lookup.js'
-import { type Asker, isTestedBy, type Question, type Reason } from './gates.js'
+import { takeOver } from './assignment.js'
+import { isTestedBy, tooManyPassed } from './gate-words.js'
+import type { Asker, Question, Reason } from './gates.js'
 import { QueueState } from './queue-state.js'
 import { priorityPart, retriesPart, type Score } from './ready/score.js'
 import { ready, reasonsAt } from './reasons.js'
@@ -55,7 +57,7 @@ export interface ScoreParts {
 
 /**
  * Explains a task at this time; `undefined` if it is unknown. By id, or by number as `#42`. With `asker`, for a claim that
- * asks for this; otherwise for an agent that asks for everything, has all skills and is barred from nothing.
+ * asks for this, with what it leaves out taken from the registration of its agent; otherwise for an agent that asks for everything, has all skills and is barred from nothing.
  *
  * Cost: O(groups with ready tasks), and a claim of as many tasks as come before it, 10,000 at most.
  */
@@ -66,7 +68,7 @@ export const explainOf = (state: QueueState, id: string, at: number, asker?: Ask
   const task = findTask(tables, id, now)
   if (task === undefined) return undefined
   const { policy } = tables.head.settings
-  const question = { tables, task, at: now, asker }
+  const question = { tables, task, at: now, asker: asker === undefined ? undefined : takeOver(tables, asker, now) }
   return { status: task.status, ...inLine(question), ...scoreOf(tables.ready.policy.score, policy, task, now) }
 }
 
@@ -92,12 +94,7 @@ const heldBackBy = ({ tables, task: { group: { type } } }: Question, served: Rea
   const probe = served.find((picked) => picked.probe && picked.task.group.type === type)
   if (probe !== undefined) return { code: 'breaker-half-open', ...isTestedBy(type, `${probe.task.id} comes first and will test it`) }
   if (served.length >= positionMax) return undefined
-  const { maxQueueScanBatch } = tables.head.settings.assignment
-  return {
-    code: 'too-many-barred',
-    message: `the agent gave back more than ${maxQueueScanBatch} tasks that come before it, and a claim passes over ${maxQueueScanBatch} at most`,
-    change: 'claim as another agent, or raise assignment.maxQueueScanBatch',
-  }
+  return { code: 'too-many-barred', ...tooManyPassed(tables) }
 }
 
 const testing = ({ tables, task: { group: { type } } }: Question): ReadonlyArray<Reason> =>

@@ -5,6 +5,9 @@
  * A new gate is one entry of {@link gates}. If claims have to ask for it at another moment than those below, it also needs a scope.
  */
 import type { ShapeOf } from './ready/claim-shape.js'
+import { isBarred, lastUntil, roomOf } from './assignment.js'
+import { barred, failedHere, failedLately, isTestedBy, listOf, missingOf, retryWith, skillsNeeded } from './gate-words.js'
+import { OtherAgents } from './other-agents.js'
 import { holderOfKey } from './retention.js'
 import { type Group, isHeld, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
@@ -33,9 +36,13 @@ export type ReasonCode =
   | 'tenant-not-claimed'
   /** Only agents with certain skills may take it. */
   | 'skills-required'
+  /** The agent holds as many tasks as it registered for. */
+  | 'agent-full'
   /** These agents released it and will not get it again. */
   | 'agents-barred'
-  /** A claim ends before it, because its agent is barred from too many tasks that come first. */
+  /** The agent failed it lately, and another one can take it. */
+  | 'failed-here-lately'
+  /** A claim ends before it, because its agent passes over too many tasks that come first. */
   | 'too-many-barred'
   /** No gate is shut, and other tenants are served before its own. */
   | 'tenant-turn'
@@ -60,12 +67,15 @@ export interface Asker extends ShapeOf {
   readonly agent?: string | undefined
 }
 
-/** Whether a task can be claimed at an instant: by this asker, or by an agent that asks for everything. */
-export interface Question {
+/** Whether an asker gets anything at an instant. */
+export interface ClaimQuestion {
   readonly tables: Tables
-  readonly task: TaskRecord
   readonly at: number
   readonly asker: Asker | undefined
+}
+/** Whether a task can be claimed at an instant: by this asker, or by an agent that asks for everything. */
+export interface Question extends ClaimQuestion {
+  readonly task: TaskRecord
 }
 
 /** When claims ask for a gate, and what it depends on. */
@@ -78,15 +88,19 @@ interface Scopes {
   readonly type: (tables: Tables, type: string) => boolean
   /** Asked once for each shape of claims and each group. */
   readonly group: (asked: ShapeOf, group: Group) => boolean
+  /** Asked once for each claim of an agent. */
+  readonly asker: (tables: Tables, agent: string, at: number) => boolean
   /** Asked for each task that a claim is about to take. */
   readonly agent: (task: TaskRecord, agent: string) => boolean
+  /** Asked for each task for which the agent comes last, when the claim has found nothing else. */
+  readonly last: (task: TaskRecord, others: OtherAgents) => boolean
 }
 type GateOf<S extends keyof Scopes> = {
   readonly code: ReasonCode
   readonly scope: S
   readonly isShut: Scopes[S]
   /** Why it is shut. */
-  readonly words: (question: Question) => Words
+  readonly words: (question: S extends 'queue' | 'asker' ? ClaimQuestion : Question) => Words
   /** What is worth knowing while it is open, and no particular agent asks. */
   readonly note?: (question: Question) => Words | undefined
 }
@@ -216,19 +230,41 @@ export const gates: ReadonlyArray<Gate> = [
     note: ({ task: { group } }) => (group.skills.length === 0 ? undefined : skillsNeeded(group.skills, group.skills)),
   },
   {
+    code: 'agent-full',
+    scope: 'asker',
+    isShut: (tables, agent, at) => roomOf(tables, agent, at) === 0,
+    words: ({ tables, asker }) => {
+      const agent = asker?.agent ?? ''
+      return {
+        message: `${agent} holds ${tables.leases.get(agent)?.size ?? 0} tasks, as many as it registered for`,
+        change: `the end of one of its leases, or register ${agent} with a higher maxTasks`,
+      }
+    },
+  },
+  {
     code: 'agents-barred',
     scope: 'agent',
-    isShut: ({ extras: { claimants } }, agent) => claimants?.includes(agent) === true,
+    isShut: isBarred,
     words: ({ asker }) => barred([asker?.agent ?? '']),
     note: ({ task: { extras: { claimants = [] } } }) => (claimants.length === 0 ? undefined : barred([...new Set(claimants)])),
   },
+  {
+    code: 'failed-here-lately',
+    scope: 'last',
+    isShut: (task, others) => others.for(task) !== undefined,
+    words: failedHere,
+    note: failedLately,
+  },
 ]
+
+const isTested = (breaker: { readonly state: string; readonly probe: unknown } | undefined): boolean => breaker?.state === 'half-open' && breaker.probe !== null
 
 // ------------------------------------------------------------------------------------ asked by claims
 
 const gatesOf = <S extends keyof Scopes>(scope: S): ReadonlyArray<Scopes[S]> =>
   gates.flatMap((gate) => (gate.scope === scope ? [gate.isShut as Scopes[S]] : []))
-const [queueGates, typeGates, groupGates, agentGates] = [gatesOf('queue'), gatesOf('type'), gatesOf('group'), gatesOf('agent')]
+const [queueGates, typeGates, groupGates] = [gatesOf('queue'), gatesOf('type'), gatesOf('group')]
+const [askerGates, agentGates, lastGates] = [gatesOf('asker'), gatesOf('agent'), gatesOf('last')]
 
 /** Whether nothing of the queue is claimed. */
 export const isQueueShut = (tables: Tables): boolean => {
@@ -245,6 +281,16 @@ export const isGroupShut = (asked: ShapeOf, group: Group): boolean => {
   for (const isShut of groupGates) if (isShut(asked, group)) return true
   return false
 }
+/** Whether this agent gets nothing. */
+export const isAskerShut = (tables: Tables, agent: string, at: number): boolean => {
+  for (const isShut of askerGates) if (isShut(tables, agent, at)) return true
+  return false
+}
+/** Whether an agent that comes last for this task does not get it, even if there is nothing else. */
+export const isLastShut = (task: TaskRecord, others: OtherAgents): boolean => {
+  for (const isShut of lastGates) if (isShut(task, others)) return true
+  return false
+}
 /** Whether this agent does not get this task. */
 export const isAgentShut = (task: TaskRecord, agent: string): boolean => {
   for (const isShut of agentGates) if (isShut(task, agent)) return true
@@ -252,6 +298,16 @@ export const isAgentShut = (task: TaskRecord, agent: string): boolean => {
 }
 
 // ----------------------------------------------------------------------------------- asked for reasons
+
+/** Why a claim gets nothing, whatever tasks there are. */
+export const reasonOfClaim = (question: ClaimQuestion): Reason | undefined => {
+  const { tables, at, asker } = question
+  for (const gate of gates) {
+    const isShut = gate.scope === 'queue' ? gate.isShut(tables) : gate.scope === 'asker' && asker?.agent !== undefined && gate.isShut(tables, asker.agent, at)
+    if (isShut && (gate.scope === 'queue' || gate.scope === 'asker')) return { code: gate.code, ...gate.words(question) }
+  }
+  return undefined
+}
 
 /** Whether this gate keeps the task from being claimed. */
 export const isShutFor = (gate: Gate, { tables, task, at, asker }: Question): boolean => {
@@ -264,40 +320,13 @@ export const isShutFor = (gate: Gate, { tables, task, at, asker }: Question): bo
       return gate.isShut(tables, task.group.type)
     case 'group':
       return asker !== undefined && gate.isShut(asker, task.group)
+    case 'asker':
+      return asker?.agent !== undefined && gate.isShut(tables, asker.agent, at)
     case 'agent':
       return asker?.agent !== undefined && gate.isShut(task, asker.agent)
+    case 'last': {
+      const agent = asker?.agent
+      return agent !== undefined && lastUntil(tables, task, agent, at) > 0 && gate.isShut(task, new OtherAgents(tables, agent, at))
+    }
   }
 }
-
-// ----------------------------------------------------------------------------------------------- words
-
-const isTested = (breaker: { readonly state: string; readonly probe: unknown } | undefined): boolean => breaker?.state === 'half-open' && breaker.probe !== null
-
-/** The reason of a task whose breaker is half-open. */
-export const isTestedBy = (type: string, test: string): Words => ({
-  message: `the breaker of ${type} is half-open: ${test}`,
-  change: `the outcome of the test, or close the breaker of ${type}`,
-})
-const skillsNeeded = (skills: ReadonlyArray<string>, lacking: ReadonlyArray<string>): Words => ({
-  message: `only an agent with these skills may take it: ${skills.join(', ')}`,
-  change: `claim with ${lacking.length === 1 ? 'the skill' : 'the skills'} ${lacking.join(', ')}`,
-})
-const barred = (agents: ReadonlyArray<string>): Words => ({
-  message: `${agents.join(', ')} gave it back and will not get it again`,
-  change: 'claim as another agent',
-})
-/** How a dead letter comes back. `rival`: a task with the same key that was enqueued since. */
-const retryWith = (task: TaskRecord, rival: TaskRecord | undefined): string => {
-  if (rival === undefined) return 'retry the dead letter'
-  if (!isFinal(rival.status)) return `cancel ${rival.id}, which was enqueued since with the same idempotency key, and retry the dead letter`
-  return `nothing, while ${rival.id}, which was enqueued since with the same idempotency key, is known: discard ${task.id}`
-}
-const listOf = (names: ReadonlyArray<string> = []): string => (names.length === 0 ? 'none' : names.join(', '))
-
-/** The dependencies that are not completed. */
-const missingOf = (tables: Tables, task: TaskRecord): NonNullable<Reason['blockedBy']> =>
-  task.dependencies.flatMap((id) => {
-    const dependency = tables.byId.get(id)
-    // A later task with the same id is another one: the dependency was completed and has left the state.
-    return dependency === undefined || dependency.number > task.number || dependency.status === 'completed' ? [] : [{ id, status: dependency.status }]
-  })

@@ -8,7 +8,6 @@ import { nextLeaseEnd as nextLeaseEndOf, nextOther } from './decide/tick.js'
 import { type ClaimRequest, pickTasks } from './decide/claim.js'
 import type { DeadLetterFilter } from './commands.js'
 import type { AlikeDeadLetters } from './dead-letter-index.js'
-import type { ClaimShape, ShapeOf } from './ready/claim-shape.js'
 import { matchesType } from './type-pattern.js'
 import { QueueState } from './queue-state.js'
 import { forgotten, holderOfKey, nextForgotten as nextForgottenOf } from './retention.js'
@@ -203,12 +202,6 @@ export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: nu
   return deadLettersMatching(tables, filter, max).map((task) => viewOf(task, tables.head.settings))
 }
 
-/** Agents with a live lease, and the tasks they hold. */
-export const agentsOf = (state: QueueState): ReadonlyArray<{ readonly agentId: string; readonly tasks: ReadonlyArray<string> }> =>
-  [...QueueState.tablesOf(state).leases]
-    .map(([agentId, tasks]) => ({ agentId, tasks: [...tasks].sort((a, b) => a.number - b.number).map((task) => task.id) }))
-    .sort((a, b) => (a.agentId < b.agentId ? -1 : 1))
-
 export interface QueueHead {
   readonly queue: string
   /** Revision of the last event folded, -1 for an empty queue. */
@@ -263,14 +256,6 @@ export const pendingCount = (state: QueueState): number => QueueState.tablesOf(s
 /** Whether this claim would get a task at `at`. Default: the state's own time. */
 export const isClaimable = (state: QueueState, request: ClaimRequest, at = timeOf(state)): boolean =>
   pickTasks(QueueState.tablesOf(state), request, 1, at).length > 0
-
-/**
- * Keeps what the claims that ask for the same look at, so that the next one costs less. It may count the claims that
- * wait for it. No decision depends on it.
- */
-export const keepShape = (state: QueueState, asked: ShapeOf & { readonly max?: number }): ClaimShape => QueueState.tablesOf(state).ready.keepShape(asked)
-/** The kept shapes for which claims wait and for which there may be more to take since the last call. */
-export const takeWokenShapes = (state: QueueState): ReadonlyArray<ClaimShape> => QueueState.tablesOf(state).ready.takeWoken()
 
 /** The live or retained task of which a task with this key would be a duplicate at `at`. */
 export const duplicateOf = (state: QueueState, idempotencyKey: string, at = timeOf(state)): TaskView | undefined => {

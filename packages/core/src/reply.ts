@@ -141,6 +141,8 @@ export interface Replies {
   readonly Discard: { readonly discarded: ReadonlyArray<string>; readonly cancelled: ReadonlyArray<string> }
   readonly OpenBreaker: null
   readonly CloseBreaker: null
+  /** When the registration ends, unless the agent is heard of again. */
+  readonly RegisterAgent: { readonly agent: string; readonly endsAt: number }
   /** The tasks that the agent held, with their new status. */
   readonly TerminateAgent: {
     readonly tasks: ReadonlyArray<{ readonly id: string; readonly number: number; readonly status: Status }>
@@ -203,6 +205,8 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
       return { retried: tasksOf(events, 'Requeued') }
     case 'Discard':
       return { discarded: tasksOf(events, 'Discarded'), cancelled: tasksOf(events, 'Cancelled') }
+    case 'RegisterAgent':
+      return { agent: command.agent, endsAt: tables.agents.byName.get(command.agent)?.endsAt ?? at }
     case 'TerminateAgent':
       return {
         tasks: tasksOf(events, 'ClaimRevoked').flatMap((id) => {

@@ -29,8 +29,10 @@ const defaults = {
 }
 
 const assignment = {
-  /** How many candidates one claim may pass over (tasks that this agent is barred from). */
+  /** How many candidates one claim may pass over: tasks that this agent is barred from, or for which it comes last. */
   maxQueueScanBatch: integer(1, 100_000),
+  /** So long an agent comes last for a task that it failed, in seconds. */
+  agentTaskBackoffWindow: Seconds,
 }
 /** How the score of a waiting task is made up (TQM-PRI-002 to TQM-PRI-004): see `ready/score.ts`. */
 const scoreParts = {
@@ -101,7 +103,7 @@ export const settingsDefault: Settings = {
     starvationFloor: 0.6,
     blockerCeiling: 10,
   },
-  assignment: { maxQueueScanBatch: 200, tenants: { default: 1 } },
+  assignment: { maxQueueScanBatch: 200, agentTaskBackoffWindow: 1_800, tenants: { default: 1 } },
   breakers: {
     defaults: { failureThreshold: 5, cooldownSeconds: 300, halfOpenAfter: 60, countOn: 'dead-letter' },
     overrides: {},

@@ -6,6 +6,7 @@
  * moment it began (see `task-walk.ts`).
  */
 import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
+import type { RegisteredAgent } from './agent-register.js'
 import { policyOf } from './ready/policy.js'
 import type { Schedule } from './schedules.js'
 import type { ShareEntry } from './ready/fair-share.js'
@@ -24,6 +25,7 @@ type HeadText = Omit<Head, 'savedFor'> & {
   readonly groups: ReadonlyArray<readonly [string, Phase | null, ReadonlyArray<string>, string | null]>
   readonly turns: ReadonlyArray<ShareEntry>
   readonly schedules: ReadonlyArray<Schedule>
+  readonly agents: ReadonlyArray<RegisteredAgent>
   readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
 }
 
@@ -69,6 +71,7 @@ const headPage = (tables: Tables): SnapshotPage => {
     groups: tables.sortedGroups().map((group) => [group.type, group.phase ?? null, group.skills, group.tenant ?? null]),
     turns: tables.shares.entries(),
     schedules: tables.schedules.all(),
+    agents: tables.agents.entries(),
     breakers: [...tables.breakers.values()]
       .sort(byType)
       .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
@@ -90,7 +93,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, seed)
-    const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, schedules, ...fields } = head
+    const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, schedules, agents, ...fields } = head
     Object.assign(tables.head, fields)
     tables.ready.reorder(policyOf(tables.head.settings))
     groups = groupTexts.map(([type, phase, skills, tenant]) =>
@@ -99,6 +102,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     breakers = breakerTexts
     turns = turnTexts
     for (const schedule of schedules) tables.schedules.put(schedule)
+    tables.agents.restore(agents)
   }
 
   const readTasks = (page: SnapshotPage): void => {

@@ -1,4 +1,5 @@
 /** The records of a queue's state and functions of their fields. The indexes are in `tables.ts`. */
+import type { Failers } from './assignment.js'
 import { type DeadLetterReason, expiryCauses } from './events.js'
 import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
@@ -47,6 +48,8 @@ export const answeredMax = 16
 export interface TaskExtras extends ExtraFields {
   /** Agents that released the task and are barred from it (GB-02). */
   readonly claimants?: ReadonlyArray<string>
+  /** Agents that failed it, or let its lease expire, and when: see `assignment.ts`. */
+  readonly failers?: Failers
   /** Revisions of the newest checkpoint, and of the newest progress of the last claim. */
   readonly checkpointRevision?: number
   readonly progressRevision?: number

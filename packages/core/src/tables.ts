@@ -6,6 +6,7 @@
  * changes it and adds it again (`link`). Rollback and loading a snapshot use the same two functions, so an index
  * cannot disagree with its records.
  */
+import { AgentRegister } from './agent-register.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { isTypeShut } from './gates.js'
 import { FairShare } from './ready/fair-share.js'
@@ -83,6 +84,7 @@ export class Tables {
   readonly lists = newStatusLists()
   readonly ready = new ReadyIndex((type) => isTypeShut(this, type), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault))
   readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
+  readonly agents = new AgentRegister(this.undoLog)
   /** The tasks that each agent holds, by token. */
   readonly leases = new Map<string, SortedList<TaskRecord>>()
   /** Scheduled tasks by the end of their delay, and waiting tasks by the end of their wait. */
@@ -170,8 +172,11 @@ export class Tables {
     if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
     const { share } = task.group
     const hadWork = share.open > 0
+    const wasHeld = this.agents.size > 0 && isHeld(task)
     this.relink(task, change, revision)
     if (!hadWork && share.open > 0) this.shares.comeBack(share)
+    // An agent has room again, or less room than before.
+    if (this.agents.size > 0 && wasHeld !== isHeld(task)) this.ready.wakeHeldBack()
   }
 
   /** Undoes a change. */
@@ -252,8 +257,9 @@ export class Tables {
     return breaker
   }
 
-  /** All finished tasks, and all breakers. */
+  /** All finished tasks, all breakers and all registrations. */
   forgetAll(): void {
+    this.agents.clear()
     for (let task = this.finished.first(); task !== undefined; task = this.finished.first()) this.evict(task)
     for (const breaker of [...this.breakers.values()]) {
       this.unlinkBreaker(breaker)

@@ -1,5 +1,6 @@
 /** All plants. To add one, add a row to the file of its part, and run `npm run mutants -- --only 'its title'`. */
 import type { Plant } from '../plant.js'
+import { agentPlants } from './agents.js'
 import { clientPlants } from './client.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
@@ -22,6 +23,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...tablePlants,
   ...fieldPlants,
   ...readyPlants,
+  ...agentPlants,
   ...explainPlants,
   ...redactPlants,
   ...outcomePlants,

@@ -49,5 +49,7 @@ export const watchSource = (source: TaskSource, tell: OutageTeller): TaskSource 
     },
     settle: (outcomes, attempt) => watchedEach('settle', source.settle(outcomes, attempt)),
     heartbeat: (heartbeats) => watchedEach('heartbeat', source.heartbeat(heartbeats)),
+    // The worker does without it: an outage shows in the claims.
+    ...(source.register === undefined ? {} : { register: source.register }),
   }
 }

@@ -90,6 +90,11 @@ export class WorkReport implements OutageTeller {
       case 'abandoned':
         this.refused++
         return this.line(`${colors.red(event.type)} ${clean(event.taskId, 60)}: the task comes back when its lease ends`, { event: event.type, task: event.taskId })
+      case 'found-nothing': {
+        const { message, change } = event.reason
+        return this.line(`${colors.yellow('waiting')} ${clean(message, 200)} ${colors.dim(`(what would change it: ${clean(change, 200)})`)}`, { event: event.type, reason: event.reason })
+      }
+      case 'registration-refused':
       case 'claim-failed':
       case 'settle-failed':
       case 'heartbeat-failed': {

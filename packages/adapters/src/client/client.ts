@@ -4,7 +4,7 @@ import type { Json } from '@daybook/core'
 import { newTaskId } from '../engine/ids.js'
 import { type Calls, createCalls, query } from './calls.js'
 import { DaybookError, errorOf, isProblem } from './errors.js'
-import type { ExplainFor, Explanation } from './explanation.js'
+import type { ExplainFor, Explanation, Reason } from './explanation.js'
 import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './gather.js'
 import { type CallOptions, type ClientOptions, type Configured, configure } from './options.js'
 import { ndjson } from './ndjson.js'
@@ -87,7 +87,7 @@ export interface DaybookClient {
    * *Gotchas*: never repeated by the client. If the answer is lost, the claimed tasks become available again: at once if the server
    * notices the end of the connection before its answer is sent, otherwise when their leases end.
    */
-  readonly claim: (request: W.ClaimRequest, options?: CallOptions) => Promise<ReadonlyArray<W.Claim>>
+  readonly claim: (request: W.ClaimRequest, options?: W.ClaimOptions & CallOptions) => Promise<ReadonlyArray<W.Claim>>
   /** Extends a lease. If it fails with `lease-lost`, `detail` says why; then stop working (GB-03). */
   readonly heartbeat: (taskId: string, report: W.HeartbeatReport) => Promise<W.Extended>
   /** Status `incomplete` means that the queue requires a decision report: complete again with one. */
@@ -124,7 +124,9 @@ export interface DaybookClient {
   }
   readonly agents: {
     readonly list: (options?: CallOptions) => Promise<ReadonlyArray<W.AgentView>>
-    /** Ends all leases of an agent; its tasks go to others. Counts neither as an attempt nor a retry nor a failure for a breaker. */
+    /** Says what an agent can take. Its claims take over what they leave out. The registration ends `ttlSeconds` after the agent was last heard of. */
+    readonly register: (registration: W.Registration, options?: CallOptions) => Promise<W.Registered>
+    /** Ends the registration and all leases of an agent; its tasks go to others. Counts neither as an attempt nor a retry nor a failure for a breaker. */
     readonly terminate: (agentId: string, reason: string, options?: CallOptions) => Promise<W.Terminated>
   }
   readonly settings: {
@@ -315,10 +317,12 @@ const queueClient = (
     cancel: (id, reason, options) => post(`${taskPath(id)}/cancel`, { reason }, options),
     cancelAll: (filter, reason, { dryRun, cursor, ...options } = {}) => post(`${base}/tasks/cancel`, { filter, reason, dryRun, cursor }, options),
 
-    claim: async (request, options) => {
+    claim: async (request, { onNothing, ...options } = {}) => {
       const waitMs = (request.wait ?? 0) * 1_000
       const asked: HttpRequest = { method: 'POST', path: `${base}/claims`, body: bodyOf(request), waitMs }
-      return (await json<{ readonly claims: ReadonlyArray<W.Claim> }>(asked, 'never', options)).claims
+      const { claims, reason } = await json<{ readonly claims: ReadonlyArray<W.Claim>; readonly reason?: Reason }>(asked, 'never', options)
+      if (claims.length === 0) onNothing?.(reason)
+      return claims
     },
     heartbeat: (taskId, said) => report(taskId, 'heartbeat', said),
     complete: (taskId, said) => report(taskId, 'complete', said),
@@ -353,6 +357,7 @@ const queueClient = (
     },
     agents: {
       list: async (options) => (await get<{ readonly agents: ReadonlyArray<W.AgentView> }>(`${base}/agents`, options)).agents,
+      register: (registration, options) => post(`${base}/agents`, registration, options, 'safe'),
       terminate: (agentId, reason, options) =>
         json({ method: 'DELETE', path: `${base}/agents/${encodeURIComponent(agentId)}${query({ reason })}` }, 'unsent', options),
     },

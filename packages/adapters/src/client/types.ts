@@ -368,10 +368,41 @@ export interface BreakerView {
   readonly reason?: string
 }
 
-export interface AgentView {
+/** What an agent can take. */
+export interface Abilities {
+  /** Exact, `eng-*` or `*`. */
+  readonly types?: ReadonlyArray<string>
+  readonly phases?: ReadonlyArray<Phase>
+  readonly skills?: ReadonlyArray<string>
+  readonly tenant?: string
+  /** Tasks that it holds at most at the same time. */
+  readonly maxTasks?: number
+}
+export interface Registration extends Abilities {
   readonly agentId: string
+  /** So long after the agent was last heard of the registration ends. Default 600. */
+  readonly ttlSeconds?: number
+}
+export interface Registered {
+  readonly agentId: string
+  readonly registeredUntil: string
+}
+
+export interface AgentView extends Abilities {
+  readonly agentId: string
+  /** Whether it holds a task. */
+  readonly status: 'idle' | 'working'
   /** Ids of the tasks it holds. */
   readonly tasks: ReadonlyArray<string>
+  readonly leases: ReadonlyArray<{ readonly task: string; readonly expiresAt: string }>
+  /** Of a registered agent: when it was last heard of, to a 64th of the registration's length, and when the registration ends. */
+  readonly lastSeenAt?: string
+  readonly registeredUntil?: string
+}
+
+export interface ClaimOptions {
+  /** Called if there are no tasks; with the reason, if tasks are ready that match. */
+  readonly onNothing?: (reason: Reason | undefined) => void
 }
 
 export interface Depth {

@@ -10,6 +10,7 @@ import {
   type Decision,
   type EventType,
   headOf,
+  holdBack,
   keepShape,
   nextForgotten,
   nextLeaseEnd,
@@ -78,7 +79,7 @@ export class Decider {
     const now = clock.now()
     if (this.refusal() !== undefined) return waiting.size > 0
     if (isClosing() || availability.resumeInMs() > 0) return false
-    return this.isTickDue(now) || waiting.isOfferDue
+    return this.isTickDue(now) || waiting.isOfferDue || waiting.nextLook <= now
   }
 
   /** The answer to every command while the queue is read-only, or the clock is refused. As of the last reading of the clock. */
@@ -95,7 +96,7 @@ export class Decider {
     if (this.refusal() !== undefined) return Math.min(forgotten, clock.refusal === undefined ? forgotten : now + readClockAgainMs)
     const leaseEnd = nextLeaseEnd(live.current)
     const due = Math.min(
-      waiting.isOfferDue ? 0 : Number.POSITIVE_INFINITY,
+      waiting.isOfferDue ? 0 : waiting.nextLook,
       nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY,
       leaseEnd === undefined ? Number.POSITIVE_INFINITY : grace.dueAt(leaseEnd, now),
     )
@@ -187,11 +188,13 @@ export class Decider {
     // Claims that have waited longer come first.
     this.serveWaiting(batch)
     if (waiting.isOfferDue) return false
-    const shape = keepShape(live.current, item.command)
+    const shape = keepShape(live.current, item.command, this.at)
     const verdict = this.tryClaim(batch, item, shape)
     if (verdict === 'empty') {
-      if (item.mayWait && !isClosing()) waiting.add(item, shape)
-      else {
+      if (item.mayWait && !isClosing()) {
+        waiting.add(item, shape)
+        this.stillWaits(item, shape)
+      } else {
         batch.decided.push(new Known(item, E.right({ value: [], revision: live.revision })))
       }
     }
@@ -260,8 +263,25 @@ export class Decider {
   private serveWaiting(batch: Batch): void {
     const { live, waiting, batchEventsMax } = this.parts
     if (waiting.size === 0) return
-    waiting.wake(takeWokenShapes(live.current))
-    if (waiting.isOfferDue) waiting.offer((item, shape) => (batch.texts.length < batchEventsMax ? this.tryClaim(batch, item, shape) : 'full'))
+    waiting.passTime(this.at)
+    // A claim that is served may make room for another one, or leave a task to it.
+    for (let isFull = false; !isFull; ) {
+      waiting.wake(takeWokenShapes(live.current))
+      if (!waiting.isOfferDue) return
+      waiting.offer((item, shape) => {
+        const verdict = batch.texts.length < batchEventsMax ? this.tryClaim(batch, item, shape) : 'full'
+        if (verdict === 'empty') this.stillWaits(item, shape)
+        isFull = verdict === 'full'
+        return verdict
+      })
+    }
+  }
+
+  /** A waiting claim found nothing. If it leaves tasks to other agents, it looks again when that may have changed by time alone. */
+  private stillWaits({ command }: ClaimItem, shape: ClaimShape): void {
+    const { live, waiting } = this.parts
+    const until = shape.hasWork ? holdBack(live.current, command, shape, this.at) : undefined
+    if (until !== undefined) waiting.lookAgain(shape, until)
   }
 
   private tick(batch: Batch): void {

@@ -16,6 +16,8 @@ export class WaitingClaims {
   /** Lines whose claims are to be offered tasks. */
   private readonly due = new Set<Line>()
   private readonly lineOf = new Map<ClaimItem, Line>()
+  /** When lines are to be offered tasks again because of the time, in the queue's time. */
+  private readonly looks = new Map<Line, number>()
   private firstPlace = 0
   private lastPlace = 0
 
@@ -54,6 +56,28 @@ export class WaitingClaims {
     }
   }
 
+  /** Claims of this shape are to be offered tasks at this time, even if nothing happens until then. */
+  lookAgain(shape: ClaimShape, at: number): void {
+    const line = this.lines.get(shape)
+    if (line !== undefined) this.looks.set(line, Math.min(at, this.looks.get(line) ?? at))
+  }
+
+  /** When the next claims are to look again; infinity for never. */
+  get nextLook(): number {
+    let next = Number.POSITIVE_INFINITY
+    for (const at of this.looks.values()) if (at < next) next = at
+    return next
+  }
+
+  /** It is this time now. */
+  passTime(now: number): void {
+    for (const [line, at] of this.looks) {
+      if (at > now) continue
+      this.looks.delete(line)
+      this.due.add(line)
+    }
+  }
+
   /**
    * Offers tasks to the claims of the lines that are due, in the order in which they came. Those that are served or over
    * leave. After `full` the rest stays due, so that none is served before an earlier one.
@@ -88,6 +112,7 @@ export class WaitingClaims {
     if (line.claims.size > 0) return
     this.lines.delete(line.shape)
     this.due.delete(line)
+    this.looks.delete(line)
   }
 
   /** All of them, in the order in which they came. They no longer wait. */

@@ -153,12 +153,16 @@ const ClaimedTask = t.intersection(
 export const LeaseAnswer = t.type({ token: t.number, expiresAt: Time }, 'Lease')
 /** An agent that does not trust its clock measures the lease from when it sent the claim: it ends `waitedSeconds` + `seconds` later. */
 const ClaimedLease = t.type({ token: t.number, expiresAt: Time, seconds: t.number, waitedSeconds: t.number }, 'ClaimedLease')
-export const ClaimsAnswer = t.type(
-  {
-    claims: t.readonlyArray(
-      t.intersection([t.type({ task: ClaimedTask, lease: ClaimedLease, attempt: t.number }), t.partial({ checkpoint: AnyJson, callback: Callback })], 'Claim'),
-    ),
-  },
+/** `reason`: why there are no claims, although tasks are ready that match. */
+export const ClaimsAnswer = t.intersection(
+  [
+    t.type({
+      claims: t.readonlyArray(
+        t.intersection([t.type({ task: ClaimedTask, lease: ClaimedLease, attempt: t.number }), t.partial({ checkpoint: AnyJson, callback: Callback })], 'Claim'),
+      ),
+    }),
+    t.partial({ reason: Reason }),
+  ],
   'Claims',
 )
 
@@ -245,9 +249,20 @@ export const BreakersAnswer = t.type({ breakers: t.record(t.string, Breaker) }, 
 export const BreakerAnswer = t.type({ type: t.string, breaker: Breaker }, 'One breaker')
 
 export const AgentsAnswer = t.type(
-  { agents: t.readonlyArray(t.type({ agentId: t.string, tasks: ids }, 'Agent')) },
+  {
+    agents: t.readonlyArray(
+      t.intersection(
+        [
+          t.type({ agentId: t.string, status: keys(['idle', 'working']), tasks: ids, leases: t.readonlyArray(t.type({ task: t.string, expiresAt: Time })) }),
+          t.partial({ types: ids, phases: ids, skills: ids, tenant: t.string, maxTasks: t.number, /** Of a registered agent. */ lastSeenAt: Time, registeredUntil: Time }),
+        ],
+        'Agent',
+      ),
+    ),
+  },
   'Agents',
 )
+export const RegisteredAnswer = t.type({ agentId: t.string, registeredUntil: Time }, 'Registered agent')
 export const TerminatedAnswer = t.type(
   {
     agentId: t.string,

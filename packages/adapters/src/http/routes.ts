@@ -1,6 +1,7 @@
 /** The table of all routes, with schemas, roles and summaries. Serving and documentation use it. */
 import { SettingsPatch } from '@daybook/core'
 import * as a from './answers.js'
+import * as agents from './handle/agents.js'
 import * as deadLetters from './handle/dead-letters.js'
 import { explain } from './handle/explain.js'
 import * as health from './handle/health.js'
@@ -85,7 +86,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
 
     // -------------------------------------------------------------------------------------- work
     queueRoute({
-      method: 'POST', path: `${of}/claims`, role: 'worker', unused: 'opened', summary: 'Leases tasks to an agent, and waits for tasks if asked to. Empty if there are none. Without a heartbeat, a lease lasts for the task\'s `timeout`, or for `leaseSeconds` if that is shorter.',
+      method: 'POST', path: `${of}/claims`, role: 'worker', unused: 'opened', summary: 'Leases tasks to an agent, and waits for tasks if asked to. Empty if there are none; `reason` says why, if tasks are ready that match. Without a heartbeat, a lease lasts for the task\'s `timeout`, or for `leaseSeconds` if that is shorter.',
       body: input(work.claimBody(limits)), answers: { 200: a.ClaimsAnswer }, handle: work.claim,
     }),
     queueRoute({
@@ -118,12 +119,16 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       body: work.outcomesInput, answers: { 200: a.OutcomesAnswer }, handle: work.outcomes,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/agents`, role: 'auditor', unused: 'empty', summary: 'Agents with a live lease, and the tasks they hold.',
-      query: view, answers: { 200: a.AgentsAnswer }, handle: queue.agents,
+      method: 'GET', path: `${of}/agents`, role: 'auditor', unused: 'empty', summary: 'Registered agents and those that hold tasks: what each can take, and the tasks it holds.',
+      query: view, answers: { 200: a.AgentsAnswer }, handle: agents.agents,
     }),
     queueRoute({
-      method: 'DELETE', path: `${of}/agents/{agentId}`, role: 'operator', summary: 'Terminates an agent: it loses its leases, and its tasks go back to the queue. This counts neither as an attempt nor as a failure.',
-      query: input(q.reasonQuery, { root: 'query' }), answers: { 200: a.TerminatedAnswer }, handle: queue.terminateAgent,
+      method: 'POST', path: `${of}/agents`, role: 'worker', summary: 'Registers what an agent can take: its claims take over what they leave out. The registration ends `ttlSeconds` (600) after the agent was last heard of: it registered, claimed, or reported.',
+      body: input(w.RegisterBody), answers: { 200: a.RegisteredAnswer }, handle: agents.registerAgent,
+    }),
+    queueRoute({
+      method: 'DELETE', path: `${of}/agents/{agentId}`, role: 'operator', summary: 'Terminates an agent: its registration ends, it loses its leases, and its tasks go back to the queue. This counts neither as an attempt nor as a failure.',
+      query: input(q.reasonQuery, { root: 'query' }), answers: { 200: a.TerminatedAnswer }, handle: agents.terminateAgent,
     }),
 
     // ------------------------------------------------------------------------------ dead letters

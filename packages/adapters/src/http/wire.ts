@@ -84,14 +84,24 @@ export const ImportBody = t.intersection(
 )
 export type ImportBody = t.TypeOf<typeof ImportBody>
 
+const abilities = {
+  types: t.readonlyArray(TypePattern),
+  phases: t.readonlyArray(Phase),
+  skills: t.readonlyArray(Name),
+  tenant: Name,
+}
+
+export const RegisterBody = t.intersection(
+  [t.type({ agentId: AgentId }), t.partial({ ...abilities, maxTasks: integer(1, 1_000_000), ttlSeconds: PositiveSeconds })],
+  'Registration',
+)
+export type RegisterBody = t.TypeOf<typeof RegisterBody>
+
 export const ClaimBody = t.intersection(
   [
     t.type({ agentId: AgentId }),
     t.partial({
-      types: t.readonlyArray(TypePattern),
-      phases: t.readonlyArray(Phase),
-      skills: t.readonlyArray(Name),
-      tenant: Name,
+      ...abilities,
       max: integer(1, 1_000),
       wait: t.number,
       leaseSeconds: PositiveSeconds,

@@ -1,12 +1,13 @@
 /** The source for an engine in the same process: no HTTP, and only contents are parsed, when they are read. */
-import { type Command, type Json, type JsonObject, keptFailure, type Replies } from '@daybook/core'
+import { type ClaimRequest, type Command, type Json, type JsonObject, keptFailure, type Replies, whyNothing } from '@daybook/core'
 import { isLeft } from 'fp-ts/lib/Either.js'
+import type { Reason } from '../client/explanation.js'
 import { DaybookError } from '../client/errors.js'
 import { textOf } from '../client/gather.js'
 import { prepareResult } from '../engine/prepare.js'
 import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
 import { type SentFields, sentFields } from '../sent-fields.js'
-import type { ClaimedWork, Heartbeat, HeartbeatAnswer, ReceivedCallback, Refused, SettleAnswer, SettleOutcome, TaskSource, WorkTask } from './source.js'
+import type { ClaimedWork, Heartbeat, HeartbeatAnswer, ReceivedCallback, Refused, SettleAnswer, SettleOutcome, SourceClaim, TaskSource, WorkTask } from './source.js'
 
 /** `actor` is the name in the log. Default: the agent's name. */
 export const engineSource = (engine: QueueEngine, actor?: string): TaskSource => {
@@ -28,23 +29,31 @@ export const engineSource = (engine: QueueEngine, actor?: string): TaskSource =>
   }
 
   return {
-    claim: async ({ agentId, max, waitMs, leaseSeconds, types, phases, skills, tenant }, signal) => {
+    claim: async ({ agentId, max, waitMs, leaseSeconds, onNothing, ...abilities }, signal) => {
       const command = {
         type: 'Claim' as const,
         agent: agentId,
         max,
         leaseSeconds,
-        ...(types === undefined ? {} : { types }),
-        ...(phases === undefined ? {} : { phases }),
-        ...(skills === undefined ? {} : { skills }),
-        ...(tenant === undefined ? {} : { tenant }),
+        ...given(abilities),
       }
       const outcome = await engine.claim(command, callerOf(agentId), { waitMs, signal })
       if (isLeft(outcome)) {
         const { code, detail, retryAfterSeconds } = refused(outcome.left)
         throw new DaybookError(code, detail, { retryAfterSeconds })
       }
-      return outcome.right.value.map(workOf)
+      const claims = outcome.right.value
+      if (claims.length === 0 && onNothing !== undefined) onNothing(await whyNothingIn(engine, command))
+      return claims.map(workOf)
+    },
+    register: async ({ agentId, maxTasks, ttlSeconds, ...abilities }) => {
+      // A queue is created by its first task.
+      if (engine.status().revision < 0) throw new DaybookError('not-found', `queue ${engine.name} does not exist yet`)
+      const outcome = await engine.submit(
+        { type: 'RegisterAgent', agent: agentId, ttlSeconds, ...given(abilities), ...(maxTasks === undefined ? {} : { maxTasks }) },
+        callerOf(agentId),
+      )
+      if (isLeft(outcome)) throw new DaybookError(outcome.left.code, outcome.left.detail)
     },
     settle: async (outcomes) =>
       submit(outcomes.map(commandOf), callerOf(outcomes[0]?.agentId ?? ''), (value): SettleAnswer => ({
@@ -54,6 +63,20 @@ export const engineSource = (engine: QueueEngine, actor?: string): TaskSource =>
     heartbeat: async (heartbeats) =>
       submit(heartbeats.map(heartbeatOf), callerOf(heartbeats[0]?.agentId ?? ''), (): HeartbeatAnswer => ({ ok: true })),
   }
+}
+
+const given = ({ types, phases, skills, tenant }: Pick<SourceClaim, 'types' | 'phases' | 'skills' | 'tenant'>) => ({
+  ...(types === undefined ? {} : { types }),
+  ...(phases === undefined ? {} : { phases }),
+  ...(skills === undefined ? {} : { skills }),
+  ...(tenant === undefined ? {} : { tenant }),
+})
+
+const whyNothingIn = async (engine: QueueEngine, request: ClaimRequest): Promise<Reason | undefined> => {
+  const why = await engine.read((state, at) => whyNothing(state, request, at))
+  if (isLeft(why) || why.right.value === undefined) return undefined
+  const { until, ...reason } = why.right.value
+  return until === undefined ? reason : { ...reason, until: isoOf(until) }
 }
 
 const refused = (refusal: Refusal): Refused => ({

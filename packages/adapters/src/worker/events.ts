@@ -1,5 +1,6 @@
 /** The events that a worker reports to its owner. No outcome is lost without one of them. */
 import type { Status } from '@daybook/core'
+import type { Reason } from '../client/explanation.js'
 import type { SettleOutcome } from './source.js'
 
 export type WorkerEvent =
@@ -7,6 +8,10 @@ export type WorkerEvent =
   | { readonly type: 'outcome-accepted'; readonly taskId: string; readonly kind: SettleOutcome['kind']; readonly status: Status }
   /** A claim failed. It is tried again, unless `fatal`: then the worker stops. */
   | { readonly type: 'claim-failed'; readonly error: unknown; readonly fatal: boolean; readonly retryInMs: number }
+  /** The queue has tasks that match, and does not give them to this worker. Told when the reason changes. */
+  | { readonly type: 'found-nothing'; readonly reason: Reason }
+  /** The worker works without being registered. */
+  | { readonly type: 'registration-refused'; readonly error: unknown }
   /** Outcomes could not be sent. They are kept and sent again. */
   | { readonly type: 'settle-failed'; readonly outcomes: number; readonly error: unknown; readonly retryInMs: number }
   /** The queue refused an outcome. Mostly `lease-lost`: another agent has the task, or had it. */

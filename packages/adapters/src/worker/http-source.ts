@@ -7,8 +7,8 @@ const leaseMsMax = 2_000_000_000
 
 /** The source of a worker in another process than the server. It does not retry: the worker does. */
 export const httpSource = (client: DaybookClient): TaskSource => ({
-  claim: async ({ waitMs, ...request }, signal) => {
-    const claims = await client.claim({ ...defined(request), wait: waitMs / 1_000 }, { signal })
+  claim: async ({ waitMs, onNothing, ...request }, signal) => {
+    const claims = await client.claim({ ...defined(request), wait: waitMs / 1_000 }, { signal, ...(onNothing === undefined ? {} : { onNothing }) })
     return claims.map(workOf)
   },
   settle: async (outcomes, attempt) => {
@@ -19,6 +19,7 @@ export const httpSource = (client: DaybookClient): TaskSource => ({
   },
   heartbeat: async (heartbeats) =>
     (await client.outcomes(heartbeats.map((each) => ({ kind: 'heartbeat' as const, ...each })), { retryForMs: 0 })).map(extended),
+  register: async (registration) => void (await client.agents.register(defined(registration), { retryForMs: 0 })),
 })
 
 /** `expiresAt` is not used, because it is a time of the server's clock. */

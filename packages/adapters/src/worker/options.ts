@@ -63,6 +63,11 @@ export interface WorkerOptions<P = Json> {
   readonly settleForMs?: number
   /** The longest pause between retries while the queue cannot be reached, in milliseconds. Default 10,000; 1–3,600,000. */
   readonly backoffMsMax?: number
+  /**
+   * Whether the queue is told that this agent is there, and what it can take: a task that another agent failed is left to it then. Idle workers that
+   * are registered cost an event every seven minutes. Default true.
+   */
+  readonly register?: boolean
   /** Called with each accepted outcome and with every error. Default: not called. */
   readonly onEvent?: OnWorkerEvent
 }
@@ -76,7 +81,7 @@ export interface StopOptions {
 }
 
 type Optional = 'types' | 'phases' | 'skills' | 'tenant' | 'onEvent'
-export type WorkerConfig = Required<Omit<WorkerOptions, Optional>> & Pick<WorkerOptions, Optional>
+export type WorkerConfig = Required<Omit<WorkerOptions, Optional>> & Pick<WorkerOptions, Optional> & { readonly isNameMade: boolean }
 
 /** @throws RangeError for an option out of its range. */
 export const configureWorker = (options: WorkerOptions): WorkerConfig => {
@@ -84,6 +89,8 @@ export const configureWorker = (options: WorkerOptions): WorkerConfig => {
   return {
     ...options,
     agentId: options.agentId ?? `${hostname().slice(0, 64)}-${process.pid}-${randomBytes(4).toString('hex')}`,
+    isNameMade: options.agentId === undefined,
+    register: options.register ?? true,
     concurrency,
     prefetchMax: inRange('prefetchMax', options.prefetchMax ?? Math.min(1_000, 100 * concurrency), 0, 100_000),
     prefetchMs: inRange('prefetchMs', options.prefetchMs ?? 50, 0, 60_000),

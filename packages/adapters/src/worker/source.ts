@@ -3,6 +3,7 @@
  * `engineSource` for an engine in the same process.
  */
 import type { Failure, Json, JsonObject, ParkRequest, Phase, Result, Status } from '@daybook/core'
+import type { Reason } from '../client/explanation.js'
 import type { SentFields } from '../sent-fields.js'
 
 type MaybeFields = { readonly [K in keyof SentFields]: SentFields[K] | undefined }
@@ -72,6 +73,14 @@ export interface SourceClaim {
   readonly waitMs: number
   /** Requested length of the leases without a heartbeat, in seconds. A task's `timeout` may make them shorter. */
   readonly leaseSeconds: number
+  /** Called when there are no tasks; with the reason, if tasks are ready that match. */
+  readonly onNothing?: ((reason: Reason | undefined) => void) | undefined
+}
+
+/** What an agent can take. The registration ends `ttlSeconds` after the agent was last heard of. */
+export interface SourceRegistration extends Pick<SourceClaim, 'agentId' | 'types' | 'phases' | 'skills' | 'tenant'> {
+  readonly maxTasks?: number | undefined
+  readonly ttlSeconds: number
 }
 
 interface Held {
@@ -104,7 +113,7 @@ export type SettleAnswer = { readonly ok: true; readonly status: Status } | Refu
 export type HeartbeatAnswer = { readonly ok: true } | Refused
 
 /**
- * All three reject if the queue cannot be reached. The worker respects the error's `code` and `retryAfterSeconds`, if it
+ * All reject if the queue cannot be reached. The worker respects the error's `code` and `retryAfterSeconds`, if it
  * has them. Answers have the order of the requests. A source does not retry: the worker does.
  */
 export interface TaskSource {
@@ -113,4 +122,6 @@ export interface TaskSource {
   /** If outcomes are sent again because the answer was lost, `attempt` is the same. */
   readonly settle: (outcomes: ReadonlyArray<SettleOutcome>, attempt: string) => Promise<ReadonlyArray<SettleAnswer>>
   readonly heartbeat: (heartbeats: ReadonlyArray<Heartbeat>) => Promise<ReadonlyArray<HeartbeatAnswer>>
+  /** Optional: a queue can do without. */
+  readonly register?: (registration: SourceRegistration) => Promise<void>
 }

@@ -17,7 +17,9 @@ import { LeaseLost, RunTimeExceeded, WorkerStopped } from './handler.js'
 import { Leases } from './leases.js'
 import type { WorkerConfig } from './options.js'
 import { givenBack, type Host, outcomeOf, ranTooLong, runTimeMessage } from './outcome.js'
+import type { Reason } from '../client/explanation.js'
 import { Pace } from './pace.js'
+import { Registration } from './registration.js'
 import { codeOf, isFatal } from './refusals.js'
 import { Run } from './run.js'
 import { RunLimit } from './run-limit.js'
@@ -58,6 +60,8 @@ export class WorkerLoop {
   private readonly settler: Settler
   private readonly host: Host
   private readonly runLimit: RunLimit
+  private readonly registration: Registration | undefined
+  private toldReason: string | undefined
   private readonly claims = new AbortController()
   private readonly wakeClaims = new Gate()
   /** Opened when those who wait for the end should check again: a run is over, or a deadline has moved. */
@@ -77,6 +81,7 @@ export class WorkerLoop {
     this.host = { handler: config.handler, agentId, isStopping: () => this.state !== 'running' }
     this.settler = new Settler(config, this.tell, { over: (run, outcome, answer) => this.over(run, outcome, answer) })
     this.runLimit = new RunLimit(this.running, maxRunSeconds * 1_000, (run) => this.ranTooLong(run))
+    this.registration = config.register ? new Registration(source, config, this.tell) : undefined
     this.ended = new Promise((resolve, reject) => (this.end = { resolve, reject }))
     // Its rejection must not end a program that does not use `ended`.
     this.ended.catch(() => undefined)
@@ -87,6 +92,7 @@ export class WorkerLoop {
     this.state = 'running'
     // In a microtask: a caller that calls `drained` right after `start` is known to the first claim, which then need not wait.
     this.claiming = Promise.resolve().then(() => this.claimLoop())
+    void this.registration?.begin()
   }
 
   stats(): WorkerStats {
@@ -151,7 +157,13 @@ export class WorkerLoop {
 
   private request(): Omit<SourceClaim, 'max' | 'waitMs'> {
     const { agentId, types, phases, skills, tenant, leaseSeconds } = this.config
-    return { agentId, types, phases, skills, tenant, leaseSeconds }
+    return { agentId, types, phases, skills, tenant, leaseSeconds, onNothing: this.onNothing }
+  }
+
+  private readonly onNothing = (reason: Reason | undefined): void => {
+    const told = reason === undefined ? undefined : `${reason.code} ${reason.message}`
+    if (told !== this.toldReason && reason !== undefined) this.tell({ type: 'found-nothing', reason })
+    this.toldReason = told
   }
 
   /** Pauses if the source returned no tasks without waiting. Otherwise it would be asked again at once, without end. */
@@ -387,6 +399,7 @@ export class WorkerLoop {
     await this.until(() => this.settler.size === 0, () => Number.POSITIVE_INFINITY)
     this.leases.close()
     this.runLimit.close()
+    await this.registration?.end()
     this.state = 'stopped'
     this.progress.open()
     this.end?.resolve()

@@ -3,10 +3,12 @@
  * policy, the best among the first tasks of the lanes of that tenant's groups. Only the open groups that match the claim are looked at (INV-28).
  */
 import * as E from 'fp-ts/lib/Either.js'
+import { lastUntil, roomOf, takeOver } from '../assignment.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
-import { type Asker, isAgentShut, isQueueShut } from '../gates.js'
+import { type Asker, isAgentShut, isAskerShut, isLastShut, isQueueShut } from '../gates.js'
 import { Heap } from '../heap.js'
+import { OtherAgents } from '../other-agents.js'
 import { byName, type ShapeOf } from '../ready/claim-shape.js'
 import { turnCost } from '../ready/fair-share.js'
 import type { Lane } from '../ready/lane.js'
@@ -48,30 +50,70 @@ export interface Picked {
  * The tasks that this agent would get at `at`, in order; those of an agent that asks for everything if `asker` is `undefined`.
  * With `last`, no tasks after that one. Changes nothing.
  */
-export const pickTasks = (tables: Tables, asker: Asker | undefined, max: number, at: number, last?: TaskRecord): ReadonlyArray<Picked> => {
-  const picked: Array<Picked> = []
-  if (tables.counts.pending === 0 || isQueueShut(tables)) return picked
+export const pickTasks = (tables: Tables, asker: Asker | undefined, max: number, at: number, last?: TaskRecord): ReadonlyArray<Picked> =>
+  tables.counts.pending === 0 || isQueueShut(tables) ? nothing : scan(tables, asker, max, at, last).picked
+const nothing: ReadonlyArray<Picked> = []
+
+/** What a claim finds, and what it passes over. */
+export interface Scan {
+  readonly picked: ReadonlyArray<Picked>
+  /** It ended early, because it passed over more than `maxQueueScanBatch` tasks. */
+  readonly isCut: boolean
+  /** Tasks that it does not take, because the agent comes last for them and others can take them. */
+  readonly left: ReadonlyArray<TaskRecord>
+}
+
+/** A claim, unless the queue is shut. */
+export const scan = (tables: Tables, asking: Asker | undefined, max: number, at: number, last?: TaskRecord): Scan => {
+  const asker = asking === undefined ? undefined : takeOver(tables, asking, at)
   const agent = asker?.agent
+  const picked: Array<Picked> = []
+  if (agent !== undefined && isAskerShut(tables, agent, at)) return { picked, isCut: false, left: none }
+  const most = Math.min(max, roomOf(tables, agent, at))
   const { maxQueueScanBatch, tenants } = tables.head.settings.assignment
   const turns = new Turns(tables.ready.shapeOf(asker).turns.cursor(), new Heads(tables, at))
+  /** For which this agent comes last. */
+  let deferred: ReadonlyArray<Picked> = none
   let passedOver = 0
-  while (picked.length < max) {
+  while (picked.length < most) {
     const tenant = turns.first
     if (tenant === undefined) break
     const next = tenant.take()
-    if (next === undefined) turns.drop()
-    else if (agent !== undefined && isAgentShut(next.task, agent)) {
+    if (next === undefined) {
+      turns.drop()
+      continue
+    }
+    const { task } = next
+    const isBarred = agent !== undefined && isAgentShut(task, agent)
+    const isLast = !isBarred && agent !== undefined && lastUntil(tables, task, agent, at) > 0
+    if (isLast) deferred = [...deferred, next]
+    if (isBarred || isLast) {
       if (++passedOver > maxQueueScanBatch) break
     } else {
       picked.push(next)
-      if (next.task === last) break
+      if (task === last) return { picked, isCut: false, left: none }
       // A half-open breaker admits exactly one test task (LK-15).
-      if (next.probe) turns.probed.add(next.task.group.type)
+      if (next.probe) turns.probed.add(task.group.type)
       if (tables.head.hasTenants) turns.charge(turnCost(tenant.share.name, tenants))
     }
   }
-  return picked
+  const isCut = passedOver > maxQueueScanBatch
+  if (agent === undefined || deferred.length === 0) return { picked, isCut, left: none }
+  const others = new OtherAgents(tables, agent, at)
+  const left: Array<TaskRecord> = []
+  for (const next of deferred) {
+    if (picked.length >= most) break
+    if (next.probe && turns.probed.has(next.task.group.type)) continue
+    if (isLastShut(next.task, others)) left.push(next.task)
+    else {
+      picked.push(next)
+      if (next.task === last) break
+      if (next.probe) turns.probed.add(next.task.group.type)
+    }
+  }
+  return { picked, isCut, left }
 }
+const none: ReadonlyArray<never> = []
 
 /** The tenants in the order of their turns, those included that grow with the picks of this claim. */
 class Turns {
@@ -234,8 +276,6 @@ class SortedLanes {
 
 /** Tasks in an order that holds at any time. */
 type Run = Lanes | SortedLanes
-const none: ReadonlyArray<never> = []
-
 /** Where the tasks of groups begin at an instant. */
 class Heads {
   private readonly isBefore: (a: Run, b: Run) => boolean

@@ -8,6 +8,7 @@ import { reject, type Rejection } from '../rejections.js'
 import { toInstant } from '../scalars.js'
 import { patchSettings } from '../settings.js'
 import type { Tables } from '../tables.js'
+import { decideRegisterAgent, decideTerminateAgent } from './agents.js'
 import { decideCancel, decideCancelAll } from './cancel.js'
 import { decideClaim } from './claim.js'
 import { decideDiscard, decideRetry } from './dead-letters.js'
@@ -16,7 +17,7 @@ import { decideEnqueue, decideImport } from './enqueue.js'
 import { decideCallback, decidePark } from './park.js'
 import { decideChangeSchedule, decideCreateSchedule, decideRemoveSchedule } from './schedules.js'
 import { decideComplete, decideFail, decideHeartbeat, decideRelease } from './settle.js'
-import { decideTerminateAgent, decideTick } from './tick.js'
+import { decideTick } from './tick.js'
 
 /** All events of a command, to be appended together, or the reason why there are none (INV-16). */
 export type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
@@ -65,6 +66,8 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       ])
     case 'CloseBreaker':
       return decideCloseBreaker(command, tables, at)
+    case 'RegisterAgent':
+      return decideRegisterAgent(command, tables, envelope)
     case 'TerminateAgent':
       return decideTerminateAgent(command, tables, envelope)
     case 'Configure':

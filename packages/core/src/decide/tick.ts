@@ -1,9 +1,8 @@
-/** Decides what is due, and terminates agents. */
+/** Decides what is due. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
-import { reject, type Rejection } from '../rejections.js'
-import { isHeld } from '../state.js'
+import type { Rejection } from '../rejections.js'
 import type { Tables } from '../tables.js'
 import { Draft } from './draft.js'
 import { runSchedules } from './schedules.js'
@@ -50,22 +49,3 @@ export const nextOther = (tables: Tables): number | undefined => {
 }
 
 const earliest = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined ? b : b === undefined ? a : Math.min(a, b))
-
-export const decideTerminateAgent = (
-  command: CommandOf<'TerminateAgent'>,
-  tables: Tables,
-  { at }: Envelope,
-): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
-  const { agent: ended, reason } = command
-  const leases = tables.leases.get(ended)
-  if (leases === undefined) {
-    return E.left(reject('not-found', `no agent ${ended} holds a task of queue ${tables.queue}`))
-  }
-  const events: Array<QueueEvent> = [{ type: 'AgentTerminated', at, data: { agent: ended, reason } }]
-  for (const task of [...leases].sort((a, b) => a.number - b.number)) {
-    if (task.lease === null || !isHeld(task)) continue
-    const { agent, token } = task.lease
-    events.push({ type: 'ClaimRevoked', at, data: { task: task.id, agent, token, reason } })
-  }
-  return E.right(events)
-}

@@ -1,4 +1,5 @@
 /** The events of a claim, from its beginning to its end. */
+import { withFailure } from '../assignment.js'
 import type { EventOf } from '../events.js'
 import { expiryMessage, keptError } from '../last-error.js'
 import { type Lease, type LeaseEnd, noExtras, noTasks, type TaskExtras, type TaskRecord } from '../state.js'
@@ -104,7 +105,7 @@ const endClaim = (
     task.lease = { ...lease, end }
     task.attempts += attempts
     task.retries += retries
-    task.extras = { ...task.extras, ...said }
+    task.extras = { ...task.extras, ...said, ...(retries === 1 ? { failers: withFailure(task.extras.failers, lease.agent, tables.head.at) } : {}) }
     rest(task, 0, tables.head.at)
     freeProbe(tables, task)
     if (retries === 1 && countsAttempts(tables, task)) countFailure(tables, task, lease)

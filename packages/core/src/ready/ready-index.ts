@@ -27,6 +27,7 @@ export class ReadyIndex {
   private byTenant: ClaimShape | undefined
   private uses = 0
   private woken: Array<ClaimShape> = []
+  private readonly heldBack = new Set<ClaimShape>()
   /** Where ready tasks with a deadline are, by when they must be placed anew. */
   private readonly placements = new SortedList<Placement>(({ until }) => until, (a, b) => a.task.number - b.task.number)
   private readonly placementOf = new Map<TaskRecord, Placement>()
@@ -163,6 +164,18 @@ export class ReadyIndex {
     for (const shape of this.shapes.values()) this.wake(shape)
   }
 
+  /** A waiting claim of this shape finds only tasks that it must leave to others. It is woken when that may have changed. */
+  holdBack(shape: ClaimShape): void {
+    this.heldBack.add(shape)
+  }
+
+  /** Another agent can take more or less than before. */
+  wakeHeldBack(): void {
+    if (this.heldBack.size === 0) return
+    for (const shape of this.heldBack) this.wake(shape)
+    this.heldBack.clear()
+  }
+
   /** The shapes for which claims wait, and for which there may be more to take since the last call. */
   takeWoken(): ReadonlyArray<ClaimShape> {
     const { woken } = this
@@ -283,6 +296,7 @@ export class ReadyIndex {
     if (oldest === undefined) return
     const [key, shape] = oldest
     this.shapes.delete(key)
+    this.heldBack.delete(shape)
     if (shape.tenant !== undefined) removeFrom(this.shapesByTenant, shape.tenant, shape)
     else if (shape.types === undefined) this.shapesForAll.delete(shape)
     else for (const type of shape.types) removeFrom(this.shapesByType, type, shape)

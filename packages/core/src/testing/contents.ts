@@ -3,6 +3,7 @@
  * every record and every index in its order, and share no code with snapshots. New fields and indexes are included automatically. Lists whose
  * inner structure depends on how they were filled are given by their contents. `text.ts` prints them for people.
  */
+import { AgentRegister } from '../agent-register.js'
 import { QueueState } from '../queue-state.js'
 import { FairShare } from '../ready/fair-share.js'
 import { Schedules } from '../schedules.js'
@@ -73,6 +74,11 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
       addObject(into, { ...schedule, isWaiting: value.waitingFor(schedule.held?.after ?? '') === schedule })
     }
     addList(into, [...value.due].map(({ name }) => name))
+  } else if (value instanceof AgentRegister) {
+    for (const agent of [...value.entries(), ...value.live(0)]) {
+      into.push(sign.line)
+      addObject(into, agent)
+    }
   } else if (value instanceof TextIndex) addIndex(into, value as TextIndex<TaskRecord>, tables)
   else if (value instanceof Map) {
     for (const [key, member] of sortedEntries(value as ReadonlyMap<string, unknown>)) {

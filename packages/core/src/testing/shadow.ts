@@ -30,6 +30,8 @@ export interface ShadowTask {
   attempts: number
   lease: ShadowLease | null
   barred: Array<string>
+  /** Agents that failed it, each with the time of its last failure, the newest last. */
+  failers: Array<readonly [agent: string, at: number]>
   finishedAt: number
   lastRevision: number
   checkpointRevision: number | undefined
@@ -53,6 +55,11 @@ export interface ShadowBreaker {
   reason: string
 }
 
+export interface ShadowAgent extends Omit<DataOf<'AgentRegistered'>, 'endsAt'> {
+  readonly ttlMs: number
+  readonly seenAt: number
+}
+
 type Request = Omit<CommandOf<'Claim'>, 'type' | 'max'>
 export interface ShadowPick {
   readonly task: ShadowTask
@@ -65,6 +72,8 @@ const expiryText: Readonly<Record<ExpiryCause, string>> = {
   'agent-terminated': 'agent terminated',
 }
 const ended = ['completed', 'cancelled', 'discarded']
+/** The events by which an agent is heard of. */
+const words = ['Claimed', 'LeaseExtended', 'MarkedIncomplete', 'Completed', 'Failed', 'Released', 'ClaimReturned', 'TaskParked']
 
 export class Shadow {
   tasks: Array<ShadowTask> = []
@@ -79,6 +88,7 @@ export class Shadow {
   private hasTenants = false
   readonly breakers = new Map<string, ShadowBreaker>()
   readonly schedules = new ShadowSchedules()
+  agents: Array<ShadowAgent> = []
   settings: Settings = settingsDefault
   paused: string | null = null
   deleted: string | null = null
@@ -135,18 +145,24 @@ export class Shadow {
   /** The tasks that this claim must get, best first (INV-11). */
   pick(request: Request, max: number, at = this.at): ReadonlyArray<ShadowPick> {
     if (this.paused !== null) return []
+    const now = Math.max(at, this.at)
+    const most = Math.min(max, this.roomOf(request.agent, now))
     const picked: Array<ShadowPick> = []
-    let left = [...this.takeable(request)].sort(this.orderAt(Math.max(at, this.at)))
+    const deferred: Array<ShadowTask> = []
+    const isTested = (type: string): boolean => picked.some((pick) => pick.probe && pick.task.facts.type === type)
+    let left = [...this.takeable(this.registeredRequest(request, now))].sort(this.orderAt(now))
     let passedOver = 0
     const turns = new Map(this.turns)
-    while (left.length > 0 && picked.length < max) {
+    while (left.length > 0 && picked.length < most) {
       const byTurn = (a: ShadowTask, b: ShadowTask): number =>
         (turns.get(a.facts.tenant) ?? 0) - (turns.get(b.facts.tenant) ?? 0) || byTenantName(a.facts.tenant, b.facts.tenant)
       const task = [...left].sort(byTurn)[0] as ShadowTask
       const { tenant } = task.facts
       const { type } = task.facts
       left = left.filter((other) => other !== task)
-      if (task.barred.includes(request.agent)) {
+      const isBarred = task.barred.includes(request.agent)
+      if (isBarred || this.isLast(task, request.agent, now)) {
+        if (!isBarred) deferred.push(task)
         if (++passedOver > this.settings.assignment.maxQueueScanBatch) break
         continue
       }
@@ -155,7 +171,50 @@ export class Shadow {
       picked.push({ task, probe })
       if (this.hasTenants) turns.set(tenant, (turns.get(tenant) ?? 0) + this.leaseCost(tenant))
     }
+    // What the agent failed lately comes last, and only if no other agent could take it.
+    for (const task of deferred) {
+      const { type } = task.facts
+      if (picked.length >= most || isTested(type) || this.othersFor(task, request.agent, now).length > 0) continue
+      picked.push({ task, probe: this.breakers.get(type)?.state === 'half-open' })
+    }
     return picked
+  }
+
+  /** Agents whose registration has not ended at `at`. */
+  registeredAt(at: number): ReadonlyArray<ShadowAgent> {
+    return this.agents.filter(({ seenAt, ttlMs }) => seenAt + ttlMs > at)
+  }
+
+  /** The tasks for which this agent comes last because it failed them. */
+  isLast(task: ShadowTask, agent: string, at: number): boolean {
+    const windowMs = this.settings.assignment.agentTaskBackoffWindow * 1_000
+    return task.failers.some(([failer, failedAt]) => failer === agent && failedAt + windowMs > at)
+  }
+
+  private registered(agent: string, at: number): ShadowAgent | undefined {
+    return this.registeredAt(at).find((known) => known.agent === agent)
+  }
+
+  /** What the claim leaves out is taken from the registration. */
+  private registeredRequest(request: Request, at: number): Request {
+    const { types, phases, skills, tenant } = this.registered(request.agent, at) ?? {}
+    return JSON.parse(JSON.stringify({ types, phases, skills, tenant, ...request })) as Request
+  }
+
+  private roomOf(agent: string, at: number): number {
+    const { maxTasks = Number.POSITIVE_INFINITY } = this.registered(agent, at) ?? {}
+    return maxTasks - this.tasks.filter((task) => this.isHeld(task) && task.lease?.agent === agent).length
+  }
+
+  private othersFor(task: ShadowTask, asker: string, at: number): ReadonlyArray<ShadowAgent> {
+    return this.registeredAt(at).filter(
+      (other) =>
+        other.agent !== asker &&
+        this.fits(task, other) &&
+        this.roomOf(other.agent, at) > 0 &&
+        !task.barred.includes(other.agent) &&
+        !this.isLast(task, other.agent, at),
+    )
   }
 
   /** The queue's policy (LK-17): which of two tasks is served first at this time. */
@@ -209,13 +268,17 @@ export class Shadow {
     return breaker === undefined || breaker.state === 'closed' || (breaker.state === 'half-open' && breaker.probe === null)
   }
 
-  private takeable({ types, phases, skills, tenant }: Request): ReadonlyArray<ShadowTask> {
-    const fits = ({ facts }: ShadowTask): boolean =>
+  private fits({ facts }: ShadowTask, { types, phases, skills, tenant }: Omit<Request, 'agent'>): boolean {
+    return (
       (types === undefined || types.some((pattern) => like(pattern, facts.type))) &&
       (phases === undefined || facts.phase === undefined || phases.includes(facts.phase)) &&
       (tenant === undefined || facts.tenant === tenant) &&
       (facts.skills ?? []).every((skill) => (skills ?? []).includes(skill))
-    return this.tasks.filter((task) => this.statusOf(task) === 'pending' && fits(task) && this.admits(task))
+    )
+  }
+
+  private takeable(request: Request): ReadonlyArray<ShadowTask> {
+    return this.tasks.filter((task) => this.statusOf(task) === 'pending' && this.fits(task, request) && this.admits(task))
   }
 
   fold(event: QueueEvent): void {
@@ -233,6 +296,7 @@ export class Shadow {
     if (event.type === 'Claimed' && task !== undefined && this.hasTenants) this.chargeFor(task, event.data.token)
     this.foldOn(event, task as ShadowTask)
     this.schedules.fold(event, (other) => this.isOver(other))
+    this.hear(event)
     if (!this.hasTenants) return
     // A tenant that had nothing to take comes back at the virtual time of the last lease.
     for (const tenant of this.tenantsWithWork()) {
@@ -261,6 +325,12 @@ export class Shadow {
   /** Tasks that finished at or before this time are forgotten, even if the retention is longer now. */
   private forgottenAt(at: number): number {
     return Math.max(this.forgottenUntil, at - this.settings.retentionSeconds * 1_000)
+  }
+
+  private hear(event: QueueEvent): void {
+    if (!words.includes(event.type)) return
+    const { agent } = event.data as { readonly agent: string }
+    this.agents = this.agents.map((known) => (known.agent === agent && known.seenAt + known.ttlMs > event.at && event.at - known.seenAt >= known.ttlMs / 64 ? { ...known, seenAt: event.at } : known))
   }
 
   private foldOn(event: QueueEvent, task: ShadowTask): void {
@@ -297,12 +367,14 @@ export class Shadow {
       case 'ClaimExpired':
         task.retries++
         task.lastError = expiryText[event.data.cause]
+        this.failedBy(task, event.data.agent)
         task.signature = event.data.signature
         this.endAttempt(task)
         return this.countFailure(task, 'attempt')
       case 'Failed':
         task.retries++
         task.lastError = event.data.error.message.slice(0, 1_000)
+        this.failedBy(task, event.data.agent)
         task.signature = event.data.signature
         if (event.data.checkpoint !== undefined) task.checkpointRevision = this.revision
         this.endAttempt(task)
@@ -336,7 +408,7 @@ export class Shadow {
         task.deadLetter = { at: event.at, reason: event.data.reason }
         return this.countFailure(task, 'dead-letter')
       case 'Requeued':
-        Object.assign(task, { stage: 'waiting', retries: 0, attempts: 0, barred: [], delayedUntil: 0 })
+        Object.assign(task, { stage: 'waiting', retries: 0, attempts: 0, barred: [], failers: [], delayedUntil: 0 })
         return
       case 'Discarded':
       case 'Cancelled':
@@ -355,6 +427,7 @@ export class Shadow {
         this.gone.push(...this.tasks)
         this.tasks = []
         this.breakers.clear()
+        this.agents = []
         this.settings = settingsDefault
         this.paused = null
         this.deleted = event.data.reason
@@ -365,7 +438,13 @@ export class Shadow {
       case 'QueueResumed':
         this.paused = null
         return
+      case 'AgentRegistered': {
+        const { endsAt, ...agent } = event.data
+        this.agents = [...this.agents.filter((known) => known.agent !== agent.agent), { ...agent, ttlMs: endsAt - event.at, seenAt: event.at }]
+        return
+      }
       case 'AgentTerminated':
+        this.agents = this.agents.filter(({ agent }) => agent !== event.data.agent)
         return
     }
   }
@@ -384,6 +463,7 @@ export class Shadow {
       attempts: 0,
       lease: null,
       barred: [],
+      failers: [],
       finishedAt: history !== undefined && history.status !== 'dead-letter' ? event.at : 0,
       lastRevision: this.revision,
       checkpointRevision: undefined,
@@ -394,6 +474,10 @@ export class Shadow {
       callback: undefined,
       deadLetter: history?.status === 'dead-letter' ? { at: event.at, reason: 'imported' } : undefined,
     })
+  }
+
+  private failedBy(task: ShadowTask, agent: string): void {
+    task.failers = [...task.failers.filter(([other]) => other !== agent), [agent, this.at] as const].slice(-8)
   }
 
   private endAttempt(task: ShadowTask): void {

@@ -15,6 +15,8 @@ export interface Sizes {
   /** Kept shapes of claims. */
   readonly shapes: number
   readonly breakers: number
+  /** Registered agents, those whose registration has ended included. */
+  readonly agents: number
   /** Slots of the index by number, used or not. */
   readonly numberSlots: number
   /** Entries of all indexes over tasks, by index. */
@@ -41,6 +43,7 @@ export const sizesOf = (state: QueueState): Sizes => {
     placements: tables.ready.placementsKept,
     shapes: tables.ready.shapesKept,
     breakers: tables.breakers.size,
+    agents: tables.agents.size,
     numberSlots: tables.byNumber.capacity,
     entries: {
       byId: tables.byId.size,

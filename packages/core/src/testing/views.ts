@@ -1,4 +1,5 @@
 /** The views, computed by scans over a {@link Shadow}, in the shapes of `query.ts` (INV-20). */
+import type { AgentView } from '../agent-view.js'
 import type { BreakerView, Depth, FailurePattern } from '../query.js'
 import { bandOf, type Status, statuses } from '../task.js'
 import { shownFields } from '../task-fields.js'
@@ -143,12 +144,18 @@ export const patternsInShadow = (shadow: Shadow): ReadonlyArray<Omit<FailurePatt
     })
 }
 
-/** The tasks that each agent holds, by number. */
-export const agentsInShadow = (shadow: Shadow): ReadonlyArray<{ readonly agentId: string; readonly tasks: ReadonlyArray<string> }> => {
+/** Registered agents and those that hold a task, each with its tasks by number. */
+export const agentsInShadow = (shadow: Shadow): ReadonlyArray<AgentView> => {
   const held = shadow.tasks.filter((task) => shadow.isHeld(task))
-  const agents = [...new Set(held.map((task) => task.lease?.agent ?? ''))].sort()
-  return agents.map((agentId) => ({
-    agentId,
-    tasks: held.filter((task) => task.lease?.agent === agentId).map((task) => task.facts.task),
-  }))
+  const registered = shadow.registeredAt(shadow.at)
+  const names = [...new Set([...held.map((task) => task.lease?.agent ?? ''), ...registered.map(({ agent }) => agent)])].sort()
+  return names.map((agentId) => {
+    const own = held.filter((task) => task.lease?.agent === agentId)
+    const leases = own.map(({ facts, lease }) => ({ task: facts.task, token: lease?.token ?? 0, expiresAt: lease?.expiresAt ?? 0 }))
+    const view: AgentView = { agentId, status: own.length > 0 ? 'working' : 'idle', tasks: leases.map(({ task }) => task), leases }
+    const known = registered.find(({ agent }) => agent === agentId)
+    if (known === undefined) return view
+    const { agent: _, ttlMs, seenAt, ...abilities } = known
+    return { ...view, ...abilities, lastSeenAt: seenAt, registeredUntil: seenAt + ttlMs }
+  })
 }

@@ -1,8 +1,10 @@
 import { Command } from 'commander'
-import type { Terminated } from '../../client/index.js'
+import type { Phase } from '@daybook/core'
+import type { AgentView, Terminated } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus } from '../printer.js'
-import { clean, plural } from '../text.js'
+import { clean, plural, since, until } from '../text.js'
+import { defined, list, positive, secondsFrom } from '../values.js'
 
 const byStatus = (tasks: Terminated['tasks']): ReadonlyMap<string, ReadonlyArray<string>> => {
   const ids = new Map<string, Array<string>>()
@@ -10,27 +12,67 @@ const byStatus = (tasks: Terminated['tasks']): ReadonlyMap<string, ReadonlyArray
   return ids
 }
 
+/** What a registered agent takes. */
+const takes = ({ types, phases, skills, tenant, registeredUntil }: AgentView): string =>
+  registeredUntil === undefined
+    ? ''
+    : [(types ?? ['*']).join(','), ...(phases === undefined ? [] : [phases.join(',')]), ...(skills === undefined ? [] : [`skills ${skills.join(',')}`]), ...(tenant === undefined ? [] : [`tenant ${tenant}`])].join(' ')
+
+interface Registering {
+  readonly types?: ReadonlyArray<string>
+  readonly phases?: ReadonlyArray<Phase>
+  readonly skills?: ReadonlyArray<string>
+  readonly tenant?: string
+  readonly maxTasks?: number
+  readonly ttl?: number
+}
+
 export const agentsCommand = (cli: Cli): Command =>
   new Command('agents')
     .description('who is working on what')
     .addCommand(
       new Command('list')
-        .description('agents that hold tasks')
+        .description('registered agents, and those that hold tasks')
         .addHelpText('after', examples('daybook agents list'))
         .action(cli.connected(async ({ printer, client }) => {
           const agents = await client.agents.list()
           printer.answer({ agents }, () =>
             printer.table(
-              [{ head: 'AGENT', min: 12 }, 'TASKS', { head: 'IDS', min: 8 }],
-              agents.map(({ agentId, tasks }) => [clean(agentId), String(tasks.length), clean(tasks.join(', '), 80)]),
-              'nobody holds a task',
+              [
+                { head: 'AGENT', min: 12 }, 'STATUS', 'TASKS', { head: 'IDS', min: 8, leaveOut: 3 }, { head: 'TAKES', min: 8, leaveOut: 2 },
+                { head: 'SEEN', leaveOut: 1 },
+              ],
+              agents.map((agent) => [
+                clean(agent.agentId), agent.status, `${agent.tasks.length}${agent.maxTasks === undefined ? '' : ` of ${agent.maxTasks}`}`,
+                clean(agent.tasks.join(', '), 80), clean(takes(agent), 80), since(agent.lastSeenAt),
+              ]),
+              'no agent is registered or holds a task',
             ))
         })),
       { isDefault: true },
     )
     .addCommand(
+      new Command('register')
+        .description('say what an agent can take; its claims take over what they leave out')
+        .argument('<agent>', 'its name')
+        .option('--types <patterns>', 'only these types: exact, eng-* or *, with commas', list)
+        .option('--phases <names>', 'only these phases', list)
+        .option('--skills <names>', 'what it can do; tasks that require more are left', list)
+        .option('--tenant <name>', 'only tasks of this tenant')
+        .option('--max-tasks <n>', 'so many tasks at the same time at most', positive)
+        .option('--ttl <seconds>', 'the registration ends so long after the agent was last heard of (600)', secondsFrom(0.001))
+        .addHelpText('after', `
+An agent that failed a task gets it again only after all others, and not at all while another registered agent could take it.
+\`daybook work\` registers itself.
+${examples('daybook agents register coder-1 --types "eng-*" --skills go,sql --max-tasks 2')}`)
+        .action(cli.connected<Registering, [string]>(async ({ printer, client }, { types, phases, skills, tenant, maxTasks, ttl }, agent) => {
+          const answer = await client.agents.register({ agentId: agent, ...defined({ types, phases, skills, tenant, maxTasks, ttlSeconds: ttl }) })
+          printer.answer(answer, () => printer.line(`${clean(agent)} is registered; this ends ${until(answer.registeredUntil)} unless it is heard of`))
+        })),
+    )
+    .addCommand(
       new Command('terminate')
-        .description('end all leases of an agent; its tasks go to others, and lose no attempt by it')
+        .description('end the registration and all leases of an agent; its tasks go to others, and lose no attempt by it')
         .argument('<agent>', 'its name')
         .option('--reason <text>', 'why', 'terminated on the command line')
         .addHelpText('after', examples('daybook agents terminate worker-3 --reason "it hangs"'))

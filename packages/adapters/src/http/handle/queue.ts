@@ -1,17 +1,14 @@
-/** A queue as a whole: its depth, agents, breakers and settings. */
+/** A queue as a whole: its depth, breakers and settings. */
 import {
-  agentsOf,
   breakersOf,
   type BreakerView,
   depthOf,
   headOf,
-  type Replies,
   type SettingsPatch,
   summaryOf,
   TaskType,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Outcome } from '../../engine/index.js'
 import { invalid, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import { type Call, type Handled, type QueueCall, replyWith } from '../route.js'
@@ -47,31 +44,6 @@ export const depth = async ({ queue }: QueueCall): Promise<Handled> =>
       revision,
     })
   })
-
-// ------------------------------------------------------------------------------------------- agents
-
-export const agents = async ({ queue }: QueueCall): Promise<Handled> =>
-  replyWith(await queue.read(agentsOf), (found) => JSON.stringify({ agents: found }))
-
-export const terminateAgent = async ({ queue, params, query, caller }: QueueCall<unknown, ReasonQuery>): Promise<Handled> => {
-  const { agentId = '' } = params
-  const { reason = 'terminated by an operator' } = query
-  const tasks: Array<Replies['TerminateAgent']['tasks'][number]> = []
-  let ended: Outcome<unknown> | undefined
-  // An agent may have more leases than one append can end. Each part is durable before the next is submitted.
-  for (let remaining = 1; remaining > 0; ) {
-    const outcome = await queue.submit({ type: 'TerminateAgent', agent: agentId, reason }, caller)
-    // The leases that the last part left may have ended by themselves since.
-    if (E.isLeft(outcome) && outcome.left.code === 'not-found' && ended !== undefined) break
-    ended = outcome
-    if (E.isLeft(outcome)) break
-    tasks.push(...outcome.right.value.tasks)
-    remaining = outcome.right.value.remaining
-  }
-  return replyWith(ended as Outcome<unknown>, () =>
-    JSON.stringify({ agentId, terminated: true, reassignedTasks: tasks.map(({ id }) => id), tasks }),
-  )
-}
 
 // ----------------------------------------------------------------------------------------- breakers
 

@@ -1,10 +1,11 @@
 /** Claims, heartbeats and outcomes. */
-import { between, canonicalJson, type Command, type CommandType, type FieldError, type Json, keptFailure, Name, type Replies, type Result, validate } from '@daybook/core'
+import { between, canonicalJson, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, Name, type Replies, type Result, validate, whyNothing } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { type Outcome, prepareCallback, prepareResult } from '../../engine/index.js'
 import type { HttpLimits } from '../limits.js'
 import { invalid, problem, type Problem, problemOf } from '../problem.js'
+import { shownReasons } from '../reasons.js'
 import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
 import { claimsText } from '../task-text.js'
 import { isoMemo } from '../time.js'
@@ -32,9 +33,17 @@ export const claim = async ({ body, queue, caller, gone, meter }: QueueCall<Clai
   if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
   const { value: claims, revision } = outcome.right
   meter.claimed(claims)
+  if (claims.length === 0) return nothing(queue, command, revision)
   // If the answer is lost, the agent does not know of its tasks. Others get them at once instead of when the leases end.
-  const undelivered = claims.length === 0 ? undefined : () => queue.takeBack(claims, 'the connection ended before the answer to the claim was out')
+  const undelivered = () => queue.takeBack(claims, 'the connection ended before the answer to the claim was out')
   return E.right({ status: 200, text: claimsText(claims, agentId), revision, undelivered })
+}
+
+/** No tasks; and why, although tasks are ready that match. */
+const nothing = async (queue: QueueCall['queue'], request: ClaimRequest, revision: number): Promise<Handled> => {
+  const why = await queue.read((state, at) => whyNothing(state, request, at))
+  const reasons = E.isLeft(why) || why.right.value === undefined ? [] : shownReasons([why.right.value])
+  return E.right({ status: 200, text: JSON.stringify({ claims: [], reason: reasons[0] }), revision })
 }
 
 // ------------------------------------------------------------------------------- one outcome at a time

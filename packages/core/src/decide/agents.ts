@@ -1,0 +1,53 @@
+/** Agents register what they can take (TQM-ASSIGN-001), and are terminated by operators. */
+import * as E from 'fp-ts/lib/Either.js'
+import { agentsMax, type RegisteredAgent } from '../agent-register.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { reject, type Rejection } from '../rejections.js'
+import { toInstant } from '../scalars.js'
+import { isHeld } from '../state.js'
+import type { Tables } from '../tables.js'
+
+type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
+
+/** Without a word of the agent for so long, its registration ends. In seconds. */
+export const registrationSeconds = 600
+
+export const decideRegisterAgent = (command: CommandOf<'RegisterAgent'>, tables: Tables, { at }: Envelope): Decision => {
+  const { agent, types, phases, skills, tenant, maxTasks, ttlSeconds = registrationSeconds } = command
+  const known = tables.agents.at(agent, at)
+  const ttlMs = Math.ceil(ttlSeconds * 1_000)
+  if (known !== undefined && isSame(command, known) && known.ttlMs === ttlMs && known.endsAt - at > ttlMs / 2) return E.right([])
+  if (!tables.agents.byName.has(agent) && !tables.agents.hasRoom(at)) {
+    return E.left(reject('conflict', `queue ${tables.queue} has ${agentsMax} registered agents, which is the most: terminate those that are gone, or let them register for less than ttlSeconds ${ttlSeconds}`))
+  }
+  const abilities = {
+    ...(types === undefined ? {} : { types }),
+    ...(phases === undefined ? {} : { phases }),
+    ...(skills === undefined ? {} : { skills }),
+    ...(tenant === undefined ? {} : { tenant }),
+    ...(maxTasks === undefined ? {} : { maxTasks }),
+  }
+  return E.right([{ type: 'AgentRegistered', at, data: { agent, ...abilities, endsAt: toInstant(at + ttlMs) } }])
+}
+
+/** Whether the agent asks for what it is registered for, in the same words. */
+const isSame = (command: CommandOf<'RegisterAgent'>, known: RegisteredAgent): boolean =>
+  JSON.stringify(wordsOf(command)) === JSON.stringify(wordsOf(known))
+const wordsOf = ({ types, phases, skills, tenant, maxTasks }: Omit<RegisteredAgent, 'agent' | 'ttlMs' | 'seenAt' | 'endsAt'>): ReadonlyArray<unknown> =>
+  [types, phases, skills, tenant, maxTasks]
+
+export const decideTerminateAgent = (command: CommandOf<'TerminateAgent'>, tables: Tables, { at }: Envelope): Decision => {
+  const { agent: ended, reason } = command
+  const leases = tables.leases.get(ended)
+  if (leases === undefined && tables.agents.at(ended, at) === undefined) {
+    return E.left(reject('not-found', `no agent ${ended} is registered in queue ${tables.queue}, or holds a task of it`))
+  }
+  const events: Array<QueueEvent> = [{ type: 'AgentTerminated', at, data: { agent: ended, reason } }]
+  for (const task of [...(leases ?? [])].sort((a, b) => a.number - b.number)) {
+    if (task.lease === null || !isHeld(task)) continue
+    const { agent, token } = task.lease
+    events.push({ type: 'ClaimRevoked', at, data: { task: task.id, agent, token, reason } })
+  }
+  return E.right(events)
+}

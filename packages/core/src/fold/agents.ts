@@ -1,0 +1,31 @@
+/** Registered agents, and what they do. */
+import type { EventOf, QueueEvent } from '../events.js'
+import type { Tables } from '../tables.js'
+
+export const agentRegistered = (tables: Tables, event: EventOf<'AgentRegistered'>): void => {
+  const { endsAt, ...agent } = event.data
+  tables.agents.register({ ...agent, ttlMs: endsAt - event.at, seenAt: event.at, endsAt })
+  tables.ready.wakeHeldBack()
+}
+
+export const agentTerminated = (tables: Tables, { data: { agent } }: EventOf<'AgentTerminated'>): void => {
+  tables.agents.remove(agent)
+  tables.ready.wakeHeldBack()
+}
+
+/** The agent that the event is a word of: it claimed, sent a heartbeat or reported. `ClaimExpired` is none. */
+export const speakerOf = (event: QueueEvent): string | undefined => {
+  switch (event.type) {
+    case 'Claimed':
+    case 'LeaseExtended':
+    case 'MarkedIncomplete':
+    case 'Completed':
+    case 'Failed':
+    case 'Released':
+    case 'ClaimReturned':
+    case 'TaskParked':
+      return event.data.agent
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,67 @@
+/** What reasons say to people: the words of the gates in `gates.ts`. */
+import type { Question, Reason, Words } from './gates.js'
+import { failersOf, lastUntil } from './assignment.js'
+import { OtherAgents } from './other-agents.js'
+import { isFinal } from './task.js'
+import type { TaskRecord } from './state.js'
+import type { Tables } from './tables.js'
+
+/** The reason of a task whose breaker is half-open. */
+export const isTestedBy = (type: string, test: string): Words => ({
+  message: `the breaker of ${type} is half-open: ${test}`,
+  change: `the outcome of the test, or close the breaker of ${type}`,
+})
+export const skillsNeeded = (skills: ReadonlyArray<string>, lacking: ReadonlyArray<string>): Words => ({
+  message: `only an agent with these skills may take it: ${skills.join(', ')}`,
+  change: `claim with ${lacking.length === 1 ? 'the skill' : 'the skills'} ${lacking.join(', ')}`,
+})
+export const barred = (agents: ReadonlyArray<string>): Words => ({
+  message: `${agents.join(', ')} gave it back and will not get it again`,
+  change: 'claim as another agent',
+})
+/** How a dead letter comes back. `rival`: a task with the same key that was enqueued since. */
+export const retryWith = (task: TaskRecord, rival: TaskRecord | undefined): string => {
+  if (rival === undefined) return 'retry the dead letter'
+  if (!isFinal(rival.status)) return `cancel ${rival.id}, which was enqueued since with the same idempotency key, and retry the dead letter`
+  return `nothing, while ${rival.id}, which was enqueued since with the same idempotency key, is known: discard ${task.id}`
+}
+export const listOf = (names: ReadonlyArray<string> = []): string => (names.length === 0 ? 'none' : names.join(', '))
+
+/** The dependencies that are not completed. */
+export const missingOf = (tables: Tables, task: TaskRecord): NonNullable<Reason['blockedBy']> =>
+  task.dependencies.flatMap((id) => {
+    const dependency = tables.byId.get(id)
+    // A later task with the same id is another one: the dependency was completed and has left the state.
+    return dependency === undefined || dependency.number > task.number || dependency.status === 'completed' ? [] : [{ id, status: dependency.status }]
+  })
+
+/** Of an agent that comes last for a task that another one can take. */
+export const failedHere = ({ tables, task, at, asker }: Question): Words => {
+  const agent = asker?.agent ?? ''
+  const other = new OtherAgents(tables, agent, at).for(task)?.agent ?? ''
+  return {
+    message: `${agent} failed it lately and comes last for it; ${other}, which is registered, can take it`,
+    change: `${other} takes it, or its registration ends; or time alone`,
+    until: lastUntil(tables, task, agent, at),
+  }
+}
+
+/** Of a claim that ends before it has found anything. */
+export const tooManyPassed = ({ head }: Tables): Words => {
+  const { maxQueueScanBatch } = head.settings.assignment
+  return {
+    message: `more than ${maxQueueScanBatch} tasks come first that the agent gave back or failed lately, and a claim passes over ${maxQueueScanBatch} at most`,
+    change: 'claim as another agent, or raise assignment.maxQueueScanBatch',
+  }
+}
+
+/** Of a task that can be taken, though these agents come last for it. */
+export const failedLately = ({ tables, task, at, asker }: Question): Words | undefined => {
+  const last = failersOf(tables, task, at).filter(({ agent }) => asker?.agent === undefined || agent === asker.agent)
+  if (last.length === 0) return undefined
+  return {
+    message: `failed it lately, and gets it again only if it finds nothing else: ${last.map(({ agent }) => agent).join(', ')}`,
+    change: 'claim as another agent, or time alone',
+    until: Math.max(...last.map(({ until }) => until)),
+  }
+}

@@ -1,0 +1,50 @@
+/** What the engine asks about claims that wait: what they look at, when they may find more, and why they find nothing. */
+import { lastUntil, takeOver } from './assignment.js'
+import { type ClaimRequest, scan } from './decide/claim.js'
+import { failedHere, tooManyPassed } from './gate-words.js'
+import { isAskerShut, isQueueShut, type Reason, reasonOfClaim } from './gates.js'
+import { timeOf } from './query.js'
+import { QueueState } from './queue-state.js'
+import type { ClaimShape } from './ready/claim-shape.js'
+
+/**
+ * Keeps what the claims that ask for the same look at, so that the next one costs less. It may count the claims that
+ * wait for it. No decision depends on it. What the claim leaves out is taken from the registration of its agent.
+ */
+export const keepShape = (state: QueueState, asked: Partial<ClaimRequest> & { readonly max?: number }, at = timeOf(state)): ClaimShape => {
+  const tables = QueueState.tablesOf(state)
+  return tables.ready.keepShape(takeOver(tables, asked, at))
+}
+
+/** The kept shapes for which claims wait and for which there may be more to take since the last call. */
+export const takeWokenShapes = (state: QueueState): ReadonlyArray<ClaimShape> => QueueState.tablesOf(state).ready.takeWoken()
+
+/**
+ * To be called for a claim that found nothing and waits, though there are tasks of its shape. If it leaves them to other agents, or its agent holds
+ * as many tasks as it registered for, the shape is woken when that may have changed by an event. Returns when it may have
+ * changed by time alone; `undefined` for never. No decision depends on it.
+ */
+export const holdBack = (state: QueueState, request: ClaimRequest, shape: ClaimShape, at: number): number | undefined => {
+  const tables = QueueState.tablesOf(state)
+  if (tables.agents.size === 0 || isQueueShut(tables)) return undefined
+  const { agent } = request
+  const { left } = scan(tables, request, 1, at)
+  if (left.length === 0 && !isAskerShut(tables, agent, at)) return undefined
+  tables.ready.holdBack(shape)
+  return Math.min(tables.agents.nextEnd(at) ?? Number.POSITIVE_INFINITY, ...left.map((task) => lastUntil(tables, task, agent, at)))
+}
+
+/** Why a claim finds nothing although tasks are ready that match it; `undefined` if there are none, or it would find some. */
+export const whyNothing = (state: QueueState, request: ClaimRequest, at = timeOf(state)): Reason | undefined => {
+  const tables = QueueState.tablesOf(state)
+  const now = Math.max(at, tables.head.at)
+  const asker = takeOver(tables, request, now)
+  if (!tables.ready.shapeOf(asker).hasWork) return undefined
+  const shut = reasonOfClaim({ tables, at: now, asker })
+  if (shut !== undefined) return shut
+  const { picked, isCut, left } = scan(tables, request, 1, now)
+  if (picked.length > 0) return undefined
+  if (isCut) return { code: 'too-many-barred', ...tooManyPassed(tables) }
+  const [first] = left
+  return first === undefined ? undefined : { code: 'failed-here-lately', ...failedHere({ tables, task: first, at: now, asker }) }
+}

@@ -1,0 +1,83 @@
+/** Claims that wait although tasks are ready, because others come first for these: each is woken when that changes, and not before. */
+import type { CommandOf } from '@daybook/core'
+import { expect, test } from 'vitest'
+import { caller, claim, complete, configure, enqueue, fail, isSettled, ok, openQueue, settle, sleep, task } from '../support/queue.js'
+import { useVirtualTime } from '../support/virtual-time.js'
+
+useVirtualTime()
+
+const hourMs = 3_600_000
+const register = (agent: string, more: Omit<CommandOf<'RegisterAgent'>, 'type' | 'agent'> = {}) => ({ type: 'RegisterAgent' as const, agent, ...more })
+
+/** Ann has failed the only task, and waits for it; bob is registered, and does not come. */
+const annWaits = async (ttlSeconds = 7_200) => {
+  const { engine, store } = await openQueue()
+  const submit = async (command: Parameters<typeof engine.submit>[0]) => ok(await engine.submit(command, caller))
+  await submit(enqueue(task('a', { backoffSeconds: 0, maxRetries: 9 })))
+  const [held] = ok(await engine.claim(claim('ann'), caller))
+  await submit(register('bob', { ttlSeconds }))
+  await submit(fail(held!, 'ann'))
+  const waiting = engine.claim({ ...claim('ann'), types: ['work'] }, caller, { waitMs: 3 * hourMs })
+  await settle()
+  expect(await isSettled(waiting)).toBe(false)
+  return { engine, store, submit, waiting }
+}
+type Waiting = Awaited<ReturnType<typeof annWaits>>
+
+const changes: ReadonlyArray<readonly [string, (waits: Waiting) => Promise<unknown>]> = [
+  ['the other agent is terminated', ({ submit }) => submit({ type: 'TerminateAgent', agent: 'bob', reason: 'gone' })],
+  ['the other agent registers for other tasks', ({ submit }) => submit(register('bob', { types: ['ops'] }))],
+  ['a setting says so', ({ submit }) => submit(configure({ assignment: { agentTaskBackoffWindow: 0 } }))],
+  [
+    'the other agent has as many tasks as it takes',
+    async ({ submit, engine, waiting }) => {
+      await submit(register('bob', { maxTasks: 1 }))
+      expect(await isSettled(waiting)).toBe(false)
+      await submit(enqueue(task('b', { type: 'ops' })))
+      return engine.claim({ ...claim('bob'), types: ['ops'] }, caller)
+    },
+  ],
+]
+test.each(changes)('TQM-ASSIGN-005: a claim that leaves a task to another agent is served when %s', async (_, change) => {
+  const waits = await annWaits()
+  await change(waits)
+  expect(ok(await waits.waiting).map(({ task: id }) => id)).toEqual(['a'])
+})
+
+test('TQM-ASSIGN-005: it is served when the window is over, and when the registration of the other agent ends: not a moment earlier', async () => {
+  for (const [ttlSeconds, endsInMs] of [[7_200, 1_800_000], [600, 600_000]] as const) {
+    const { engine, store, waiting } = await annWaits(ttlSeconds)
+    const { appends } = store
+    const before = appends.length
+    await sleep(endsInMs - 1_000)
+    expect(await isSettled(waiting)).toBe(false)
+    // Nothing was tried meanwhile, and nothing was appended.
+    expect(appends.length).toBe(before)
+    await sleep(1_500)
+    expect(await isSettled(waiting)).toBe(true)
+    expect(ok(await waiting)[0]?.task).toBe('a')
+    await engine.close()
+  }
+})
+
+test('TQM-CAP-001: a waiting claim of an agent that holds as many tasks as it registered for is served when it has finished one', async () => {
+  const { engine } = await openQueue()
+  await engine.submit(enqueue('a', 'b', 'c'), caller)
+  await engine.submit(register('ann', { maxTasks: 2 }), caller)
+  const [first] = ok(await engine.claim(claim('ann', 9), caller))
+  const waiting = engine.claim(claim('ann', 9), caller, { waitMs: hourMs })
+  await settle()
+  expect(await isSettled(waiting)).toBe(false)
+  await engine.submit(complete(first!), caller)
+  expect(ok(await waiting).map(({ task: id }) => id)).toEqual(['c'])
+})
+
+test('TQM-ASSIGN-001: a waiting claim waits for what its agent has registered', async () => {
+  const { engine } = await openQueue()
+  await engine.submit(register('ann', { types: ['eng-*'], skills: ['go'] }), caller)
+  const waiting = engine.claim(claim('ann'), caller, { waitMs: hourMs })
+  await engine.submit(enqueue('a'), caller)
+  expect(await isSettled(waiting)).toBe(false)
+  await engine.submit(enqueue(task('b', { type: 'eng-web', skills: ['go'] })), caller)
+  expect(ok(await waiting)[0]?.task).toBe('b')
+})
