@@ -190,6 +190,7 @@ class Hopeless extends Error {}
 class Removal {
   private readonly removed: Array<string> = []
   private hasCancelled = false
+  private agents = 0
   constructor(
     private state: QueueState,
     private at: number,
@@ -223,8 +224,14 @@ class Removal {
     }
     const order = this.wouldClaim()
     expect([id, order.indexOf(id) + 1]).toEqual([id, this.explain(id).position])
-    this.do({ type: 'Claim', agent: 'new', max: order.indexOf(id) + 1, ...everything })
-    expect(taskOf(this.state, id)?.claimedBy).toBe('new')
+    this.do({ type: 'Claim', agent: this.agent, max: order.indexOf(id) + 1, ...everything })
+    expect(taskOf(this.state, id)?.claimedBy).toBe(this.agent)
+    this.agents++
+  }
+
+  /** Another one for each claim: one that let a lease end comes last for that task. */
+  private get agent(): string {
+    return `new ${this.agents}`
   }
 
   private explain(id: string): Explanation {
@@ -232,7 +239,7 @@ class Removal {
   }
 
   private wouldClaim(): ReadonlyArray<string> {
-    return this.decide({ type: 'Claim', agent: 'new', max: 1_000, ...everything }).flatMap((event) => (event.type === 'Claimed' ? [event.data.task] : []))
+    return this.decide({ type: 'Claim', agent: this.agent, max: 1_000, ...everything }).flatMap((event) => (event.type === 'Claimed' ? [event.data.task] : []))
   }
 
   private remove(id: string, { code, change, until, blockedBy = [] }: Explanation['reasons'][number]): void {

@@ -68,7 +68,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a task that its agent has released is given to it again',
     file: `${decide}claim.ts`,
-    find: 'agent !== undefined && isAgentShut(next.task, agent)',
+    find: 'agent !== undefined && isAgentShut(task, agent)',
     replace: 'false',
     killedBy: claims,
   },
