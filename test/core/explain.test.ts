@@ -266,6 +266,8 @@ class Removal {
         return this.do({ type: 'CloseBreaker', taskType, reason: 'r' })
       case 'breaker-half-open':
         return this.do({ type: 'CloseBreaker', taskType, reason: 'r' })
+      case 'slow-down':
+        return this.passUntil(until ?? Number.NaN)
       case 'waiting':
         return this.do({ type: 'Callback', callbackKey: taskOf(this.state, id)?.parked?.callbackKey ?? '', content: '{}' })
       case 'scheduled':

@@ -46,7 +46,7 @@ test('the reasons of a task are exactly what keeps claims from it', () => {
     runs(60),
   )
   // A half-open breaker is rare; the example below has one.
-  const all: ReadonlyArray<ReasonCode> = ['ready', 'scheduled', 'waiting', 'blocked', 'queue-paused', 'breaker-open', 'skills-required', 'agents-barred', 'failed-here-lately', 'dead-letter']
+  const all: ReadonlyArray<ReasonCode> = ['ready', 'scheduled', 'waiting', 'blocked', 'queue-paused', 'breaker-open', 'slow-down', 'skills-required', 'agents-barred', 'failed-here-lately', 'dead-letter']
   expect(all.filter((code) => !seen.has(code))).toEqual([])
 })
 

@@ -96,7 +96,7 @@ if (process.env['GOLDEN'] === 'write') {
     if (!existsSync(at(file))) writeFileSync(at(file), pretty(value))
   }
   for (const [type, examples] of examplesOfToday()) write(nameOf(type), examples)
-  for (const [name, history] of Object.entries({ 'every-event.4': everyEvent(), 'deduplicate.1': everyDeduplicate(), 'waits.1': everyWait(), 'schedules.1': everySchedule() })) {
+  for (const [name, history] of Object.entries({ 'every-event.4': everyEvent(), 'deduplicate.1': everyDeduplicate(), 'waits.2': everyWait(), 'schedules.1': everySchedule() })) {
     const events = history.map(record)
     write(`histories/${name}.json`, { events, views: viewsOf(fold(events)) })
   }

@@ -16,7 +16,7 @@ export const everyDeduplicate = (): ReadonlyArray<QueueEvent> => {
   return q.log
 }
 
-/** Tasks that wait for a callback. */
+/** Tasks that wait for a callback, or after a rate limit. */
 export const everyWait = (): ReadonlyArray<QueueEvent> => {
   const q = new Queue()
   q.enqueue(...['p', 'q', 'r'].map((id) => task(id, { maxRetries: 1 })))
@@ -32,6 +32,15 @@ export const everyWait = (): ReadonlyArray<QueueEvent> => {
   park('q', {})
   q.wait(60)
   park('r', { onTimeout: 'requeue' })
+  // A rate limit with all that may be said, and one with as little as possible.
+  q.enqueue(task('s'), task('t', { type: 'other' }))
+  const limited = (id: string, more: object, error: object): void => {
+    const { token } = q.claim('bob', { types: [id === 's' ? 'work' : 'other'] })
+    q.do({ type: 'Fail', task: id, agent: 'bob', token, error: { message: '429 too many requests', ...error }, retryable: true, ...more })
+    q.wait(90)
+  }
+  limited('s', { checkpoint: { page: 3 } }, { code: 'rate_limited', retryAfter: 90, stack: 'at call' })
+  limited('t', {}, {})
   return q.log
 }
 
@@ -62,7 +71,7 @@ export const everyEvent = (): ReadonlyArray<QueueEvent> => {
       defaults: { failureThreshold: 2, cooldownSeconds: 300, halfOpenAfter: 60, countOn: 'dead-letter' },
       overrides: { 'eng-web': { failureThreshold: 9, cooldownSeconds: 60, halfOpenAfter: 5, countOn: 'attempt' }, 'eng-old': null },
     },
-  }).configure({ maxAttempts: 4 })
+  }).configure({ maxAttempts: 3, rateLimit: { maxPerTask: 0 } }).configure({ maxAttempts: 4 })
   q.enqueue(task('M1-001'))
   q.enqueue({
     ...task('M1-002'),

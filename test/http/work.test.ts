@@ -169,7 +169,7 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     const q = await queueOf({ id: 'a', maxRetries: 2, backoffSeconds: 30 }, { id: 'b' })
     const { lease } = await claimOne(q)
     const sentAt = Date.now()
-    const failed = await server.post(`${q}/tasks/a/fail`, { agentId: 'w1', token: lease.token, error: { message: 'ECONNRESET', code: 'E1', retryAfter: 3, stack: 's'.repeat(50_000) } })
+    const failed = await server.post(`${q}/tasks/a/fail`, { agentId: 'w1', token: lease.token, error: { message: 'ECONNRESET', code: 'E1', stack: 's'.repeat(50_000) } })
     expect(failed.body.status).toBe('scheduled')
     expect(Date.parse(failed.body.availableAt) - sentAt).toBeGreaterThan(25_000)
     const other = await claimOne(q)
@@ -208,7 +208,7 @@ describe('LK-02, LK-07, LK-08: one outcome at a time', () => {
     const q = await queueOf({ id: 'a' })
     const { lease: { token } } = await claimOne(q)
     const before = await server.eventCount(q.slice(12))
-    const verbs: Readonly<Record<string, Body>> = { heartbeat: {}, complete: { result: report }, fail: { error: 'x' }, release: { reason: 'x' } }
+    const verbs: Readonly<Record<string, Body>> = { heartbeat: {}, complete: { result: report }, fail: { error: 'x' }, release: { reason: 'x' }, park: { callbackKey: 'k', timeoutSeconds: 1 } }
     for (const [verb, body] of Object.entries(verbs)) {
       for (const stale of [{ agentId: 'w1', token: token + 1 }, { agentId: 'other', token }]) {
         expect(await server.post(`${q}/tasks/a/${verb}`, { ...body, ...stale }), verb).toMatchObject({ status: 409, body: { code: 'lease-lost' } })

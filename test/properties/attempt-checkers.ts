@@ -5,8 +5,8 @@ import { all, same, taskIn } from './look.js'
 import { skillNames } from './steps.js'
 import { type Checker, holds } from './world.js'
 
-const endings: ReadonlyArray<EventType> = ['Released', 'TaskParked', 'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'Completed', 'Cancelled', 'Discarded']
-const onLease: ReadonlyArray<EventType> = ['LeaseExtended', 'TaskParked', 'Released', 'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'MarkedIncomplete', 'Completed']
+const endings: ReadonlyArray<EventType> = ['Released', 'TaskParked', 'RateLimited', 'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'Completed', 'Cancelled', 'Discarded']
+const onLease: ReadonlyArray<EventType> = ['LeaseExtended', 'TaskParked', 'RateLimited', 'Released', 'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'Failed', 'MarkedIncomplete', 'Completed']
 
 /** INV-1: at most one live lease per task. */
 export const oneLease = (): Checker => {
@@ -195,7 +195,7 @@ export const breakerRule = (): Checker => {
         if (breaker.state === 'closed' && command !== undefined && countedNow) {
           holds(breaker.failures.length < shadow.rules(type).failureThreshold, `${type} stays closed after ${breaker.failures.length} failures`)
         }
-        if (breaker.state !== 'half-open' || shadow.paused !== null) continue
+        if (breaker.state !== 'half-open' || shadow.paused !== null || shadow.slowdowns.has(type)) continue
         const probe = breaker.probe === null ? undefined : shadow.task(breaker.probe)
         if (breaker.probe !== null) {
           holds(probe !== undefined && shadow.isHeld(probe), `${type} is stuck half-open: its probe ${breaker.probe} does not run`)

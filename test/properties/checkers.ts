@@ -15,6 +15,7 @@ import {
   viewsAreScans,
 } from './queue-checkers.js'
 import { scheduleRuns } from './schedule-checker.js'
+import { rateLimitRule } from './rate-limit-checker.js'
 import type { Checker } from './world.js'
 
 export const checkers = {
@@ -34,6 +35,7 @@ export const checkers = {
   'INV-17': finalIsFinal,
   'INV-18': barred,
   'INV-20': viewsAreScans,
+  'INV-21': rateLimitRule,
   'INV-22': boundedSize,
   'INV-25': judgedAtItsInstant,
   'INV-27': scheduleRuns,

@@ -179,6 +179,8 @@ const report = (world: World, step: Extract<Step, { kind: 'report' }>): Command 
       return { type: 'Fail', ...claim, error: { message }, retryable: step.how === 'fail', ...checkpoint }
     case 'release':
       return { type: 'Release', ...claim, reason: 'not mine', ...[{}, { undelivered: true as const }, { stopping: true as const }][step.error] }
+    case 'limited':
+      return { type: 'Fail', ...claim, error: at(limits, step.pick + step.error), retryable: step.pick % 10 !== 0, ...checkpoint }
     case 'park': {
       const timeoutSeconds = [0.5, 40, 3_600][step.pick % 3] ?? 1
       return { type: 'Park', ...claim, callbackKey: at(callbackKeys, step.pick), timeoutSeconds, ...checkpoint, ...(step.error === 0 ? {} : { onTimeout: step.error === 1 ? 'fail' : 'requeue' }) }
@@ -187,5 +189,16 @@ const report = (world: World, step: Extract<Step, { kind: 'report' }>): Command 
       return { type: 'Heartbeat', ...claim, ...checkpoint, ...progress }
   }
 }
+
+/** Errors that are rate limits, with waits that one can believe and others. */
+const limits: ReadonlyArray<{ readonly message: string; readonly code?: string; readonly retryAfter?: number | string }> = [
+  { message: 'slow', retryAfter: 20 },
+  { message: '429 Too Many Requests' },
+  { message: 'no', code: 'rate_limited', retryAfter: -5 },
+  { message: 'Rate limit reached. Please try again in 1.5s' },
+  { message: 'busy', retryAfter: 1e300 },
+  { message: 'busy', retryAfter: 'tomorrow' },
+  { message: 'quota exceeded', code: 'E', retryAfter: '90' },
+]
 
 const map = <A, B>(value: A | undefined, to: (value: A) => B): B | undefined => (value === undefined ? undefined : to(value))

@@ -194,6 +194,23 @@ export const defects: ReadonlyArray<Defect> = [
     ),
   },
   {
+    breaks: 'INV-21',
+    by: 'a rate limit that counts as a failure',
+    system: folding((event) =>
+      event.type === 'RateLimited' ? { type: 'Failed', at: event.at, data: { task: event.data.task, agent: event.data.agent, token: event.data.token, error: event.data.error, retryable: true, signature: '' } } : event,
+    ),
+  },
+  {
+    breaks: 'INV-21',
+    by: 'a slow-down that slows nobody',
+    system: folding((event) => (event.type === 'SlowdownSignalled' ? { ...event, data: { ...event.data, taskType: 'nothing' } } : event)),
+  },
+  {
+    breaks: 'INV-21',
+    by: 'an agent that does not sleep',
+    system: folding((event) => (event.type === 'RateLimited' ? { ...event, data: { ...event.data, availableAt: 0 } } : event)),
+  },
+  {
     breaks: 'INV-7',
     by: 'a callback that is forgotten when it has come',
     system: folding((event) => (event.type === 'CallbackReceived' ? { ...event, type: 'ParkTimedOut', data: { ...event.data, onTimeout: 'requeue', signature: '' } } : event)),

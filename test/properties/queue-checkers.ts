@@ -313,7 +313,8 @@ export const viewsAreScans = (): Checker => ({
       return status === 'scheduled' ? [task.delayedUntil] : shadow.isHeld(task) ? [task.lease?.expiresAt ?? 0] : []
     })
     const cooling = [...shadow.breakers.values()].flatMap((b) => (b.state === 'open' && b.halfOpenAt !== 0 ? [b.halfOpenAt] : []))
-    const due = [...dues, ...cooling, ...shadow.schedules.dueTimes()]
+    const waits = [...shadow.schedules.dueTimes(), ...shadow.slowdowns.values(), ...shadow.sleepers.values()]
+    const due = [...dues, ...cooling, ...waits]
     same(nextDue(state), due.length === 0 ? undefined : Math.min(...due), 'next due')
   },
 })

@@ -62,7 +62,7 @@ export type Step =
   | {
       readonly kind: 'report'
       readonly pick: number
-      readonly how: 'complete' | 'bare' | 'fail' | 'fatal' | 'release' | 'park' | 'heartbeat'
+      readonly how: 'complete' | 'bare' | 'fail' | 'fatal' | 'release' | 'park' | 'limited' | 'heartbeat'
       /** The newest token, an older one, another agent, or the token of another task of the same agent. */
       readonly who: 'holder' | 'stale' | 'other' | 'crossed'
       readonly error: number
@@ -151,6 +151,10 @@ export const settingsPatch: fc.Arbitrary<SettingsPatch> = fc.record(
     retentionSeconds: fc.constantFrom(0, 30, 600, 604_800),
     maxAttempts: fc.constantFrom(2, 4, 25),
     defaults: fc.record({ jitter: fc.constantFrom(0, 0.1, 1), maxBackoffSeconds: fc.constantFrom(1, 3_600) }, { requiredKeys: [] }),
+    rateLimit: fc.record(
+      { base: fc.constantFrom(1, 30, 60), max: fc.constantFrom(40, 3_600), slowdownFactor: fc.constantFrom(0, 0.5, 1), maxPerTask: fc.constantFrom(0, 1, 2, 20) },
+      { requiredKeys: [] },
+    ),
     policy: fc.constantFrom('priority' as const, 'score' as const, 'score' as const),
     score: fc.record(
       {
@@ -221,7 +225,7 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       kind: fc.constant('report' as const),
       pick: index,
       how: fc.constantFrom(
-        ...(['complete', 'complete', 'complete', 'complete', 'bare', 'bare', 'fail', 'fail', 'fail', 'fail', 'fatal', 'release', 'release', 'park', 'park', 'heartbeat'] as const),
+        ...(['complete', 'complete', 'complete', 'complete', 'bare', 'bare', 'fail', 'fail', 'fail', 'fail', 'fatal', 'release', 'release', 'park', 'park', 'limited', 'limited', 'heartbeat'] as const),
       ),
       who: fc.constantFrom(...(['holder', 'holder', 'holder', 'holder', 'holder', 'holder', 'stale', 'other', 'crossed'] as const)),
       error: fc.nat({ max: 2 }),

@@ -90,7 +90,7 @@ const isManual = (type: 'BreakerOpened' | 'BreakerClosed') => (event: QueueEvent
 const isCallback = (event: QueueEvent, { callbackKey }: CommandOf<'Callback'>): boolean => event.type === 'CallbackReceived' && event.data.callbackKey === callbackKey
 
 /** Events that a tick may append. */
-const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued']
+const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued']
 
 const setsSchedule = (event: QueueEvent, { name }: { readonly name: string }): boolean => event.type === 'ScheduleSet' && event.data.name === name
 
@@ -131,7 +131,7 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     // The same completion is in the log already.
     mayAppendNothing: ({ command, past }) => past().some((event) => recordsClaim('Completed')(event, command)),
   },
-  Fail: { records: recordsClaim('Failed'), follows: ['DeadLettered', 'RetryScheduled', 'BreakerOpened'] },
+  Fail: { records: recordsClaim('Failed', 'RateLimited'), follows: ['DeadLettered', 'RetryScheduled', 'BreakerOpened', 'SlowdownSignalled'] },
   Release: {
     records: (event, command) => recordsClaim(command.stopping === true && command.undelivered !== true ? 'ClaimReturned' : 'Released')(event, command),
     follows: ['DeadLettered', 'BreakerOpened'],

@@ -64,6 +64,19 @@ export const eventCodecs = {
     t.partial({ checkpoint: Json }),
   ]),
   RetryScheduled: t.type({ task: TaskId, availableAt: Instant }),
+  /**
+   * The agent met a rate limit: no attempt, no retry, no failure of the type. The task is tried again at `availableAt`, and the agent gets no task
+   * until then. `count`: of the task's rate limits, with this one.
+   */
+  RateLimited: t.intersection([
+    t.type({ ...lease, error: Failure, availableAt: Instant, count: Count }),
+    t.partial({ checkpoint: Json }),
+  ]),
+  /** Other agents get no task of this type until then, because `agent` met a rate limit. */
+  SlowdownSignalled: t.type({ taskType: TaskType, until: Instant, agent: AgentId }),
+  SlowdownEnded: t.type({ taskType: TaskType }),
+  /** The agent gets tasks again: the wait after its rate limit is over. */
+  AgentResumed: t.type({ agent: AgentId }),
   /** The agent waits for something outside: its lease ended without an attempt, and the task waits for the callback with this key. */
   TaskParked: t.intersection([t.type({ ...lease, callbackKey: Name, until: Instant, onTimeout: OnTimeout }), t.partial({ checkpoint: Json })]),
   /** The callback of a parked task came: the task is ready. The same event holds its payload, which the fold does not read. */

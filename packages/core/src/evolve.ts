@@ -8,6 +8,7 @@ import { agentRegistered, agentTerminated, speakerOf } from './fold/agents.js'
 import { enqueued, imported } from './fold/arrival.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
+import { agentResumed, rateLimited, slowdownSignalled } from './fold/rate-limit.js'
 import { callbackReceived, parkTimedOut, taskParked } from './fold/park.js'
 import { claimed, claimExpired, claimReturned, claimRevoked, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
 import { scheduleCame, scheduleRemoved, scheduleSet, wakeSchedule } from './fold/schedules.js'
@@ -78,6 +79,14 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       return failed(tables, event)
     case 'RetryScheduled':
       return retryScheduled(tables, event)
+    case 'RateLimited':
+      return rateLimited(tables, event)
+    case 'SlowdownSignalled':
+      return slowdownSignalled(tables, event)
+    case 'SlowdownEnded':
+      return tables.slowDown(event.data.taskType, 0)
+    case 'AgentResumed':
+      return agentResumed(tables, event.data.agent)
     case 'TaskParked':
       return taskParked(tables, event)
     case 'CallbackReceived':
@@ -103,7 +112,8 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'AgentRegistered':
       return agentRegistered(tables, event)
     case 'AgentTerminated':
-      return agentTerminated(tables, event)
+      agentTerminated(tables, event)
+      return agentResumed(tables, event.data.agent)
     case 'QueueConfigured': {
       const head = tables.head
       const before = head.settings
@@ -180,7 +190,7 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
   on(tables, event.data.task, isDead, (task) => {
     task.retries = 0
     task.attempts = 0
-    const { claimants: _, deadLetter: __, failers: ___, ...kept } = task.extras
+    const { claimants: _, deadLetter: __, failers: ___, rateLimits: ____, ...kept } = task.extras
     task.extras = kept
     rest(task, 0, event.at)
   })

@@ -30,6 +30,10 @@ export type ReasonCode =
   | 'breaker-open'
   /** One task of this type is the probe, and the others wait for its outcome. */
   | 'breaker-half-open'
+  /** An agent met a rate limit with this type, and the others wait for a while. */
+  | 'slow-down'
+  /** The agent met a rate limit, and gets no task for a while. */
+  | 'agent-sleeps'
   /** The claim asks for other types, other phases, or another tenant. */
   | 'type-not-claimed'
   | 'phase-not-claimed'
@@ -151,8 +155,8 @@ export const gates: ReadonlyArray<Gate> = [
     code: 'scheduled',
     scope: 'task',
     isShut: ({ status, extras: { availableAt = 0 } }, at) => status === 'scheduled' || (status === 'blocked' && availableAt > at),
-    words: ({ task: { status, retries, delayedUntil, extras } }) => ({
-      message: retries > 0 && status === 'scheduled' ? 'it is tried again later' : 'its time has not come',
+    words: ({ task: { status, retries, delayedUntil, extras, lease } }) => ({
+      message: status !== 'scheduled' || (retries === 0 && extras.rateLimits === undefined) ? 'its time has not come' : lease?.end === 'rate-limited' ? 'it met a rate limit, and is tried again later' : 'it is tried again later',
       change: 'time alone',
       until: status === 'scheduled' ? delayedUntil : (extras.availableAt ?? 0),
     }),
@@ -194,6 +198,26 @@ export const gates: ReadonlyArray<Gate> = [
     words: ({ tables: { breakers }, task: { group: { type } } }) => isTestedBy(type, `${breakers.get(type)?.probe?.id ?? ''} tests it now`),
     note: ({ tables: { breakers }, task: { group: { type } } }) =>
       breakers.get(type)?.state === 'half-open' ? isTestedBy(type, 'the next task that is claimed tests it') : undefined,
+  },
+  {
+    code: 'slow-down',
+    scope: 'type',
+    isShut: ({ slowdowns }, type) => slowdowns.has(type),
+    words: ({ tables: { slowdowns }, task: { group: { type } } }) => ({
+      message: `an agent met a rate limit with a task of type ${type}, and the others wait for a while`,
+      change: 'time alone',
+      until: slowdowns.until(type),
+    }),
+  },
+  {
+    code: 'agent-sleeps',
+    scope: 'asker',
+    isShut: ({ sleepers }, agent) => sleepers.has(agent),
+    words: ({ tables: { sleepers }, asker }) => ({
+      message: `${asker?.agent ?? ''} met a rate limit, and gets no task for a while`,
+      change: 'time alone, or claim as another agent',
+      until: sleepers.until(asker?.agent ?? ''),
+    }),
   },
   {
     code: 'type-not-claimed',

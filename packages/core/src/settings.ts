@@ -56,6 +56,18 @@ const scoreParts = {
 const ScoreSettings = t.type(scoreParts)
 export type ScoreSettings = t.TypeOf<typeof ScoreSettings>
 
+const rateLimit = {
+  /** Seconds that a task and its agent wait after the first rate limit, if the error does not say; doubles with each, up to `max`. */
+  base: PositiveSeconds,
+  max: PositiveSeconds,
+  /** Waits without a `Retry-After` are up to this share longer, at random. */
+  jitter: between(0, 1),
+  /** Other agents wait with tasks of the type for this share of the wait, of `max` at most. 0 for not at all. */
+  slowdownFactor: between(0, 1),
+  /** Rate limits of a task that do not count as failures. */
+  maxPerTask: integer(0, 1_000),
+}
+
 /** A tenant's share of the leases, in relation to the others' (TQM-ASSIGN-004). */
 const Weight = between(0.01, 1_000)
 
@@ -76,6 +88,7 @@ export const Settings = t.type(
     maxAttempts: integer(1, 1_000_000),
     defaults: t.type(defaults),
     score: ScoreSettings,
+    rateLimit: t.type(rateLimit),
     assignment: t.type({ ...assignment, /** Weights by tenant; `default` is that of all others. */ tenants: t.record(Name, Weight) }),
     breakers: t.type({ defaults: BreakerSettings, overrides: t.record(TaskType, t.partial(breaker)) }),
   },
@@ -103,6 +116,7 @@ export const settingsDefault: Settings = {
     starvationFloor: 0.6,
     blockerCeiling: 10,
   },
+  rateLimit: { base: 60, max: 3_600, jitter: 0.1, slowdownFactor: 0.5, maxPerTask: 20 },
   assignment: { maxQueueScanBatch: 200, agentTaskBackoffWindow: 1_800, tenants: { default: 1 } },
   breakers: {
     defaults: { failureThreshold: 5, cooldownSeconds: 300, halfOpenAfter: 60, countOn: 'dead-letter' },
@@ -120,6 +134,7 @@ export const SettingsPatch = t.exact(
     maxAttempts: Settings.props.maxAttempts,
     defaults: t.exact(t.partial(defaults)),
     score: t.exact(t.partial(scoreParts)),
+    rateLimit: t.exact(t.partial(rateLimit)),
     assignment: t.exact(t.partial({ ...assignment, tenants: t.record(Name, t.union([Weight, t.null])) })),
     breakers: t.exact(
       t.partial({
@@ -135,12 +150,13 @@ export type SettingsPatch = t.TypeOf<typeof SettingsPatch>
 export const patchSettings = (settings: Settings, patch: SettingsPatch): Settings => {
   const overrides = patchedMembers(settings.breakers.overrides, patch.breakers?.overrides, (before, override) => ({ ...before, ...given(override) }))
   const tenants = patchedMembers(settings.assignment.tenants, patch.assignment?.tenants, (_, weight) => weight)
-  const { defaults: _, score: __, assignment: ___, breakers: ____, ...scalars } = patch
+  const { defaults: _, score: __, assignment: ___, breakers: ____, rateLimit: _____, ...scalars } = patch
   return {
     ...settings,
     ...given(scalars),
     defaults: { ...settings.defaults, ...given(patch.defaults) },
     score: patch.score === undefined ? settings.score : { ...settings.score, ...given(patch.score) },
+    rateLimit: { ...settings.rateLimit, ...given(patch.rateLimit) },
     assignment: { ...settings.assignment, ...given(patch.assignment), tenants },
     breakers: { defaults: { ...settings.breakers.defaults, ...given(patch.breakers?.defaults) }, overrides },
   }

@@ -9,6 +9,7 @@ import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.j
 import type { RegisteredAgent } from './agent-register.js'
 import { policyOf } from './ready/policy.js'
 import type { Schedule } from './schedules.js'
+import type { Deadline } from './deadlines.js'
 import type { ShareEntry } from './ready/fair-share.js'
 import type { Breaker, Group, Head, TaskRecord } from './state.js'
 import { sortedByKey } from './sorted-list.js'
@@ -26,6 +27,8 @@ type HeadText = Omit<Head, 'savedFor'> & {
   readonly turns: ReadonlyArray<ShareEntry>
   readonly schedules: ReadonlyArray<Schedule>
   readonly agents: ReadonlyArray<RegisteredAgent>
+  readonly slowdowns: ReadonlyArray<Deadline>
+  readonly sleepers: ReadonlyArray<Deadline>
   readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
 }
 
@@ -72,6 +75,8 @@ const headPage = (tables: Tables): SnapshotPage => {
     turns: tables.shares.entries(),
     schedules: tables.schedules.all(),
     agents: tables.agents.entries(),
+    slowdowns: [...tables.slowdowns],
+    sleepers: [...tables.sleepers],
     breakers: [...tables.breakers.values()]
       .sort(byType)
       .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
@@ -85,6 +90,8 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   let groups: ReadonlyArray<Group> = []
   let breakers: HeadText['breakers'] = []
   let turns: HeadText['turns'] = []
+  let slowdowns: HeadText['slowdowns'] = []
+  let sleepers: HeadText['sleepers'] = []
   const tasks: Array<TaskRecord> = []
   const agents = new Map<string, string>()
   // Tasks that changed while the snapshot was taken come before others with lower numbers.
@@ -93,7 +100,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, seed)
-    const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, schedules, agents, ...fields } = head
+    const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, ...fields } = head
     Object.assign(tables.head, fields)
     tables.ready.reorder(policyOf(tables.head.settings))
     groups = groupTexts.map(([type, phase, skills, tenant]) =>
@@ -103,6 +110,8 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     turns = turnTexts
     for (const schedule of schedules) tables.schedules.put(schedule)
     tables.agents.restore(agents)
+    slowdowns = slowdownTexts
+    sleepers = sleeperTexts
   }
 
   const readTasks = (page: SnapshotPage): void => {
@@ -140,6 +149,8 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
         breaker.probe = probe === null ? null : (loaded.byNumber.get(probe) ?? null)
       })
     }
+    for (const { name, until } of slowdowns) loaded.slowDown(name, until)
+    for (const { name, until } of sleepers) loaded.sleepers.set(name, until)
     // Last, because a tenant whose tasks become ready gets a turn.
     loaded.shares.restore(turns)
     return QueueState.of(loaded)

@@ -26,7 +26,7 @@ export interface Lease {
   /** How the claim ended, if it has ended without success. */
   readonly end: LeaseEnd | null
 }
-export const leaseEnds = [...expiryCauses, 'failed', 'released', 'cancelled', 'parked'] as const
+export const leaseEnds = [...expiryCauses, 'failed', 'released', 'cancelled', 'parked', 'rate-limited'] as const
 export type LeaseEnd = (typeof leaseEnds)[number]
 
 /** Whether the task's last claim is a live lease (INV-1). */
@@ -57,6 +57,8 @@ export interface TaskExtras extends ExtraFields {
   readonly signature?: string
   readonly deadLetter?: { readonly at: number; readonly reason: DeadLetterReason }
   readonly parking?: Parking
+  /** How often it met a rate limit since the last requeue. */
+  readonly rateLimits?: number
 }
 export const noExtras: TaskExtras = {}
 

@@ -8,6 +8,7 @@
  */
 import { AgentRegister } from './agent-register.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
+import { Deadlines } from './deadlines.js'
 import { isTypeShut } from './gates.js'
 import { FairShare } from './ready/fair-share.js'
 import { policyOf } from './ready/policy.js'
@@ -85,6 +86,9 @@ export class Tables {
   readonly ready = new ReadyIndex((type) => isTypeShut(this, type), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault))
   readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
   readonly agents = new AgentRegister(this.undoLog)
+  /** Types of which no task is claimed for a while, and agents that get none, after a rate limit (LK-16). */
+  readonly slowdowns = new Deadlines(this.undoLog, (type) => this.ready.breakerMoved(type))
+  readonly sleepers = new Deadlines(this.undoLog)
   /** The tasks that each agent holds, by token. */
   readonly leases = new Map<string, SortedList<TaskRecord>>()
   /** Scheduled tasks by the end of their delay, and waiting tasks by the end of their wait. */
@@ -257,9 +261,11 @@ export class Tables {
     return breaker
   }
 
-  /** All finished tasks, all breakers and all registrations. */
+  /** All finished tasks, all breakers, all registrations, and all waits after rate limits. */
   forgetAll(): void {
     this.agents.clear()
+    this.slowdowns.clear()
+    this.sleepers.clear()
     for (let task = this.finished.first(); task !== undefined; task = this.finished.first()) this.evict(task)
     for (const breaker of [...this.breakers.values()]) {
       this.unlinkBreaker(breaker)
@@ -311,6 +317,12 @@ export class Tables {
       shapes: noShapes,
       shapesVersion: -1,
     }
+  }
+
+  /** No task of the type is claimed until then; `0` for now. */
+  slowDown(type: string, until: number): void {
+    this.slowdowns.set(type, until)
+    for (const share of this.ready.breakerMoved(type)) this.shares.comeBack(share)
   }
 
   private enter(task: TaskRecord): void {

@@ -35,6 +35,8 @@ export interface TaskView extends Attempt, ShownFields {
   readonly claimants: ReadonlyArray<string>
   readonly finishedAt?: number
   readonly lastError?: string
+  /** How often it met a rate limit since the last requeue. */
+  readonly rateLimits?: number
   readonly signature?: string
   readonly deadLetteredAt?: number
   readonly deadLetterReason?: DeadLetterReason
@@ -91,6 +93,7 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
     ...(lease !== null && isHeld(task) ? { leaseExpiresAt: lease.expiresAt } : {}),
     ...(task.finishedAt === 0 ? {} : { finishedAt: task.finishedAt }),
     ...(extras.lastError === undefined ? {} : { lastError: extras.lastError }),
+    ...(extras.rateLimits === undefined ? {} : { rateLimits: extras.rateLimits }),
     ...(extras.signature === undefined ? {} : { signature: extras.signature }),
     ...(task.status === 'dead-letter' && extras.deadLetter !== undefined
       ? { deadLetteredAt: extras.deadLetter.at, deadLetterReason: extras.deadLetter.reason }

@@ -21,6 +21,7 @@ const counts = {
   released: t.number,
   /** Parked until a callback comes, callbacks, and waits that timed out. */
   parked: t.number,
+  rateLimited: t.number,
   calledBack: t.number,
   timedOut: t.number,
   retried: t.number,
@@ -125,6 +126,10 @@ const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
       totals.released++
       endRun()
       return false
+    case 'RateLimited':
+      totals.rateLimited++
+      endRun()
+      return false
     case 'TaskParked':
       totals.parked++
       endRun()
@@ -177,7 +182,7 @@ const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
  */
 export const totals: Projection<TotalsState, Totals> = {
   name: 'totals',
-  version: 3,
+  version: 4,
   initial: () => ({ events: new Map(), types: new Map(), open: new Map() }),
   fold,
   result: ({ events, types }) => ({

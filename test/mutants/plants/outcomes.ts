@@ -4,7 +4,87 @@ import type { Plant } from '../plant.js'
 const core = 'packages/core/src/'
 const parks = ['test/core/park.test.ts']
 
+const limits = ['test/core/rate-limit.test.ts']
+
 export const outcomePlants: ReadonlyArray<Plant> = [
+  // Rate limits.
+  {
+    title: 'any number that contains 429 is a rate limit',
+    file: `${core}rate-limit.ts`,
+    find: '  /\\btoo[\\s_-]{1,3}many',
+    replace: '  /429/,\n  /\\btoo[\\s_-]{1,3}many',
+    killedBy: limits,
+  },
+  {
+    title: 'a Retry-After is believed, whatever it says',
+    file: `${core}rate-limit.ts`,
+    find: 'Math.min(Math.max(1, Math.round(ms)), retryAfterMaxSeconds * 1_000)',
+    replace: 'Math.max(1, Math.round(ms))',
+    killedBy: limits,
+  },
+  {
+    title: 'a Retry-After of zero, or in the past, is taken at its word',
+    file: `${core}rate-limit.ts`,
+    find: '(ms > 0 ?',
+    replace: '(!Number.isNaN(ms) ?',
+    killedBy: limits,
+  },
+  {
+    title: 'a rate limit is a failed attempt',
+    file: `${core}fold/rate-limit.ts`,
+    find: "'rate-limited', 0, 0,",
+    replace: "'rate-limited', 1, 1,",
+    killedBy: limits,
+  },
+  {
+    title: 'the agent of a rate limit goes on at once',
+    file: `${core}gates.ts`,
+    find: 'isShut: ({ sleepers }, agent) => sleepers.has(agent)',
+    replace: 'isShut: () => false',
+    killedBy: limits,
+  },
+  {
+    title: 'nobody slows down',
+    file: `${core}gates.ts`,
+    find: 'isShut: ({ slowdowns }, type) => slowdowns.has(type)',
+    replace: 'isShut: () => false',
+    killedBy: limits,
+  },
+  {
+    title: 'a slow-down lasts as long as the service asks for',
+    file: `${core}decide/rate-limit.ts`,
+    find: 'Math.min(waitMs, max * 1_000) * slowdownFactor',
+    replace: 'waitMs * slowdownFactor',
+    killedBy: limits,
+  },
+  {
+    title: 'the rate limits of a task have no end',
+    file: `${core}decide/rate-limit.ts`,
+    find: 'retryable && count <= maxPerTask',
+    replace: 'retryable',
+    killedBy: limits,
+  },
+  {
+    title: 'a claim that waits is not woken when its agent is resumed',
+    file: `${core}fold/rate-limit.ts`,
+    find: '  tables.ready.wakeAll()\n',
+    replace: '',
+    killedBy: ['test/engine/rate-limit.test.ts'],
+  },
+  {
+    title: 'a slow-down ends in the state, and its groups stay closed',
+    file: `${core}tables.ts`,
+    find: 'for (const share of this.ready.breakerMoved(type)) this.shares.comeBack(share)\n  }\n\n  private enter',
+    replace: 'if (until > 0) this.ready.breakerMoved(type)\n  }\n\n  private enter',
+    killedBy: limits,
+  },
+  {
+    title: 'a slow-down is lost with a snapshot',
+    file: `${core}snapshot.ts`,
+    find: 'for (const { name, until } of slowdowns) loaded.slowDown(name, until)',
+    replace: '',
+    killedBy: ['test/properties/invariants.test.ts'],
+  },
   // Parked tasks.
   {
     title: 'parking counts as an attempt',

@@ -112,6 +112,8 @@ export interface TaskView extends TaskCommon {
   readonly completedAt: string | null
   readonly finishedAt?: string
   readonly lastError: string | null
+  /** How often it met a rate limit, which is no failure. */
+  readonly rateLimits?: number
   readonly signature?: string
   readonly deadLetter?: { readonly at: string; readonly reason: string }
   /** All reasons why it is not running. Only in the answer about a single task. */

@@ -118,6 +118,8 @@ export const TaskAnswer = t.intersection(
       parked: t.type({ callbackKey: t.string, until: Time, onTimeout: OnTimeout }),
       callback: Callback,
       finishedAt: Time,
+      /** How often it met a rate limit, which is no failure. */
+      rateLimits: t.number,
       signature: t.string,
       deadLetter: t.type({ at: Time, reason: t.string }),
       /** Only in the answer about a single task. */

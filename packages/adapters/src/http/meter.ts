@@ -60,6 +60,7 @@ export class QueueMeter {
         case 'Released':
         case 'ClaimReturned':
         case 'TaskParked':
+        case 'RateLimited':
         case 'ClaimRevoked':
           this.ended(event.data.task, event.at)
           break

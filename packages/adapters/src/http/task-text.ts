@@ -39,6 +39,7 @@ const taskText = (view: TaskView, { content, progress, checkpoint, result, callb
     `,"completedAt":${timeOrNull(status === 'completed' ? finishedAt : undefined)}` +
     maybeTime('finishedAt', finishedAt) +
     `,"lastError":${textOrNull(view.lastError)}` +
+    (view.rateLimits === undefined ? '' : `,"rateLimits":${view.rateLimits}`) +
     maybe('signature', view.signature) +
     sentText(view) +
     (skills.length === 0 ? '' : `,"requires":{"skills":${quoteAll(skills)}}`) +

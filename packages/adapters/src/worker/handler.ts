@@ -47,7 +47,10 @@ export class PermanentError extends Error {
   override readonly name: string = 'PermanentError'
 }
 
-/** Thrown by a handler: fails the task and asks for a retry not before a number of seconds, or a time (ISO 8601). */
+/**
+ * Thrown by a handler that met a rate limit: the task is tried again after a number of seconds, or at a time (HTTP date or ISO 8601), and this agent gets no task
+ * until then. That is no failure, unless it happens too often (`rateLimit.maxPerTask`).
+ */
 export class RetryLater extends Error {
   override readonly name: string = 'RetryLater'
   constructor(

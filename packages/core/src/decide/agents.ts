@@ -40,8 +40,8 @@ const wordsOf = ({ types, phases, skills, tenant, maxTasks }: Omit<RegisteredAge
 export const decideTerminateAgent = (command: CommandOf<'TerminateAgent'>, tables: Tables, { at }: Envelope): Decision => {
   const { agent: ended, reason } = command
   const leases = tables.leases.get(ended)
-  if (leases === undefined && tables.agents.at(ended, at) === undefined) {
-    return E.left(reject('not-found', `no agent ${ended} is registered in queue ${tables.queue}, or holds a task of it`))
+  if (leases === undefined && tables.agents.at(ended, at) === undefined && !tables.sleepers.has(ended)) {
+    return E.left(reject('not-found', `no agent ${ended} is registered in queue ${tables.queue}, holds a task of it, or waits after a rate limit`))
   }
   const events: Array<QueueEvent> = [{ type: 'AgentTerminated', at, data: { agent: ended, reason } }]
   for (const task of [...(leases ?? [])].sort((a, b) => a.number - b.number)) {

@@ -56,6 +56,8 @@ const whyLost = (task: TaskRecord, claim: { readonly agent: string; readonly tok
       return 'expired: the decision report was not handed in in time'
     case 'failed':
       return 'this claim has already been reported as failed'
+    case 'rate-limited':
+      return 'this claim has already been reported as rate-limited'
     case 'parked':
       return 'this claim has parked the task'
     case 'released':

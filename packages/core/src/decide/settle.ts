@@ -9,6 +9,7 @@ import { failureSignature } from '../signature.js'
 import type { Tables } from '../tables.js'
 import { Draft } from './draft.js'
 import { findTask, heldBy } from './lookup.js'
+import { decideRateLimit } from './rate-limit.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
@@ -57,6 +58,8 @@ export const decideFail = (command: CommandOf<'Fail'>, tables: Tables, envelope:
   pipe(
     heldBy(tables, command, envelope.at),
     E.map(({ task, lease }) => {
+      const limited = decideRateLimit(command, tables, envelope, task, lease)
+      if (limited !== undefined) return limited
       const draft = new Draft(tables, envelope)
       draft.emit({
         type: 'Failed',

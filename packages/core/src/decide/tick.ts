@@ -22,6 +22,16 @@ export const decideTick = (
     draft.emit({ type: 'BreakerHalfOpened', at, data: { taskType: breaker.type } })
   }
   let settled = 0
+  for (const { name: taskType, until } of tables.slowdowns) {
+    if (until > at || settled >= tickMax) break
+    settled++
+    draft.emit({ type: 'SlowdownEnded', at, data: { taskType } })
+  }
+  for (const { name: agent, until } of tables.sleepers) {
+    if (until > at || settled >= tickMax) break
+    settled++
+    draft.emit({ type: 'AgentResumed', at, data: { agent } })
+  }
   for (const task of tables.delays) {
     if (task.delayedUntil > at || settled >= tickMax) break
     settled++
@@ -41,11 +51,10 @@ export const decideTick = (
 /** When the first lease ends, in milliseconds since 1970; `undefined` when there is none. */
 export const nextLeaseEnd = (tables: Tables): number | undefined => tables.leaseEnds.first()?.lease?.expiresAt
 
-/** When anything but a lease ends by itself next: a delay, the wait for a callback, the time that a breaker stays open, or the wait of a schedule. `undefined` for never. */
-export const nextOther = (tables: Tables): number | undefined => {
-  const task = tables.delays.first()?.delayedUntil
-  const breaker = tables.cooling.first()?.halfOpenAt
-  return earliest(task, earliest(breaker, tables.schedules.nextDue()))
+/** When anything but a lease ends by itself next: a delay, a wait for a callback, of a breaker, of a schedule or after a rate limit. `undefined` for never. */
+export const nextOther = ({ delays, cooling, schedules, slowdowns, sleepers }: Tables): number | undefined => {
+  const limits = earliest(slowdowns.first()?.until, sleepers.first()?.until)
+  return earliest(delays.first()?.delayedUntil, earliest(cooling.first()?.halfOpenAt, earliest(schedules.nextDue(), limits)))
 }
 
 const earliest = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined ? b : b === undefined ? a : Math.min(a, b))

@@ -92,13 +92,14 @@ export const failed = (tables: Tables, event: EventOf<'Failed'>): void => {
  * Ends a claim without success. It counts as an attempt if the agent tried or refused the task, and as a retry if it failed (INV-3). It counts as
  * neither if the agent never received the claim, was stopping, or was terminated by an operator.
  */
-const endClaim = (
+export const endClaim = (
   tables: Tables,
   held: { readonly task: string; readonly agent: string; readonly token: number },
   end: LeaseEnd,
   attempts: 0 | 1,
   retries: 0 | 1,
   said: TaskExtras,
+  availableAt = 0,
 ): void =>
   onHeld(tables, held, (task) => {
     const { lease } = task
@@ -106,7 +107,7 @@ const endClaim = (
     task.attempts += attempts
     task.retries += retries
     task.extras = { ...task.extras, ...said, ...(retries === 1 ? { failers: withFailure(task.extras.failers, lease.agent, tables.head.at) } : {}) }
-    rest(task, 0, tables.head.at)
+    rest(task, availableAt, tables.head.at)
     freeProbe(tables, task)
     if (retries === 1 && countsAttempts(tables, task)) countFailure(tables, task, lease)
   })

@@ -4,6 +4,7 @@
  * inner structure depends on how they were filled are given by their contents. `text.ts` prints them for people.
  */
 import { AgentRegister } from '../agent-register.js'
+import { Deadlines } from '../deadlines.js'
 import { QueueState } from '../queue-state.js'
 import { FairShare } from '../ready/fair-share.js'
 import { Schedules } from '../schedules.js'
@@ -79,6 +80,8 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
       into.push(sign.line)
       addObject(into, agent)
     }
+  } else if (value instanceof Deadlines) {
+    for (const { name, until } of value) into.push(sign.line, name, until)
   } else if (value instanceof TextIndex) addIndex(into, value as TextIndex<TaskRecord>, tables)
   else if (value instanceof Map) {
     for (const [key, member] of sortedEntries(value as ReadonlyMap<string, unknown>)) {

@@ -39,6 +39,7 @@ export interface ShadowTask {
   lastError: string | undefined
   signature: string | undefined
   deadLetter: { readonly at: number; readonly reason: string } | undefined
+  rateLimits: number | undefined
   parked: { readonly callbackKey: string; readonly until: number; readonly onTimeout: 'fail' | 'requeue' } | undefined
   callback: { readonly key: string; readonly at: number; readonly revision: number } | undefined
 }
@@ -89,6 +90,9 @@ export class Shadow {
   readonly breakers = new Map<string, ShadowBreaker>()
   readonly schedules = new ShadowSchedules()
   agents: Array<ShadowAgent> = []
+  /** Types that wait after a rate limit, and agents that sleep. */
+  readonly slowdowns = new Map<string, number>()
+  readonly sleepers = new Map<string, number>()
   settings: Settings = settingsDefault
   paused: string | null = null
   deleted: string | null = null
@@ -144,7 +148,7 @@ export class Shadow {
 
   /** The tasks that this claim must get, best first (INV-11). */
   pick(request: Request, max: number, at = this.at): ReadonlyArray<ShadowPick> {
-    if (this.paused !== null) return []
+    if (this.paused !== null || this.sleepers.has(request.agent)) return []
     const now = Math.max(at, this.at)
     const most = Math.min(max, this.roomOf(request.agent, now))
     const picked: Array<ShadowPick> = []
@@ -264,6 +268,7 @@ export class Shadow {
   }
 
   private admits({ facts }: ShadowTask): boolean {
+    if (this.slowdowns.has(facts.type)) return false
     const breaker = this.breakers.get(facts.type)
     return breaker === undefined || breaker.state === 'closed' || (breaker.state === 'half-open' && breaker.probe === null)
   }
@@ -379,6 +384,25 @@ export class Shadow {
         if (event.data.checkpoint !== undefined) task.checkpointRevision = this.revision
         this.endAttempt(task)
         return this.countFailure(task, 'attempt')
+      case 'RateLimited': {
+        const { agent, error, availableAt, count, checkpoint } = event.data
+        this.endClaim(task)
+        task.delayedUntil = availableAt > this.at ? availableAt : 0
+        task.lastError = error.message.slice(0, 1_000)
+        task.rateLimits = count
+        if (checkpoint !== undefined) task.checkpointRevision = this.revision
+        if (availableAt > this.at) this.sleepers.set(agent, Math.max(availableAt, this.sleepers.get(agent) ?? 0))
+        return
+      }
+      case 'SlowdownSignalled':
+        this.slowdowns.set(event.data.taskType, Math.max(event.data.until, this.slowdowns.get(event.data.taskType) ?? 0))
+        return
+      case 'SlowdownEnded':
+        this.slowdowns.delete(event.data.taskType)
+        return
+      case 'AgentResumed':
+        this.sleepers.delete(event.data.agent)
+        return
       case 'TaskParked': {
         const { callbackKey, until, onTimeout, checkpoint } = event.data
         this.endClaim(task)
@@ -408,7 +432,7 @@ export class Shadow {
         task.deadLetter = { at: event.at, reason: event.data.reason }
         return this.countFailure(task, 'dead-letter')
       case 'Requeued':
-        Object.assign(task, { stage: 'waiting', retries: 0, attempts: 0, barred: [], failers: [], delayedUntil: 0 })
+        Object.assign(task, { stage: 'waiting', retries: 0, attempts: 0, barred: [], failers: [], delayedUntil: 0, rateLimits: undefined })
         return
       case 'Discarded':
       case 'Cancelled':
@@ -428,6 +452,8 @@ export class Shadow {
         this.tasks = []
         this.breakers.clear()
         this.agents = []
+        this.slowdowns.clear()
+        this.sleepers.clear()
         this.settings = settingsDefault
         this.paused = null
         this.deleted = event.data.reason
@@ -444,6 +470,7 @@ export class Shadow {
         return
       }
       case 'AgentTerminated':
+        this.sleepers.delete(event.data.agent)
         this.agents = this.agents.filter(({ agent }) => agent !== event.data.agent)
         return
     }
@@ -470,6 +497,7 @@ export class Shadow {
       progressRevision: undefined,
       lastError: history?.lastError?.slice(0, 1_000),
       signature: undefined,
+      rateLimits: undefined,
       parked: undefined,
       callback: undefined,
       deadLetter: history?.status === 'dead-letter' ? { at: event.at, reason: 'imported' } : undefined,

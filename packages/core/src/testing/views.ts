@@ -62,6 +62,7 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
     finishedAt: task.finishedAt === 0 ? undefined : task.finishedAt,
     lastError: task.lastError,
     signature: task.signature,
+    rateLimits: task.rateLimits,
     deadLetteredAt: dead?.at,
     deadLetterReason: dead?.reason,
     checkpointRevision: task.checkpointRevision,

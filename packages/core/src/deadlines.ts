@@ -1,0 +1,68 @@
+/** Names with a time each, such as the agents that sleep and until when. Small, because each leaves when its time has come. */
+import { SortedList } from './sorted-list.js'
+import type { UndoLog } from './undo-log.js'
+
+export interface Deadline {
+  readonly name: string
+  /** Milliseconds since 1970. */
+  readonly until: number
+}
+
+export class Deadlines {
+  private readonly byName = new Map<string, Deadline>()
+  private readonly byTime = new SortedList<Deadline>((deadline) => deadline.until, (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+
+  /** `undone` is called with the name after each undo. */
+  constructor(
+    private readonly undoLog: UndoLog,
+    private readonly undone: (name: string) => void = () => undefined,
+  ) {}
+
+  get size(): number {
+    return this.byName.size
+  }
+  has(name: string): boolean {
+    return this.byName.has(name)
+  }
+  /** 0 if it has no time. */
+  until(name: string): number {
+    return this.byName.get(name)?.until ?? 0
+  }
+  /** The first to come. */
+  first(): Deadline | undefined {
+    return this.byTime.first()
+  }
+  /** The first to come first. */
+  [Symbol.iterator](): Iterator<Deadline> {
+    return this.byTime[Symbol.iterator]()
+  }
+
+  /** `0` removes it. */
+  set(name: string, until: number): void {
+    const before = this.until(name)
+    if (before === until) return
+    this.put(name, until)
+    if (!this.undoLog.isRecording) return
+    this.undoLog.note({
+      undo: () => {
+        this.put(name, before)
+        this.undone(name)
+      },
+    })
+  }
+
+  clear(): void {
+    for (const { name } of [...this]) this.set(name, 0)
+  }
+
+  private put(name: string, until: number): void {
+    const known = this.byName.get(name)
+    if (known !== undefined) this.byTime.remove(known)
+    this.byName.delete(name)
+    if (until !== 0) {
+      const deadline = { name, until }
+      this.byName.set(name, deadline)
+      this.byTime.add(deadline)
+    }
+  }
+}

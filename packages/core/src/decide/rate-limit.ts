@@ -1,0 +1,29 @@
+/** What follows from a rate limit: how long the task and its agent wait, and others with tasks of the type (LK-16). */
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { rateLimitOf } from '../rate-limit.js'
+import { retryDelayMs } from '../retry.js'
+import { toInstant } from '../scalars.js'
+import type { Lease, TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
+
+/** The events of a failure that is a rate limit; `undefined` if it is an ordinary failure, as a rate limit too many is. */
+export const decideRateLimit = (
+  { error, retryable, checkpoint }: CommandOf<'Fail'>,
+  tables: Tables,
+  { at, random }: Envelope,
+  task: TaskRecord,
+  { agent, token }: Lease,
+): ReadonlyArray<QueueEvent> | undefined => {
+  const { base, max, jitter, slowdownFactor, maxPerTask } = tables.head.settings.rateLimit
+  const count = (task.extras.rateLimits ?? 0) + 1
+  const limit = retryable && count <= maxPerTask ? rateLimitOf(error, at) : undefined
+  if (limit === undefined) return undefined
+  const waitMs = limit.askedMs ?? retryDelayMs(base, count, { maxBackoffSeconds: max, jitter }, random)
+  const availableAt = toInstant(at + waitMs)
+  const data = { task: task.id, agent, token, error, availableAt, count, ...(checkpoint === undefined ? {} : { checkpoint }) }
+  const limited: QueueEvent = { type: 'RateLimited', at, data }
+  const { type: taskType } = task.group
+  const until = toInstant(at + Math.min(waitMs, max * 1_000) * slowdownFactor)
+  return until <= Math.max(at, tables.slowdowns.until(taskType)) ? [limited] : [limited, { type: 'SlowdownSignalled', at, data: { taskType, until, agent } }]
+}
