@@ -100,6 +100,16 @@ describe('README', () => {
     expect(outputs[0]).toBe('{"answer":{"approved":true},"built":"v7"}\n')
   }, 300_000)
 
+  test('the examples of docs/discoveries.md run', async () => {
+    const outputs: Array<string> = []
+    for (const example of await blocks('docs/discoveries.md')) {
+      const { code, output } = await runBlock(example)
+      expect(code, `${example.code}\n${output}`).toBe(0)
+      outputs.push(output)
+    }
+    expect(outputs[0]).toMatch(/spawned: [\s\S]*waits for a guardian: [\s\S]*it is about another ticket/)
+  }, 300_000)
+
   test('teeth: an example that fails is noticed', async () => {
     expect((await runBlock({ language: 'ts', code: `import { noSuchThing } from '@daybook/adapters/client'` })).code).not.toBe(0)
     expect((await runBlock({ language: 'sh', code: 'npx daybook show no-such-task' })).code).not.toBe(0)

@@ -5,7 +5,7 @@
 import { type Committed, decodeRecorded, encodeData, openEngine, prepareTask, type QueueEngine } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { RecordedEvent } from '@daybook/adapters/store'
-import { type Command, checkCommand, commandCodecs, type CommandType, decide, evolve, forget, fork, initial, isUnreadable, listTasks, type PreparedTask, type QueueEvent, type QueueState, validate } from '@daybook/core'
+import { approvalsOf, type Command, checkCommand, commandCodecs, type CommandType, decide, evolve, forget, fork, initial, isUnreadable, listTasks, type PreparedTask, type QueueEvent, type QueueState, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -59,7 +59,9 @@ const isJson = (text: string): boolean => {
 // ------------------------------------------------------------------ commands, valid and invalid
 
 /** A valid command of each type, for a queue with these tasks. */
-const commandOf = (type: CommandType, pick: number, held: ReadonlyArray<{ readonly task: string; readonly token: number }>): Command => {
+const commandOf = (
+  type: CommandType, pick: number, held: ReadonlyArray<{ readonly task: string; readonly token: number }>, approvals: ReadonlyArray<string> = [],
+): Command => {
   const holder = held[pick % Math.max(1, held.length)] ?? { task: 't0', token: 1 }
   const id = `t${pick % 30}`
   const review = { reviewer: 'ann', reason: 'looked at it', ...(pick % 2 === 0 ? { task: id } : { filter: { type: 'work' } }) }
@@ -76,7 +78,7 @@ const commandOf = (type: CommandType, pick: number, held: ReadonlyArray<{ readon
     case 'Heartbeat':
       return { ...heartbeat(holder), progress: { done: 1, content: ['x'] }, checkpoint: [1.5, { at: 'x' }] }
     case 'Complete':
-      return complete(holder)
+      return pick % 4 !== 0 ? { ...complete(holder), found: { discoveries: [{ kind: 'security_issue', content: '{"payload":1}', ticketId: 'T-2' }, { kind: 'security_issue', content: '{}' }], left: 1, validation: { error: 'e', fix: '{}', check: '{}' } } } : complete(holder)
     case 'Fail':
       return { ...fail(holder, 'ann', pick % 2 === 0), error: { message: 'no luck', code: 'E', retryAfter: 1, stack: 'at x' }, checkpoint: { at: 7 } }
     case 'Release':
@@ -92,6 +94,9 @@ const commandOf = (type: CommandType, pick: number, held: ReadonlyArray<{ readon
     case 'Retry':
     case 'Discard':
       return { type, ...review }
+    case 'Approve':
+    case 'Refuse':
+      return { type, approval: approvals[pick % Math.max(1, approvals.length)] ?? 'none', reason: 'looked at it' }
     case 'OpenBreaker':
     case 'CloseBreaker':
       return { type, taskType: 'work', reason: 'by hand' }
@@ -176,7 +181,7 @@ const spoiling = fc.record({
   how: fc.constantFrom(...(['replace', 'replace', 'replace', 'add', 'remove'] as const)),
 })
 const step = fc.record({
-  type: fc.constantFrom(...types, ...(['Enqueue', 'Enqueue', 'Claim', 'Claim', 'Fail', 'Complete', 'Heartbeat', 'Release', 'Park', 'Park', 'Callback', 'Callback', 'Resume'] as const)),
+  type: fc.constantFrom(...types, ...(['Enqueue', 'Enqueue', 'Claim', 'Claim', 'Fail', 'Complete', 'Heartbeat', 'Release', 'Park', 'Park', 'Callback', 'Callback', 'Approve', 'Refuse', 'Complete', 'Claim', 'Resume'] as const)),
   pick: fc.nat({ max: 99 }),
   spoiling: fc.option(spoiling, { freq: 3 }),
   callerOdd: fc.oneof({ weight: 12, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constantFrom(...odds) }),
@@ -198,11 +203,11 @@ test('INV-24: every submitted command is refused, or is read back from the log a
       let held: Array<{ task: string; token: number }> = []
       for (const { type, pick, spoiling: how, callerOdd, door } of steps) {
         now += 3_000
-        const right = commandOf(type, pick, held)
+        // A read first issues the tick for everything that is due.
+        const approvals = ok(await engine.read((live) => approvalsOf(live).map(({ id }) => id)))
+        const right = commandOf(type, pick, held, approvals)
         const command = (how === null ? right : spoil(right, how)) as Command
         const by = callerOdd === undefined ? caller : pick % 2 === 0 ? { actor: callerOdd as string } : { actor: 'ann', correlationId: callerOdd as string }
-        // A read first issues the tick for everything that is due.
-        await engine.read(() => undefined)
         const before = engine.status().revision
         const outcome =
           door === 'claim' && command.type === 'Claim'

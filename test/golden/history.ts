@@ -1,5 +1,5 @@
 /** A short history with every type of event, both with all its fields and with as few as possible. */
-import type { QueueEvent } from '@daybook/core'
+import { approvalsOf, type Findings, type QueueEvent } from '@daybook/core'
 import { Queue, start, task } from '../core/queue.js'
 
 const review = { reviewer: 'rev', reason: 'looked at it' }
@@ -161,5 +161,32 @@ export const everyEvent = (): ReadonlyArray<QueueEvent> => {
   // Agents that register.
   q.do({ type: 'RegisterAgent', agent: 'bob' })
   q.do({ type: 'RegisterAgent', agent: 'ann', types: ['eng-*'], phases: ['TESTING'], skills: ['go'], tenant: 'acme', maxTasks: 3, ttlSeconds: 60 })
+  return q.log
+}
+
+/** What completions find: spawned, proposed to a guardian, halted, decided on; with all fields and without. */
+export const everyLoop = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  const finding = { kind: 'security_issue', content: '{"payload":1}' }
+  const invalid = { error: 'two tests fail', fix: '{"payload":"fix"}', check: '{"payload":"check"}' }
+  const complete = (agent: string, types: ReadonlyArray<string>, found: Findings | undefined, more: object = {}): void => {
+    const { ids: [id = ''], token: lease } = q.claim(agent, { types, ...more })
+    q.do({ type: 'Complete', task: id, agent, token: lease, content: '{}', hasReport: true, ...(found === undefined ? {} : { found }) })
+  }
+  const approval = (): string => approvalsOf(q.state)[0]?.id ?? ''
+  q.configure({
+    loops: { repeatSignatureLimit: 2, maxRounds: 5, maxGenerations: 4, maxSpawned: 50 },
+    discoveries: { flaky_test: { type: 'flaky', phase: 'TESTING', priority: 'LOW', skills: ['vitest'] }, rumour: null },
+  })
+  q.enqueue(task('h', { type: 'found', ticketId: 'T-1', phase: 'VALIDATION', tenant: 'acme', skills: ['go'] }), task('i', { type: 'bare' }))
+  complete('ann', ['found'], { discoveries: [finding, { ...finding, kind: 'flaky_test', ticketId: 'T-2', priority: 3 }], left: 0, validation: invalid }, { skills: ['go'] })
+  q.do({ type: 'Approve', approval: approval(), reason: 'worth it', contents: ['{"payload":1}'] })
+  complete('ann', ['found'], undefined, { skills: ['go'], phases: ['IMPLEMENTATION'] })
+  complete('ann', ['found'], { discoveries: [], left: 0, validation: invalid }, { skills: ['go'], phases: ['VALIDATION'] })
+  q.do({ type: 'Approve', approval: approval(), reason: 'the test was wrong', contents: ['{"payload":"fix"}', '{"payload":"check"}'] })
+  const fix = q.claim('ann', { types: ['found'], skills: ['go'], phases: ['IMPLEMENTATION'] })
+  q.fail(fix.ids[0] ?? '', fix.token, false)
+  q.do({ type: 'Refuse', approval: approval(), reason: 'no use' })
+  complete('ann', ['bare'], { discoveries: [{ ...finding, ticketId: 'T-2' }], left: 0 })
   return q.log
 }

@@ -16,6 +16,7 @@ import {
 } from './queue-checkers.js'
 import { scheduleRuns } from './schedule-checker.js'
 import { rateLimitRule } from './rate-limit-checker.js'
+import { spawnedOnce } from './spawn-checkers.js'
 import type { Checker } from './world.js'
 
 export const checkers = {
@@ -39,6 +40,7 @@ export const checkers = {
   'INV-22': boundedSize,
   'INV-25': judgedAtItsInstant,
   'INV-27': scheduleRuns,
+  'INV-29': spawnedOnce,
 } as const satisfies Record<string, () => Checker>
 
 export type Invariant = keyof typeof checkers

@@ -1,5 +1,5 @@
 /** From the steps of a scenario to commands, by what the queue holds at the moment. */
-import type { Command } from '@daybook/core'
+import { approvalsOf, type Command, type CommandOf } from '@daybook/core'
 import type { ShadowLease, ShadowTask } from '@daybook/core/testing'
 import { agents, at, callbackKeys, scheduleNames, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 import type { World } from './world.js'
@@ -55,6 +55,12 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
       const dead = shadow.tasks.filter((task) => task.stage === 'dead-letter')
       return map(at(dead, step.pick), (task) => ({ ...by, task: task.facts.task }))
     }
+    case 'guardian':
+      return map(at(approvalsOf(world.state), step.pick), ({ id, tasks }) =>
+        step.verb === 'Refuse'
+          ? { type: 'Refuse', approval: id, reason: 'no' }
+          : { type: 'Approve', approval: id, reason: 'yes', contents: tasks.map(() => '{}') },
+      )
     case 'breaker':
       return { type: step.verb, taskType: at(taskTypes, step.type), reason: 'by hand' }
     case 'schedule': {
@@ -173,7 +179,7 @@ const report = (world: World, step: Extract<Step, { kind: 'report' }>): Command 
   switch (step.how) {
     case 'complete':
     case 'bare':
-      return { type: 'Complete', ...claim, content: '{}', hasReport: step.how === 'complete' }
+      return { type: 'Complete', ...claim, content: '{}', hasReport: step.how === 'complete', ...foundBy(step) }
     case 'fail':
     case 'fatal':
       return { type: 'Fail', ...claim, error: { message }, retryable: step.how === 'fail', ...checkpoint }
@@ -200,5 +206,11 @@ const limits: ReadonlyArray<{ readonly message: string; readonly code?: string; 
   { message: 'busy', retryAfter: 'tomorrow' },
   { message: 'quota exceeded', code: 'E', retryAfter: '90' },
 ]
+const foundBy = ({ found, error }: Extract<Step, { kind: 'report' }>): Pick<CommandOf<'Complete'>, 'found'> => {
+  if (found === undefined || found === null) return {}
+  const discoveries = found.discoveries.map(({ kind, ticket }) => ({ kind, content: '{}', ...(ticket === null ? {} : { ticketId: `T-${ticket}` }) }))
+  const validation = { error: ['two tests fail', 'no build'][error] ?? 'one test fails', fix: '{}', check: '{}' }
+  return { found: { discoveries, left: 0, ...(found.isInvalid ? { validation } : {}) } }
+}
 
 const map = <A, B>(value: A | undefined, to: (value: A) => B): B | undefined => (value === undefined ? undefined : to(value))

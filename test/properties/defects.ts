@@ -92,6 +92,24 @@ export const defects: ReadonlyArray<Defect> = [
     system: folding((event) => (event.type === 'ScheduleRan' ? undefined : event)),
   },
   {
+    breaks: 'INV-29',
+    by: 'a completion that forgets the last thing it found',
+    system: asked(
+      (command) => (command.type === 'Complete' && command.found !== undefined ? { ...command, found: { ...command.found, discoveries: command.found.discoveries.slice(1) } } : command),
+      unchanged,
+    ),
+  },
+  {
+    breaks: 'INV-29',
+    by: 'a chain whose rounds are not counted',
+    system: folding((event) => (event.type === 'ValidationFailed' ? undefined : event)),
+  },
+  {
+    breaks: 'INV-29',
+    by: 'an approval that enqueues nothing',
+    system: deciding((events, _, command) => (command.type === 'Approve' ? events.slice(0, 1) : events)),
+  },
+  {
     breaks: 'INV-8',
     by: 'a bulk cancel that leaves those that depend on what it cancels',
     system: deciding((events, _, command) =>

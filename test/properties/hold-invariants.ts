@@ -47,6 +47,7 @@ export const holdInvariants = (half: Half): void => {
   test('INV-22: the state contains live and retained tasks and nothing else', holds('INV-22'))
   test('INV-25: a decision depends on its time, and not on which tasks have left the state by then', holds('INV-25'))
   test('INV-27: each instant of a schedule is decided once, by its rules, and a run has exactly one task', holds('INV-27'))
+  test('INV-29: what a completion found is spawned once, and chains that go in circles are halted', holds('INV-29'))
 
   test('every checker runs over random histories', () => {
     expect([...tested].sort()).toEqual([...allInvariants].sort())

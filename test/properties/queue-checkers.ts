@@ -362,6 +362,7 @@ export const boundedSize = (): Checker => {
       holdsNothingElse(sizes)
       same(sizes.retained, ended.length + leftNow, 'retained')
       holds(sizes.breakers <= Math.max(taskTypes.length, typesEver.size), 'a breaker of a type never seen')
+      holds(sizes.chains <= sizes.live + sizes.retained + sizes.approvals, `${sizes.chains} chains`)
       holds(sizes.live + sizes.retained <= entered, 'more tasks than were enqueued')
       // Without an event, the timer removes the rest.
       if (leftNow > 0) same(sizesOf(world.clearedAt(shadow.at)).retained, ended.length, 'retained after all is forgotten')
@@ -373,7 +374,7 @@ const holdsNothingElse = ({ live, retained, entries, emptyGroups, ghosts, number
   const known = live + retained
   const { byId, byNumber, lists, finished } = entries
   same({ byId, byNumber, lists, finished }, { byId: known, byNumber: known, lists: known, finished: retained }, 'index entries')
-  for (const index of ['byKey', 'byTicket']) holds((entries[index] ?? 0) <= known, `${index}: ${entries[index]} of ${known}`)
+  for (const index of ['byKey', 'byTicket', 'byRoot']) holds((entries[index] ?? 0) <= known, `${index}: ${entries[index]} of ${known}`)
   for (const index of ['leases', 'timers']) holds((entries[index] ?? 0) <= live, `${index}: ${entries[index]} of ${live}`)
   same({ emptyGroups, ghosts }, { emptyGroups: 0, ghosts: 0 }, 'left over')
   holds(numberSlots <= 4 * known + 2_048, `${numberSlots} slots for ${known} numbers`)

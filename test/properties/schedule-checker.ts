@@ -30,6 +30,8 @@ export const scheduleRuns = (): Checker => {
   const ruleOf = ({ cron, every }: DataOf<'ScheduleSet'>): string => cron ?? String(every)
   const ran = new Set<string>()
   let ticked = 0
+  /** The type of the command that is decided. */
+  let asked = ''
 
   /** An interval is counted from when it was set. */
   const gridOf = ({ at, data }: EventOf<'ScheduleSet'>): Grid => {
@@ -86,11 +88,13 @@ export const scheduleRuns = (): Checker => {
   return {
     command: (_, command, __, { at }) => {
       if (command.type === 'Tick') ticked = at
+      asked = command.type
     },
     event: (world, event, decided, index) => {
       if (event.type === 'ScheduleSet') checkSet(world, event)
       else if (isCame(event)) checkCame(world, event, decided, index)
-      else if (event.type === 'TaskEnqueued' && event.data.task.includes('@')) {
+      // A request may use the id of a run again.
+      else if (event.type === 'TaskEnqueued' && event.data.task.includes('@') && asked === 'Tick') {
         const before = decided[index - 1]
         holds(before?.type === 'ScheduleRan' && before.data.task === event.data.task, `${event.data.task} without a run`)
       }

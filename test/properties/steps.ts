@@ -66,9 +66,12 @@ export type Step =
       /** The newest token, an older one, another agent, or the token of another task of the same agent. */
       readonly who: 'holder' | 'stale' | 'other' | 'crossed'
       readonly error: number
+      /** What a completion found: kinds of discoveries, each for this ticket or another; whether validation failed. */
+      readonly found?: { readonly discoveries: ReadonlyArray<{ readonly kind: string; readonly ticket: number | null }>; readonly isInvalid: boolean } | null
     }
   /** By one of a few keys. */
   | { readonly kind: 'callback'; readonly key: number }
+  | { readonly kind: 'guardian'; readonly verb: 'Approve' | 'Refuse'; readonly pick: number }
   | { readonly kind: 'cancel'; readonly pick: number }
   /** Cancels tasks of one type or all, of one status or all, at most `max` events at a time. */
   | { readonly kind: 'cancelAll'; readonly type: number; readonly status: 'pending' | 'blocked' | 'in-progress' | null; readonly max: number }
@@ -181,6 +184,11 @@ export const settingsPatch: fc.Arbitrary<SettingsPatch> = fc.record(
       },
       { requiredKeys: [] },
     ),
+    loops: fc.record(
+      { repeatSignatureLimit: fc.constantFrom(1, 2, 5, 5), maxRounds: fc.constantFrom(1, 1, 3), maxGenerations: fc.constantFrom(1, 1, 2), maxSpawned: fc.constantFrom(1, 100) },
+      { requiredKeys: [] },
+    ),
+    discoveries: fc.dictionary(fc.constantFrom('rumour', 'optimization_opportunity'), fc.constantFrom(null, { priority: 'LOW' as const, type: 'ops' }, { phase: 'TESTING' as const }), { maxKeys: 2, noNullPrototype: true }),
     breakers: fc.record(
       {
         defaults: breakerPatch,
@@ -229,9 +237,20 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       ),
       who: fc.constantFrom(...(['holder', 'holder', 'holder', 'holder', 'holder', 'holder', 'stale', 'other', 'crossed'] as const)),
       error: fc.nat({ max: 2 }),
+      found: fc.oneof(
+        { weight: 1, arbitrary: fc.constant(null) },
+        {
+          weight: 1,
+          arbitrary: fc.record({
+            discoveries: fc.array(fc.record({ kind: fc.constantFrom('security_issue', 'optimization_opportunity', 'rumour'), ticket: seldom(fc.nat({ max: 2 })) }), { maxLength: 2 }),
+            isInvalid: fc.constantFrom(true, true, false),
+          }),
+        },
+      ),
     }),
   ],
   [4, fc.record({ kind: fc.constant('callback' as const), key: fc.nat({ max: callbackKeys.length - 1 }) })],
+  [6, fc.record({ kind: fc.constant('guardian' as const), verb: fc.constantFrom('Approve' as const, 'Approve' as const, 'Refuse' as const), pick: index })],
   [5, fc.record({ kind: fc.constant('cancel' as const), pick: index })],
   [
     2,

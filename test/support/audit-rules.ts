@@ -89,8 +89,11 @@ const isManual = (type: 'BreakerOpened' | 'BreakerClosed') => (event: QueueEvent
 
 const isCallback = (event: QueueEvent, { callbackKey }: CommandOf<'Callback'>): boolean => event.type === 'CallbackReceived' && event.data.callbackKey === callbackKey
 
+/** Events of what a completion found. */
+const spawns: ReadonlyArray<EventType> = ['TaskEnqueued', 'ValidationFailed', 'SpawnProposed', 'LoopHalted']
+
 /** Events that a tick may append. */
-const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued']
+const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'LoopHalted', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued']
 
 const setsSchedule = (event: QueueEvent, { name }: { readonly name: string }): boolean => event.type === 'ScheduleSet' && event.data.name === name
 
@@ -125,16 +128,23 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     },
   },
   Complete: {
-    records: (event, command) => recordsClaim(command.hasReport ? 'Completed' : 'MarkedIncomplete', 'Completed')(event, command),
-    follows: ['BreakerClosed'],
-    replyMatches: ({ value, events }) => value.status === (events[0]?.type === 'MarkedIncomplete' ? 'incomplete' : 'completed'),
+    // What it spawned comes before it.
+    records: (event, command) =>
+      recordsClaim(command.hasReport ? 'Completed' : 'MarkedIncomplete', 'Completed')(event, command) || (command.found !== undefined && spawns.includes(event.type)),
+    follows: ['BreakerClosed', 'Completed', ...spawns],
+    replyMatches: ({ command, value, events }) => {
+      const isRepeated = events.length === 0
+      const isRecorded = isRepeated || events.some((event) => recordsClaim('Completed', 'MarkedIncomplete')(event, command))
+      const isSpawned = isRepeated || command.found === undefined || (value.spawned ?? []).join() === tasksIn(events, 'TaskEnqueued').join()
+      return isRecorded && isSpawned && value.status === (events[0]?.type === 'MarkedIncomplete' ? 'incomplete' : 'completed')
+    },
     // The same completion is in the log already.
     mayAppendNothing: ({ command, past }) => past().some((event) => recordsClaim('Completed')(event, command)),
   },
-  Fail: { records: recordsClaim('Failed', 'RateLimited'), follows: ['DeadLettered', 'RetryScheduled', 'BreakerOpened', 'SlowdownSignalled'] },
+  Fail: { records: recordsClaim('Failed', 'RateLimited'), follows: ['DeadLettered', 'LoopHalted', 'RetryScheduled', 'BreakerOpened', 'SlowdownSignalled'] },
   Release: {
     records: (event, command) => recordsClaim(command.stopping === true && command.undelivered !== true ? 'ClaimReturned' : 'Released')(event, command),
-    follows: ['DeadLettered', 'BreakerOpened'],
+    follows: ['DeadLettered', 'LoopHalted', 'BreakerOpened'],
   },
   Park: { records: recordsClaim('TaskParked'), replyMatches: ({ value }) => value.status === 'waiting' },
   Callback: {
@@ -168,6 +178,13 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     replyMatches: ({ value, events }) => value.discarded.join() === tasksIn(events, 'Discarded').join() && value.cancelled.join() === tasksIn(events, 'Cancelled').join(),
     mayAppendNothing: (acknowledged) => acknowledged.command.task === undefined && stillDead(acknowledged).length === 0,
   },
+  Approve: {
+    records: (event, { approval }) => (event.type === 'SpawnApproved' || event.type === 'GuardianReleased') && event.data.approval === approval,
+    follows: ['TaskEnqueued', 'Requeued'],
+    replyMatches: ({ value, events }) =>
+      value.spawned.join() === tasksIn(events, 'TaskEnqueued').join() && value.retried.join() === tasksIn(events, 'Requeued').join(),
+  },
+  Refuse: { records: (event, { approval }) => event.type === 'SpawnRefused' && event.data.approval === approval },
   OpenBreaker: { records: isManual('BreakerOpened') },
   CloseBreaker: { records: isManual('BreakerClosed') },
   RegisterAgent: {

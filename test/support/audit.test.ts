@@ -72,6 +72,8 @@ beforeAll(async () => {
   await send({ type: 'TerminateAgent', agent: 'cy', reason: 'gone' })
   await send({ type: 'TerminateAgent', agent: 'cy', reason: 'gone' })
   for (const type of ['Pause', 'Pause', 'Resume', 'Resume'] as const) await send({ type, reason: 'lunch' })
+  await send({ type: 'Approve', approval: 'none', reason: 'yes' })
+  await send({ type: 'Refuse', approval: 'none', reason: 'no' })
   await send(tick)
   const [mine] = ok(await send(claim('dot')))
   held = mine!
@@ -124,6 +126,8 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   ],
   Retry: [() => [{ type: 'Retry', ...review, task: 'x' }, { retried: [] }], () => [{ type: 'Retry', ...review, filter: {} }, { retried: ['x'] }]],
   Discard: [() => [{ type: 'Discard', ...review, task: 'x' }, { discarded: [], cancelled: [] }], () => [{ type: 'Discard', ...review, filter: {} }, { discarded: ['y'], cancelled: [] }]],
+  Approve: [() => [{ type: 'Approve', approval: 'none', reason: 'yes' }, { spawned: [], retried: [] }]],
+  Refuse: [() => [{ type: 'Refuse', approval: 'none', reason: 'no' }, null]],
   OpenBreaker: [() => [{ type: 'OpenBreaker', taskType: 'work', reason: 'by hand' }, null]],
   CloseBreaker: [() => [{ type: 'CloseBreaker', taskType: 'work', reason: 'by hand' }, null]],
   RegisterAgent: [() => [{ type: 'RegisterAgent', agent: 'dot' }, { agent: 'dot', endsAt: 1 }]],

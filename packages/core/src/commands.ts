@@ -111,6 +111,23 @@ const abilities = {
   tenant: Name,
   maxTasks: integer(1, 1_000_000),
 }
+/** What a completion found, made ready to be spawned. Contents are without secrets. */
+export const Findings = t.intersection(
+  [
+    t.type({
+      discoveries: t.readonlyArray(
+        t.intersection([t.type({ kind: Name, content: ContentText }), t.partial({ priority: Priority, ticketId: Name })], 'finding'),
+      ),
+      /** How many discoveries were not understood. */
+      left: Count,
+    }),
+    t.partial({ validation: t.type({ error: Text, fix: ContentText, check: ContentText }) }),
+  ],
+  'findings',
+)
+export type Findings = t.TypeOf<typeof Findings>
+
+const decided = { approval: Name, reason: Text }
 
 export const commandCodecs = {
   /** All or none. */
@@ -132,6 +149,7 @@ export const commandCodecs = {
   Complete: t.intersection([
     tag('Complete'),
     t.type({ ...held, /** Of the result. */ content: ContentText, hasReport: t.boolean }),
+    t.partial({ found: Findings }),
   ]),
   Fail: t.intersection([tag('Fail'), t.type({ ...held, error: KeptFailure, retryable: t.boolean }), t.partial({ checkpoint: Json })]),
   /** `undelivered`: the agent never received its claim. `stopping`: the agent stops and does not refuse the task. */
@@ -157,6 +175,9 @@ export const commandCodecs = {
   /** Sends one dead letter, or all that match the filter, back to the queue. */
   Retry: t.intersection([tag('Retry'), review]),
   Discard: t.intersection([tag('Discard'), review]),
+  /** A guardian lets happen what waits for approval. `contents`: of its tasks, which the engine reads from the log. */
+  Approve: t.intersection([tag('Approve'), t.type(decided), t.partial({ contents: t.readonlyArray(ContentText) })]),
+  Refuse: t.intersection([tag('Refuse'), t.type(decided)]),
   OpenBreaker: t.intersection([tag('OpenBreaker'), t.type({ taskType: TaskType, reason: Text })]),
   CloseBreaker: t.intersection([tag('CloseBreaker'), t.type({ taskType: TaskType, reason: Text })]),
   /**

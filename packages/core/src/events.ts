@@ -11,7 +11,7 @@ import { AgentId, Count, Instant, integer, Name, RecordedText as Text, TaskId, T
 import { RecordedJson as Json } from './json.js'
 import { SettingsPatch } from './settings.js'
 import { OnTimeout, Phase, RecordedFailure as Failure } from './task.js'
-import { RecordedScheduledTask, TaskFacts } from './task-fields.js'
+import { PlannedTask, RecordedScheduledTask, TaskFacts } from './task-fields.js'
 import { Interval, MissedRuns, OverlappingRuns, ScheduleName, SkipReason } from './schedules.js'
 
 const Names = t.readonlyArray(t.string)
@@ -27,6 +27,22 @@ const ExpiryCause: t.Type<ExpiryCause> = t.keyof({ 'lease-expired': null, 'repor
 export const deadLetterReasons = ['retries-exhausted', 'attempts-exhausted', 'not-retryable', 'imported'] as const
 export type DeadLetterReason = (typeof deadLetterReasons)[number]
 const DeadLetterReason: t.Type<DeadLetterReason> = t.keyof({
+  'retries-exhausted': null,
+  'attempts-exhausted': null,
+  'not-retryable': null,
+  imported: null,
+})
+
+/** What a guardian decides on: its id, the task that caused it, and the first task of that one's chain. */
+const approval = { approval: Name, parent: TaskId, root: TaskId, tasks: t.readonlyArray(PlannedTask) }
+export const proposalCauses = ['other-ticket', 'too-many-generations'] as const
+export type ProposalCause = (typeof proposalCauses)[number]
+const ProposalCause: t.Type<ProposalCause> = t.keyof({ 'other-ticket': null, 'too-many-generations': null })
+export const haltCauses = ['signature-repeated', 'rounds-exhausted', ...deadLetterReasons] as const
+export type HaltCause = (typeof haltCauses)[number]
+const HaltCause: t.Type<HaltCause> = t.keyof({
+  'signature-repeated': null,
+  'rounds-exhausted': null,
   'retries-exhausted': null,
   'attempts-exhausted': null,
   'not-retryable': null,
@@ -91,6 +107,16 @@ export const eventCodecs = {
   Requeued: t.type(review),
   /** A reviewer discarded a dead letter: final. */
   Discarded: t.type(review),
+  /** A result says that validation failed: another round of this chain (TQM-VF-001). */
+  ValidationFailed: t.type({ parent: TaskId, root: TaskId, signature: t.string, error: Text }),
+  /** A discovery needs a guardian's approval before it becomes a task (TQM-BR-003). The contents of the tasks are in the event's content. */
+  SpawnProposed: t.type({ ...approval, cause: ProposalCause }),
+  /** A chain of fixes goes on only if a guardian releases it: with the tasks that are held back, or with the dead letter `parent` sent back (TQM-VF-002, TQM-VF-003). */
+  LoopHalted: t.type({ ...approval, cause: HaltCause, rounds: Count, signature: t.string, error: Text }),
+  SpawnApproved: t.type({ approval: Name, reason: Text }),
+  SpawnRefused: t.type({ approval: Name, reason: Text }),
+  /** The chain's rounds and failures are counted from zero again. */
+  GuardianReleased: t.type({ approval: Name, root: TaskId, reason: Text }),
   Cancelled: t.type({ task: TaskId, reason: Text }),
   BreakerOpened: t.intersection([
     t.type({ taskType: TaskType, cause: t.keyof({ threshold: null, 'probe-failed': null, manual: null }) }),

@@ -5,6 +5,7 @@
  */
 import type { EventOf, QueueEvent } from './events.js'
 import { agentRegistered, agentTerminated, speakerOf } from './fold/agents.js'
+import { decided, proposed, settled, validationFailed } from './fold/approvals.js'
 import { enqueued, imported } from './fold/arrival.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
@@ -102,9 +103,19 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'Requeued':
       return requeued(tables, event)
     case 'Discarded':
+      settled(tables, event.data.task)
       return finish(tables, event.data.task, 'discarded', event.at)
     case 'Cancelled':
       return finish(tables, event.data.task, 'cancelled', event.at)
+    case 'ValidationFailed':
+      return validationFailed(tables, event)
+    case 'SpawnProposed':
+    case 'LoopHalted':
+      return proposed(tables, event)
+    case 'SpawnApproved':
+    case 'SpawnRefused':
+    case 'GuardianReleased':
+      return decided(tables, event)
     case 'BreakerOpened':
     case 'BreakerHalfOpened':
     case 'BreakerClosed':
@@ -187,6 +198,7 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
       return
     }
   }
+  settled(tables, event.data.task)
   on(tables, event.data.task, isDead, (task) => {
     task.retries = 0
     task.attempts = 0

@@ -1,4 +1,5 @@
 /** What reasons say to people: the words of the gates in `gates.ts`. */
+import { approvalsOfTask } from './approvals.js'
 import type { Question, Reason, Words } from './gates.js'
 import { failersOf, lastUntil } from './assignment.js'
 import { OtherAgents } from './other-agents.js'
@@ -65,3 +66,10 @@ export const failedLately = ({ tables, task, at, asker }: Question): Words | und
     until: Math.max(...last.map(({ until }) => until)),
   }
 }
+
+/** The approvals that wait because of this task, if there are any. */
+export const waitingFor = (tables: Tables, id: string): string | undefined => {
+  const waiting = approvalsOfTask(tables, id)
+  return waiting.length === 0 ? undefined : waiting.map((approval) => approval.id).join(', ')
+}
+export const haltText = (waiting: string | undefined): string => (waiting === undefined ? '' : `, or a guardian, because its chain of fixes is halted: ${waiting}`)

@@ -6,7 +6,7 @@
  */
 import type { ShapeOf } from './ready/claim-shape.js'
 import { isBarred, lastUntil, roomOf } from './assignment.js'
-import { barred, failedHere, failedLately, isTestedBy, listOf, missingOf, retryWith, skillsNeeded } from './gate-words.js'
+import { barred, failedHere, failedLately, haltText, isTestedBy, listOf, missingOf, retryWith, skillsNeeded, waitingFor } from './gate-words.js'
 import { OtherAgents } from './other-agents.js'
 import { holderOfKey } from './retention.js'
 import { type Group, isHeld, type TaskRecord } from './state.js'
@@ -126,14 +126,20 @@ export const gates: ReadonlyArray<Gate> = [
     code: 'finished',
     scope: 'task',
     isShut: ({ status }) => isFinal(status),
-    words: ({ task: { status } }) => ({ message: `it is ${status}`, change: 'nothing: to do it again, enqueue another task' }),
+    words: ({ tables, task: { id, status } }) => {
+      const waiting = waitingFor(tables, id)
+      return {
+        message: `it is ${status}${waiting === undefined ? '' : `; what it found waits for a guardian: ${waiting}`}`,
+        change: waiting === undefined ? 'nothing: to do it again, enqueue another task' : 'nothing; to go on with what it found, approve that',
+      }
+    },
   },
   {
     code: 'dead-letter',
     scope: 'task',
     isShut: ({ status }) => status === 'dead-letter',
     words: ({ tables, task, at }) => ({
-      message: `it was given up (${task.extras.deadLetter?.reason ?? 'unknown why'}): a reviewer sends it back or discards it`,
+      message: `it was given up (${task.extras.deadLetter?.reason ?? 'unknown why'}): a reviewer sends it back or discards it${haltText(waitingFor(tables, task.id))}`,
       change: retryWith(task, holderOfKey(tables, task.key, at)),
     }),
   },

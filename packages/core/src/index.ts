@@ -1,4 +1,6 @@
 /** Daybook's domain: commands, events, the decision, the fold, and queries. Pure. */
+export { type ApprovalContext, approvalContextOf, approvalOf, approvalsOf, type ApprovalView } from './approval-view.js'
+export { type ApprovalKind, approvalsMax } from './approvals.js'
 export { type Attempt, attemptOf, type Tried } from './attempts.js'
 export { agentsMax } from './agent-register.js'
 export { agentsOf, type AgentView } from './agent-view.js'

@@ -1,5 +1,5 @@
 /** The reply to a command, made from its events and the state after them. It is sent when the events are durable. */
-import type { Command, CommandOf, CommandType, PreparedTask } from './commands.js'
+import type { Command, CommandOf, CommandType, Findings, PreparedTask } from './commands.js'
 import type { EventOf, QueueEvent } from './events.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
@@ -15,6 +15,7 @@ import { shownFields, type ShownFields, shownInExtras, shownInGroup } from './ta
 import { cancellableOf } from './decide/cancel.js'
 import { recordOf } from './decide/lookup.js'
 import { ownerOf } from './decide/park.js'
+import { spawnId } from './decide/spawn.js'
 import { cursorAt, tasksMatching } from './task-lists.js'
 
 export interface Enqueued {
@@ -125,7 +126,15 @@ export interface Replies {
   readonly Import: ReadonlyArray<Enqueued>
   readonly Claim: ReadonlyArray<ClaimedTask>
   readonly Heartbeat: { readonly token: number; readonly expiresAt: number }
-  readonly Complete: { readonly status: Status }
+  readonly Complete: {
+    readonly status: Status
+    /** Ids of the tasks that it spawned. Missing if nothing was found. */
+    readonly spawned?: ReadonlyArray<string>
+    /** Ids of what waits for a guardian because of it. */
+    readonly approvals?: ReadonlyArray<string>
+    /** Number of discoveries of which nothing became: not understood, of a kind without a rule, or too many. They are in the result. */
+    readonly left?: number
+  }
   readonly Fail: { readonly status: Status; readonly availableAt?: number }
   readonly Release: { readonly status: Status }
   readonly Park: { readonly status: Status }
@@ -139,6 +148,9 @@ export interface Replies {
   }
   readonly Retry: { readonly retried: ReadonlyArray<string> }
   readonly Discard: { readonly discarded: ReadonlyArray<string>; readonly cancelled: ReadonlyArray<string> }
+  /** The tasks that are enqueued now, or the dead letter that was sent back. */
+  readonly Approve: { readonly spawned: ReadonlyArray<string>; readonly retried: ReadonlyArray<string> }
+  readonly Refuse: null
   readonly OpenBreaker: null
   readonly CloseBreaker: null
   /** When the registration ends, unless the agent is heard of again. */
@@ -186,6 +198,7 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
       return { token: event.data.token, expiresAt: event.data.expiresAt }
     }
     case 'Complete':
+      return command.found === undefined ? inStatus[statusOf(tables, command.task)] : completed(command, command.found, events, tables)
     case 'Release':
     case 'Park':
       return inStatus[statusOf(tables, command.task)]
@@ -220,7 +233,10 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     case 'CreateSchedule':
     case 'ChangeSchedule':
       return viewOfSchedule(tables.schedules.get(command.name) as Schedule)
+    case 'Approve':
+      return { spawned: tasksOf(events, 'TaskEnqueued'), retried: tasksOf(events, 'Requeued') }
     case 'RemoveSchedule':
+    case 'Refuse':
     case 'OpenBreaker':
     case 'CloseBreaker':
     case 'Pause':
@@ -268,11 +284,31 @@ const inTheWay = (task: PreparedTask, known: TaskRecord, { head }: Tables): Pick
   ...(known.finishedAt === 0 ? {} : { until: known.finishedAt + head.settings.retentionSeconds * 1_000 }),
 })
 
+/** By ids, so that a repeated report gets the same answer as the first while what it spawned is known. */
+const completed = ({ task: id, token }: CommandOf<'Complete'>, found: Findings, events: ReadonlyArray<QueueEvent>, tables: Tables): Replies['Complete'] => {
+  const status = statusOf(tables, id)
+  const task = recordOf(tables, id)
+  if (status !== 'completed') return inStatus[status]
+  // Its retention was over within this command.
+  if (task === undefined) return { status, spawned: tasksOf(events, 'TaskEnqueued') }
+  const discoveries = found.discoveries.map((_, index) => `discovery ${index}`)
+  const isThere = (part: string): boolean => tables.byId.get(spawnId(task, token, part)) !== undefined
+  const spawned = [...(found.validation === undefined ? [] : ['fix', 'check']), ...discoveries].filter(isThere)
+  const waiting = ['approval', ...discoveries.map((part) => `approval of ${part}`)].filter((part) => tables.approvals.has(spawnId(task, token, part)))
+  const became = [...spawned, ...waiting].filter((part) => part.includes('discovery')).length
+  return {
+    status,
+    spawned: spawned.map((part) => spawnId(task, token, part)),
+    approvals: waiting.map((part) => spawnId(task, token, part)),
+    left: found.left + discoveries.length - became,
+  }
+}
+
 const claimed = ({ at, data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask =>
   // Its event has just been folded, so it is there.
   new ClaimedTask(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt, data.expiresAt - at, tables.head.settings.maxAttempts)
 
 const statusOf = (tables: Tables, id: string): Status => recordOf(tables, id)?.status ?? 'completed'
 
-const tasksOf = (events: ReadonlyArray<QueueEvent>, type: 'Cancelled' | 'Requeued' | 'Discarded' | 'ClaimRevoked'): ReadonlyArray<string> =>
+const tasksOf = (events: ReadonlyArray<QueueEvent>, type: 'TaskEnqueued' | 'Cancelled' | 'Requeued' | 'Discarded' | 'ClaimRevoked'): ReadonlyArray<string> =>
   events.flatMap((event) => (event.type === type ? [event.data.task] : []))

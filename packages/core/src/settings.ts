@@ -1,7 +1,7 @@
 /** The settings of a queue. Each has a default, and a change is an event (TQM-CFG). */
 import * as t from 'io-ts'
-import { Deduplicate } from './task.js'
-import { between, integer, Name, PositiveSeconds, Seconds, TaskType } from './scalars.js'
+import { Deduplicate, Phase, PriorityName } from './task.js'
+import { between, integer, Name, PositiveSeconds, Priority, Seconds, TaskType } from './scalars.js'
 
 const CountOn = t.keyof({ 'dead-letter': null, attempt: null }, 'countOn')
 
@@ -68,6 +68,22 @@ const rateLimit = {
   maxPerTask: integer(0, 1_000),
 }
 
+/** What becomes of a kind of discovery (TQM-BR-001). What is left out is the parent's; the priority is that of the discovery's severity then. */
+const discovery = { type: TaskType, phase: Phase, priority: t.union([Priority, PriorityName]), skills: t.readonlyArray(Name) }
+const DiscoveryRule = t.exact(t.partial(discovery), 'discovery rule')
+export type DiscoveryRule = t.TypeOf<typeof DiscoveryRule>
+
+const loops = {
+  /** The failure of a validation with the same signature, so many times in a chain of tasks, halts the chain (TQM-VF-003). */
+  repeatSignatureLimit: integer(1, 1_000),
+  /** Number of fixes that one chain may have before a guardian decides (TQM-VF-002). */
+  maxRounds: integer(1, 1_000),
+  /** Discoveries of tasks that are so many steps from the first of their chain need approval. */
+  maxGenerations: integer(1, 1_000),
+  /** Tasks that one completion may spawn or propose. */
+  maxSpawned: integer(0, 1_000),
+}
+
 /** A tenant's share of the leases, in relation to the others' (TQM-ASSIGN-004). */
 const Weight = between(0.01, 1_000)
 
@@ -90,6 +106,9 @@ export const Settings = t.type(
     score: ScoreSettings,
     rateLimit: t.type(rateLimit),
     assignment: t.type({ ...assignment, /** Weights by tenant; `default` is that of all others. */ tenants: t.record(Name, Weight) }),
+    loops: t.type(loops),
+    /** By kind of discovery. Discoveries of other kinds are kept in the result only. */
+    discoveries: t.record(Name, DiscoveryRule),
     breakers: t.type({ defaults: BreakerSettings, overrides: t.record(TaskType, t.partial(breaker)) }),
   },
   'settings',
@@ -118,13 +137,19 @@ export const settingsDefault: Settings = {
   },
   rateLimit: { base: 60, max: 3_600, jitter: 0.1, slowdownFactor: 0.5, maxPerTask: 20 },
   assignment: { maxQueueScanBatch: 200, agentTaskBackoffWindow: 1_800, tenants: { default: 1 } },
+  loops: { repeatSignatureLimit: 3, maxRounds: 10, maxGenerations: 10, maxSpawned: 100 },
+  discoveries: {
+    security_issue: { phase: 'ANALYSIS', priority: 'CRITICAL' },
+    requires_clarification: { phase: 'REQUIREMENTS' },
+    optimization_opportunity: { phase: 'ANALYSIS', priority: 'MEDIUM' },
+  },
   breakers: {
     defaults: { failureThreshold: 5, cooldownSeconds: 300, halfOpenAfter: 60, countOn: 'dead-letter' },
     overrides: {},
   },
 }
 
-/** A part of the settings; the others are not changed. An override or weight of `null` is removed. */
+/** A part of the settings; the others are not changed. An override, weight or discovery of `null` is removed. */
 export const SettingsPatch = t.exact(
   t.partial({
     policy: Settings.props.policy,
@@ -136,6 +161,8 @@ export const SettingsPatch = t.exact(
     score: t.exact(t.partial(scoreParts)),
     rateLimit: t.exact(t.partial(rateLimit)),
     assignment: t.exact(t.partial({ ...assignment, tenants: t.record(Name, t.union([Weight, t.null])) })),
+    loops: t.exact(t.partial(loops)),
+    discoveries: t.record(Name, t.union([DiscoveryRule, t.null])),
     breakers: t.exact(
       t.partial({
         defaults: t.exact(t.partial(breaker)),
@@ -150,7 +177,8 @@ export type SettingsPatch = t.TypeOf<typeof SettingsPatch>
 export const patchSettings = (settings: Settings, patch: SettingsPatch): Settings => {
   const overrides = patchedMembers(settings.breakers.overrides, patch.breakers?.overrides, (before, override) => ({ ...before, ...given(override) }))
   const tenants = patchedMembers(settings.assignment.tenants, patch.assignment?.tenants, (_, weight) => weight)
-  const { defaults: _, score: __, assignment: ___, breakers: ____, rateLimit: _____, ...scalars } = patch
+  const { defaults: _, score: __, assignment: ___, breakers: ____, rateLimit: _____, loops: ______, discoveries: _______, ...scalars } = patch
+  const discoveries = patchedMembers(settings.discoveries, patch.discoveries, (before, rule) => ({ ...before, ...given(rule) }))
   return {
     ...settings,
     ...given(scalars),
@@ -158,6 +186,8 @@ export const patchSettings = (settings: Settings, patch: SettingsPatch): Setting
     score: patch.score === undefined ? settings.score : { ...settings.score, ...given(patch.score) },
     rateLimit: { ...settings.rateLimit, ...given(patch.rateLimit) },
     assignment: { ...settings.assignment, ...given(patch.assignment), tenants },
+    loops: { ...settings.loops, ...given(patch.loops) },
+    discoveries,
     breakers: { defaults: { ...settings.breakers.defaults, ...given(patch.breakers?.defaults) }, overrides },
   }
 }

@@ -7,6 +7,7 @@
  */
 import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { RegisteredAgent } from './agent-register.js'
+import { type Approval, byAge, type Chain } from './approvals.js'
 import { policyOf } from './ready/policy.js'
 import type { Schedule } from './schedules.js'
 import type { Deadline } from './deadlines.js'
@@ -29,6 +30,8 @@ type HeadText = Omit<Head, 'savedFor'> & {
   readonly agents: ReadonlyArray<RegisteredAgent>
   readonly slowdowns: ReadonlyArray<Deadline>
   readonly sleepers: ReadonlyArray<Deadline>
+  readonly chains: ReadonlyArray<Omit<Chain, 'savedFor'>>
+  readonly approvals: ReadonlyArray<Approval>
   readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
 }
 
@@ -77,6 +80,8 @@ const headPage = (tables: Tables): SnapshotPage => {
     agents: tables.agents.entries(),
     slowdowns: [...tables.slowdowns],
     sleepers: [...tables.sleepers],
+    chains: [...tables.chains.values()].map(({ savedFor: ___, ...chain }) => chain).sort((a, b) => (a.root < b.root ? -1 : 1)),
+    approvals: [...tables.approvals.values()].sort(byAge),
     breakers: [...tables.breakers.values()]
       .sort(byType)
       .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
@@ -100,12 +105,14 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, seed)
-    const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, ...fields } = head
+    const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, ...fields } = head
     Object.assign(tables.head, fields)
     tables.ready.reorder(policyOf(tables.head.settings))
     groups = groupTexts.map(([type, phase, skills, tenant]) =>
       (tables as Tables).group(type, phase ?? undefined, skills, tenant ?? undefined),
     )
+    for (const chain of chains) tables.chains.set(chain.root, { savedFor: 0, ...chain })
+    for (const approval of approvals) tables.approvals.set(approval.id, approval)
     breakers = breakerTexts
     turns = turnTexts
     for (const schedule of schedules) tables.schedules.put(schedule)

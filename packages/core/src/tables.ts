@@ -7,6 +7,7 @@
  * cannot disagree with its records.
  */
 import { AgentRegister } from './agent-register.js'
+import { type Approval, type Chain, closeApproval, dropEndedChain } from './approvals.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
 import { isTypeShut } from './gates.js'
@@ -80,6 +81,11 @@ export class Tables {
   readonly byTicket = new Map<string, Set<TaskRecord>>()
   /** The task that waits for a callback with this key, or has got it. No two tasks have the same key here. */
   readonly byCallback = new Map<string, TaskRecord>()
+  /** Spawned tasks, by the first task of their chain. */
+  readonly byRoot = new Map<string, Set<TaskRecord>>()
+  /** See `approvals.ts`. */
+  readonly chains = new Map<string, Chain>()
+  readonly approvals = new Map<string, Approval>()
   readonly groups = new Map<string, Group>()
   /** All tasks by phase, status and priority. */
   readonly lists = newStatusLists()
@@ -193,7 +199,12 @@ export class Tables {
     for (const walk of this.walks) walk.beforeChange(task)
     if (task.status !== 'completed') this.leaveDependencies(task)
     this.leave(task)
-    if (!this.undoLog.isRecording) return
+    if (this.undoLog.isRecording) this.noteEviction(task)
+    const { rootTaskId } = task.extras
+    if (rootTaskId !== undefined) dropEndedChain(this, rootTaskId)
+  }
+
+  private noteEviction(task: TaskRecord): void {
     this.undoLog.note({
       undo: () => {
         // Another task may have the key. It is looked up now and not before: what has become of that task since may be undone later.
@@ -261,11 +272,12 @@ export class Tables {
     return breaker
   }
 
-  /** All finished tasks, all breakers, all registrations, and all waits after rate limits. */
+  /** All finished tasks, approvals, breakers and registrations, and all waits after rate limits. */
   forgetAll(): void {
     this.agents.clear()
     this.slowdowns.clear()
     this.sleepers.clear()
+    for (const id of [...this.approvals.keys()]) closeApproval(this, id)
     for (let task = this.finished.first(); task !== undefined; task = this.finished.first()) this.evict(task)
     for (const breaker of [...this.breakers.values()]) {
       this.unlinkBreaker(breaker)
@@ -339,8 +351,9 @@ export class Tables {
       this.shares.join(task.group.share)
     }
     if (blocksDuplicates(task.status)) this.byKey.set(task.key, task.number)
-    const { ticketId } = task.extras
+    const { ticketId, rootTaskId } = task.extras
     if (ticketId !== undefined) addTo(this.byTicket, ticketId, task)
+    if (rootTaskId !== undefined) addTo(this.byRoot, rootTaskId, task)
   }
 
   private leave(task: TaskRecord): void {
@@ -352,8 +365,9 @@ export class Tables {
       this.groups.delete(task.group.key)
       this.shares.part(task.group.share)
     }
-    const { ticketId } = task.extras
+    const { ticketId, rootTaskId } = task.extras
     if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task)
+    if (rootTaskId !== undefined) removeFrom(this.byRoot, rootTaskId, task)
   }
 
   private relink<T extends TaskRecord>(task: T, change: (task: T) => void, revision: number): void {

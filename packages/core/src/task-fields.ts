@@ -24,6 +24,8 @@ interface Field {
   readonly isList?: true
   /** Milliseconds since 1970 inside, ISO 8601 in the HTTP API. */
   readonly isTime?: true
+  /** Only the queue gives it: it is no field of requests. */
+  readonly givenBy?: 'queue'
   /** Views, claims, HTTP answers, handlers and queue files show it as it was given. Other fields are shown in ways of their own, or not. */
   readonly isShown?: true
 }
@@ -56,6 +58,11 @@ export const taskFields = {
   skills: { codec: t.readonlyArray(Name), kept: 'group', isList: true },
   /** Id of the task that it is a part of, which need not be in the queue. */
   parentTaskId: { codec: TaskId, kept: 'extras', isShown: true },
+  /** What kind of discovery of the parent it is about (TQM-BR-001); `validation_failed` for fixes and re-checks. */
+  discovery: { codec: Name, kept: 'extras', isShown: true },
+  /** Of a spawned task: the first task of its chain, whose completion began it, and its place in the chain: 1 for children of that task. */
+  rootTaskId: { codec: TaskId, kept: 'extras', givenBy: 'queue' },
+  generation: { codec: Count, kept: 'extras', givenBy: 'queue' },
 } as const satisfies Readonly<Record<string, Field>>
 
 type Table = typeof taskFields
@@ -100,17 +107,21 @@ export const shownInGroup = fieldsWith({ kept: 'group', isShown: true })
 export const extraFields = [...shownInExtras, ...without(fieldsWith({ kept: 'extras' }), shownInExtras)]
 export type ExtraFields = Some<(typeof extraFields)[number]>
 
+const queueFields = fieldsWith({ givenBy: 'queue' })
+/** The fields of requests. */
+export const givenFields = without(names, queueFields)
+
 /** The fields of a prepared task: its content is a text by then. */
-export const preparedFields = without(names, fieldsWith({ kept: 'log' }))
+export const preparedFields = without(givenFields, fieldsWith({ kept: 'log' }))
 export type PreparedField = (typeof preparedFields)[number]
 
 const everyFact = fieldsWith({ default: 'settings' })
-/** The fields that an event may have. */
+/** The fields that an event of an enqueued task may have. */
 export const optionalFacts = without(without(preparedFields, fieldsWith({ kept: 'command' })), everyFact)
 
-const { skills, ...given } = codecsOf(names)
+const { skills, ...given } = codecsOf(givenFields)
 const ofEachTask = { id: TaskId, idempotencyKey: Name, requires: t.exact(t.partial({ skills })), priority: t.union([Priority, PriorityName]) }
-const optional: Codecs<Exclude<FieldName, 'skills'>> & typeof ofEachTask = { ...given, ...ofEachTask }
+const optional: Codecs<Exclude<(typeof givenFields)[number], 'skills'>> & typeof ofEachTask = { ...given, ...ofEachTask }
 
 /** A task as it is enqueued: only `type` is needed. Times are milliseconds here, ISO 8601 over HTTP. */
 export const NewTask = t.intersection(
@@ -157,10 +168,18 @@ export const TaskFacts = t.intersection(
       // Earlier versions recorded more than is accepted today.
       maxRetries: Count,
     }),
-    t.partial(codecsOf(optionalFacts)),
+    t.partial({ ...codecsOf(optionalFacts), ...codecsOf(queueFields) }),
   ],
   'task facts',
 )
 export type TaskFacts = t.TypeOf<typeof TaskFacts>
 /** The members that every event about a new task has. */
 export const requiredFacts: ReadonlyArray<string> = Object.keys(TaskFacts.types[0].props)
+
+const { availableAt: _, dependencies, ...plannable } = { ...codecsOf(optionalFacts), ...codecsOf(queueFields) }
+/** A task that is spawned, or will be if a guardian approves: everything that is decided about it before it has a number. */
+export const PlannedTask = t.intersection(
+  [t.type({ task: TaskId, type: TaskType, priority: Priority, ...codecsOf(everyFact), maxRetries: Count }), t.partial({ ...plannable, dependencies })],
+  'planned task',
+)
+export type PlannedTask = t.TypeOf<typeof PlannedTask>

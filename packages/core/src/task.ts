@@ -73,6 +73,8 @@ export const Result = t.partial(
     decisionReport: Json,
     discoveries: t.readonlyArray(Json),
     validationFailed: t.boolean,
+    /** The same, as the reference model of the requirements spells it. */
+    validation_failed: t.boolean,
     errors: t.readonlyArray(UnicodeText),
     metrics: JsonObject,
   },

@@ -7,6 +7,7 @@ import { enginePlants } from './engine.js'
 import { eventStoreDbPlants } from './eventstoredb.js'
 import { explainPlants } from './explain.js'
 import { fieldPlants } from './fields.js'
+import { loopPlants } from './loops.js'
 import { memoryPlants } from './memory.js'
 import { outcomePlants } from './outcomes.js'
 import { readyPlants } from './ready.js'
@@ -26,6 +27,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...agentPlants,
   ...explainPlants,
   ...redactPlants,
+  ...loopPlants,
   ...outcomePlants,
   ...schedulePlants,
   ...enginePlants,

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { DaybookError } from '../client/index.js'
 import { Cli } from './cli.js'
 import { agentsCommand } from './commands/agents.js'
+import { approvalsCommand } from './commands/approvals.js'
 import { breakersCommand } from './commands/breakers.js'
 import { cancelCommand } from './commands/cancel.js'
 import { claimCommand } from './commands/claim.js'
@@ -35,7 +36,7 @@ const commands = [
   enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, cancelCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   parkCommand, callbackCommand,
-  dlqCommand, breakersCommand, agentsCommand,
+  dlqCommand, approvalsCommand, breakersCommand, agentsCommand,
   queuesCommand, settingsCommand, pauseCommand, resumeCommand, schedulesCommand,
   importCommand, exportCommand, doctorCommand,
 ]

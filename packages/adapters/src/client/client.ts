@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Json } from '@daybook/core'
 import { newTaskId } from '../engine/ids.js'
+import type { Approval, Approvals } from './approvals.js'
 import { type Calls, createCalls, query } from './calls.js'
 import { DaybookError, errorOf, isProblem } from './errors.js'
 import type { ExplainFor, Explanation, Reason } from './explanation.js'
@@ -116,6 +117,7 @@ export interface DaybookClient {
     /** All that match, at most 1,000 in one call. */
     readonly discardAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
   }
+  readonly approvals: Approvals
   readonly breakers: {
     /** By task type. */
     readonly list: (options?: CallOptions) => Promise<Readonly<Record<string, W.BreakerView>>>
@@ -348,6 +350,12 @@ const queueClient = (
       discard: (id, body, options) => review('discard', id, body, options),
       retryAll: (filter, body, options) => post(`${base}/dead-letters/retry`, { filter, ...body }, options),
       discardAll: (filter, body, options) => post(`${base}/dead-letters/discard`, { filter, ...body }, options),
+    },
+    approvals: {
+      list: async (options) => (await get<{ readonly approvals: ReadonlyArray<Approval> }>(`${base}/approvals`, options)).approvals,
+      get: (id, options) => get(`${base}/approvals/${encodeURIComponent(id)}`, options),
+      approve: (id, reason, options) => post(`${base}/approvals/${encodeURIComponent(id)}/approve`, { reason }, options),
+      refuse: async (id, reason, options) => void (await post(`${base}/approvals/${encodeURIComponent(id)}/refuse`, { reason }, options)),
     },
     breakers: {
       list: async (options) =>

@@ -1,4 +1,5 @@
 /** Talking to a Daybook server: `createClient`. */
+export type * from './approvals.js'
 export { createClient, type DaybookClient, type EnqueueAllOptions } from './client.js'
 export { DaybookError, type ErrorCode } from './errors.js'
 export type * from './explanation.js'

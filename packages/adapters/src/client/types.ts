@@ -301,6 +301,10 @@ export interface Settled {
   /** When a failed task is tried again. */
   readonly availableAt?: string
   readonly spawned?: ReadonlyArray<string>
+  /** Ids of what waits for a guardian because of it: see `approvals`. */
+  readonly approvals?: ReadonlyArray<string>
+  /** Number of discoveries of which nothing became: not understood, of a kind without a rule, or too many. They are in the result. */
+  readonly left?: number
 }
 /** The answer to an {@link Outcome}: `lease` for a heartbeat, `status` for the others. */
 export type OutcomeAnswer = Partial<Extended> & Partial<Settled>

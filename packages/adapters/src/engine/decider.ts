@@ -6,9 +6,11 @@ import {
   cancelMax,
   type ClaimShape,
   type Command,
+  type CommandOf,
   decide,
   type Decision,
   type EventType,
+  type Findings,
   headOf,
   holdBack,
   keepShape,
@@ -30,6 +32,7 @@ import type { Availability } from './availability.js'
 import { type Batch, type ClaimItem, type CommandItem, type Item, Known, newBatch, type ReadItem } from './batch.js'
 import type { Contents } from './contents.js'
 import { Encoder } from './encoder.js'
+import { halved } from './findings.js'
 import type { LeaseGrace } from './lease-grace.js'
 import type { LiveState } from './live-state.js'
 import type { Mailbox } from './mailbox.js'
@@ -226,6 +229,15 @@ export class Decider {
       command = { ...command, max: Math.ceil((command.max ?? cancelMax) / 2) }
       const fewer = this.decideCommand(command)
       accepted = E.isRight(fewer) ? fewer.right : []
+      verdict = this.accept(batch, item.caller, accepted)
+    }
+    // A completion must not fail for what it found.
+    while (verdict === 'too-large' && command.type === 'Complete' && command.found !== undefined) {
+      const { found, ...bare }: CommandOf<'Complete'> = command
+      const fewer = halved(found as Findings)
+      command = fewer === undefined ? bare : { ...bare, found: fewer }
+      const smaller = this.decideCommand(command)
+      accepted = E.isRight(smaller) ? smaller.right : []
       verdict = this.accept(batch, item.caller, accepted)
     }
     if (verdict === 'full') return false

@@ -15,7 +15,7 @@ export class Encoder {
     const ids = this.commandIds()
     const cause = causeText(caller, ids.command)
     const [first] = events
-    const areNew = first?.type === 'TaskEnqueued'
+    const areNew = first?.type === 'TaskEnqueued' && events[events.length - 1]?.type === 'TaskEnqueued'
     // Revisions of this command's own events by task: a second event about a task links to the first, which is not folded yet.
     const earlier = events.length > 1 && !areNew && first?.type !== 'Claimed' ? new Map<string, number>() : undefined
     const from = revisionOf(state) + 1

@@ -28,6 +28,7 @@ import { Durable } from './durable.js'
 import { refusalAt } from './entrance.js'
 import { type EngineOptions, withDefaults } from './engine-options.js'
 import { Follower } from './follower.js'
+import { Grounded, needsGroundwork, withGroundwork } from './groundwork.js'
 import { InFlight } from './in-flight.js'
 import { LeaseGrace } from './lease-grace.js'
 import { LiveState } from './live-state.js'
@@ -140,14 +141,14 @@ class Engine implements QueueEngine {
     return new Promise((resolve) => {
       // `replyTo` gives each command the reply of its own type.
       const settle = resolve as (outcome: Outcome<Replies[CommandType]>) => void
-      this.enter({ kind: 'command', command, caller, settle, arrivedAt: this.clock.now() })
+      this.enterPrepared({ kind: 'command', command, caller, settle, arrivedAt: this.clock.now() })
     })
   }
 
   submitAll(commands: ReadonlyArray<Command>, caller: Caller): Promise<ReadonlyArray<Outcome<Replies[CommandType]>>> {
     if (commands.length === 0) return Promise.resolve([])
     return new Promise((resolve) => {
-      for (const item of new Bulk(commands, caller, this.clock.now(), resolve).items()) this.enter(item)
+      for (const item of new Bulk(commands, caller, this.clock.now(), resolve).items()) this.enterPrepared(item)
     })
   }
 
@@ -240,6 +241,18 @@ class Engine implements QueueEngine {
   }
 
   // ------------------------------------------------------------------ the loop
+
+  /** Enters the command, with what it needs from the log. Those that need nothing enter at once. */
+  private enterPrepared(item: CommandItem): void {
+    if (!needsGroundwork(item.command)) return this.enter(item)
+    const refusal = refusalAt(item.command, item.caller)
+    if (refusal !== undefined) return refuse(item, refusal)
+    const archive = { state: () => this.live.current, read: (revisions: ReadonlyArray<number>) => this.contentStore.read(revisions) }
+    void withGroundwork(item.command, archive).then((ready) => {
+      if (E.isLeft(ready)) refuse(item, ready.left)
+      else this.enter(new Grounded(item, ready.right))
+    })
+  }
 
   /** The only entrance of commands. */
   private enter(item: CommandItem | ClaimItem): void {

@@ -3,6 +3,7 @@ import * as crypto from 'node:crypto'
 import {
   canonicalJson,
   clipped,
+  type Findings,
   hasDecisionReport,
   type ImportedTask,
   invalid,
@@ -22,6 +23,7 @@ import {
   textMax,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { findingsOf } from './findings.js'
 import { newTaskId } from './ids.js'
 
 /** Bytes of one task's content as JSON text. */
@@ -150,11 +152,15 @@ export const prepareCallback = (payload: Json | undefined): E.Either<Rejection, 
 export interface PreparedResult {
   readonly content: string
   readonly hasReport: boolean
+  /** What may become tasks. */
+  readonly found?: Findings
 }
 
 export const prepareResult = (result: Result): E.Either<Rejection, PreparedResult> => {
   try {
-    return E.right({ content: canonicalJson(result, 'result'), hasReport: hasDecisionReport(result) })
+    const prepared = { content: canonicalJson(result, 'result'), hasReport: hasDecisionReport(result) }
+    const found = findingsOf(result)
+    return E.right(found === undefined ? prepared : { ...prepared, found })
   } catch (error) {
     return E.left(refusalOf(error))
   }

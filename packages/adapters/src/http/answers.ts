@@ -1,5 +1,5 @@
 /** The server's answers as codecs. OpenAPI is made from them, and the tests check real answers against them. */
-import { OnTimeout, PriorityName, Settings, type ShownField, shownFields, Status, taskFields } from '@daybook/core'
+import { haltCauses, OnTimeout, Phase, PriorityName, proposalCauses, Settings, type ShownField, shownFields, Status, taskFields } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
 import { problemCodes } from './problem.js'
@@ -210,7 +210,8 @@ export const EventsAnswer = t.type(
 )
 
 export const HeartbeatAnswer = t.type({ lease: LeaseAnswer }, 'Extended')
-export const CompletedAnswer = t.type({ status: Status, spawned: ids }, 'Completed')
+/** `spawned`: tasks that its discoveries became; `approvals`: what waits for a guardian; `left`: number of discoveries of which nothing became. */
+export const CompletedAnswer = t.intersection([t.type({ status: Status, spawned: ids }), t.partial({ approvals: ids, left: t.number })], 'Completed')
 export const FailedAnswer = t.intersection([t.type({ status: Status }), t.partial({ availableAt: Time })], 'Failed')
 export const ReleasedAnswer = t.type({ status: Status }, 'Released')
 export const CallbackAnswer = t.type({ task: t.string, status: Status }, 'Callback taken')
@@ -239,6 +240,40 @@ export const PatternsAnswer = t.type(
   },
   'Failure patterns',
 )
+
+/** A task that is enqueued if a guardian approves. */
+const WaitingTask = t.intersection(
+  [
+    t.type({ id: t.string, type: t.string, priority: t.number, timeout: t.number, maxRetries: t.number, backoffSeconds: t.number }),
+    t.partial({ ...content, ...shown, dependencies: ids, requires: t.type({ skills: ids }), rootTaskId: t.string, generation: t.number }),
+  ],
+  'Waiting task',
+)
+/** `parent`: the task that caused it. `root`: the first task of its chain. */
+const approval = {
+  id: t.string,
+  kind: keys(['spawn', 'loop', 'dead-letter']),
+  cause: keys([...proposalCauses, ...haltCauses]),
+  parent: t.string,
+  root: t.string,
+  at: Time,
+  tasks: t.readonlyArray(WaitingTask),
+}
+const halted = t.partial({ rounds: t.number, error: t.string, signature: t.string })
+export const ApprovalsAnswer = t.type({ approvals: t.readonlyArray(t.intersection([t.type(approval), halted], 'Approval')), ...revision }, 'Approvals')
+const InChain = t.intersection(
+  [
+    t.type({ id: t.string, number: t.number, type: t.string, status: Status, createdAt: Time, lastError: orNull(t.string) }),
+    t.partial({ phase: Phase, discovery: t.string, parentTaskId: t.string }),
+  ],
+  'Task of a chain',
+)
+export const ApprovalAnswer = t.intersection(
+  [t.type({ ...approval, chain: t.readonlyArray(InChain), signatures: t.record(t.string, t.number), ...revision }), halted],
+  'Approval with its chain',
+)
+export const ApprovedAnswer = t.type({ approved: t.literal(true), spawned: ids, retried: ids }, 'Approved')
+export const RefusedAnswer = t.type({ refused: t.literal(true) }, 'Refused')
 
 const Breaker = t.intersection(
   [

@@ -2,6 +2,7 @@
 import { SettingsPatch } from '@daybook/core'
 import * as a from './answers.js'
 import * as agents from './handle/agents.js'
+import * as approvals from './handle/approvals.js'
 import * as deadLetters from './handle/dead-letters.js'
 import { explain } from './handle/explain.js'
 import * as health from './handle/health.js'
@@ -155,6 +156,24 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
     queueRoute({
       method: 'POST', path: `${of}/dead-letters/discard`, role: 'operator', summary: 'Discards all matching dead letters, at most 1,000 per request.',
       body: input(w.BulkReviewBody), answers: { 200: a.DiscardedAnswer }, handle: deadLetters.discardMany,
+    }),
+
+    // --------------------------------------------------------------------------------- guardian
+    queueRoute({
+      method: 'GET', path: `${of}/approvals`, role: 'auditor', unused: 'empty', summary: 'What waits for a guardian, the oldest first: discoveries about other tickets, halted chains of fixes, dead letters in such chains.',
+      query: view, answers: { 200: a.ApprovalsAnswer }, handle: approvals.approvals,
+    }),
+    queueRoute({
+      method: 'GET', path: `${of}/approvals/{id}`, role: 'auditor', summary: 'What waits, with the contents of its tasks, the tasks of its chain, and their failures.',
+      query: view, answers: { 200: a.ApprovalAnswer }, handle: approvals.approval,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/approvals/{id}/approve`, role: 'operator', summary: 'Enqueues the tasks that wait, or sends the dead letter back. A halted chain is counted from zero again.',
+      body: input(w.ReasonBody), answers: { 200: a.ApprovedAnswer }, handle: approvals.approve,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/approvals/{id}/refuse`, role: 'operator', summary: 'Decides against what waits: nothing is enqueued. A dead letter stays one.',
+      body: input(w.ReasonBody), answers: { 200: a.RefusedAnswer }, handle: approvals.refuse,
     }),
 
     // ------------------------------------------------------------- breakers, settings, the queue

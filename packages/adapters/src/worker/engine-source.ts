@@ -175,8 +175,7 @@ const commandOf = (outcome: SettleOutcome): Command | Refused => {
     case 'complete': {
       const prepared = prepareResult(outcome.result)
       if (isLeft(prepared)) return refused(prepared.left)
-      const { content, hasReport } = prepared.right
-      return { type: 'Complete', task, agent, token, content, hasReport }
+      return { type: 'Complete', task, agent, token, ...prepared.right }
     }
     case 'fail': {
       const { retryable, checkpoint } = outcome

@@ -12,6 +12,7 @@ import { failuresAt, type Lease, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { failureSignature } from '../signature.js'
 import { expiryMessage, parkTimeoutMessage } from '../last-error.js'
+import { haltAtDeadLetter } from './spawn.js'
 
 export class Draft {
   readonly events: Array<QueueEvent> = []
@@ -20,6 +21,8 @@ export class Draft {
   private readonly opened = new Set<string>()
   /** Tasks that this command has added. */
   private newTasks = 0
+  /** Chains that this command has halted. */
+  private halted = 0
 
   constructor(
     readonly tables: Tables,
@@ -46,7 +49,7 @@ export class Draft {
     const { agent, token } = lease
     const signature = failureSignature(task.group.type, task.group.phase, expiryMessage[cause])
     this.emit({ type: 'ClaimExpired', at, data: { task: task.id, agent, token, cause, signature } })
-    this.afterFailure(task, lease, true, false)
+    this.afterFailure(task, lease, true, false, expiryMessage[cause])
   }
 
   /** No callback came for a parked task. */
@@ -57,16 +60,16 @@ export class Draft {
     const { key: callbackKey, onTimeout } = parking
     const signature = failureSignature(task.group.type, task.group.phase, parkTimeoutMessage)
     this.emit({ type: 'ParkTimedOut', at, data: { task: task.id, callbackKey, onTimeout, signature } })
-    if (onTimeout === 'fail' && task.lease !== null) this.afterFailure(task, task.lease, true, true)
+    if (onTimeout === 'fail' && task.lease !== null) this.afterFailure(task, task.lease, true, true, parkTimeoutMessage)
   }
 
   /** Events after a failed attempt: a retry or a dead letter, and a move of the breaker. */
-  afterFailure(task: TaskRecord, lease: Lease, retryable: boolean, backoff: boolean): void {
+  afterFailure(task: TaskRecord, lease: Lease, retryable: boolean, backoff: boolean, error: string): void {
     const { at, tables } = this
     const { settings } = tables.head
     const retries = task.retries + 1
     const reason: DeadLetterReason | undefined = retryable ? exhaustedBy(task, settings.maxAttempts) : 'not-retryable'
-    if (reason !== undefined) this.emit({ type: 'DeadLettered', at, data: { task: task.id, reason } })
+    if (reason !== undefined) this.giveUp(task, reason, error)
     else if (backoff) {
       const delay = retryDelayMs(task.backoffSeconds, retries, settings.defaults, this.envelope.random)
       if (delay > 0) this.emit({ type: 'RetryScheduled', at, data: { task: task.id, availableAt: toInstant(at + delay) } })
@@ -76,12 +79,20 @@ export class Draft {
 
   /** Makes a dead letter of a task that was released in its last attempt. */
   deadLetterAfterRelease(task: TaskRecord, lease: Lease): void {
-    const { tables, at } = this
+    const { tables } = this
     const { type } = task.group
-    this.emit({ type: 'DeadLettered', at, data: { task: task.id, reason: 'attempts-exhausted' } })
+    this.giveUp(task, 'attempts-exhausted', task.extras.lastError ?? 'released by every agent')
     // A dead letter counts as a failure, but a release does not count as a failed attempt. A released probe only makes room for another (LK-15).
     if (breakerSettings(tables.head.settings, type).countOn === 'attempt' || tables.breakers.get(type)?.probe === task) return
     this.moveBreaker(task, lease, true)
+  }
+
+  private giveUp(task: TaskRecord, reason: DeadLetterReason, error: string): void {
+    this.emit({ type: 'DeadLettered', at: this.at, data: { task: task.id, reason } })
+    const halt = haltAtDeadLetter(this.tables, task, reason, error, this.at, this.halted)
+    if (halt === undefined) return
+    this.halted++
+    this.emit(halt)
   }
 
   private moveBreaker(task: TaskRecord, lease: Lease, isDead: boolean): void {

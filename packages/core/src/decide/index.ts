@@ -9,6 +9,7 @@ import { toInstant } from '../scalars.js'
 import { patchSettings } from '../settings.js'
 import type { Tables } from '../tables.js'
 import { decideRegisterAgent, decideTerminateAgent } from './agents.js'
+import { decideApprove, decideRefuse } from './approvals.js'
 import { decideCancel, decideCancelAll } from './cancel.js'
 import { decideClaim } from './claim.js'
 import { decideDiscard, decideRetry } from './dead-letters.js'
@@ -60,6 +61,10 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       return decideRetry(command, tables, envelope)
     case 'Discard':
       return decideDiscard(command, tables, envelope)
+    case 'Approve':
+      return decideApprove(command, tables, envelope)
+    case 'Refuse':
+      return decideRefuse(command, tables, envelope)
     case 'OpenBreaker':
       return E.right([
         { type: 'BreakerOpened', at, data: { taskType: command.taskType, cause: 'manual', reason: command.reason } },

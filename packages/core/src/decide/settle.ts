@@ -10,6 +10,7 @@ import type { Tables } from '../tables.js'
 import { Draft } from './draft.js'
 import { findTask, heldBy } from './lookup.js'
 import { decideRateLimit } from './rate-limit.js'
+import { spawnEvents } from './spawn.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
@@ -46,7 +47,8 @@ export const decideComplete = (command: CommandOf<'Complete'>, tables: Tables, {
   if (tables.head.settings.decisionReport === 'required' && !command.hasReport) {
     return E.right([{ type: 'MarkedIncomplete', at, data, content }])
   }
-  const events: Array<QueueEvent> = [{ type: 'Completed', at, data, content }]
+  const events: Array<QueueEvent> = command.found === undefined ? [] : [...spawnEvents(tables, task, lease.token, command.found, at)]
+  events.push({ type: 'Completed', at, data, content })
   const breaker = tables.breakers.get(task.group.type)
   if (breaker?.state === 'half-open' && breaker.probe === task) {
     events.push({ type: 'BreakerClosed', at, data: { taskType: breaker.type, cause: 'probe-succeeded' } })
@@ -74,7 +76,7 @@ export const decideFail = (command: CommandOf<'Fail'>, tables: Tables, envelope:
           ...(command.checkpoint === undefined ? {} : { checkpoint: command.checkpoint }),
         },
       })
-      draft.afterFailure(task, lease, command.retryable, true)
+      draft.afterFailure(task, lease, command.retryable, true, command.error.message)
       return draft.events
     }),
   )

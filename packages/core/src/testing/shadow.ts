@@ -473,6 +473,13 @@ export class Shadow {
         this.sleepers.delete(event.data.agent)
         this.agents = this.agents.filter(({ agent }) => agent !== event.data.agent)
         return
+      case 'ValidationFailed':
+      case 'SpawnProposed':
+      case 'LoopHalted':
+      case 'SpawnApproved':
+      case 'SpawnRefused':
+      case 'GuardianReleased':
+        return
     }
   }
 
@@ -609,7 +616,7 @@ const structured = (settings: Settings): Loose & { breakers: Loose } => JSON.par
 const merge = (into: Loose, part: object): void => {
   for (const [key, value] of Object.entries(part)) {
     if (value === null) delete into[key]
-    else if (typeof value === 'object') merge(into[key] as Loose, value as object)
+    else if (typeof value === 'object') merge((into[key] ??= {}) as Loose, value as object)
     else into[key] = value
   }
 }

@@ -17,6 +17,8 @@ export interface Sizes {
   readonly breakers: number
   /** Registered agents, those whose registration has ended included. */
   readonly agents: number
+  readonly chains: number
+  readonly approvals: number
   /** Slots of the index by number, used or not. */
   readonly numberSlots: number
   /** Entries of all indexes over tasks, by index. */
@@ -44,12 +46,15 @@ export const sizesOf = (state: QueueState): Sizes => {
     shapes: tables.ready.shapesKept,
     breakers: tables.breakers.size,
     agents: tables.agents.size,
+    chains: tables.chains.size,
+    approvals: tables.approvals.size,
     numberSlots: tables.byNumber.capacity,
     entries: {
       byId: tables.byId.size,
       byNumber: tables.byNumber.size,
       byKey: tables.byKey.size,
       byTicket: sum(tables.byTicket.values()),
+      byRoot: sum(tables.byRoot.values()),
       leases: sum(tables.leases.values()),
       timers: tables.delays.size + tables.leaseEnds.size,
       finished: tables.finished.size,

@@ -5,7 +5,7 @@ import { longTimer } from '../../long-timer.js'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import { paintStatus } from '../printer.js'
-import { until } from '../text.js'
+import { plural, until } from '../text.js'
 import { defined, number, positive, readJson, readJsonOrText } from '../values.js'
 import { defaultAgent } from '../who.js'
 
@@ -49,7 +49,13 @@ export const completeCommand = (cli: Cli): Command =>
         token: options.lease,
         result: { ...(result as Result), ...parts },
       })
-      printer.answer({ id, ...answer }, () => printer.line(`${id} ${paintStatus(printer.colors, answer.status)}`))
+      printer.answer({ id, ...answer }, () => {
+        printer.line(`${id} ${paintStatus(printer.colors, answer.status)}`)
+        const { spawned = [], approvals = [], left = 0 } = answer
+        if (spawned.length > 0) printer.line(`spawned: ${spawned.join(', ')}`)
+        if (approvals.length > 0) printer.line(`waits for a guardian: ${approvals.join(', ')} (see: daybook approvals)`)
+        if (left > 0) printer.line(`${plural(left, 'discovery', 'discoveries')} only kept in the result: of no kind with a rule in the settings, or too many`)
+      })
       if (answer.status !== 'incomplete') return exitCodes.done
       printer.note(`${id} is incomplete: the queue wants a decision report. Complete it again with --report before the lease ends,\nor: daybook settings set decisionReport=optional`)
       return exitCodes.refused

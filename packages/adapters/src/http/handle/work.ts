@@ -8,6 +8,7 @@ import { invalid, problem, type Problem, problemOf } from '../problem.js'
 import { shownReasons } from '../reasons.js'
 import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
 import { claimsText } from '../task-text.js'
+import { quoteAll } from '../text.js'
 import { isoMemo } from '../time.js'
 import {
   type CallbackBody,
@@ -80,8 +81,7 @@ const completeCommand = (task: string, body: CompleteBody, { taskBytesMax }: Htt
   const result = prepareResult(body.result as Result)
   if (E.isLeft(result)) return E.left(problemOf(result.left))
   if (isOver(result.right.content, taskBytesMax)) return E.left(tooLarge('result', taskBytesMax))
-  const { content, hasReport } = result.right
-  return E.right({ type: 'Complete', task, agent: body.agentId, token: body.token, content, hasReport })
+  return E.right({ type: 'Complete', task, agent: body.agentId, token: body.token, ...result.right })
 }
 
 const failCommand = (task: string, body: FailBody, { taskBytesMax }: HttpLimits): Prepared => {
@@ -157,7 +157,7 @@ const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
         return `{"lease":{"token":${token},"expiresAt":"${iso(expiresAt)}"}}`
       }
       case 'complete':
-        return `{"status":"${(reply as Replies['Complete']).status}","spawned":[]}`
+        return completedText(reply as Replies['Complete'])
       case 'fail': {
         const { status, availableAt } = reply as Replies['Fail']
         return availableAt === undefined ? `{"status":"${status}"}` : `{"status":"${status}","availableAt":"${iso(availableAt)}"}`
@@ -168,6 +168,9 @@ const answerText = (kind: Kind): ((reply: Replies[CommandType]) => string) => {
     }
   }
 }
+
+const completedText = ({ status, spawned = [], approvals = [], left = 0 }: Replies['Complete']): string =>
+  `{"status":"${status}","spawned":${quoteAll(spawned)}${approvals.length === 0 ? '' : `,"approvals":${quoteAll(approvals)}`}${left === 0 ? '' : `,"left":${left}`}}`
 
 // -------------------------------------------------------------------------------------- many at once
 

@@ -1,0 +1,59 @@
+/** What waits for a guardian (TQM-BR-003, TQM-VF-002, TQM-VF-003). */
+import { type ApprovalContext, approvalContextOf, approvalsOf, type ApprovalView, type TaskView } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { waitingContents } from '../../engine/index.js'
+import { problem, problemOf } from '../problem.js'
+import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { quoteAll } from '../text.js'
+import { isoOf } from '../time.js'
+import type { ReasonBody } from '../wire.js'
+
+const shown = ({ revision: _, tasks, at, ...approval }: ApprovalView): object => ({
+  ...approval,
+  at: isoOf(at),
+  tasks: tasks.map(({ task, skills, ...planned }) => ({
+    id: task,
+    ...planned,
+    ...(skills === undefined ? {} : { requires: { skills } }),
+  })),
+})
+
+export const approvals = async ({ queue }: QueueCall): Promise<Handled> =>
+  replyWith(await queue.read(approvalsOf), (found, revision) => JSON.stringify({ approvals: found.map(shown), revision }))
+
+export const approval = async ({ queue, params }: QueueCall): Promise<Handled> => {
+  const { id = '' } = params
+  const found = await queue.read((state, at) => approvalContextOf(state, id, at))
+  if (E.isLeft(found)) return E.left(problemOf(found.left))
+  const { value: context, revision } = found.right
+  if (context === undefined) return E.left(problem('not-found', `nothing waits for approval as ${id} in queue ${queue.name}: it was decided on, or never was there`))
+  const [data] = await queue.contents([context.approval.revision])
+  return E.right({ status: 200, text: JSON.stringify({ ...withContext(context, waitingContents(data)), revision }), revision })
+}
+
+const withContext = ({ approval: of, chain, signatures }: ApprovalContext, contents: ReadonlyArray<string>): object => {
+  const { tasks, ...about } = shown(of) as { readonly tasks: ReadonlyArray<object> }
+  return {
+    ...about,
+    tasks: tasks.map((task, i) => ({ ...task, ...(JSON.parse(contents[i] ?? '{}') as object) })),
+    chain: chain.map(inChain),
+    signatures,
+  }
+}
+
+const inChain = ({ id, number, type, phase, status, discovery, parentTaskId, lastError, createdAt }: TaskView): object => ({
+  ...{ id, number, type, phase, status, discovery, parentTaskId },
+  createdAt: isoOf(createdAt),
+  lastError: lastError ?? null,
+})
+
+export const approve = async ({ queue, params, body, caller }: QueueCall<ReasonBody>): Promise<Handled> => {
+  const { id = '' } = params
+  return replyWith(
+    await queue.submit({ type: 'Approve', approval: id, reason: body.reason }, caller),
+    ({ spawned, retried }) => `{"approved":true,"spawned":${quoteAll(spawned)},"retried":${quoteAll(retried)}}`,
+  )
+}
+
+export const refuse = async ({ queue, params, body, caller }: QueueCall<ReasonBody>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'Refuse', approval: params.id ?? '', reason: body.reason }, caller), () => '{"refused":true}')

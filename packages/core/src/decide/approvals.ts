@@ -1,0 +1,62 @@
+/** The decisions of guardians. */
+import * as E from 'fp-ts/lib/Either.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { Approval } from '../approvals.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { reject, type Rejection } from '../rejections.js'
+import { holderOfKey } from '../retention.js'
+import type { Tables } from '../tables.js'
+import { isFinal } from '../task.js'
+import { findTask } from './lookup.js'
+import { factsOf } from './spawn.js'
+
+type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
+
+export const decideApprove = ({ approval: id, reason, contents = [] }: CommandOf<'Approve'>, tables: Tables, { at }: Envelope): Decision =>
+  pipe(
+    openApproval(tables, id),
+    E.chain((approval): Decision => {
+      const { kind, root, tasks } = approval
+      const first: QueueEvent = kind === 'spawn' ? { type: 'SpawnApproved', at, data: { approval: id, reason } } : { type: 'GuardianReleased', at, data: { approval: id, root, reason } }
+      if (kind === 'dead-letter') return sendBack(approval, first, reason, tables, at)
+      if (contents.length !== tasks.length) return E.left(reject('conflict', `${id} was opened a moment ago: try again`))
+      const lost = tasks.flatMap(({ dependencies = [] }) => dependencies).find((dependency) => isHopeless(tables, approval, dependency, at))
+      if (lost !== undefined) return E.left(reject('unknown-dependency', `${lost} will never complete: refuse ${id}`))
+      const { lastNumber } = tables.head
+      return E.right([
+        first,
+        ...tasks.map((plan, i): QueueEvent => ({ type: 'TaskEnqueued', at, data: factsOf(plan, lastNumber + 1 + i), content: contents[i] ?? '{}' })),
+      ])
+    }),
+  )
+
+export const decideRefuse = ({ approval, reason }: CommandOf<'Refuse'>, tables: Tables, { at }: Envelope): Decision =>
+  pipe(
+    openApproval(tables, approval),
+    E.map(() => [{ type: 'SpawnRefused', at, data: { approval, reason } }]),
+  )
+
+const openApproval = ({ approvals, queue }: Tables, id: string): E.Either<Rejection, Approval> => {
+  const approval = approvals.get(id)
+  return approval === undefined
+    ? E.left(reject('not-found', `nothing waits for approval as ${id} in queue ${queue}: it was decided on, or its dead letter was reviewed; see the list of approvals`))
+    : E.right(approval)
+}
+
+/** Whether a dependency outside of what is spawned together will never complete. */
+const isHopeless = (tables: Tables, { tasks }: Approval, id: string, at: number): boolean => {
+  if (tasks.some(({ task }) => task === id)) return false
+  const dependency = findTask(tables, id, at)
+  return dependency === undefined || (isFinal(dependency.status) && dependency.status !== 'completed')
+}
+
+const sendBack = ({ id, parent }: Approval, released: QueueEvent, reason: string, tables: Tables, at: number): Decision => {
+  const task = tables.byId.get(parent)
+  if (task?.status !== 'dead-letter') return E.right([released])
+  const rival = holderOfKey(tables, task.key, at)
+  if (rival !== undefined) {
+    return E.left(reject('conflict', `${rival.id} was enqueued since with the same idempotency key as ${parent}: refuse ${id}, or cancel that one first`))
+  }
+  return E.right([released, { type: 'Requeued', at, data: { task: parent, reviewer: 'guardian', reason } }])
+}

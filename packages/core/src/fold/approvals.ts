@@ -1,0 +1,43 @@
+/** Rounds of chains, and what waits for a guardian. */
+import { approvalsOfTask, closeApproval, openApproval, updateChain } from '../approvals.js'
+import type { EventOf } from '../events.js'
+import type { Tables } from '../tables.js'
+
+export const validationFailed = (tables: Tables, { data: { root, signature } }: EventOf<'ValidationFailed'>): void =>
+  updateChain(tables, root, (chain) => {
+    chain.rounds++
+    chain.signatures = { ...chain.signatures, [signature]: (chain.signatures[signature] ?? 0) + 1 }
+  })
+
+export const proposed = (tables: Tables, event: EventOf<'SpawnProposed'> | EventOf<'LoopHalted'>): void => {
+  const { approval: id, parent, root, tasks, cause } = event.data
+  if (tables.approvals.has(id)) {
+    tables.head.misfits++
+    return
+  }
+  const common = { id, cause, parent, root, tasks, at: event.at, revision: tables.head.revision }
+  if (event.type === 'SpawnProposed') return openApproval(tables, { ...common, kind: 'spawn' })
+  const { rounds, error, signature } = event.data
+  openApproval(tables, { ...common, kind: tasks.length > 0 ? 'loop' : 'dead-letter', rounds, error, signature })
+}
+
+export const decided = (tables: Tables, event: EventOf<'SpawnApproved'> | EventOf<'SpawnRefused'> | EventOf<'GuardianReleased'>): void => {
+  const { approval: id } = event.data
+  const approval = tables.approvals.get(id)
+  if (approval === undefined) {
+    tables.head.misfits++
+    return
+  }
+  if (event.type === 'GuardianReleased' && tables.chains.has(approval.root)) {
+    updateChain(tables, approval.root, (chain) => {
+      chain.rounds = 0
+      chain.signatures = {}
+    })
+  }
+  closeApproval(tables, id)
+}
+
+/** A dead letter was sent back or discarded otherwise: there is nothing left to decide on. */
+export const settled = (tables: Tables, task: string): void => {
+  for (const { id, kind } of approvalsOfTask(tables, task)) if (kind === 'dead-letter') closeApproval(tables, id)
+}
