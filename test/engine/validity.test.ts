@@ -97,6 +97,14 @@ const commandOf = (
     case 'Approve':
     case 'Refuse':
       return { type, approval: approvals[pick % Math.max(1, approvals.length)] ?? 'none', reason: 'looked at it' }
+    case 'Snooze':
+      return { type, ...review, until: 2_000_000_000_000 }
+    case 'Escalate':
+      return { type, ...review }
+    case 'Redrive':
+      return { type, filter: pick % 3 === 0 ? { type: 'work', error: ',"content":' } : {}, perMinute: 1 + (pick % 2), reviewer: 'ann', reason: 'looked at it' }
+    case 'StopRedrive':
+      return { type, reviewer: 'ann', reason: 'looked at it' }
     case 'OpenBreaker':
     case 'CloseBreaker':
       return { type, taskType: 'work', reason: 'by hand' }
@@ -181,7 +189,7 @@ const spoiling = fc.record({
   how: fc.constantFrom(...(['replace', 'replace', 'replace', 'add', 'remove'] as const)),
 })
 const step = fc.record({
-  type: fc.constantFrom(...types, ...(['Enqueue', 'Enqueue', 'Claim', 'Claim', 'Fail', 'Complete', 'Heartbeat', 'Release', 'Park', 'Park', 'Callback', 'Callback', 'Approve', 'Refuse', 'Complete', 'Claim', 'Resume'] as const)),
+  type: fc.constantFrom(...types, ...(['Enqueue', 'Enqueue', 'Claim', 'Claim', 'Fail', 'Complete', 'Heartbeat', 'Release', 'Park', 'Park', 'Callback', 'Callback', 'Import', 'Redrive', 'Redrive', 'StopRedrive', 'StopRedrive', 'Approve', 'Refuse', 'Complete', 'Claim', 'Resume'] as const)),
   pick: fc.nat({ max: 99 }),
   spoiling: fc.option(spoiling, { freq: 3 }),
   callerOdd: fc.oneof({ weight: 12, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constantFrom(...odds) }),

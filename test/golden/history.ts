@@ -56,6 +56,29 @@ export const everySchedule = (): ReadonlyArray<QueueEvent> => {
   return q.log
 }
 
+/** Reviews of dead letters, and redrives. */
+export const everyReview = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  q.configure({ breakers: { defaults: { failureThreshold: 3, halfOpenAfter: 60 } } })
+  q.enqueue(...['a', 'b'].map((id) => task(id)), ...['u', 'v', 'w', 'x'].map((id) => task(id, { type: 'other' })))
+  q.kill('a')
+  q.kill('b')
+  for (const id of ['u', 'v']) q.kill(id, 'other')
+  q.do({ type: 'Escalate', task: 'a', ...review })
+  for (const id of ['a', 'b']) q.do({ type: 'Snooze', task: id, ...review, until: q.at + 5_000 })
+  q.enqueue(task('again', { idempotencyKey: 'key of b' }))
+  q.wait(5)
+  q.do({ type: 'Redrive', filter: { type: 'other', signature: 'none', error: 'boom', escalated: false, snoozed: false }, perMinute: 60, ...review })
+  q.wait(1)
+  q.do({ type: 'Redrive', filter: {}, perMinute: 60, ...review })
+  q.do({ type: 'StopRedrive', ...review })
+  q.do({ type: 'Redrive', filter: { type: 'other' }, perMinute: 60, ...review })
+  q.wait(1)
+  q.do({ type: 'OpenBreaker', taskType: 'other', reason: 'by hand' })
+  q.wait(1)
+  return q.log
+}
+
 export const everyEvent = (): ReadonlyArray<QueueEvent> => {
   const q = new Queue()
   q.configure({ maxAttempts: 2 })

@@ -89,6 +89,8 @@ export const countsOfAttempts = (): Checker => {
   }
 }
 
+const reviews: ReadonlyArray<EventType> = ['Requeued', 'Discarded', 'Snoozed', 'SnoozeLapsed', 'Escalated']
+
 /** INV-4: a task is a dead letter exactly when it should be, the reason is right, and only a reviewer sends it back. */
 export const deadLetterRule = (): Checker => {
   const reasonAfter = (task: ShadowTask, event: QueueEvent, maxAttempts: number): string | undefined => {
@@ -117,7 +119,7 @@ export const deadLetterRule = (): Checker => {
       if (event.type === 'Requeued') holds(task?.stage === 'dead-letter', `${id} is requeued from ${task?.stage}`)
       if (task?.stage === 'dead-letter') {
         const isCascade = event.type === 'Cancelled' && index > 0
-        holds(event.type === 'Requeued' || event.type === 'Discarded' || isCascade, `${event.type} of the dead letter ${id}`)
+        holds(reviews.includes(event.type) || isCascade, `${event.type} of the dead letter ${id}`)
       }
     },
     step: ({ shadow, state }) => {

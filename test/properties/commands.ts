@@ -46,8 +46,15 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
         filter: { ...(type === undefined ? {} : { type }), ...(step.status === null ? {} : { statuses: [step.status] }) },
       }
     }
+    case 'redrive': {
+      const said = { reviewer: 'rev', reason: 'looked at it' }
+      if (step.stop) return { type: 'StopRedrive', ...said }
+      const type = taskTypes[step.type]
+      return { type: 'Redrive', ...said, perMinute: step.perMinute, filter: type === undefined ? {} : { type } }
+    }
     case 'review': {
-      const by = { type: step.verb, reviewer: 'rev', reason: 'looked at it' }
+      const said = { reviewer: 'rev', reason: 'looked at it' }
+      const by = step.verb === 'Snooze' ? { type: step.verb, ...said, until: world.clock + (step.type + 1) * 30_000 } : { type: step.verb, ...said }
       if (step.pick === null) {
         const type = taskTypes[step.type]
         return { ...by, filter: type === undefined ? {} : { type } }

@@ -229,6 +229,11 @@ export const defects: ReadonlyArray<Defect> = [
     system: folding((event) => (event.type === 'RateLimited' ? { ...event, data: { ...event.data, availableAt: 0 } } : event)),
   },
   {
+    breaks: 'INV-20',
+    by: 'a snooze that knows no end',
+    system: folding((event) => (event.type === 'Snoozed' ? { ...event, type: 'Escalated' } : event)),
+  },
+  {
     breaks: 'INV-7',
     by: 'a callback that is forgotten when it has come',
     system: folding((event) => (event.type === 'CallbackReceived' ? { ...event, type: 'ParkTimedOut', data: { ...event.data, onTimeout: 'requeue', signature: '' } } : event)),

@@ -309,11 +309,12 @@ export const viewsAreScans = (): Checker => ({
     holds(patterns.every((pattern, i) => i === 0 || pattern.count <= (patterns[i - 1]?.count ?? 0)), 'most frequent first')
     const dues = shadow.tasks.flatMap((task) => {
       const status = shadow.statusOf(task)
+      if (task.stage === 'dead-letter') return task.snooze === undefined ? [] : [task.snooze.until]
       if (task.stage === 'parked') return [task.parked?.until ?? 0]
       return status === 'scheduled' ? [task.delayedUntil] : shadow.isHeld(task) ? [task.lease?.expiresAt ?? 0] : []
     })
     const cooling = [...shadow.breakers.values()].flatMap((b) => (b.state === 'open' && b.halfOpenAt !== 0 ? [b.halfOpenAt] : []))
-    const waits = [...shadow.schedules.dueTimes(), ...shadow.slowdowns.values(), ...shadow.sleepers.values()]
+    const waits = [...shadow.schedules.dueTimes(), ...shadow.slowdowns.values(), ...shadow.sleepers.values(), ...(shadow.redrive === undefined ? [] : [shadow.redrive.nextAt])]
     const due = [...dues, ...cooling, ...waits]
     same(nextDue(state), due.length === 0 ? undefined : Math.min(...due), 'next due')
   },

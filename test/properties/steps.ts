@@ -77,7 +77,8 @@ export type Step =
   | { readonly kind: 'cancelAll'; readonly type: number; readonly status: 'pending' | 'blocked' | 'in-progress' | null; readonly max: number }
   /** Cancels everything unfinished, then deletes the queue. */
   | { readonly kind: 'delete' }
-  | { readonly kind: 'review'; readonly verb: 'Retry' | 'Discard'; readonly pick: number | null; readonly type: number }
+  | { readonly kind: 'redrive'; readonly perMinute: number; readonly type: number; readonly stop: boolean }
+  | { readonly kind: 'review'; readonly verb: 'Retry' | 'Discard' | 'Snooze' | 'Escalate'; readonly pick: number | null; readonly type: number }
   | { readonly kind: 'breaker'; readonly verb: 'OpenBreaker' | 'CloseBreaker'; readonly type: number }
   /** Creates a schedule, or changes the one of this name. */
   | {
@@ -266,10 +267,14 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
     5,
     fc.record({
       kind: fc.constant('review' as const),
-      verb: fc.constantFrom('Retry' as const, 'Retry' as const, 'Discard' as const),
+      verb: fc.constantFrom('Retry' as const, 'Retry' as const, 'Discard' as const, 'Snooze' as const, 'Escalate' as const),
       pick: fc.option(index, { nil: null }),
       type: fc.nat({ max: taskTypes.length }),
     }),
+  ],
+  [
+    3,
+    fc.record({ kind: fc.constant('redrive' as const), perMinute: fc.constantFrom(1, 60, 6_000), type: fc.nat({ max: taskTypes.length }), stop: fc.constantFrom(false, false, false, true) }),
   ],
   [
     2,

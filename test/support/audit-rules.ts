@@ -79,10 +79,11 @@ const eachArrived = ({ command, value, events, past }: Acknowledged<'Enqueue'> |
   })
 }
 
-const isReviewOf = (type: 'Requeued' | 'Discarded') => (event: QueueEvent, { task, reviewer }: CommandOf<'Retry'> | CommandOf<'Discard'>): boolean =>
+type Review = CommandOf<'Retry'> | CommandOf<'Discard'> | CommandOf<'Snooze'> | CommandOf<'Escalate'>
+const isReviewOf = (type: 'Requeued' | 'Discarded' | 'Snoozed' | 'Escalated') => (event: QueueEvent, { task, reviewer }: Review): boolean =>
   event.type === type && event.data.reviewer === reviewer && (task === undefined || task === event.data.task)
 /** The dead letters that the filter matches. A review by filter may find none; a review of a named task may not. */
-const stillDead = ({ command, state }: Acknowledged<'Retry'> | Acknowledged<'Discard'>) => deadLetters(state(), command.filter ?? {}, Number.MAX_SAFE_INTEGER)
+const stillDead = ({ command, state }: Acknowledged<'Retry'> | Acknowledged<'Discard'> | Acknowledged<'Snooze'> | Acknowledged<'Escalate'>) => deadLetters(state(), command.filter ?? {}, Number.MAX_SAFE_INTEGER)
 
 const isManual = (type: 'BreakerOpened' | 'BreakerClosed') => (event: QueueEvent, { taskType }: CommandOf<'OpenBreaker'> | CommandOf<'CloseBreaker'>): boolean =>
   event.type === type && event.data.taskType === taskType && event.data.cause === 'manual'
@@ -93,7 +94,7 @@ const isCallback = (event: QueueEvent, { callbackKey }: CommandOf<'Callback'>): 
 const spawns: ReadonlyArray<EventType> = ['TaskEnqueued', 'ValidationFailed', 'SpawnProposed', 'LoopHalted']
 
 /** Events that a tick may append. */
-const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'LoopHalted', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued']
+const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'Requeued', 'SnoozeLapsed', 'RedriveAdvanced', 'RedriveStopped', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'LoopHalted', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued']
 
 const setsSchedule = (event: QueueEvent, { name }: { readonly name: string }): boolean => event.type === 'ScheduleSet' && event.data.name === name
 
@@ -185,6 +186,20 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
       value.spawned.join() === tasksIn(events, 'TaskEnqueued').join() && value.retried.join() === tasksIn(events, 'Requeued').join(),
   },
   Refuse: { records: (event, { approval }) => event.type === 'SpawnRefused' && event.data.approval === approval },
+  Snooze: {
+    records: isReviewOf('Snoozed'),
+    follows: ['Snoozed'],
+    replyMatches: ({ value, events }) => value.snoozed.join() === tasksIn(events, 'Snoozed').join(),
+    mayAppendNothing: (acknowledged) => acknowledged.command.task === undefined && stillDead(acknowledged).length === 0,
+  },
+  Escalate: {
+    records: isReviewOf('Escalated'),
+    follows: ['Escalated'],
+    replyMatches: ({ value, events }) => value.escalated.join() === tasksIn(events, 'Escalated').join(),
+    mayAppendNothing: (acknowledged) => acknowledged.command.task === undefined && stillDead(acknowledged).length === 0,
+  },
+  Redrive: { records: (event, { perMinute }) => event.type === 'RedriveStarted' && event.data.perMinute === perMinute },
+  StopRedrive: { records: (event) => event.type === 'RedriveStopped' && event.data.cause === 'by-hand' },
   OpenBreaker: { records: isManual('BreakerOpened') },
   CloseBreaker: { records: isManual('BreakerClosed') },
   RegisterAgent: {

@@ -60,6 +60,12 @@ beforeAll(async () => {
   await send({ type: 'Discard', ...review, filter: {} })
   const work = ok(await send(claim('cy', 9)))
   for (const each of work.filter(({ task: id }) => id === 'x' || id === 'y')) await send(fail(each, 'cy'))
+  await send({ type: 'Snooze', ...review, filter: { type: 'none' }, until: 2_000_000_000_000 })
+  await send({ type: 'Snooze', ...review, task: 'y', until: 2_000_000_000_000 })
+  await send({ type: 'Escalate', ...review, filter: { type: 'none' } })
+  await send({ type: 'Escalate', ...review, task: 'y' })
+  await send({ type: 'Redrive', ...review, filter: { type: 'none' }, perMinute: 1 })
+  await send({ type: 'StopRedrive', ...review })
   await send({ type: 'Retry', ...review, task: 'x' })
   await send({ type: 'Discard', ...review, filter: { type: 'work' } })
   await send({ type: 'OpenBreaker', taskType: 'work', reason: 'by hand' })
@@ -87,7 +93,7 @@ test('INV-16, INV-19: an honest engine passes with every type of command, also w
   const types = new Set(honest.map(({ command }) => command.type))
   expect([...types].sort()).toEqual(Object.keys(commandCodecs).sort())
   const silent = new Set(honest.filter(({ id, outcome }) => outcome._tag === 'Right' && !log.some(({ command }) => command === id)).map(({ command }) => command.type))
-  expect([...silent].sort()).toEqual(['Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Import', 'Pause', 'RegisterAgent', 'Resume', 'Retry', 'Tick'])
+  expect([...silent].sort()).toEqual(['Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Escalate', 'Import', 'Pause', 'RegisterAgent', 'Resume', 'Retry', 'Snooze', 'Tick'])
 })
 
 type Fake<T extends CommandType> = () => readonly [command: CommandOf<T>, value: Replies[T]]
@@ -128,6 +134,10 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   Discard: [() => [{ type: 'Discard', ...review, task: 'x' }, { discarded: [], cancelled: [] }], () => [{ type: 'Discard', ...review, filter: {} }, { discarded: ['y'], cancelled: [] }]],
   Approve: [() => [{ type: 'Approve', approval: 'none', reason: 'yes' }, { spawned: [], retried: [] }]],
   Refuse: [() => [{ type: 'Refuse', approval: 'none', reason: 'no' }, null]],
+  Snooze: [() => [{ type: 'Snooze', ...review, task: 'x', until: 2_000_000_000_000 }, { snoozed: ['x'] }], () => [{ type: 'Snooze', ...review, filter: {}, until: 2_000_000_000_000 }, { snoozed: ['q'] }]],
+  Escalate: [() => [{ type: 'Escalate', ...review, task: 'x' }, { escalated: ['x'] }]],
+  Redrive: [() => [{ type: 'Redrive', ...review, filter: {}, perMinute: 9 }, ok(honest[0]!.outcome as never)]],
+  StopRedrive: [() => [{ type: 'StopRedrive', ...review }, ok(honest[0]!.outcome as never)]],
   OpenBreaker: [() => [{ type: 'OpenBreaker', taskType: 'work', reason: 'by hand' }, null]],
   CloseBreaker: [() => [{ type: 'CloseBreaker', taskType: 'work', reason: 'by hand' }, null]],
   RegisterAgent: [() => [{ type: 'RegisterAgent', agent: 'dot' }, { agent: 'dot', endsAt: 1 }]],

@@ -60,7 +60,7 @@ export type ImportedTask = t.TypeOf<typeof ImportedTask>
 
 /** Selects the dead letters that match all given parts. */
 export const DeadLetterFilter = t.exact(
-  t.partial({ type: TypePattern, signature: Text, error: Text }),
+  t.partial({ type: TypePattern, signature: Text, error: Text, /** Only those that are, or are not. */ escalated: t.boolean, snoozed: t.boolean }),
   'dead letter filter',
 )
 export type DeadLetterFilter = t.TypeOf<typeof DeadLetterFilter>
@@ -83,6 +83,9 @@ export const TaskFilter = t.exact(
     signature: t.string,
     /** Part of the last error, in any case. */
     error: t.string,
+    /** Of dead letters: whether a reviewer has escalated them, or they are sent back later. */
+    escalated: t.boolean,
+    snoozed: t.boolean,
   }),
   'task filter',
 )
@@ -178,6 +181,16 @@ export const commandCodecs = {
   /** A guardian lets happen what waits for approval. `contents`: of its tasks, which the engine reads from the log. */
   Approve: t.intersection([tag('Approve'), t.type(decided), t.partial({ contents: t.readonlyArray(ContentText) })]),
   Refuse: t.intersection([tag('Refuse'), t.type(decided)]),
+  /** Sends them back at `until`, unless a reviewer decides otherwise before. */
+  Snooze: t.intersection([tag('Snooze'), review, t.type({ until: Instant })]),
+  /** Marks them: a person has to decide. */
+  Escalate: t.intersection([tag('Escalate'), review]),
+  /** Sends all that match back to the queue, so many a minute. */
+  Redrive: t.intersection([
+    tag('Redrive'),
+    t.type({ filter: DeadLetterFilter, perMinute: integer(1, 60_000), reviewer: Text, reason: Text }),
+  ]),
+  StopRedrive: t.intersection([tag('StopRedrive'), t.type({ reviewer: Text, reason: Text })]),
   OpenBreaker: t.intersection([tag('OpenBreaker'), t.type({ taskType: TaskType, reason: Text })]),
   CloseBreaker: t.intersection([tag('CloseBreaker'), t.type({ taskType: TaskType, reason: Text })]),
   /**

@@ -18,6 +18,7 @@ const Names = t.readonlyArray(t.string)
 const lease = { task: TaskId, agent: AgentId, token: Token }
 const due = { name: ScheduleName, dueAt: Instant }
 const review = { task: TaskId, reviewer: Text, reason: Text }
+const RecordedFilter = t.exact(t.partial({ type: Text, signature: Text, error: Text, escalated: t.boolean, snoozed: t.boolean }))
 
 /** Why an attempt ended without a report of the agent. `agent-terminated` is only in old logs: see `ClaimRevoked`. */
 export const expiryCauses = ['lease-expired', 'report-missing', 'agent-terminated'] as const
@@ -105,6 +106,20 @@ export const eventCodecs = {
   DeadLettered: t.type({ task: TaskId, reason: DeadLetterReason }),
   /** A reviewer sent a dead letter back, its retries and attempts reset. */
   Requeued: t.type(review),
+  /** A reviewer wants the dead letter to be sent back at `until`. It stays a dead letter until then. */
+  Snoozed: t.type({ ...review, until: Instant }),
+  /** Its time has come, but another task has its idempotency key: it stays a dead letter. */
+  SnoozeLapsed: t.type({ task: TaskId }),
+  /** A reviewer wants a person to decide. It stays a dead letter. */
+  Escalated: t.type(review),
+  /** The dead letters that match, and are ones now, are sent back one after the other, so many a minute. */
+  RedriveStarted: t.type({ filter: RecordedFilter, perMinute: integer(1, 60_000), reviewer: Text, reason: Text }),
+  /** The redrive has sent this task back: the event before this one. The next is due at `nextAt`. */
+  RedriveAdvanced: t.type({ task: TaskId, nextAt: Instant }),
+  RedriveStopped: t.intersection([
+    t.type({ cause: t.keyof({ 'nothing-left': null, 'breaker-opened': null, 'by-hand': null }) }),
+    t.partial({ taskType: TaskType, reviewer: Text, reason: Text }),
+  ]),
   /** A reviewer discarded a dead letter: final. */
   Discarded: t.type(review),
   /** A result says that validation failed: another round of this chain (TQM-VF-001). */

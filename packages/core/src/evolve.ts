@@ -9,6 +9,7 @@ import { decided, proposed, settled, validationFailed } from './fold/approvals.j
 import { enqueued, imported } from './fold/arrival.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
+import { escalated, redriveStarted, redriveStopped, redriveAdvanced, snoozed, snoozeLapsed } from './fold/review.js'
 import { agentResumed, rateLimited, slowdownSignalled } from './fold/rate-limit.js'
 import { callbackReceived, parkTimedOut, taskParked } from './fold/park.js'
 import { claimed, claimExpired, claimReturned, claimRevoked, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
@@ -102,6 +103,18 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       return deadLettered(tables, event)
     case 'Requeued':
       return requeued(tables, event)
+    case 'Snoozed':
+      return snoozed(tables, event)
+    case 'SnoozeLapsed':
+      return snoozeLapsed(tables, event)
+    case 'Escalated':
+      return escalated(tables, event)
+    case 'RedriveStarted':
+      return redriveStarted(tables, event)
+    case 'RedriveAdvanced':
+      return redriveAdvanced(tables, event)
+    case 'RedriveStopped':
+      return redriveStopped(tables, event)
     case 'Discarded':
       settled(tables, event.data.task)
       return finish(tables, event.data.task, 'discarded', event.at)
@@ -202,7 +215,7 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
   on(tables, event.data.task, isDead, (task) => {
     task.retries = 0
     task.attempts = 0
-    const { claimants: _, deadLetter: __, failers: ___, rateLimits: ____, ...kept } = task.extras
+    const { claimants: _, deadLetter: __, failers: ___, rateLimits: ____, snooze: _____, escalated: ______, ...kept } = task.extras
     task.extras = kept
     rest(task, 0, event.at)
   })
@@ -220,5 +233,6 @@ const queueDeleted = (tables: Tables, event: EventOf<'QueueDeleted'>): void => {
   head.settings = settingsDefault
   tables.reorder(before)
   head.paused = null
+  head.redrive = null
   head.deleted = event.data.reason
 }

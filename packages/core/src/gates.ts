@@ -139,8 +139,9 @@ export const gates: ReadonlyArray<Gate> = [
     scope: 'task',
     isShut: ({ status }) => status === 'dead-letter',
     words: ({ tables, task, at }) => ({
-      message: `it was given up (${task.extras.deadLetter?.reason ?? 'unknown why'}): a reviewer sends it back or discards it${haltText(waitingFor(tables, task.id))}`,
+      message: `it was given up (${task.extras.deadLetter?.reason ?? 'unknown why'}): ${task.extras.snooze === undefined ? `a reviewer ${task.extras.escalated === undefined ? '' : `(it was escalated by ${task.extras.escalated.reviewer}) `}sends it back or discards it${haltText(waitingFor(tables, task.id))}` : `${task.extras.snooze.reviewer} has it sent back later`}`,
       change: retryWith(task, holderOfKey(tables, task.key, at)),
+      ...(task.extras.snooze === undefined ? {} : { until: task.delayedUntil }),
     }),
   },
   {

@@ -14,7 +14,7 @@ import { forgotten, holderOfKey, nextForgotten as nextForgottenOf } from './rete
 import type { Settings } from './settings.js'
 import type { SortedList } from './sorted-list.js'
 import type { Tables } from './tables.js'
-import { type Breaker, type BreakerState, type TaskRecord, type UnreadableEvent } from './state.js'
+import { type Breaker, type BreakerState, type Redrive, type TaskRecord, type UnreadableEvent } from './state.js'
 import { type Band, bandOf, type Status } from './task.js'
 import { type TaskView, viewOf } from './task-view.js'
 
@@ -201,6 +201,13 @@ export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: nu
   const tables = QueueState.tablesOf(state)
   return deadLettersMatching(tables, filter, max).map((task) => viewOf(task, tables.head.settings))
 }
+
+/** The last redrive, under way or stopped; `null` if there was none. */
+export const redriveOf = (state: QueueState): Redrive | null => QueueState.tablesOf(state).head.redrive
+
+/** How many dead letters match. Cost: O(dead letters of the types and signatures that match). */
+export const countDeadLetters = (state: QueueState, filter: DeadLetterFilter): number =>
+  deadLettersMatching(QueueState.tablesOf(state), filter, Number.POSITIVE_INFINITY).length
 
 export interface QueueHead {
   readonly queue: string

@@ -7,7 +7,7 @@ import { KnownTasks } from './retention.js'
 import type { Schedule } from './schedules.js'
 import { type ScheduleView, viewOfSchedule } from './schedule-view.js'
 import type { Settings } from './settings.js'
-import type { Parking, TaskRecord } from './state.js'
+import type { Parking, Redrive, TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { attemptOf } from './attempts.js'
 import { type Status, statuses } from './task.js'
@@ -151,6 +151,10 @@ export interface Replies {
   /** The tasks that are enqueued now, or the dead letter that was sent back. */
   readonly Approve: { readonly spawned: ReadonlyArray<string>; readonly retried: ReadonlyArray<string> }
   readonly Refuse: null
+  readonly Snooze: { readonly snoozed: ReadonlyArray<string> }
+  readonly Escalate: { readonly escalated: ReadonlyArray<string> }
+  readonly Redrive: Redrive
+  readonly StopRedrive: Redrive
   readonly OpenBreaker: null
   readonly CloseBreaker: null
   /** When the registration ends, unless the agent is heard of again. */
@@ -214,6 +218,14 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
       return { cancelled: tasksOf(events, 'Cancelled') }
     case 'CancelAll':
       return { cancelled: tasksOf(events, 'Cancelled'), next: nextOf(command, tables) }
+    case 'Snooze':
+      return { snoozed: tasksOf(events, 'Snoozed') }
+    case 'Escalate':
+      return { escalated: tasksOf(events, 'Escalated') }
+    case 'Redrive':
+    case 'StopRedrive':
+      // Both are refused, or leave one.
+      return tables.head.redrive as Redrive
     case 'Retry':
       return { retried: tasksOf(events, 'Requeued') }
     case 'Discard':
@@ -310,5 +322,5 @@ const claimed = ({ at, data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask 
 
 const statusOf = (tables: Tables, id: string): Status => recordOf(tables, id)?.status ?? 'completed'
 
-const tasksOf = (events: ReadonlyArray<QueueEvent>, type: 'TaskEnqueued' | 'Cancelled' | 'Requeued' | 'Discarded' | 'ClaimRevoked'): ReadonlyArray<string> =>
+const tasksOf = (events: ReadonlyArray<QueueEvent>, type: 'TaskEnqueued' | 'Cancelled' | 'Requeued' | 'Discarded' | 'Snoozed' | 'Escalated' | 'ClaimRevoked'): ReadonlyArray<string> =>
   events.flatMap((event) => (event.type === type ? [event.data.task] : []))

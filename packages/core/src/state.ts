@@ -1,6 +1,7 @@
 /** The records of a queue's state and functions of their fields. The indexes are in `tables.ts`. */
 import type { Failers } from './assignment.js'
 import { type DeadLetterReason, expiryCauses } from './events.js'
+import type { DeadLetterFilter } from './commands.js'
 import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
 import type { ClaimShape } from './ready/claim-shape.js'
@@ -32,6 +33,29 @@ export type LeaseEnd = (typeof leaseEnds)[number]
 /** Whether the task's last claim is a live lease (INV-1). */
 export const isHeld = (task: TaskRecord): boolean => task.status === 'in-progress' || task.status === 'incomplete'
 
+export interface Escalation {
+  readonly at: number
+  readonly reviewer: string
+  readonly reason: string
+}
+
+/** Dead letters that are sent back one after the other, or were. */
+export interface Redrive {
+  readonly filter: DeadLetterFilter
+  readonly perMinute: number
+  readonly reviewer: string
+  readonly reason: string
+  readonly startedAt: number
+  readonly retried: number
+  /** When the next one is due; 0 when it has stopped. */
+  readonly nextAt: number
+  /** The rank of the last one: those after it are still to come. */
+  readonly after: number
+  /** Of each type that it has sent back, the breaker's epoch at the first one. */
+  readonly epochs: Readonly<Record<string, number>>
+  readonly stopped?: { readonly at: number; readonly cause: string; readonly taskType?: string }
+}
+
 /** What a task that was ever parked waits for, and the callbacks that it got. */
 export interface Parking {
   /** What it waits for, while its status is `waiting`. */
@@ -57,6 +81,9 @@ export interface TaskExtras extends ExtraFields {
   readonly signature?: string
   readonly deadLetter?: { readonly at: number; readonly reason: DeadLetterReason }
   readonly parking?: Parking
+  /** Who sends the dead letter back at `delayedUntil`, and who escalated it. */
+  readonly snooze?: { readonly reviewer: string; readonly reason: string }
+  readonly escalated?: Escalation
   /** How often it met a rate limit since the last requeue. */
   readonly rateLimits?: number
 }
@@ -85,7 +112,7 @@ export interface TaskRecord extends Undoable {
   blocking: number
   /** The last claim; a live lease while the task {@link isHeld}. */
   lease: Lease | null
-  /** The end of a scheduled task's delay, or of a waiting task's wait; 0 for all others. */
+  /** The end of a scheduled task's delay, a waiting task's wait, or a dead letter's snooze; 0 for all others. */
   delayedUntil: number
   finishedAt: number
   /** The revision of the last event about this task. */
@@ -178,6 +205,8 @@ export interface Head extends Undoable {
   hasTenants: boolean
   settings: Settings
   paused: string | null
+  /** The last redrive, under way or stopped. */
+  redrive: Redrive | null
   /** Why the queue was deleted; `null` after the next event. */
   deleted: string | null
   /** Events that this version could not read, by `why: type`. */

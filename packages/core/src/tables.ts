@@ -69,6 +69,7 @@ export class Tables {
     hasTenants: false,
     settings: settingsDefault,
     paused: null,
+    redrive: null,
     deleted: null,
     unreadable: {},
     lastUnreadable: null,
@@ -162,7 +163,7 @@ export class Tables {
       if (fellows === undefined) listed.set(list, [task])
       else fellows.push(task)
       if (status === 'pending') this.ready.add(task)
-      if (status === 'scheduled' || status === 'waiting') delayed.push(task)
+      if (status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && task.delayedUntil > 0)) delayed.push(task)
       if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
       if (isFinal(status)) finished.push(task)
       if (status === 'dead-letter') this.deadLetters.add(task)
@@ -388,8 +389,10 @@ export class Tables {
     if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
     if (status === 'pending') this.ready.add(task)
     else if (status === 'scheduled' || status === 'waiting') this.delays.add(task)
-    else if (status === 'dead-letter') this.deadLetters.add(task)
-    else if (isFinal(status)) this.finished.add(task)
+    else if (status === 'dead-letter') {
+      this.deadLetters.add(task)
+      if (task.delayedUntil > 0) this.delays.add(task)
+    } else if (isFinal(status)) this.finished.add(task)
     else if (task.lease !== null && isHeld(task)) {
       this.leaseEnds.add(task)
       this.hold(task, task.lease)
@@ -403,8 +406,10 @@ export class Tables {
     if (task.extras.parking !== undefined) this.unlistKeys(task, task.extras.parking)
     if (status === 'pending') this.ready.remove(task)
     else if (status === 'scheduled' || status === 'waiting') this.delays.remove(task)
-    else if (status === 'dead-letter') this.deadLetters.remove(task)
-    else if (isFinal(status)) this.finished.remove(task)
+    else if (status === 'dead-letter') {
+      this.deadLetters.remove(task)
+      if (task.delayedUntil > 0) this.delays.remove(task)
+    } else if (isFinal(status)) this.finished.remove(task)
     else if (task.lease !== null && isHeld(task)) {
       this.leaseEnds.remove(task)
       this.letGo(task, task.lease)

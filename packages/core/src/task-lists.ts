@@ -58,6 +58,9 @@ export const cursorAfter = ({ status, priority, number }: TaskView): string =>
 /** The cursor of a page that begins with this task. */
 export const cursorAt = (task: TaskRecord): string => `${statuses.indexOf(task.status)}.${(rankOf(task) - 1).toString(36)}`
 
+/** The cursor of a page that begins beyond this rank of a status. */
+export const cursorBeyond = (status: Status, rank: number): string => `${statuses.indexOf(status)}.${rank.toString(36)}`
+
 const parseCursor = (cursor: string): { readonly status: number; readonly rank: number } | undefined => {
   const [status, rank] = cursor.split('.')
   const parsed = { status: Number(status), rank: Number.parseInt(rank ?? '', 36) }
@@ -73,6 +76,8 @@ const matches = (task: TaskRecord, filter: TaskFilter): boolean => {
   if (agent !== undefined && holderOf(task)?.agent !== agent) return false
   if (signature !== undefined && task.extras.signature !== signature) return false
   if (error !== undefined && task.extras.lastError?.toLowerCase().includes(error.toLowerCase()) !== true) return false
+  if (filter.escalated !== undefined && filter.escalated !== (task.extras.escalated !== undefined)) return false
+  if (filter.snoozed !== undefined && filter.snoozed !== (task.extras.snooze !== undefined)) return false
   if (text === undefined) return true
   const needle = text.toLowerCase()
   return [task.id, task.group.type, task.extras.ticketId, task.extras.lastError].some(

@@ -2,7 +2,7 @@
 import { type Attempt, attemptOf } from './attempts.js'
 import type { DeadLetterReason } from './events.js'
 import type { Settings } from './settings.js'
-import { isHeld, type Lease, type Parking, type TaskRecord } from './state.js'
+import { type Escalation, isHeld, type Lease, type Parking, type TaskRecord } from './state.js'
 import type { OnTimeout, Status } from './task.js'
 import { type ShownFields, shownInExtras, shownInGroup } from './task-fields.js'
 import { copierOf } from './unrolled.js'
@@ -38,6 +38,9 @@ export interface TaskView extends Attempt, ShownFields {
   /** How often it met a rate limit since the last requeue. */
   readonly rateLimits?: number
   readonly signature?: string
+  /** When a dead letter is sent back; and who escalated it. */
+  readonly snoozedUntil?: number
+  readonly escalated?: Escalation
   readonly deadLetteredAt?: number
   readonly deadLetterReason?: DeadLetterReason
   readonly enqueuedRevision: number
@@ -95,6 +98,8 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
     ...(extras.lastError === undefined ? {} : { lastError: extras.lastError }),
     ...(extras.rateLimits === undefined ? {} : { rateLimits: extras.rateLimits }),
     ...(extras.signature === undefined ? {} : { signature: extras.signature }),
+    ...(task.status === 'dead-letter' && extras.snooze !== undefined ? { snoozedUntil: task.delayedUntil } : {}),
+    ...(task.status === 'dead-letter' && extras.escalated !== undefined ? { escalated: extras.escalated } : {}),
     ...(task.status === 'dead-letter' && extras.deadLetter !== undefined
       ? { deadLetteredAt: extras.deadLetter.at, deadLetterReason: extras.deadLetter.reason }
       : {}),

@@ -166,6 +166,10 @@ const count = (event: QueueEvent, open: Open, totals: Counting): boolean => {
       totals.cancelled++
       endRun()
       return true
+    case 'Snoozed':
+    case 'Escalated':
+    case 'SnoozeLapsed':
+      return false
     case 'Discarded':
       totals.discarded++
       return true

@@ -4,6 +4,7 @@ import type { Plant } from '../plant.js'
 const core = 'packages/core/src/'
 const parks = ['test/core/park.test.ts']
 
+const redrives = ['test/core/redrive.test.ts']
 const limits = ['test/core/rate-limit.test.ts']
 
 export const outcomePlants: ReadonlyArray<Plant> = [
@@ -84,6 +85,56 @@ export const outcomePlants: ReadonlyArray<Plant> = [
     find: 'for (const { name, until } of slowdowns) loaded.slowDown(name, until)',
     replace: '',
     killedBy: ['test/properties/invariants.test.ts'],
+  },
+  // Reviews of dead letters.
+  {
+    title: 'a snoozed dead letter is sent back though another task has its key',
+    file: `${core}decide/tick.ts`,
+    find: 'const isTaken = keys.has(task.key) || holderOfKey(tables, task.key, at) !== undefined',
+    replace: 'const isTaken = false',
+    killedBy: redrives,
+  },
+  {
+    title: 'a redrive goes on when its breaker has opened again',
+    file: `${core}decide/redrive.ts`,
+    find: 'if (opened !== undefined) return draft.emit(stopped(at, opened))',
+    replace: '',
+    killedBy: redrives,
+  },
+  {
+    title: 'a redrive sends back to a type whose breaker is open',
+    file: `${core}decide/redrive.ts`,
+    find: "tables.breakers.get(type)?.state === 'open'",
+    replace: 'false',
+    killedBy: redrives,
+  },
+  {
+    title: 'a redrive takes what failed again, without end',
+    file: `${core}decide/redrive.ts`,
+    find: "cursorBeyond('dead-letter', redrive.after)",
+    replace: 'undefined',
+    killedBy: redrives,
+  },
+  {
+    title: 'a redrive makes up for the time in which the server was away',
+    file: `${core}decide/redrive.ts`,
+    find: 'Math.max(dueAt, at - 1_000)',
+    replace: 'dueAt',
+    killedBy: redrives,
+  },
+  {
+    title: 'a redrive knows no rate',
+    file: `${core}decide/redrive.ts`,
+    find: '    if (next > at) return\n',
+    replace: '',
+    killedBy: redrives,
+  },
+  {
+    title: 'an escalated dead letter keeps its mark when it is sent back',
+    file: `${core}evolve.ts`,
+    find: ', escalated: ',
+    replace: ', never: ',
+    killedBy: redrives,
   },
   // Parked tasks.
   {

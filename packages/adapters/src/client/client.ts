@@ -114,6 +114,19 @@ export interface DaybookClient {
     readonly discard: (id: string, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
     /** All that match, at most 1,000 in one call. */
     readonly retryAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Retried>
+    /** Sends it back at `until`, unless it is reviewed otherwise before. */
+    readonly snooze: (id: string, until: W.Time, review: W.Review, options?: CallOptions) => Promise<W.Snoozed>
+    readonly snoozeAll: (filter: W.DeadLetterFilter, until: W.Time, review: W.Review, options?: CallOptions) => Promise<W.Snoozed>
+    /** Marks it: a person has to decide. */
+    readonly escalate: (id: string, review: W.Review, options?: CallOptions) => Promise<W.Escalated>
+    readonly escalateAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Escalated>
+    /** How many match. */
+    readonly count: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<number>
+    /** Sends all that match back, so many a minute, until none is left or a breaker opens again. One at a time. */
+    readonly redrive: (filter: W.DeadLetterFilter, perMinute: number, review: W.Review, options?: CallOptions) => Promise<W.RedriveBegun>
+    /** The last redrive; `null` if there was none. */
+    readonly redriveStatus: (options?: CallOptions) => Promise<W.Redrive | null>
+    readonly stopRedrive: (reason: string, options?: CallOptions) => Promise<W.Redrive>
     /** All that match, at most 1,000 in one call. */
     readonly discardAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
   }
@@ -349,6 +362,15 @@ const queueClient = (
       retry: (id, body, options) => review('retry', id, body, options),
       discard: (id, body, options) => review('discard', id, body, options),
       retryAll: (filter, body, options) => post(`${base}/dead-letters/retry`, { filter, ...body }, options),
+      snooze: (id, until, body, options) => post(`${base}/dead-letters/${encodeURIComponent(id)}/snooze`, { ...body, until }, options, 'safe'),
+      snoozeAll: (filter, until, body, options) => post(`${base}/dead-letters/snooze`, { filter, ...body, until }, options, 'safe'),
+      escalate: (id, body, options) => post(`${base}/dead-letters/${encodeURIComponent(id)}/escalate`, body, options, 'safe'),
+      escalateAll: (filter, body, options) => post(`${base}/dead-letters/escalate`, { filter, ...body }, options, 'safe'),
+      count: async (filter, body, options) => (await post<{ readonly count: number }>(`${base}/dead-letters/retry`, { filter, ...body, dryRun: true }, options, 'safe')).count,
+      redrive: (filter, perMinute, body, options) => post(`${base}/dead-letters/retry`, { filter, ...body, perMinute }, options),
+      redriveStatus: async (options) => (await get<{ readonly redrive: W.Redrive | null }>(`${base}/dead-letters/redrive`, options)).redrive,
+      stopRedrive: async (reason, options) =>
+        (await json<{ readonly redrive: W.Redrive }>({ method: 'DELETE', path: `${base}/dead-letters/redrive${query({ reason })}` }, 'unsent', options)).redrive,
       discardAll: (filter, body, options) => post(`${base}/dead-letters/discard`, { filter, ...body }, options),
     },
     approvals: {

@@ -115,7 +115,13 @@ export interface TaskView extends TaskCommon {
   /** How often it met a rate limit, which is no failure. */
   readonly rateLimits?: number
   readonly signature?: string
-  readonly deadLetter?: { readonly at: string; readonly reason: string }
+  readonly deadLetter?: {
+    readonly at: string
+    readonly reason: string
+    /** When it is sent back, unless it is reviewed otherwise before. */
+    readonly snoozedUntil?: string
+    readonly escalated?: { readonly at: string; readonly reviewer: string; readonly reason: string }
+  }
   /** All reasons why it is not running. Only in the answer about a single task. */
   readonly reasons?: ReadonlyArray<Reason>
 }
@@ -334,6 +340,8 @@ export interface DeadLetterListFilter {
   readonly signature?: string
   /** Part of the error. */
   readonly error?: string
+  readonly escalated?: boolean
+  readonly snoozed?: boolean
   readonly limit?: number
   readonly cursor?: string
   readonly atLeast?: number
@@ -359,6 +367,29 @@ export interface Review {
 export interface Retried {
   readonly retried: ReadonlyArray<string>
 }
+export interface Snoozed {
+  readonly snoozed: ReadonlyArray<string>
+}
+export interface Escalated {
+  readonly escalated: ReadonlyArray<string>
+}
+/** Dead letters that are sent back one after the other. */
+export interface Redrive extends Review {
+  readonly filter: DeadLetterFilter
+  readonly perMinute: number
+  readonly startedAt: string
+  /** How many it has sent back. */
+  readonly retried: number
+  /** When the next is due; `null` when it has stopped. */
+  readonly nextAt: string | null
+  readonly stopped?: { readonly at: string; readonly cause: 'nothing-left' | 'breaker-opened' | 'by-hand'; readonly taskType?: string }
+}
+export interface RedriveBegun {
+  /** How many match. */
+  readonly count: number
+  readonly redrive: Redrive
+}
+
 export interface Discarded {
   readonly discarded: ReadonlyArray<string>
   readonly cancelled: ReadonlyArray<string>

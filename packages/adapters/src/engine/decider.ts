@@ -347,7 +347,7 @@ const isNew = (state: QueueState): boolean => {
 }
 
 /** The events with which a tick answers a timer. Those after each are its consequences. */
-const ofTimers: ReadonlySet<string> = new Set<EventType>(['ClaimExpired', 'TaskDue', 'ParkTimedOut', 'BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld'])
+const ofTimers: ReadonlySet<string> = new Set<EventType>(['ClaimExpired', 'TaskDue', 'ParkTimedOut', 'BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'Requeued', 'SnoozeLapsed', 'RedriveStopped', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld'])
 
 /** The first half of a tick's events, cut before an event of an expired timer, so that its consequences stay with it. */
 const firstHalf = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<QueueEvent> => {

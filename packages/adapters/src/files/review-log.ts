@@ -9,10 +9,15 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { QueueEngine } from '../engine/index.js'
 import { appendLines } from './atomic-write.js'
 
+/** The decisions, by their events. */
+const verdicts = { Requeued: 'retried', Discarded: 'discarded', Snoozed: 'snoozed', Escalated: 'escalated' } as const
+
 interface ReviewDecision {
   readonly revision: number
   readonly at: number
-  readonly verdict: 'retried' | 'discarded'
+  readonly verdict: (typeof verdicts)[keyof typeof verdicts]
+  /** Of a snooze: until when. */
+  readonly until?: number
   readonly task: string
   readonly reviewer: string
   readonly reason: string
@@ -77,9 +82,9 @@ export class ReviewLog {
 }
 
 const decisionOf = (event: QueueEvent, revision: number): ReviewDecision | undefined => {
-  if (event.type !== 'Requeued' && event.type !== 'Discarded') return undefined
+  if (event.type !== 'Requeued' && event.type !== 'Discarded' && event.type !== 'Snoozed' && event.type !== 'Escalated') return undefined
   const { task, reviewer, reason } = event.data
-  return { revision, at: event.at, verdict: event.type === 'Requeued' ? 'retried' : 'discarded', task, reviewer, reason }
+  return { revision, at: event.at, verdict: verdicts[event.type], task, reviewer, reason, ...(event.type === 'Snoozed' ? { until: event.data.until } : {}) }
 }
 
 // One decision is one line, even if its text has line breaks.
@@ -89,11 +94,12 @@ const oneLine = (text: string, max = 500): string => {
 }
 const sentence = (text: string): string => oneLine(text).replace(/[.!?…]?$/, (end) => end || '.')
 
-const lineOf = ({ revision, at, verdict, task, reviewer, reason }: ReviewDecision, known: ReviewedTask | undefined): string => {
+const lineOf = ({ revision, at, verdict, until, task, reviewer, reason }: ReviewDecision, known: ReviewedTask | undefined): string => {
   const time = new Date(at).toISOString()
   const type = known === undefined ? '' : ` (${known.type})`
   const error = known?.lastError === undefined ? '' : ` Last error: ${sentence(known.lastError)}`
-  return `- ${time} **${verdict}** ${oneLine(task)}${type} by ${oneLine(reviewer)}: ${sentence(reason || 'no reason given')}${error} [revision ${revision}]`
+  const end = until === undefined ? '' : ` until ${new Date(until).toISOString()}`
+  return `- ${time} **${verdict}**${end} ${oneLine(task)}${type} by ${oneLine(reviewer)}: ${sentence(reason || 'no reason given')}${error} [revision ${revision}]`
 }
 
 /** The revisions of the decisions in the file. */

@@ -1,5 +1,5 @@
 /** The server's answers as codecs. OpenAPI is made from them, and the tests check real answers against them. */
-import { haltCauses, OnTimeout, Phase, PriorityName, proposalCauses, Settings, type ShownField, shownFields, Status, taskFields } from '@daybook/core'
+import { DeadLetterFilter, haltCauses, OnTimeout, Phase, PriorityName, proposalCauses, Settings, type ShownField, shownFields, Status, taskFields } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
 import { problemCodes } from './problem.js'
@@ -121,7 +121,10 @@ export const TaskAnswer = t.intersection(
       /** How often it met a rate limit, which is no failure. */
       rateLimits: t.number,
       signature: t.string,
-      deadLetter: t.type({ at: Time, reason: t.string }),
+      deadLetter: t.intersection([
+        t.type({ at: Time, reason: t.string }),
+        t.partial({ snoozedUntil: Time, escalated: t.type({ at: Time, reviewer: t.string, reason: t.string }) }),
+      ]),
       /** Only in the answer about a single task. */
       reasons: t.readonlyArray(Reason),
     }),
@@ -226,7 +229,18 @@ export const OutcomesAnswer = t.type(
 export const CancelledAnswer = t.type({ cancelled: ids }, 'Cancelled')
 export const CancelledAllAnswer = t.type({ count: t.number, cancelled: ids, nextCursor: orNull(t.string), ...revision }, 'Cancelled all')
 
-export const RetriedAnswer = t.type({ retried: ids }, 'Retried')
+/** Dead letters that are sent back one after the other. `nextAt` is `null` when it has stopped. */
+const Redrive = t.intersection(
+  [
+    t.type({ filter: DeadLetterFilter, perMinute: t.number, reviewer: t.string, reason: t.string, startedAt: Time, retried: t.number, nextAt: orNull(Time) }),
+    t.partial({ stopped: t.intersection([t.type({ at: Time, cause: keys(['nothing-left', 'breaker-opened', 'by-hand']) }), t.partial({ taskType: t.string })]) }),
+  ],
+  'Redrive',
+)
+export const RedriveAnswer = t.type({ redrive: orNull(Redrive) }, 'Last redrive')
+export const RetriedAnswer = t.intersection([t.type({ retried: ids }), t.partial({ count: t.number, redrive: Redrive })], 'Retried')
+export const SnoozedAnswer = t.type({ snoozed: ids }, 'Snoozed')
+export const EscalatedAnswer = t.type({ escalated: ids }, 'Escalated')
 export const DiscardedAnswer = t.type({ discarded: ids, cancelled: ids }, 'Discarded')
 export const PatternsAnswer = t.type(
   {

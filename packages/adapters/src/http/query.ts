@@ -128,8 +128,11 @@ export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | 'atLeast'>
   }
 }
 
+/** `true` or `false`. */
+const Flag = t.keyof({ true: null, false: null }, 'true or false')
+
 export const deadLettersQuery = (pageMax: number) =>
-  t.partial({ type: TypePattern, signature: Name, error: Name, ...pageQuery(pageMax), ...atLeast }, 'query')
+  t.partial({ type: TypePattern, signature: Name, error: Name, escalated: Flag, snoozed: Flag, ...pageQuery(pageMax), ...atLeast }, 'query')
 export type DeadLettersQuery = t.TypeOf<ReturnType<typeof deadLettersQuery>>
 
 export const patternsQuery = t.partial({ type: TypePattern, signature: Name, error: Name, ...atLeast }, 'query')

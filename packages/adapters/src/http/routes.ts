@@ -150,8 +150,8 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
       body: input(w.ReviewBody), answers: { 200: a.DiscardedAnswer }, handle: deadLetters.discardOne,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/retry`, role: 'operator', summary: 'Sends all matching dead letters back to the queue, at most 1,000 per request.',
-      body: input(w.BulkReviewBody), answers: { 200: a.RetriedAnswer }, handle: deadLetters.retryMany,
+      method: 'POST', path: `${of}/dead-letters/retry`, role: 'operator', summary: 'Sends all matching dead letters back to the queue, at most 1,000 per request; with `perMinute` all of them, so many a minute, until none is left or a breaker opens. `dryRun` only counts.',
+      body: input(w.BulkRetryBody), answers: { 200: a.RetriedAnswer }, handle: deadLetters.retryMany,
     }),
     queueRoute({
       method: 'POST', path: `${of}/dead-letters/discard`, role: 'operator', summary: 'Discards all matching dead letters, at most 1,000 per request.',
@@ -174,6 +174,32 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
     queueRoute({
       method: 'POST', path: `${of}/approvals/{id}/refuse`, role: 'operator', summary: 'Decides against what waits: nothing is enqueued. A dead letter stays one.',
       body: input(w.ReasonBody), answers: { 200: a.RefusedAnswer }, handle: approvals.refuse,
+    }),
+
+    // ---------------------------------------------------------------- later, or at a steady rate
+    queueRoute({
+      method: 'GET', path: `${of}/dead-letters/redrive`, role: 'auditor', unused: 'empty', summary: 'The last redrive (`perMinute`), under way or stopped.',
+      query: view, answers: { 200: a.RedriveAnswer }, handle: deadLetters.redrive,
+    }),
+    queueRoute({
+      method: 'DELETE', path: `${of}/dead-letters/redrive`, role: 'operator', summary: 'Stops the redrive that is under way.',
+      query: input(q.reasonQuery, { root: 'query' }), answers: { 200: a.RedriveAnswer }, handle: deadLetters.stopRedrive,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/dead-letters/{id}/snooze`, role: 'operator', summary: 'Sends a dead letter back at `until`, unless it is reviewed otherwise before.',
+      body: input(w.SnoozeBody), answers: { 200: a.SnoozedAnswer }, handle: deadLetters.snoozeOne,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/dead-letters/snooze`, role: 'operator', summary: 'Sends all matching dead letters back at `until`, at most 1,000 per request.',
+      body: input(w.BulkSnoozeBody), answers: { 200: a.SnoozedAnswer }, handle: deadLetters.snoozeMany,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/dead-letters/{id}/escalate`, role: 'operator', summary: 'Marks a dead letter: a person has to decide.',
+      body: input(w.ReviewBody), answers: { 200: a.EscalatedAnswer }, handle: deadLetters.escalateOne,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/dead-letters/escalate`, role: 'operator', summary: 'Marks all matching dead letters, at most 1,000 per request.',
+      body: input(w.BulkReviewBody), answers: { 200: a.EscalatedAnswer }, handle: deadLetters.escalateMany,
     }),
 
     // ------------------------------------------------------------- breakers, settings, the queue

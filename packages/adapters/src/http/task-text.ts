@@ -45,13 +45,16 @@ const taskText = (view: TaskView, { content, progress, checkpoint, result, callb
     (skills.length === 0 ? '' : `,"requires":{"skills":${quoteAll(skills)}}`) +
     (deadLetterReason === undefined
       ? ''
-      : `,"deadLetter":{"at":${timeOrNull(view.deadLetteredAt)},"reason":"${deadLetterReason}"}`) +
+      : `,"deadLetter":{"at":${timeOrNull(view.deadLetteredAt)},"reason":"${deadLetterReason}"${maybeTime('snoozedUntil', view.snoozedUntil)}${escalatedText(view)}}`) +
     (progress === undefined ? '' : `,"progress":${progress}`) +
     (checkpoint === undefined ? '' : `,"checkpoint":${checkpoint}`) +
     (result === undefined ? '' : `,"result":${result}`) +
     '}'
   )
 }
+
+const escalatedText = ({ escalated }: TaskView): string =>
+  escalated === undefined ? '' : `,"escalated":{"at":"${isoOf(escalated.at)}","reviewer":${quote(escalated.reviewer)},"reason":${quote(escalated.reason)}}`
 
 const parkedText = ({ parked }: TaskView): string =>
   parked === undefined ? '' : `,"parked":{"callbackKey":${quote(parked.callbackKey)},"until":"${isoOf(parked.until)}","onTimeout":"${parked.onTimeout}"}`

@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, DeadLetterFilter, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
-import { reject, type Rejection } from '../rejections.js'
+import { invalid, reject, type Rejection } from '../rejections.js'
 import { holderOfKey } from '../retention.js'
 import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
@@ -53,8 +53,23 @@ export const decideDiscard = (command: CommandOf<'Discard'>, tables: Tables, { a
     }),
   )
 
+export const decideSnooze = (command: CommandOf<'Snooze'>, tables: Tables, { at }: Envelope): Decision => {
+  const { until, reviewer, reason } = command
+  if (until <= at) return E.left(invalid([{ path: 'until', message: 'must be in the future: to send it back now, retry it' }]))
+  return pipe(
+    chosen(command, tables, at),
+    E.map((tasks) => tasks.map(({ id: task }) => ({ type: 'Snoozed', at, data: { task, reviewer, reason, until } }))),
+  )
+}
+
+export const decideEscalate = (command: CommandOf<'Escalate'>, tables: Tables, { at }: Envelope): Decision =>
+  pipe(
+    chosen(command, tables, at),
+    E.map((tasks) => tasks.map(({ id: task }) => ({ type: 'Escalated', at, data: { task, reviewer: command.reviewer, reason: command.reason } }))),
+  )
+
 const chosen = (
-  command: CommandOf<'Retry'> | CommandOf<'Discard'>,
+  command: CommandOf<'Retry'> | CommandOf<'Discard'> | CommandOf<'Snooze'> | CommandOf<'Escalate'>,
   tables: Tables,
   at: number,
 ): E.Either<Rejection, ReadonlyArray<TaskRecord>> => {
@@ -85,7 +100,9 @@ export const deadLettersMatching = (
     if (filter.type !== undefined && !matchesType(filter.type, type)) continue
     for (const task of tasks) {
       if (found.length >= max) return found
-      if (error === undefined || task.extras.lastError?.toLowerCase().includes(error) === true) found.push(task)
+      if (error !== undefined && task.extras.lastError?.toLowerCase().includes(error) !== true) continue
+      if (filter.escalated !== undefined && filter.escalated !== (task.extras.escalated !== undefined)) continue
+      if (filter.snoozed === undefined || filter.snoozed === (task.extras.snooze !== undefined)) found.push(task)
     }
   }
   return found

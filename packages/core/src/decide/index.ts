@@ -12,7 +12,8 @@ import { decideRegisterAgent, decideTerminateAgent } from './agents.js'
 import { decideApprove, decideRefuse } from './approvals.js'
 import { decideCancel, decideCancelAll } from './cancel.js'
 import { decideClaim } from './claim.js'
-import { decideDiscard, decideRetry } from './dead-letters.js'
+import { decideDiscard, decideEscalate, decideRetry, decideSnooze } from './dead-letters.js'
+import { decideRedrive, decideStopRedrive } from './redrive.js'
 import { decideDeleteQueue } from './delete-queue.js'
 import { decideEnqueue, decideImport } from './enqueue.js'
 import { decideCallback, decidePark } from './park.js'
@@ -65,6 +66,14 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       return decideApprove(command, tables, envelope)
     case 'Refuse':
       return decideRefuse(command, tables, envelope)
+    case 'Snooze':
+      return decideSnooze(command, tables, envelope)
+    case 'Escalate':
+      return decideEscalate(command, tables, envelope)
+    case 'Redrive':
+      return decideRedrive(command, tables, envelope)
+    case 'StopRedrive':
+      return decideStopRedrive(command, tables, envelope)
     case 'OpenBreaker':
       return E.right([
         { type: 'BreakerOpened', at, data: { taskType: command.taskType, cause: 'manual', reason: command.reason } },

@@ -4,7 +4,10 @@ import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import type { Rejection } from '../rejections.js'
 import type { Tables } from '../tables.js'
+import { holderOfKey } from '../retention.js'
 import { Draft } from './draft.js'
+import { isUnderWay, redriveDue } from './redrive.js'
+import type { TaskRecord } from '../state.js'
 import { runSchedules } from './schedules.js'
 
 /** Maximum number of tasks in one tick. The others are due again at once. */
@@ -32,10 +35,13 @@ export const decideTick = (
     settled++
     draft.emit({ type: 'AgentResumed', at, data: { agent } })
   }
+  /** Of dead letters that are sent back. */
+  const keys = new Set<string>()
   for (const task of tables.delays) {
     if (task.delayedUntil > at || settled >= tickMax) break
     settled++
     if (task.status === 'waiting') draft.timeOut(task)
+    else if (task.status === 'dead-letter') endSnooze(draft, task, keys)
     else draft.emit({ type: 'TaskDue', at, data: { task: task.id } })
   }
   const endedBy = Math.min(at, leasesUntil ?? at)
@@ -44,6 +50,7 @@ export const decideTick = (
     settled++
     draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : 'lease-expired')
   }
+  redriveDue(draft, keys)
   runSchedules(draft)
   return E.right(draft.events)
 }
@@ -51,10 +58,20 @@ export const decideTick = (
 /** When the first lease ends, in milliseconds since 1970; `undefined` when there is none. */
 export const nextLeaseEnd = (tables: Tables): number | undefined => tables.leaseEnds.first()?.lease?.expiresAt
 
-/** When anything but a lease ends by itself next: a delay, a wait for a callback, of a breaker, of a schedule or after a rate limit. `undefined` for never. */
-export const nextOther = ({ delays, cooling, schedules, slowdowns, sleepers }: Tables): number | undefined => {
+/** When anything but a lease ends by itself next: a delay, a wait, a breaker's or a schedule's time, or the next of a redrive. `undefined` for never. */
+export const nextOther = ({ delays, cooling, schedules, slowdowns, sleepers, head: { redrive } }: Tables): number | undefined => {
   const limits = earliest(slowdowns.first()?.until, sleepers.first()?.until)
-  return earliest(delays.first()?.delayedUntil, earliest(cooling.first()?.halfOpenAt, earliest(schedules.nextDue(), limits)))
+  const other = isUnderWay(redrive) ? earliest(redrive.nextAt, limits) : limits
+  return earliest(delays.first()?.delayedUntil, earliest(cooling.first()?.halfOpenAt, earliest(schedules.nextDue(), other)))
+}
+
+/** A snoozed dead letter is sent back, unless another task has its key now. */
+const endSnooze = (draft: Draft, task: TaskRecord, keys: Set<string>): void => {
+  const { at, tables } = draft
+  const { reviewer = '', reason = '' } = task.extras.snooze ?? {}
+  const isTaken = keys.has(task.key) || holderOfKey(tables, task.key, at) !== undefined
+  keys.add(task.key)
+  draft.emit(isTaken ? { type: 'SnoozeLapsed', at, data: { task: task.id } } : { type: 'Requeued', at, data: { task: task.id, reviewer, reason } })
 }
 
 const earliest = (a: number | undefined, b: number | undefined): number | undefined => (a === undefined ? b : b === undefined ? a : Math.min(a, b))

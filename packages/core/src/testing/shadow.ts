@@ -40,6 +40,8 @@ export interface ShadowTask {
   signature: string | undefined
   deadLetter: { readonly at: number; readonly reason: string } | undefined
   rateLimits: number | undefined
+  snooze: { readonly until: number } | undefined
+  escalated: { readonly at: number; readonly reviewer: string; readonly reason: string } | undefined
   parked: { readonly callbackKey: string; readonly until: number; readonly onTimeout: 'fail' | 'requeue' } | undefined
   callback: { readonly key: string; readonly at: number; readonly revision: number } | undefined
 }
@@ -90,6 +92,8 @@ export class Shadow {
   readonly breakers = new Map<string, ShadowBreaker>()
   readonly schedules = new ShadowSchedules()
   agents: Array<ShadowAgent> = []
+  /** The redrive that is under way. */
+  redrive: { nextAt: number } | undefined
   /** Types that wait after a rate limit, and agents that sleep. */
   readonly slowdowns = new Map<string, number>()
   readonly sleepers = new Map<string, number>()
@@ -432,7 +436,25 @@ export class Shadow {
         task.deadLetter = { at: event.at, reason: event.data.reason }
         return this.countFailure(task, 'dead-letter')
       case 'Requeued':
-        Object.assign(task, { stage: 'waiting', retries: 0, attempts: 0, barred: [], failers: [], delayedUntil: 0, rateLimits: undefined })
+        Object.assign(task, { stage: 'waiting', retries: 0, attempts: 0, barred: [], failers: [], delayedUntil: 0, rateLimits: undefined, snooze: undefined, escalated: undefined })
+        return
+      case 'Snoozed':
+        task.snooze = { until: event.data.until }
+        return
+      case 'SnoozeLapsed':
+        task.snooze = undefined
+        return
+      case 'Escalated':
+        task.escalated = { at: event.at, reviewer: event.data.reviewer, reason: event.data.reason }
+        return
+      case 'RedriveStarted':
+        this.redrive = { nextAt: event.at }
+        return
+      case 'RedriveAdvanced':
+        if (this.redrive !== undefined) this.redrive.nextAt = event.data.nextAt
+        return
+      case 'RedriveStopped':
+        this.redrive = undefined
         return
       case 'Discarded':
       case 'Cancelled':
@@ -454,6 +476,7 @@ export class Shadow {
         this.agents = []
         this.slowdowns.clear()
         this.sleepers.clear()
+        this.redrive = undefined
         this.settings = settingsDefault
         this.paused = null
         this.deleted = event.data.reason
@@ -505,6 +528,8 @@ export class Shadow {
       lastError: history?.lastError?.slice(0, 1_000),
       signature: undefined,
       rateLimits: undefined,
+      snooze: undefined,
+      escalated: undefined,
       parked: undefined,
       callback: undefined,
       deadLetter: history?.status === 'dead-letter' ? { at: event.at, reason: 'imported' } : undefined,

@@ -63,6 +63,8 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
     lastError: task.lastError,
     signature: task.signature,
     rateLimits: task.rateLimits,
+    snoozedUntil: status === 'dead-letter' ? task.snooze?.until : undefined,
+    escalated: status === 'dead-letter' ? task.escalated : undefined,
     deadLetteredAt: dead?.at,
     deadLetterReason: dead?.reason,
     checkpointRevision: task.checkpointRevision,

@@ -6,8 +6,8 @@ import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import { resolveSignature, shortSignatures } from '../signatures.js'
 import { taskColumns, taskRow } from '../task-table.js'
-import { clean, clock, plural, since } from '../text.js'
-import { defined, positive } from '../values.js'
+import { clean, clock, plural, since, until as untilText } from '../text.js'
+import { defined, positive, time } from '../values.js'
 import { defaultReviewer } from '../who.js'
 import { showTask } from './show.js'
 
@@ -89,9 +89,14 @@ interface ReviewOptions {
   readonly signature?: string
   readonly error?: string
   readonly all?: boolean
+  readonly until?: string
+  readonly perMinute?: number
+  readonly dryRun?: boolean
 }
 
-const review = (cli: Cli, verb: 'retry' | 'discard', description: string, ...shown: ReadonlyArray<string>): Command =>
+type Verb = 'retry' | 'discard' | 'snooze' | 'escalate' | 'redrive'
+
+const review = (cli: Cli, verb: Verb, description: string, ...shown: ReadonlyArray<string>): Command =>
   new Command(verb)
     .description(description)
     .argument('[id]', 'one: its id, or #number')
@@ -107,7 +112,7 @@ const review = (cli: Cli, verb: 'retry' | 'discard', description: string, ...sho
 /** The server's limit for one filter. */
 const reviewMax = 1_000
 
-const decide = async ({ io, printer, client }: Session, verb: 'retry' | 'discard', options: ReviewOptions, id: string | undefined): Promise<Ending> => {
+const decide = async ({ io, printer, client }: Session, verb: Verb, options: ReviewOptions, id: string | undefined): Promise<Ending> => {
   const { type, error, all } = options
   const isFiltered = all === true || [type, options.signature, error].some((part) => part !== undefined)
   if (id === undefined && !isFiltered) throw new UsageError(`name one dead letter, or say which: --type, --signature, --error, or --all`)
@@ -120,6 +125,29 @@ const decide = async ({ io, printer, client }: Session, verb: 'retry' | 'discard
     if (ids.length === 0) return printer.line('no dead letter fits: daybook dlq list shows what there is')
     printer.line(`${plural(ids.length, 'dead letter')} ${what}: ${clean(ids.join(', '), 500)}`)
     if (ids.length >= reviewMax) printer.line('there may be more: run it again')
+  }
+  if (verb === 'snooze') {
+    const { until = '' } = options
+    const answer = id === undefined ? await deadLetters.snoozeAll(filter, until, said) : await deadLetters.snooze(id, until, said)
+    printer.answer(answer, () => tellOf(answer.snoozed, `to be sent back ${untilText(until)}`))
+    return answer.snoozed.length === 0 ? exitCodes.refused : exitCodes.done
+  }
+  if (verb === 'escalate') {
+    const answer = id === undefined ? await deadLetters.escalateAll(filter, said) : await deadLetters.escalate(id, said)
+    printer.answer(answer, () => tellOf(answer.escalated, 'escalated'))
+    return answer.escalated.length === 0 ? exitCodes.refused : exitCodes.done
+  }
+  if (verb === 'redrive') {
+    const { perMinute } = options
+    if (id !== undefined || perMinute === undefined) throw new UsageError('a redrive takes a filter and --per-minute')
+    if (options.dryRun === true) {
+      const count = await deadLetters.count(filter, said)
+      printer.answer({ count }, () => printer.line(`${plural(count, 'dead letter')} would be sent back, which takes ${Math.ceil(count / perMinute)} min`))
+      return exitCodes.done
+    }
+    const begun = await deadLetters.redrive(filter, perMinute, said)
+    printer.answer(begun, () => printer.line(`sending ${plural(begun.count, 'dead letter')} back, ${perMinute} a minute; daybook dlq redrive-status shows how far it is`))
+    return exitCodes.done
   }
   if (verb === 'retry') {
     const answer = id === undefined ? await deadLetters.retryAll(filter, said) : await deadLetters.retry(id, said)
@@ -134,6 +162,22 @@ const decide = async ({ io, printer, client }: Session, verb: 'retry' | 'discard
   return answer.discarded.length === 0 ? exitCodes.refused : exitCodes.done
 }
 
+const redriveStatus = (cli: Cli): Command =>
+  new Command('redrive-status')
+    .description('how far the last redrive is')
+    .option('--stop', 'stop it')
+    .option('--reason <text>', 'why it is stopped', 'stopped on the command line')
+    .addHelpText('after', examples('daybook dlq redrive-status', 'daybook dlq redrive-status --stop --reason "they fail again"'))
+    .action(cli.connected<{ readonly stop?: boolean; readonly reason: string }>(async ({ printer, client }, { stop, reason }) => {
+      const redrive = stop === true ? await client.deadLetters.stopRedrive(reason) : await client.deadLetters.redriveStatus()
+      printer.answer({ redrive }, () => {
+        if (redrive === null) return printer.line('there was no redrive yet')
+        const { retried, perMinute, reviewer, stopped, nextAt } = redrive
+        const state = stopped === undefined ? `under way, the next ${untilText(nextAt ?? undefined)}` : `stopped ${since(stopped.at)}: ${stopped.cause}${stopped.taskType === undefined ? '' : ` (${clean(stopped.taskType)})`}`
+        printer.line(`${plural(retried, 'dead letter')} sent back, ${perMinute} a minute, by ${clean(reviewer)}; ${state}`)
+      })
+    }))
+
 export const dlqCommand = (cli: Cli): Command =>
   new Command('dlq')
     .description('dead letters: what the queue has given up, for people to decide on')
@@ -143,5 +187,15 @@ export const dlqCommand = (cli: Cli): Command =>
     .addCommand(review(cli, 'retry', 'send dead letters back to the queue, their retries reset',
       'daybook dlq retry M1-001 --reason "the disk has room again"',
       "daybook dlq retry --type 'eng-*' --error ENOSPC --reason \"the disk has room again\""))
+    .addCommand(review(cli, 'snooze', 'send dead letters back later, unless they are reviewed otherwise before',
+      'daybook dlq snooze M1-001 --until +2h --reason "the supplier is down until noon"',
+      "daybook dlq snooze --type 'eng-*' --until 2026-02-01T06:00:00Z --reason \"after the move\"").requiredOption('--until <when>', 'a time such as 2026-02-01T06:00:00Z, or +15m', time))
+    .addCommand(review(cli, 'escalate', 'mark dead letters that a person has to decide on',
+      'daybook dlq escalate M1-001 --reason "the customer has to say which address"'))
+    .addCommand(review(cli, 'redrive', 'send dead letters back at a steady rate, until none is left or a breaker opens again',
+      "daybook dlq redrive --type 'eng-*' --per-minute 30 --dry-run --reason \"how many\"",
+      "daybook dlq redrive --type 'eng-*' --per-minute 30 --reason \"the disk has room again\"")
+      .requiredOption('--per-minute <n>', 'so many a minute', positive).option('--dry-run', 'only say how many'))
+    .addCommand(redriveStatus(cli))
     .addCommand(review(cli, 'discard', 'throw dead letters away, and cancel what depends on them',
       'daybook dlq discard M1-001 --reason "not wanted any more"'))

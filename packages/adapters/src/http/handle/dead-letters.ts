@@ -1,10 +1,12 @@
 /** The review of dead letters (LK-11). */
-import { type DeadLetterFilter, deadLetterPatterns } from '@daybook/core'
-import type { PatternsQuery } from '../query.js'
+import { countDeadLetters, type DeadLetterFilter, deadLetterPatterns, type Redrive, redriveOf } from '@daybook/core'
+import type { PatternsQuery, ReasonQuery } from '../query.js'
+import * as E from 'fp-ts/lib/Either.js'
+import { problemOf } from '../problem.js'
 import { type Handled, type QueueCall, replyWith } from '../route.js'
 import { quoteAll } from '../text.js'
-import { isoOf } from '../time.js'
-import type { BulkReviewBody, ReviewBody } from '../wire.js'
+import { isoOf, millisecondsOf } from '../time.js'
+import type { BulkRetryBody, BulkReviewBody, BulkSnoozeBody, ReviewBody, SnoozeBody } from '../wire.js'
 
 export const patterns = async ({ queue, query }: QueueCall<unknown, PatternsQuery>): Promise<Handled> => {
   const { type, signature, error } = query
@@ -33,8 +35,46 @@ export const retryOne = async (call: QueueCall<ReviewBody>): Promise<Handled> =>
 export const discardOne = async (call: QueueCall<ReviewBody>): Promise<Handled> =>
   replyWith(await call.queue.submit({ type: 'Discard', ...one(call) }, call.caller), discardedText)
 
-export const retryMany = async ({ queue, body, caller }: QueueCall<BulkReviewBody>): Promise<Handled> =>
-  replyWith(await queue.submit({ type: 'Retry', ...body }, caller), retriedText)
+const shownRedrive = ({ startedAt, nextAt, stopped, after: _, epochs: __, ...redrive }: Redrive): object => ({
+  ...redrive,
+  startedAt: isoOf(startedAt),
+  nextAt: nextAt === 0 ? null : isoOf(nextAt),
+  ...(stopped === undefined ? {} : { stopped: { ...stopped, at: isoOf(stopped.at) } }),
+})
+
+export const retryMany = async ({ queue, body, caller }: QueueCall<BulkRetryBody>): Promise<Handled> => {
+  const { perMinute, dryRun = false, ...command } = body
+  const count = (state: Parameters<typeof countDeadLetters>[0]): number => countDeadLetters(state, command.filter)
+  if (dryRun) return replyWith(await queue.read(count), (found) => JSON.stringify({ retried: [], count: found }))
+  if (perMinute === undefined) return replyWith(await queue.submit({ type: 'Retry', ...command }, caller), retriedText)
+  const found = await queue.read(count)
+  if (E.isLeft(found)) return E.left(problemOf(found.left))
+  return replyWith(await queue.submit({ type: 'Redrive', ...command, perMinute }, caller), (redrive) =>
+    JSON.stringify({ retried: [], count: found.right.value, redrive: shownRedrive(redrive) }),
+  )
+}
+
+const redriveText = (redrive: Redrive | null): string => JSON.stringify({ redrive: redrive === null ? null : shownRedrive(redrive) })
+
+export const redrive = async ({ queue }: QueueCall): Promise<Handled> => replyWith(await queue.read(redriveOf), redriveText)
+
+export const stopRedrive = async ({ queue, query, caller }: QueueCall<unknown, ReasonQuery>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'StopRedrive', reviewer: caller.actor, reason: query.reason ?? 'stopped by an operator' }, caller), redriveText)
+
+const snoozedText = (reply: { readonly snoozed: ReadonlyArray<string> }): string => `{"snoozed":${quoteAll(reply.snoozed)}}`
+const escalatedText = (reply: { readonly escalated: ReadonlyArray<string> }): string => `{"escalated":${quoteAll(reply.escalated)}}`
+
+export const snoozeOne = async (call: QueueCall<SnoozeBody>): Promise<Handled> =>
+  replyWith(await call.queue.submit({ type: 'Snooze', ...one(call), until: millisecondsOf(call.body.until) }, call.caller), snoozedText)
+
+export const snoozeMany = async ({ queue, body, caller }: QueueCall<BulkSnoozeBody>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'Snooze', ...body, until: millisecondsOf(body.until) }, caller), snoozedText)
+
+export const escalateOne = async (call: QueueCall<ReviewBody>): Promise<Handled> =>
+  replyWith(await call.queue.submit({ type: 'Escalate', ...one(call) }, call.caller), escalatedText)
+
+export const escalateMany = async ({ queue, body, caller }: QueueCall<BulkReviewBody>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'Escalate', ...body }, caller), escalatedText)
 
 export const discardMany = async ({ queue, body, caller }: QueueCall<BulkReviewBody>): Promise<Handled> =>
   replyWith(await queue.submit({ type: 'Discard', ...body }, caller), discardedText)

@@ -216,12 +216,14 @@ export const getTasks = ({ queue, query, limits }: QueueCall<unknown, TasksQuery
   pageOfTasks(queue, filterOf(query), query, limits)
 
 export const getDeadLetters = ({ queue, query, limits }: QueueCall<unknown, DeadLettersQuery>): Promise<Handled> => {
-  const { type, signature, error } = query
+  const { type, signature, error, escalated, snoozed } = query
   const filter = {
     statuses: ['dead-letter'] as const,
     ...(type === undefined ? {} : { type }),
     ...(signature === undefined ? {} : { signature }),
     ...(error === undefined ? {} : { error }),
+    ...(escalated === undefined ? {} : { escalated: escalated === 'true' }),
+    ...(snoozed === undefined ? {} : { snoozed: snoozed === 'true' }),
   }
   return pageOfTasks(queue, filter, query, limits)
 }

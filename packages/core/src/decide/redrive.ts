@@ -1,0 +1,53 @@
+/** Sends dead letters back at a steady rate, until none is left, a breaker opens again, or a reviewer stops it (LK-11). */
+import * as E from 'fp-ts/lib/Either.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { reject, type Rejection } from '../rejections.js'
+import { holderOfKey } from '../retention.js'
+import { toInstant } from '../scalars.js'
+import type { Redrive } from '../state.js'
+import type { Tables } from '../tables.js'
+import { cursorBeyond, tasksMatching } from '../task-lists.js'
+import type { Draft } from './draft.js'
+
+type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
+
+export const isUnderWay = (redrive: Redrive | null): redrive is Redrive => redrive !== null && redrive.nextAt > 0
+
+export const decideRedrive = ({ filter, perMinute, reviewer, reason }: CommandOf<'Redrive'>, { head, queue }: Tables, { at }: Envelope): Decision =>
+  isUnderWay(head.redrive)
+    ? E.left(reject('conflict', `queue ${queue} has a redrive under way, by ${head.redrive.reviewer}: stop it first, or wait for its end`))
+    : E.right([{ type: 'RedriveStarted', at, data: { filter, perMinute, reviewer, reason } }])
+
+export const decideStopRedrive = ({ reviewer, reason }: CommandOf<'StopRedrive'>, { head, queue }: Tables, { at }: Envelope): Decision =>
+  isUnderWay(head.redrive)
+    ? E.right([{ type: 'RedriveStopped', at, data: { cause: 'by-hand', reviewer, reason } }])
+    : E.left(reject('not-found', `queue ${queue} has no redrive under way`))
+
+/** The dead letters that are due now. `keys`: those that other tasks get back with this command. */
+export const redriveDue = (draft: Draft, keys: Set<string>): void => {
+  const { tables, at } = draft
+  const { redrive } = tables.head
+  if (!isUnderWay(redrive) || redrive.nextAt > at) return
+  const opened = Object.entries(redrive.epochs).find(([type, epoch]) => (tables.breakers.get(type)?.epoch ?? 0) > epoch)?.[0]
+  if (opened !== undefined) return draft.emit(stopped(at, opened))
+  const { filter, reviewer, reason, perMinute, startedAt } = redrive
+  const left = tasksMatching(tables, { ...filter, statuses: ['dead-letter'] }, cursorBeyond('dead-letter', redrive.after), at)
+  let next = redrive.nextAt
+  for (const task of left) {
+    if ((task.extras.deadLetter?.at ?? 0) > startedAt || keys.has(task.key) || holderOfKey(tables, task.key, at) !== undefined) continue
+    const { type } = task.group
+    if (tables.breakers.get(type)?.state === 'open') return draft.emit(stopped(at, type))
+    keys.add(task.key)
+    next = afterThis(next, perMinute, at)
+    draft.emit({ type: 'Requeued', at, data: { task: task.id, reviewer, reason } })
+    draft.emit({ type: 'RedriveAdvanced', at, data: { task: task.id, nextAt: toInstant(next) } })
+    if (next > at) return
+  }
+  draft.emit({ type: 'RedriveStopped', at, data: { cause: 'nothing-left' } })
+}
+
+/** What it missed, because the server was away, it does not make up for, except for the last second. */
+const afterThis = (dueAt: number, perMinute: number, at: number): number => Math.max(dueAt, at - 1_000) + Math.ceil(60_000 / perMinute)
+
+const stopped = (at: number, taskType: string): QueueEvent => ({ type: 'RedriveStopped', at, data: { cause: 'breaker-opened', taskType } })

@@ -1,0 +1,51 @@
+/** What reviewers decide about dead letters, apart from sending them back or discarding them at once (LK-11). */
+import type { EventOf } from '../events.js'
+import { rankOf } from '../state.js'
+import type { Tables } from '../tables.js'
+import type { Status } from '../task.js'
+import { on } from './change.js'
+
+const isDead = (status: Status): boolean => status === 'dead-letter'
+
+export const snoozed = (tables: Tables, { data: { task: id, until, reviewer, reason } }: EventOf<'Snoozed'>): void =>
+  on(tables, id, isDead, (task) => {
+    task.delayedUntil = until
+    task.extras = { ...task.extras, snooze: { reviewer, reason } }
+  })
+
+export const snoozeLapsed = (tables: Tables, { data }: EventOf<'SnoozeLapsed'>): void =>
+  on(tables, data.task, isDead, (task) => {
+    const { snooze: _, ...kept } = task.extras
+    task.delayedUntil = 0
+    task.extras = kept
+  })
+
+export const escalated = (tables: Tables, { at, data: { task: id, reviewer, reason } }: EventOf<'Escalated'>): void =>
+  on(tables, id, isDead, (task) => {
+    task.extras = { ...task.extras, escalated: { at, reviewer, reason } }
+  })
+
+export const redriveStarted = ({ head }: Tables, { at, data }: EventOf<'RedriveStarted'>): void => {
+  if ((head.redrive?.nextAt ?? 0) > 0) head.misfits++
+  else head.redrive = { ...data, startedAt: at, retried: 0, nextAt: at, after: -1, epochs: {} }
+}
+
+export const redriveStopped = ({ head }: Tables, { at, data: { cause, taskType } }: EventOf<'RedriveStopped'>): void => {
+  if (head.redrive === null || head.redrive.nextAt === 0) head.misfits++
+  else head.redrive = { ...head.redrive, nextAt: 0, stopped: { at, cause, ...(taskType === undefined ? {} : { taskType }) } }
+}
+
+export const redriveAdvanced = (tables: Tables, { data: { task: id, nextAt } }: EventOf<'RedriveAdvanced'>): void => {
+  const { head, breakers, byId } = tables
+  const { redrive } = head
+  const task = byId.get(id)
+  if (redrive === null || redrive.nextAt === 0 || task === undefined) {
+    head.misfits++
+    return
+  }
+  // It is one of the task's events.
+  tables.update(task, () => undefined, head.revision)
+  const { type } = task.group
+  const epochs = Object.hasOwn(redrive.epochs, type) ? redrive.epochs : Object.fromEntries([...Object.entries(redrive.epochs), [type, breakers.get(type)?.epoch ?? 0]])
+  head.redrive = { ...redrive, retried: redrive.retried + 1, after: rankOf(task), nextAt, epochs }
+}
