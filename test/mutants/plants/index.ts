@@ -8,6 +8,7 @@ import { eventStoreDbPlants } from './eventstoredb.js'
 import { explainPlants } from './explain.js'
 import { fieldPlants } from './fields.js'
 import { loopPlants } from './loops.js'
+import { memoryBankPlants } from './memory-bank.js'
 import { memoryPlants } from './memory.js'
 import { outcomePlants } from './outcomes.js'
 import { readyPlants } from './ready.js'
@@ -35,6 +36,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...sqlitePlants,
   ...eventStoreDbPlants,
   ...memoryPlants,
+  ...memoryBankPlants,
   ...snapshotPlants,
   ...clientPlants,
   ...workerPlants,

@@ -17,6 +17,7 @@ import { historyCommand } from './commands/history.js'
 import { importCommand } from './commands/import.js'
 import { listCommand } from './commands/list.js'
 import { callbackCommand, parkCommand } from './commands/park.js'
+import { memoryCommand } from './commands/memory.js'
 import { pauseCommand, resumeCommand } from './commands/pause.js'
 import { queuesCommand } from './commands/queues.js'
 import { resultCommand } from './commands/result.js'
@@ -36,7 +37,7 @@ const commands = [
   enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, cancelCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   parkCommand, callbackCommand,
-  dlqCommand, approvalsCommand, breakersCommand, agentsCommand,
+  dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand,
   queuesCommand, settingsCommand, pauseCommand, resumeCommand, schedulesCommand,
   importCommand, exportCommand, doctorCommand,
 ]

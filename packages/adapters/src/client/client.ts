@@ -130,6 +130,8 @@ export interface DaybookClient {
     /** All that match, at most 1,000 in one call. */
     readonly discardAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
   }
+  /** What is remembered: of a ticket, and what fits the words of `q` best; without both, the newest. */
+  readonly memories: (filter?: { readonly q?: string; readonly ticketId?: string; readonly limit?: number }, options?: CallOptions) => Promise<ReadonlyArray<W.Memory>>
   readonly approvals: Approvals
   readonly breakers: {
     /** By task type. */
@@ -373,6 +375,7 @@ const queueClient = (
         (await json<{ readonly redrive: W.Redrive }>({ method: 'DELETE', path: `${base}/dead-letters/redrive${query({ reason })}` }, 'unsent', options)).redrive,
       discardAll: (filter, body, options) => post(`${base}/dead-letters/discard`, { filter, ...body }, options),
     },
+    memories: async (filter = {}, options) => (await get<{ readonly memories: ReadonlyArray<W.Memory> }>(`${base}/memories${query(filter)}`, options)).memories,
     approvals: {
       list: async (options) => (await get<{ readonly approvals: ReadonlyArray<Approval> }>(`${base}/approvals`, options)).approvals,
       get: (id, options) => get(`${base}/approvals/${encodeURIComponent(id)}`, options),

@@ -16,6 +16,7 @@ import type {
   Status,
   TimeField,
 } from '@daybook/core'
+import type { Memory as BankMemory } from '../memory-bank/index.js'
 import type { SentFields } from '../sent-fields.js'
 import type { DaybookError } from './errors.js'
 import type { Reason } from './explanation.js'
@@ -238,7 +239,12 @@ export interface Claim {
   readonly checkpoint?: Json
   /** The callback for which a former holder parked the task. */
   readonly callback?: Callback
+  /** What was found in earlier tasks of the ticket, or in similar ones. */
+  readonly memories?: ReadonlyArray<Memory>
 }
+
+/** What is remembered of an earlier task. An outside memory may leave members out. */
+export type Memory = Partial<BankMemory>
 
 /** A callback that a task got; `payload` is `null` if it had none. */
 export interface Callback {

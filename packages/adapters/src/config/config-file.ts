@@ -15,11 +15,13 @@ export interface ConfigFile {
   readonly pastUnreadable?: string
   /** Seconds, or `off`. */
   readonly clockJump?: string
+  /** As it stands in the file: see `memory-choice.ts`. */
+  readonly memory?: unknown
   readonly defaults?: SettingsPatch
 }
 
 const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'pastUnreadable', 'clockJump'] as const
-const known: ReadonlyArray<string> = [...texts, 'defaults', 'breakers']
+const known: ReadonlyArray<string> = [...texts, 'memory', 'defaults', 'breakers']
 
 /**
  * `defaults:` is a settings patch for new queues. `breakers:` is the part of it that people often keep in a file of
@@ -35,7 +37,7 @@ export const readConfigFile = (text: string, name: string): E.Either<Problems, C
   const problems: Array<string> = Object.keys(value)
     .filter((key) => !known.includes(key))
     .map((key) => `${name}: ${key} is not known here; known: ${known.join(', ')}`)
-  const said: Record<string, string> = {}
+  const said: Record<string, unknown> = value.memory === undefined ? {} : { memory: value.memory }
   for (const key of texts) {
     const given = value[key]
     // YAML reads an unquoted `off` as text, but `port: 80` as a number.

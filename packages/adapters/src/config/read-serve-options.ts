@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { type ConfigFile, readConfigFile } from './config-file.js'
+import { readMemory } from './memory-choice.js'
 import { dataDirDefault, hostDefault, portDefault, type ServeOptions } from './serve-options.js'
 import type { Problems } from './settings-file.js'
 import { readStore } from './store-choice.js'
@@ -49,7 +50,9 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   const clockJumpText = flags.clockJump ?? variable('DAYBOOK_CLOCK_JUMP') ?? said.clockJump
   const clockJumpMs = clockJumpText === undefined ? undefined : readClockJump(clockJumpText)
   if (Number.isNaN(clockJumpMs)) problems.push(`clock-jump ${JSON.stringify(clockJumpText)} is neither a number of seconds from ${clockJumpSecondsMin} on, nor "off"`)
-  if (E.isLeft(store) || problems.length > 0) return E.left(problems)
+  const memory = readMemory(said.memory, variable('DAYBOOK_MEMORY_TOKEN'), flags.config ?? 'config')
+  if (E.isLeft(memory)) problems.push(...memory.left)
+  if (E.isLeft(store) || E.isLeft(memory) || problems.length > 0) return E.left(problems)
 
   const token = variable('DAYBOOK_TOKEN')
   const queueFiles = flags.queueFiles ?? said.queueFiles
@@ -58,6 +61,7 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     port,
     dataDir,
     store: store.right,
+    ...(said.memory === undefined || said.memory === null ? {} : { memory: memory.right }),
     auth: auth === 'off' ? 'off' : 'tokens',
     ...(token === undefined ? {} : { token }),
     ...(queueFiles === undefined ? {} : { queueFilesDir: resolve(queueFiles) }),

@@ -18,9 +18,19 @@ export interface ServeOptions {
   readonly pastUnreadable?: Readonly<Record<string, number>>
   /** How far the clock may jump ahead before commands are refused, in milliseconds; `Infinity` for no bound. Default 300,000. */
   readonly clockJumpMs?: number
+  /** Default: an SQLite file in the data folder, made with the first memory. */
+  readonly memory?: MemoryChoice
   /** Settings of new queues that differ from Daybook's own. */
   readonly defaults?: SettingsPatch
 }
+
+/** Where completions with discoveries or errors are remembered (TQM-MEM-001). */
+export type MemoryChoice =
+  /** A file in the data folder. */
+  | { readonly kind: 'sqlite'; readonly recallMs: number; readonly limit: number }
+  /** A server that answers as docs/memory.md says. `token` is sent as a bearer token. */
+  | { readonly kind: 'http'; readonly url: string; readonly token?: string; readonly timeoutMs: number; readonly recallMs: number; readonly limit: number }
+  | { readonly kind: 'off' }
 
 export type StoreChoice =
   /** Other servers may open a `shared` file as well. */
@@ -29,6 +39,7 @@ export type StoreChoice =
   | { readonly kind: 'eventstoredb'; readonly url: string }
   | { readonly kind: 'memory' }
 
+export const memoryDefault = { kind: 'sqlite', recallMs: 50, limit: 5 } as const satisfies MemoryChoice
 export const hostDefault = '127.0.0.1'
 export const portDefault = 7878
 export const dataDirDefault = 'daybook-data'

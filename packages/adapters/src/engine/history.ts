@@ -16,7 +16,7 @@ export const historyOf = async (
   if (E.isLeft(last)) return last
   const { value, revision } = last.right
   if (value === undefined) return E.right({ value: undefined, revision })
-  return E.right({ value: await chainBehind(store, streamOf(engine.name), value), revision })
+  return E.right({ value: await eventsBehind(store, streamOf(engine.name), value), revision })
 }
 
 export interface Searched {
@@ -39,7 +39,7 @@ export const searchHistory = async (store: EventStore, queue: string, task: stri
       lowest = event.revision
       // The text search rules out most events. The rest are parsed, because a payload may contain the same text.
       if (!event.data.includes(mark) || parseObject(event.data)?.task !== task) continue
-      return { events: await chainBehind(store, stream, event.revision), next: undefined }
+      return { events: await eventsBehind(store, stream, event.revision), next: undefined }
     }
   }
   return { events: [], next: lowest > 0 && lowest <= from ? lowest - 1 : undefined }
@@ -52,7 +52,7 @@ const nearMax = 64
  * The chain that ends at this revision, oldest first. Events that are close together, such as heartbeats, are read
  * many at a time; one that is far away is read alone.
  */
-const chainBehind = async (store: EventStore, stream: string, last: number): Promise<ReadonlyArray<RecordedEvent>> => {
+export const eventsBehind = async (store: EventStore, stream: string, last: number): Promise<ReadonlyArray<RecordedEvent>> => {
   const chain: Array<RecordedEvent> = []
   let near = new Map<number, RecordedEvent>()
   let isNear = false

@@ -159,14 +159,38 @@ export const LeaseAnswer = t.type({ token: t.number, expiresAt: Time }, 'Lease')
 /** An agent that does not trust its clock measures the lease from when it sent the claim: it ends `waitedSeconds` + `seconds` later. */
 const ClaimedLease = t.type({ token: t.number, expiresAt: Time, seconds: t.number, waitedSeconds: t.number }, 'ClaimedLease')
 /** `reason`: why there are no claims, although tasks are ready that match. */
+/** What is remembered of an earlier task. An outside memory may add members, or leave some out. */
+const Memory = t.intersection(
+  [
+    t.type({}),
+    t.partial({
+      id: t.string,
+      queue: t.string,
+      task: t.string,
+      type: t.string,
+      phase: t.string,
+      ticketId: t.string,
+      at: t.string,
+      goal: t.string,
+      summary: t.string,
+      files: ids,
+      discoveries: t.readonlyArray(AnyJson),
+      errors: ids,
+    }),
+  ],
+  'Memory',
+)
+export const MemoriesAnswer = t.type({ memories: t.readonlyArray(Memory) }, 'Memories')
+
 export const ClaimsAnswer = t.intersection(
   [
     t.type({
       claims: t.readonlyArray(
-        t.intersection([t.type({ task: ClaimedTask, lease: ClaimedLease, attempt: t.number }), t.partial({ checkpoint: AnyJson, callback: Callback })], 'Claim'),
+        t.intersection([t.type({ task: ClaimedTask, lease: ClaimedLease, attempt: t.number }), t.partial({ checkpoint: AnyJson, callback: Callback, memories: t.readonlyArray(Memory) })], 'Claim'),
       ),
     }),
-    t.partial({ reason: Reason }),
+    /** `memoriesMissing`: why there may be more memories than are told. */
+    t.partial({ reason: Reason, memoriesMissing: t.string }),
   ],
   'Claims',
 )

@@ -46,6 +46,10 @@ export type ResultQuery = t.TypeOf<ReturnType<typeof resultQuery>>
 export const HistoryQuery = t.partial({ ...atLeast, before: whole(0, revisionMax) }, 'query')
 export type HistoryQuery = t.TypeOf<typeof HistoryQuery>
 
+/** Without `q` and `ticketId`: the newest. */
+export const MemoriesQuery = t.partial({ q: Text, ticketId: Name, limit: whole(1, 100) }, 'query')
+export type MemoriesQuery = t.TypeOf<typeof MemoriesQuery>
+
 const Cursor = text('cursor from the previous page', isCursor)
 export const pageQuery = (pageMax: number) => ({
   limit: whole(1, pageMax),

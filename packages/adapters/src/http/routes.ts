@@ -7,10 +7,12 @@ import * as deadLetters from './handle/dead-letters.js'
 import { explain } from './handle/explain.js'
 import * as health from './handle/health.js'
 import * as log from './handle/log.js'
+import { memories } from './handle/memories.js'
 import * as queue from './handle/queue.js'
 import { result } from './handle/result.js'
 import * as tasks from './handle/tasks.js'
 import * as work from './handle/work.js'
+import type { MemoryService } from '../memory-bank/index.js'
 import type { HttpLimits } from './limits.js'
 import * as q from './query.js'
 import { type Call, type Handled, input, queueRoute, type Role, type Route, serverRoute } from './route.js'
@@ -18,6 +20,8 @@ import { scheduleRoutes } from './schedule-routes.js'
 import * as w from './wire.js'
 
 export interface Served {
+  /** What is remembered of earlier tasks; `undefined` if nothing is. */
+  readonly memory: MemoryService | undefined
   readonly limits: HttpLimits
   readonly readiness: health.Readiness
   readonly metrics: (call: Call) => Promise<Handled>
@@ -25,7 +29,7 @@ export interface Served {
   readonly openApi: (call: Call) => Promise<Handled>
 }
 
-export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: Served): ReadonlyArray<Route> => {
+export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, openApi }: Served): ReadonlyArray<Route> => {
   const of = '/api/queues/{queue}'
   const view = input(q.AtLeastQuery, { root: 'query' })
   const pageMax = limits.pageMax
@@ -88,7 +92,7 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
     // -------------------------------------------------------------------------------------- work
     queueRoute({
       method: 'POST', path: `${of}/claims`, role: 'worker', unused: 'opened', summary: 'Leases tasks to an agent, and waits for tasks if asked to. Empty if there are none; `reason` says why, if tasks are ready that match. Without a heartbeat, a lease lasts for the task\'s `timeout`, or for `leaseSeconds` if that is shorter.',
-      body: input(work.claimBody(limits)), answers: { 200: a.ClaimsAnswer }, handle: work.claim,
+      body: input(work.claimBody(limits)), answers: { 200: a.ClaimsAnswer }, handle: work.claim(memory),
     }),
     queueRoute({
       method: 'POST', path: `${of}/tasks/{id}/heartbeat`, role: 'worker', summary: 'Extends a lease, and may record progress and a checkpoint.',
@@ -156,6 +160,11 @@ export const routesOf = ({ limits, readiness, metrics, metricsRole, openApi }: S
     queueRoute({
       method: 'POST', path: `${of}/dead-letters/discard`, role: 'operator', summary: 'Discards all matching dead letters, at most 1,000 per request.',
       body: input(w.BulkReviewBody), answers: { 200: a.DiscardedAnswer }, handle: deadLetters.discardMany,
+    }),
+
+    queueRoute({
+      method: 'GET', path: `${of}/memories`, role: 'auditor', unused: 'empty', summary: 'What is remembered of completions with discoveries or errors: of a ticket, and what fits the words of `q` best; without both, the newest.',
+      query: input(q.MemoriesQuery, { root: 'query' }), answers: { 200: a.MemoriesAnswer }, handle: memories(memory),
     }),
 
     // --------------------------------------------------------------------------------- guardian

@@ -6,6 +6,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Tokens } from '../auth/index.js'
 import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
+import type { MemoryService } from '../memory-bank/index.js'
 import { StoreError } from '../store/index.js'
 import { bytesOf, readJsonBodies, Refused } from './body.js'
 import { answerClientError } from './client-error.js'
@@ -31,6 +32,8 @@ export interface HttpServerOptions {
   readonly limits?: Partial<HttpLimits>
   /** Status of the queue files, for `/readyz` and `/metrics`. Default: none. */
   readonly queueFiles?: () => ReadonlyArray<QueueFilesStatus>
+  /** What is remembered of earlier tasks comes with claims. Default: nothing. It is not closed with the server. */
+  readonly memory?: MemoryService
   /** Receives every 500, with its stack and correlation id. Default: none. */
   readonly logger?: FastifyBaseLogger
   /** Logs a line for each request and each answer. Costs a tenth of the throughput of small requests. Default false. */
@@ -83,7 +86,8 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   let document = ''
   const routes = routesOf({
     limits,
-    readiness: { isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles },
+    memory: options.memory,
+    readiness: { isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, memory: () => options.memory?.status() ?? [] },
     metricsRole: options.openMetrics === true ? 'anyone' : 'auditor',
     metrics: async () => E.right({ status: 200, text: await metrics(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
     openApi: () => Promise.resolve(E.right({ status: 200, text: document })),

@@ -1,6 +1,7 @@
 /** Makes the JSON of a task from the state and the log. */
 import type { TaskView } from '@daybook/core'
 import { contentOf, type Claim, parseObject, type QueueEngine } from '../engine/index.js'
+import type { Recalled } from '../memory-bank/index.js'
 import { sentText } from '../sent-fields.js'
 import { membersOf, quote, quoteAll } from './text.js'
 import { isoMemo, isoOf } from './time.js'
@@ -142,7 +143,7 @@ const datasAt = async (engine: QueueEngine, views: ReadonlyArray<TaskView>): Pro
 }
 
 /** The answer to a claim. This is a hot path, so the text is built without intermediate objects. */
-export const claimsText = (claims: ReadonlyArray<Claim>, agent: string): string => {
+export const claimsText = (claims: ReadonlyArray<Claim>, agent: string, recalled?: Recalled): string => {
   const claimedBy = quote(agent)
   const created = isoMemo()
   const expires = isoMemo()
@@ -162,7 +163,9 @@ export const claimsText = (claims: ReadonlyArray<Claim>, agent: string): string 
     text += `,"seconds":${claim.leaseMs / 1_000},"waitedSeconds":${Math.floor(claim.waitedMs) / 1_000}},"attempt":${claim.attempt}`
     if (checkpoint !== undefined) text += `,"checkpoint":${checkpoint}`
     if (claim.callbackReceived !== undefined) text += `,"callback":${callbackText(claim.callbackReceived, claim.callback)}`
+    const memories = recalled?.memories[i]
+    if (memories !== undefined && memories.length > 0) text += `,"memories":${JSON.stringify(memories)}`
     text += '}'
   }
-  return `${text}]}`
+  return recalled?.missing === undefined ? `${text}]}` : `${text}],"memoriesMissing":${quote(recalled.missing)}}`
 }

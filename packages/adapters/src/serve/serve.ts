@@ -6,11 +6,14 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type DestinationStream, pino } from 'pino'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
-import type { ServeOptions } from '../config/index.js'
+import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
+import { memoryDefault, type ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
 import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
+import { fileCheckpoints } from '../files/checkpoints.js'
 import { makeFolder } from '../files/make-folder.js'
 import { startHttpServer } from '../http/index.js'
+import { type MemoryService, openHttpBank, openSqliteBank, startMemory } from '../memory-bank/index.js'
 import { openMemoryStore } from '../memory/index.js'
 import { openSqliteStore } from '../sqlite/index.js'
 import type { EventStore } from '../store/index.js'
@@ -69,6 +72,8 @@ export const serve = async (
       ...(persistent ? { snapshots: await openSnapshotFolder(join(options.dataDir, 'snapshots')) } : {}),
     })
     opened.push(() => daybook.close())
+    const memory = startMemoryOf(options, daybook, warn)
+    if (memory !== undefined) opened.push(() => memory.close())
     const tokens =
       options.auth === 'off'
         ? undefined
@@ -80,6 +85,7 @@ export const serve = async (
       host: options.host,
       port: options.port,
       queueFiles: () => files?.status() ?? [],
+      ...(memory === undefined ? {} : { memory }),
       logger: pino({ level: 'warn' }, log),
     })
     opened.push(() => http.close(graceMs))
@@ -104,6 +110,17 @@ const makeDataFolder = (dir: string): void => {
   } catch (error) {
     throw new Error(`the data folder ${dir} cannot be made: ${(error as Error).message}. Give another --data`, { cause: error })
   }
+}
+
+/** The file of the embedded memory. */
+const memoryFileName = 'memory.db'
+
+const startMemoryOf = ({ memory = memoryDefault, store, dataDir }: ServeOptions, daybook: Daybook, warn: (message: string) => void): MemoryService | undefined => {
+  if (memory.kind === 'off') return undefined
+  const persistent = store.kind !== 'memory'
+  const bank = memory.kind === 'http' ? openHttpBank(memory) : openSqliteBank(persistent ? join(dataDir, memoryFileName) : ':memory:')
+  const checkpoints = (queue: string): CheckpointStore => (persistent ? fileCheckpoints(join(dataDir, 'memory', queue)) : memoryCheckpoints())
+  return startMemory({ daybook, bank, checkpoints, warn, recallMs: memory.recallMs, limit: memory.limit })
 }
 
 const openStore = async ({ store }: ServeOptions): Promise<EventStore> => {

@@ -1,5 +1,6 @@
 /** The handler of a worker, and the errors that it can throw. */
 import type { Json, ParkRequest, Result } from '@daybook/core'
+import type { Memory } from '../memory-bank/index.js'
 import type { ReceivedCallback, WorkTask } from './source.js'
 
 /** The handler's second argument. Destructuring it (`{ signal }`) is safe. */
@@ -16,6 +17,8 @@ export interface HandlerContext {
   readonly lastCheckpoint: Json | undefined
   /** The callback for which a former holder parked the task, with its payload. */
   readonly callback: ReceivedCallback | undefined
+  /** What was found in earlier tasks of the ticket, or in similar ones; empty if nothing is remembered, or the memory did not answer in time. */
+  readonly memories: ReadonlyArray<Partial<Memory>>
   /** Reports progress. It is sent at once with a heartbeat; of several calls in a row only the newest value is sent. */
   readonly progress: (value: Json) => void
   /**

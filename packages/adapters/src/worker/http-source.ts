@@ -23,13 +23,14 @@ export const httpSource = (client: DaybookClient): TaskSource => ({
 })
 
 /** `expiresAt` is not used, because it is a time of the server's clock. */
-const workOf = ({ task, lease, checkpoint, callback }: Claim): ClaimedWork => ({
+const workOf = ({ task, lease, checkpoint, callback, memories }: Claim): ClaimedWork => ({
   task,
   token: lease.token,
   leaseMs: Math.min(leaseMsMax, lease.seconds * 1_000),
   waitedMs: lease.waitedSeconds * 1_000,
   checkpoint,
   callback,
+  memories,
 })
 
 const refused = (answer: Extract<Each<OutcomeAnswer>, { ok: false }>): Extract<SettleAnswer, { ok: false }> => ({

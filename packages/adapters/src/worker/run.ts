@@ -8,6 +8,7 @@
  *
  * Most tasks take microseconds and do not use their context, so its parts are made on demand.
  */
+import type { Memory } from '../memory-bank/index.js'
 import type { Json, ParkRequest } from '@daybook/core'
 import { type HandlerContext, LeaseLost, Park, Release } from './handler.js'
 import type { ClaimedWork, ReceivedCallback, WorkTask } from './source.js'
@@ -37,6 +38,7 @@ export class Run implements HandlerContext {
   readonly token: number
   readonly lastCheckpoint: Json | undefined
   readonly callback: ReceivedCallback | undefined
+  readonly memories: ReadonlyArray<Partial<Memory>>
   /** Length of the lease without a heartbeat, in milliseconds. */
   readonly leaseMs: number
   // These three are times of `performance.now()`.
@@ -55,7 +57,7 @@ export class Run implements HandlerContext {
   /** `leasedAt` is the latest possible start of the lease, by `performance.now()`. */
   constructor(
     private readonly owner: RunOwner,
-    { task, token, leaseMs, checkpoint, callback }: ClaimedWork,
+    { task, token, leaseMs, checkpoint, callback, memories = [] }: ClaimedWork,
     leasedAt: number,
     renewRatio: number,
   ) {
@@ -64,6 +66,7 @@ export class Run implements HandlerContext {
     this.leaseMs = leaseMs
     this.lastCheckpoint = checkpoint
     this.callback = callback
+    this.memories = memories
     this.leaseEndsAt = leasedAt + leaseMs
     this.beatAt = leasedAt + leaseMs * renewRatio
   }

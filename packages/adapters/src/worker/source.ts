@@ -2,6 +2,7 @@
  * The port between a worker and a queue. There are two implementations: `httpSource` over the client, and
  * `engineSource` for an engine in the same process.
  */
+import type { Memory } from '../memory-bank/index.js'
 import type { Failure, Json, JsonObject, ParkRequest, Phase, Result, Status } from '@daybook/core'
 import type { Reason } from '../client/explanation.js'
 import type { SentFields } from '../sent-fields.js'
@@ -53,6 +54,8 @@ export interface ClaimedWork {
   /** The checkpoint of a former holder. */
   readonly checkpoint?: Json | undefined
   readonly callback?: ReceivedCallback | undefined
+  /** What was found in earlier tasks. */
+  readonly memories?: ReadonlyArray<Partial<Memory>> | undefined
 }
 
 /** A callback that a parked task got; `payload` is `null` if it had none. `at`: ISO 8601. */

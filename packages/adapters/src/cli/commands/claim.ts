@@ -3,6 +3,7 @@ import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples } from '../cli.js'
 import { pauseOf, tellPause } from '../pause.js'
 import { defaultAgent } from '../who.js'
+import { memoryLine } from './memory.js'
 import { attemptText, subjectOf } from '../task-table.js'
 import { clean, until } from '../text.js'
 import { defined, list, number, positive, secondsFrom } from '../values.js'
@@ -44,6 +45,11 @@ export const claimCommand = (cli: Cli): Command =>
           claims.map(({ task, lease }) => [clean(task.id), clean(task.type), String(task.priority), attemptText(task), String(lease.token), until(lease.expiresAt), clean(subjectOf(task), 60)]),
           'nothing to claim',
         )
+        for (const { task, memories = [] } of claims) {
+          if (memories.length === 0) continue
+          printer.line(`\nremembered for ${clean(task.id)}:`)
+          for (const memory of memories) printer.line(`- ${memoryLine(memory)}`)
+        }
         tellPause(printer, paused)
       })
     }))

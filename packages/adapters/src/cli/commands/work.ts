@@ -78,14 +78,14 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     // Programs are slow, so claiming ahead would only make the order worse.
     prefetchMax: 0,
     onEvent: report.event,
-    handler: async (task, { signal, lease, lastCheckpoint, callback }) => {
+    handler: async (task, { signal, lease, lastCheckpoint, callback, memories }) => {
       report.begin(task)
       try {
         const result = await runAgent({
           command,
           args,
           signal,
-          input: JSON.stringify({ ...task, checkpoint: lastCheckpoint, callback }),
+          input: JSON.stringify({ ...task, checkpoint: lastCheckpoint, callback, ...(memories.length === 0 ? {} : { memories }) }),
           env: {
             DAYBOOK_TASK_ID: task.id,
             DAYBOOK_TASK_TYPE: task.type,

@@ -1,6 +1,7 @@
 /** Liveness and readiness. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { QueueFilesStatus } from '../../files/index.js'
+import type { MemoryStatus } from '../../memory-bank/index.js'
 import { problem } from '../problem.js'
 import type { Call, Handled } from '../route.js'
 import { isoOf } from '../time.js'
@@ -11,6 +12,7 @@ export interface Readiness {
   readonly isReplayed: () => boolean
   readonly isDraining: () => boolean
   readonly queueFiles: () => ReadonlyArray<QueueFilesStatus>
+  readonly memory: () => ReadonlyArray<MemoryStatus>
 }
 
 /** Queues that could not be opened, if any. The server is still ready: the other queues work. */
@@ -20,10 +22,9 @@ const refusedIn = (daybook: Call['daybook']): object => {
 }
 
 /** Parts that fail without stopping any command. A degraded server is ready. */
-const degradedIn = (queueFiles: ReadonlyArray<QueueFilesStatus>): object => {
-  const degraded = queueFiles.flatMap(({ queue, problem }) =>
-    problem === undefined ? [] : [{ part: 'queue files', queue, reason: problem.reason, since: isoOf(problem.since) }],
-  )
+const degradedIn = (queueFiles: ReadonlyArray<QueueFilesStatus>, memory: ReadonlyArray<MemoryStatus>): object => {
+  const parts = [...queueFiles.map((status) => ({ part: 'queue files', ...status })), ...memory.map((status) => ({ part: 'memory', ...status }))]
+  const degraded = parts.flatMap(({ part, queue, problem }) => (problem === undefined ? [] : [{ part, queue, reason: problem.reason, since: isoOf(problem.since) }]))
   return degraded.length === 0 ? {} : { degraded }
 }
 
@@ -49,7 +50,7 @@ const aheadIn = (daybook: Call['daybook']): object => {
 }
 
 export const readiness =
-  ({ isReplayed, isDraining, queueFiles }: Readiness) =>
+  ({ isReplayed, isDraining, queueFiles, memory }: Readiness) =>
   ({ daybook }: Call): Promise<Handled> => {
     const loading = daybook.loading()
     const unavailable = daybook.queues().flatMap((queue) => {
@@ -64,7 +65,7 @@ export const readiness =
         : [daybook.problem() ?? [], unavailable.map(({ queue, reason }) => `${queue}: ${reason}`)].flat(2).join('; ')
     return Promise.resolve(
       why === ''
-        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook), ...readOnlyIn(daybook), ...aheadIn(daybook), ...degradedIn(queueFiles()) }) })
+        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook), ...readOnlyIn(daybook), ...aheadIn(daybook), ...degradedIn(queueFiles(), memory()) }) })
         : E.left(problem('unavailable', why, { retryAfterSeconds: 1, more: { loading, queues: unavailable } })),
     )
   }

@@ -3,6 +3,7 @@ import { between, canonicalJson, type ClaimRequest, type Command, type CommandTy
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { type Outcome, prepareCallback, prepareResult } from '../../engine/index.js'
+import type { MemoryService } from '../../memory-bank/index.js'
 import type { HttpLimits } from '../limits.js'
 import { invalid, problem, type Problem, problemOf } from '../problem.js'
 import { shownReasons } from '../reasons.js'
@@ -26,7 +27,8 @@ import { refusedText, tooMany } from './tasks.js'
 export const claimBody = ({ claimWaitSecondsMax }: HttpLimits) =>
   t.intersection([ClaimBody, t.partial({ wait: between(0, claimWaitSecondsMax) })], 'ClaimRequest')
 
-export const claim = async ({ body, queue, caller, gone, meter }: QueueCall<ClaimBody>): Promise<Handled> => {
+/** `memory`: what was found in earlier tasks comes with the claim. */
+export const claim = (memory: MemoryService | undefined) => async ({ body, queue, caller, gone, meter }: QueueCall<ClaimBody>): Promise<Handled> => {
   const { agentId, max = 1, wait = 0, ...where } = body
   const command = { type: 'Claim' as const, agent: agentId, max, ...where }
   const waitMs = Math.round(wait * 1_000)
@@ -37,7 +39,8 @@ export const claim = async ({ body, queue, caller, gone, meter }: QueueCall<Clai
   if (claims.length === 0) return nothing(queue, command, revision)
   // If the answer is lost, the agent does not know of its tasks. Others get them at once instead of when the leases end.
   const undelivered = () => queue.takeBack(claims, 'the connection ended before the answer to the claim was out')
-  return E.right({ status: 200, text: claimsText(claims, agentId), revision, undelivered })
+  const recalled = memory === undefined ? undefined : await memory.recallFor(queue.name, claims)
+  return E.right({ status: 200, text: claimsText(claims, agentId, recalled), revision, undelivered })
 }
 
 /** No tasks; and why, although tasks are ready that match. */

@@ -1,0 +1,25 @@
+/** Searching what is remembered (TQM-MEM-001). */
+import * as E from 'fp-ts/lib/Either.js'
+import type { MemoryService } from '../../memory-bank/index.js'
+import { problem } from '../problem.js'
+import type { MemoriesQuery } from '../query.js'
+import type { Handled, QueueCall } from '../route.js'
+
+const limitDefault = 20
+
+export const memories =
+  (memory: MemoryService | undefined) =>
+  async ({ queue, query }: QueueCall<unknown, MemoriesQuery>): Promise<Handled> => {
+    if (memory === undefined) return E.left(problem('wrong-state', 'this server remembers nothing: its configuration has memory off'))
+    const { q, ticketId, limit } = query
+    try {
+      const found = await memory.search(queue.name, {
+        limit: limit === undefined ? limitDefault : Number(limit),
+        ...(q === undefined ? {} : { description: q }),
+        ...(ticketId === undefined ? {} : { ticketId }),
+      })
+      return E.right({ status: 200, text: JSON.stringify({ memories: found }) })
+    } catch (error) {
+      return E.left(problem('unavailable', `the memory cannot be reached: ${error instanceof Error ? error.message : String(error)}`, { retryAfterSeconds: 1 }))
+    }
+  }

@@ -1,0 +1,141 @@
+/** The memory of a server: followers of all queues, and what comes with claims. */
+import type { CheckpointStore } from '@daybook/projections'
+import type { Claim, Daybook } from '../engine/index.js'
+import { type Follower, followQueue, type FollowerOptions } from './follower.js'
+import type { Memory, MemoryBank, RecallRequest } from './memory-bank.js'
+
+export interface MemoryOptions {
+  readonly daybook: Daybook
+  readonly bank: MemoryBank
+  readonly checkpoints: (queue: string) => CheckpointStore
+  readonly warn?: (message: string) => void
+  /** How long an answer to a claim may wait for its memories, in milliseconds. */
+  readonly recallMs: number
+  /** Memories with each task, at most. */
+  readonly limit: number
+  readonly retryMs?: FollowerOptions['retryMs']
+}
+
+/** What comes with a claim. */
+export interface Recalled {
+  /** For each claimed task. */
+  readonly memories: ReadonlyArray<ReadonlyArray<Memory>>
+  /** Why there may be more. */
+  readonly missing?: string
+}
+
+export interface MemoryStatus {
+  readonly queue: string
+  /** Revision up to which everything is remembered. */
+  readonly revision: number
+  readonly problem: { readonly reason: string; readonly since: number } | undefined
+}
+
+export interface MemoryService {
+  /** Never rejects, and takes no longer than the budget. */
+  readonly recallFor: (queue: string, claims: ReadonlyArray<Claim>) => Promise<Recalled>
+  /** For people: waits for the memory as long as it takes, some seconds at most. */
+  readonly search: (queue: string, request: RecallRequest) => Promise<ReadonlyArray<Memory>>
+  readonly status: () => ReadonlyArray<MemoryStatus>
+  readonly close: () => Promise<void>
+}
+
+/** Interval of looking for new queues. */
+const lookMs = 50
+/** Tasks of one answer for which memories are looked up. */
+const tasksMax = 50
+/** Answers that may wait at the same time. */
+const waitingMax = 8
+/** After a memory has not answered in time it is not asked for a while, doubled with each time in a row. */
+const restMs = { first: 1_000, most: 60_000 }
+const searchMs = 10_000
+/** Contents that are longer are not looked at for a description. */
+const contentMax = 64 * 1024
+
+export const startMemory = ({ daybook, bank, checkpoints, warn = () => undefined, recallMs, limit, retryMs }: MemoryOptions): MemoryService => {
+  const followers = new Map<string, Follower>()
+  const look = (): void => {
+    for (const engine of daybook.queues()) {
+      const { name } = engine
+      if (followers.has(name)) continue
+      followers.set(name, followQueue({ engine, log: daybook.log, bank, checkpoints: checkpoints(name), warn, ...(retryMs === undefined ? {} : { retryMs }) }))
+    }
+  }
+  daybook.ready.then(look, () => undefined)
+  const timer = setInterval(look, lookMs)
+  timer.unref()
+
+  let waiting = 0
+  let failures = 0
+  let restsUntil = 0
+
+  const ask = async (queue: string, requests: ReadonlyArray<RecallRequest>): Promise<ReadonlyArray<ReadonlyArray<Memory>>> => {
+    const controller = new AbortController()
+    let isOver: (error: Error) => void
+    const over = new Promise<never>((_, reject) => (isOver = reject))
+    const clock = setTimeout(() => {
+      isOver(new Error(`the memory did not answer within ${recallMs} ms`))
+      controller.abort()
+    }, recallMs)
+    waiting++
+    try {
+      const asked = bank.recall(queue, requests, controller.signal)
+      asked.catch(() => undefined)
+      const memories = await Promise.race([asked, over])
+      failures = 0
+      return memories
+    } catch (error) {
+      restsUntil = performance.now() + Math.min(restMs.most, restMs.first * 2 ** failures++)
+      throw error
+    } finally {
+      waiting--
+      clearTimeout(clock)
+    }
+  }
+
+  const recallFor = async (queue: string, claims: ReadonlyArray<Claim>): Promise<Recalled> => {
+    if (claims.length === 0 || !bank.mayHaveMemories()) return nothing
+    const requests = claims.slice(0, tasksMax).map((claim) => requestOf(claim, limit))
+    const asked = requests.flatMap((request, index) => (request === undefined ? [] : [{ request, index }]))
+    if (asked.length === 0) return nothing
+    if (performance.now() < restsUntil) return missing('the memory did not answer lately')
+    if (waiting >= waitingMax) return missing('the memory has too much to do')
+    try {
+      const found = await ask(queue, asked.map(({ request }) => request))
+      const memories: Array<ReadonlyArray<Memory>> = []
+      asked.forEach(({ index }, i) => (memories[index] = found[i] ?? []))
+      return claims.length <= tasksMax ? { memories } : { memories, missing: `only for the first ${tasksMax} tasks of an answer` }
+    } catch (error) {
+      return missing(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  return {
+    recallFor,
+    search: async (queue, request) => (bank.mayHaveMemories() ? ((await bank.recall(queue, [request], AbortSignal.timeout(searchMs)))[0] ?? []) : []),
+    status: () => [...followers].map(([queue, follower]) => ({ queue, revision: follower.done(), problem: follower.problem() })),
+    close: async () => {
+      clearInterval(timer)
+      const stopped = [...followers.values()].map((follower) => follower.stop())
+      bank.interrupt()
+      await Promise.all(stopped)
+      await bank.close()
+    },
+  }
+}
+
+const nothing: Recalled = { memories: [] }
+const missing = (why: string): Recalled => ({ memories: [], missing: why })
+
+/** What to look for; `undefined` for a task with neither ticket nor description. */
+const requestOf = ({ ticketId, type, content }: Claim, limit: number): RecallRequest | undefined => {
+  const description = descriptionIn(content)
+  if (ticketId === undefined && description === undefined) return undefined
+  return { type, limit, ...(ticketId === undefined ? {} : { ticketId }), ...(description === undefined ? {} : { description }) }
+}
+
+const descriptionIn = (content: string): string | undefined => {
+  if (content.length > contentMax || !content.includes('"description":')) return undefined
+  const { description } = JSON.parse(content) as { readonly description?: unknown }
+  return typeof description === 'string' && description !== '' ? description : undefined
+}
