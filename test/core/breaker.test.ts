@@ -102,6 +102,33 @@ test('LK-15: a probe that is released in its last attempt is a dead letter, but 
   expect(q.claim('ann').ids).toEqual(['d'])
 })
 
+/** How a probe can be lost, and whether the breaker opens again or waits for another probe. */
+const losses: ReadonlyArray<readonly [string, (q: Queue, token: number) => unknown, 'open' | 'half-open']> = [
+  ['the agent was killed, and its lease ended', (q) => q.wait(30), 'open'],
+  ['no report came for an incomplete probe', (q, token) => (q.complete('c', token, false), q.wait(30)), 'open'],
+  ['it failed', (q, token) => q.fail('c', token), 'open'],
+  ['it was released', (q, token) => q.giveBack('c', token), 'half-open'],
+  ['its agent stopped', (q, token) => q.do({ type: 'Release', task: 'c', agent: 'ann', token, reason: 'r', stopping: true }), 'half-open'],
+  ['its claim was never delivered', (q, token) => q.do({ type: 'Release', task: 'c', agent: 'ann', token, reason: 'r', undelivered: true }), 'half-open'],
+  ['it was cancelled', (q) => q.do({ type: 'Cancel', task: 'c', reason: 'r' }), 'half-open'],
+  ['its agent was terminated', (q) => q.do({ type: 'TerminateAgent', agent: 'ann', reason: 'r' }), 'half-open'],
+  ['it was parked', (q, token) => q.do({ type: 'Park', task: 'c', agent: 'ann', token, callbackKey: 'k', timeoutSeconds: 9_999 }), 'half-open'],
+  ['it met a rate limit', (q, token) => q.do({ type: 'Fail', task: 'c', agent: 'ann', token, error: { message: '429', retryAfter: 1 }, retryable: true }), 'half-open'],
+]
+test.each(losses)('LK-15: no lost probe leaves the breaker stuck: %s', (_, lose, state) => {
+  const q = halfOpen()
+  lose(q, q.claim('ann').token)
+  expect(breaker(q)).toMatchObject({ state })
+  expect(breaker(q)).not.toHaveProperty('probe')
+  // By time alone another task becomes the probe, and its success closes the breaker.
+  q.wait(60)
+  const { ids, token } = q.claim('bob')
+  expect(ids).toHaveLength(1)
+  expect(breaker(q)).toMatchObject({ state: 'half-open', probe: ids[0] })
+  q.complete(ids[0] ?? '', token, true, 'bob')
+  expect(breaker(q)).toMatchObject({ state: 'closed', failures: 0 })
+})
+
 test('LK-15: half-open with nothing to claim waits for the next task of its type', () => {
   const q = halfOpen()
   for (const id of ['c', 'd', 'e', 'f']) q.do({ type: 'Cancel', task: id, reason: 'r' })

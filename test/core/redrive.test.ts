@@ -128,6 +128,21 @@ describe('LK-11: a redrive', () => {
     expect(q.wait(10)).toEqual(['BreakerHalfOpened', 'RedriveStopped'])
     expect(redriveOf(q.state)).toMatchObject({ retried: 1, stopped: { cause: 'breaker-opened', taskType: 'work' } })
   })
+  test('stops even if the breaker is half-open again by then', () => {
+    const q = dead(3).configure({ breakers: { defaults: { failureThreshold: 1, cooldownSeconds: 0, halfOpenAfter: 0.5 } } })
+    redrive(q, 6)
+    q.wait(0)
+    q.kill('d0')
+    expect(q.wait(1)).toEqual(['BreakerHalfOpened'])
+    expect(q.wait(9)).toEqual(['RedriveStopped'])
+  })
+  test('does not take one again that fails in the same millisecond', () => {
+    const q = dead(1)
+    redrive(q, 60)
+    q.wait(0)
+    q.kill('d0')
+    expect(q.wait(1)).toEqual(['RedriveStopped'])
+  })
   test('stops if the breaker of the next one is open', () => {
     const q = dead(1)
     q.do({ type: 'OpenBreaker', taskType: 'work', reason: 'r' })

@@ -266,6 +266,16 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     breaks: 'INV-6',
+    by: 'a parked probe that keeps its place',
+    system: folding((event) => (event.type === 'TaskParked' ? undefined : event)),
+  },
+  {
+    breaks: 'INV-6',
+    by: 'a rate-limited probe that keeps its place',
+    system: folding((event) => (event.type === 'RateLimited' ? undefined : event)),
+  },
+  {
+    breaks: 'INV-6',
     by: 'a lost probe that leaves the breaker half-open',
     system: deciding((events) => events.filter((event) => event.type !== 'BreakerOpened' || event.data.cause !== 'probe-failed')),
   },
