@@ -59,6 +59,7 @@ test('a task from end to end: enqueued, claimed, kept, completed, read back', as
 
 test('LK-07 concurrent claims get different tasks; a waiting one is served by an enqueue', async () => {
   const own = await fresh()
+  await own.settings.patch({ capacity: { maxConcurrentAgents: 26 } })
   await own.enqueueAll(numbers(50).map((n) => ({ type: 'x', payload: n })))
   const claims = (await Promise.all(numbers(25).map((n) => own.claim({ agentId: `a${n}`, max: 2, wait: 30 })))).flat()
   expect(new Set(claims.map(({ task }) => task.id)).size).toBe(50)

@@ -270,6 +270,8 @@ class Removal {
         return this.passUntil(until ?? Number.NaN)
       case 'waiting':
         return this.do({ type: 'Callback', callbackKey: taskOf(this.state, id)?.parked?.callbackKey ?? '', content: '{}' })
+      case 'capacity':
+        return this.do({ type: 'Configure', patch: { capacity: { maxConcurrentAgents: 1_000 } } })
       case 'scheduled':
         this.passUntil(until ?? Number.NaN)
         return expect(codes(this.explain(id))).not.toContain('scheduled')

@@ -144,7 +144,7 @@ test('two appends in flight and a foreign one of the same length: nothing is app
 
 test('both write continuously: every command is in the log once, and both states are its fold', async () => {
   const inner = openMemoryStore({ isShared: true })
-  const pair = await Promise.all([0, 1].map(() => openQueue({ store: inner })))
+  const pair = await Promise.all([0, 1].map(() => openQueue({ store: inner, defaults: { capacity: { maxConcurrentAgents: 200 } } })))
   const ids = Array.from({ length: 200 }, (_, i) => `t${i}`)
   await Promise.all(
     ids.map(async (id, i) => {

@@ -47,6 +47,8 @@ const commands: ReadonlyArray<Command> = [
   { type: 'Discard', filter: {}, reviewer: 'r', reason: 'r' },
   { type: 'OpenBreaker', taskType: 'work', reason: 'r' },
   { type: 'CloseBreaker', taskType: 'work', reason: 'r' },
+  { type: 'Bump', task: 'a', reason: 'r' },
+  { type: 'RegisterAgent', agent: 'ann' },
   { type: 'TerminateAgent', agent: 'ann', reason: 'r' },
   configure({ maxAttempts: 9 }),
   { type: 'Pause', reason: 'r' },

@@ -108,6 +108,8 @@ const commandOf = (
     case 'OpenBreaker':
     case 'CloseBreaker':
       return { type, taskType: 'work', reason: 'by hand' }
+    case 'Bump':
+      return { type, task: id, reason: 'now' }
     case 'RegisterAgent':
       return { type, agent: 'ann', types: ['work', 'eng-*'], phases: ['TESTING'], skills: ['go'], tenant: 'acme', maxTasks: 1 + pick, ttlSeconds: 60.5 }
     case 'TerminateAgent':

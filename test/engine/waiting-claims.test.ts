@@ -161,13 +161,13 @@ test('a claim whose append the store refused is served later without any command
 })
 
 test('more tasks than one append can hold are handed out in several', async () => {
-  const { engine, store, wait } = await openIdle({ batchEventsMax: 10 })
+  const { engine, store, wait } = await openIdle({ batchEventsMax: 10, defaults: { capacity: { maxConcurrentAgents: 30 } } })
   const waiting = Array.from({ length: 30 }, (_, i) => wait(`agent ${i}`))
   await settle()
   await engine.submit(enqueue(...Array.from({ length: 30 }, (_, i) => `t${i}`)), caller)
   const taken = (await Promise.all(waiting)).map((outcome) => ok(outcome)[0]?.task)
   expect(taken).toEqual(Array.from({ length: 30 }, (_, i) => `t${i}`))
-  expect(store.appends).toEqual([30, 10, 10, 10])
+  expect(store.appends).toEqual([31, 10, 10, 10])
 })
 
 test('if an append has no room for the first waiting claim, no later one is served before it: it is in the next append', async () => {
@@ -257,7 +257,7 @@ test('the checkpoint of a former holder comes with the task', async () => {
 })
 
 test('many waiting claims, many tasks, some claims aborted: each task goes to one agent, and each agent gets exactly its tasks', async () => {
-  const { engine, wait } = await openIdle()
+  const { engine, wait } = await openIdle({ defaults: { capacity: { maxConcurrentAgents: 200 } } })
   const got: Array<string> = []
   const agents = Array.from({ length: 200 }, async (_, i) => {
     const leaving = new AbortController()

@@ -181,7 +181,8 @@ export const everyEvent = (): ReadonlyArray<QueueEvent> => {
   q.at += 20_000
   q.do({ type: 'Heartbeat', task: 'g', agent: 'ann', token })
   q.do({ type: 'Release', task: 'g', agent: 'ann', token, reason: 'the worker stopped', stopping: true })
-  // Agents that register.
+  // A bump, and agents that register.
+  q.enqueue(task('bumped')).do({ type: 'Bump', task: 'bumped', reason: 'the customer waits' })
   q.do({ type: 'RegisterAgent', agent: 'bob' })
   q.do({ type: 'RegisterAgent', agent: 'ann', types: ['eng-*'], phases: ['TESTING'], skills: ['go'], tenant: 'acme', maxTasks: 3, ttlSeconds: 60 })
   return q.log

@@ -195,6 +195,7 @@ test('stopping takes no longer than graceMs, whatever a client does', async () =
 
 test('each of many concurrent callers gets its own answer', () =>
   using(startTestServer(), async (server) => {
+    await server.call('PATCH', '/api/queues/q/settings', { capacity: { maxConcurrentAgents: 200 } })
     const made = await Promise.all(Array.from({ length: 200 }, (_, i) => server.post('/api/queues/q/tasks', { type: 't', payload: i })))
     expect(new Set(made.map(({ body }: Body) => body.number)).size).toBe(200)
     const claimed = await Promise.all(Array.from({ length: 200 }, (_, i) => server.post('/api/queues/q/claims', { agentId: `w${i}` })))

@@ -204,7 +204,8 @@ export const breakerRule = (): Checker => {
         }
         const isWaiting = shadow.tasks.some((task) => task.facts.type === type && shadow.statusOf(task) === 'pending')
         const request = { agent: 'newcomer', types: [type], skills: skillNames }
-        same(isClaimable(state, request), isWaiting && breaker.probe === null, `whether a probe of ${type} can be claimed`)
+        const hasCapacity = shadow.tasks.some((task) => task.facts.type === type && shadow.statusOf(task) === 'pending' && shadow.hasCapacityFor(task, 'newcomer'))
+        same(isClaimable(state, request), isWaiting && hasCapacity && breaker.probe === null, `whether a probe of ${type} can be claimed`)
       }
     },
   }

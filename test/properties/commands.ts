@@ -84,6 +84,11 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
         agent: at(shadow.tasks.filter((task) => shadow.isHeld(task)), step.agent)?.lease?.agent ?? 'nobody',
         reason: 'gone',
       }
+    case 'bump': {
+      // Mostly one that is ready.
+      const ready = shadow.tasks.filter((task) => shadow.statusOf(task) === 'pending')
+      return map(at(step.pick % 8 === 0 ? shadow.tasks : ready, step.pick), (task) => ({ type: 'Bump', task: task.facts.task, reason: 'now' }))
+    }
     case 'register':
       return {
         type: 'RegisterAgent',

@@ -336,6 +336,20 @@ export const defects: ReadonlyArray<Defect> = [
     ),
   },
   { breaks: 'INV-9', by: 'a task that the fold loses', system: folding((event) => (isEnqueued(event, 3) ? undefined : event)) },
+  {
+    breaks: 'INV-10',
+    by: 'a capacity that nobody looks at',
+    system: folding((event) =>
+      event.type === 'QueueConfigured' ? { ...event, data: { patch: (({ capacity: _, ...patch }) => patch)(event.data.patch) } } : event,
+    ),
+  },
+  {
+    breaks: 'INV-10',
+    by: 'a bump that has no bound',
+    system: folding((event) =>
+      event.type === 'QueueConfigured' ? { ...event, data: { patch: { ...event.data.patch, capacity: { ...event.data.patch.capacity, overcapLimit: 9 } } } } : event,
+    ),
+  },
   { breaks: 'INV-11', by: 'the second best task', system: secondBest() },
   {
     breaks: 'INV-11',

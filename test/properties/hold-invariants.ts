@@ -36,6 +36,7 @@ export const holdInvariants = (half: Half): void => {
   test('INV-7: no two live or completed tasks share a key, and a duplicate appends nothing', holds('INV-7'))
   test('INV-8: a task that depends on a cancelled task is cancelled, too', holds('INV-8'))
   test('INV-9: every task is in exactly one status, and all counts add up', holds('INV-9'))
+  test('INV-10: no more agents work than may, except on bumped tasks, and over capacity nothing else starts', holds('INV-10'))
   test('INV-11: a claim gets the tasks that a scan over all eligible tasks would choose', holds('INV-11'))
   test('INV-14: time never goes back along the stream', holds('INV-14'))
   test('INV-15: decide changes nothing, rollback restores everything, a loaded snapshot is the same state', holds('INV-15'))

@@ -175,12 +175,26 @@ export const conservation = (): Checker => {
       same(ids.length, entered - shadow.gone.length - over, 'tasks that are known')
       same(depth.total, ids.length, 'total')
       for (const status of statuses) same(depth.byStatus[status], tasks.filter((task) => task.status === status).length, status)
-      const pending = depth.byStatus.pending
+      const pending = depth.byStatus.pending + depth.byStatus.queued
       const sum = (counts: Readonly<Record<string, number>>): number => Object.values(counts).reduce((a, b) => a + b, 0)
       same([sum(depth.byPriority), sum(depth.byType)], [pending, pending], 'pending by priority, by type')
     },
   }
 }
+
+/** INV-10: no more agents work than may, except on bumped tasks, and over capacity nothing else starts. */
+export const withinCapacity = (): Checker => ({
+  event: ({ shadow }, event) => {
+    if (event.type !== 'Claimed') return
+    const { maxConcurrentAgents: max, overcapLimit, bumpAndStart } = shadow.settings.capacity
+    const active = new Set(shadow.tasks.flatMap((task) => (shadow.isHeld(task) ? [task.lease?.agent] : [])))
+    const isStart = !active.has(event.data.agent)
+    const working = active.size + (isStart ? 1 : 0)
+    const isBumped = shadow.task(event.data.task, event.at)?.isBumped === true && bumpAndStart
+    holds(isBumped || working <= max, `${event.data.agent} takes ${event.data.task}, and ${working} of ${max} agents work`)
+    holds(!isStart || working <= max + overcapLimit, `${working} agents work, more than ${max} and ${overcapLimit}`)
+  },
+})
 
 /** INV-11: claims equal the brute-force choice. */
 export const bestFirst = (): Checker => ({

@@ -102,6 +102,7 @@ export type Step =
       readonly maxTasks: number | null
       readonly ttlSeconds: number
     }
+  | { readonly kind: 'bump'; readonly pick: number }
   | { readonly kind: 'configure'; readonly patch: SettingsPatch }
   | { readonly kind: 'pause' | 'resume' | 'tick' | 'mark' | 'release' | 'reload' }
   /** Rolls back to one of the marks, counted from the newest. */
@@ -175,6 +176,10 @@ export const settingsPatch: fc.Arbitrary<SettingsPatch> = fc.record(
         starvationFloor: fc.constantFrom(0, 0.6, 1),
         blockerCeiling: fc.constantFrom(1, 2, 10),
       },
+      { requiredKeys: [] },
+    ),
+    capacity: fc.record(
+      { maxConcurrentAgents: fc.constantFrom(1, 2, 3, 10, 10, 10), overcapLimit: fc.constantFrom(0, 1, 2), bumpAndStart: fc.constantFrom(true, true, false) },
       { requiredKeys: [] },
     ),
     assignment: fc.record(
@@ -311,6 +316,7 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
       ttlSeconds: fc.constantFrom(1, 30, 600, 600),
     }),
   ],
+  [6, fc.record({ kind: fc.constant('bump' as const), pick: index })],
   [2, fc.record({ kind: fc.constant('configure' as const), patch: settingsPatch })],
   [1, fc.constantFrom<Step>({ kind: 'pause' })],
   [12, fc.constantFrom<Step>({ kind: 'resume' })],

@@ -190,6 +190,12 @@ export class World {
     this.count('taken last', got.filter(isLast).length)
     if (known !== undefined) this.count('claim of a registered agent')
     if (known?.maxTasks !== undefined && known.maxTasks <= shadow.tasks.filter((task) => shadow.isHeld(task) && task.lease?.agent === agent).length) this.count('claim limited by maxTasks')
+    const active = shadow.activeAgents()
+    const { maxConcurrentAgents } = shadow.settings.capacity
+    const bumped = got.filter((id) => shadow.task(id, now)?.isBumped === true).length
+    this.count('claim of a bumped task', bumped)
+    if (active.size >= maxConcurrentAgents) this.count('claim at capacity')
+    if (bumped > 0 && active.size >= maxConcurrentAgents && !active.has(agent)) this.count('start beyond capacity')
     const isLeft = shadow.tasks.some((task) => !got.includes(task.facts.task) && shadow.statusOf(task) === 'pending' && isLast(task.facts.task))
     if (isLeft && got.length < max) this.count('left to another agent')
   }

@@ -202,6 +202,11 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
   StopRedrive: { records: (event) => event.type === 'RedriveStopped' && event.data.cause === 'by-hand' },
   OpenBreaker: { records: isManual('BreakerOpened') },
   CloseBreaker: { records: isManual('BreakerClosed') },
+  Bump: {
+    records: (event, { task }) => event.type === 'TaskBumped' && event.data.task === task,
+    // It was bumped before, and waits.
+    mayAppendNothing: ({ command, past }) => past().some((event) => event.type === 'TaskBumped' && event.data.task === command.task),
+  },
   RegisterAgent: {
     records: (event, { agent }) => event.type === 'AgentRegistered' && event.data.agent === agent,
     replyMatches: ({ value, events }) => events.length === 0 || value.endsAt === (events[0] as EventOf<'AgentRegistered'>).data.endsAt,

@@ -88,7 +88,7 @@ const runAndCheck = async ({ random, inner, heal, clocks, snapshots, opened, eng
   const run = new Callers(random, engines, clocks, isMemory ? inner : undefined)
 
   // 1. The faults. Without these settings the breakers would stay open for a minute, so they are sent until they are accepted.
-  const settings = configure({ maxAttempts: 6, defaults: { jitter: 0 }, breakers: { defaults: { failureThreshold: 4, halfOpenAfter: 0.03 } } })
+  const settings = configure({ capacity: { maxConcurrentAgents: oneOf(random, [1, 3, 100]), bumpAndStart: true }, maxAttempts: 6, defaults: { jitter: 0 }, breakers: { defaults: { failureThreshold: 4, halfOpenAfter: 0.03 } } })
   while ((await run.send(settings))._tag === 'Left') await sleep(5)
   await within('the storm', Promise.all(Array.from({ length: callers }, (_, i) => run.caller(i, opened))))
 

@@ -202,6 +202,8 @@ export const commandCodecs = {
     t.type({ agent: AgentId }),
     t.partial({ ...abilities, ttlSeconds: PositiveSeconds }),
   ]),
+  /** Puts a ready task before all others, and lets it start beyond capacity. */
+  Bump: t.intersection([tag('Bump'), t.type({ task: TaskRef, reason: Text })]),
   TerminateAgent: t.intersection([tag('TerminateAgent'), t.type({ agent: AgentId, reason: Text })]),
   Configure: t.intersection([tag('Configure'), t.type({ patch: SettingsPatch })]),
   /** Without `every` a `cron` is needed. Defaults: time zone UTC, `missed: once`, `overlap: allow`. */

@@ -162,6 +162,11 @@ export const eventCodecs = {
   ScheduleSkipped: t.intersection([t.type({ ...due, why: SkipReason }), t.partial({ since: Instant, nextAt: Instant })]),
   /** It was due at `dueAt`, and will run when its run before has ended. */
   ScheduleHeld: t.intersection([t.type(due), t.partial({ nextAt: Instant })]),
+  /**
+   * A ready task was put before all others, and may start beyond capacity. With the agents that were working, and whether it starts beyond the
+   * limit if it starts at once. It keeps its place until its claim has ended.
+   */
+  TaskBumped: t.type({ task: TaskId, reason: Text, activeAgents: Count, maxConcurrentAgents: Count, isOverCapacity: t.boolean }),
   /** What the agent can take. `endsAt`: the end of the registration, unless the agent is heard of again. */
   AgentRegistered: t.intersection([
     t.type({ agent: AgentId, endsAt: Instant }),

@@ -133,6 +133,10 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'BreakerHalfOpened':
     case 'BreakerClosed':
       return breakerMoved(tables, event)
+    case 'TaskBumped':
+      return on(tables, event.data.task, isPending, (task) => {
+        task.extras = { ...task.extras, bumpedAt: event.at }
+      })
     case 'AgentRegistered':
       return agentRegistered(tables, event)
     case 'AgentTerminated':
@@ -215,7 +219,7 @@ const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
   on(tables, event.data.task, isDead, (task) => {
     task.retries = 0
     task.attempts = 0
-    const { claimants: _, deadLetter: __, failers: ___, rateLimits: ____, snooze: _____, escalated: ______, ...kept } = task.extras
+    const { claimants: _, deadLetter: __, failers: ___, rateLimits: ____, snooze: _____, escalated: ______, bumpedAt: _______, ...kept } = task.extras
     task.extras = kept
     rest(task, 0, event.at)
   })

@@ -4,6 +4,7 @@
  */
 import { type Picked, pickTasks } from './decide/claim.js'
 import { findTask } from './decide/lookup.js'
+import { isBumped, shownStatus } from './capacity.js'
 import { takeOver } from './assignment.js'
 import { isTestedBy, tooManyPassed } from './gate-words.js'
 import type { Asker, Question, Reason } from './gates.js'
@@ -69,7 +70,7 @@ export const explainOf = (state: QueueState, id: string, at: number, asker?: Ask
   if (task === undefined) return undefined
   const { policy } = tables.head.settings
   const question = { tables, task, at: now, asker: asker === undefined ? undefined : takeOver(tables, asker, now) }
-  return { status: task.status, ...inLine(question), ...scoreOf(tables.ready.policy.score, policy, task, now) }
+  return { status: shownStatus(tables, task.status), ...inLine(question), ...scoreOf(tables.ready.policy.score, policy, task, now) }
 }
 
 // -------------------------------------------------------------------------------- reasons and position
@@ -83,7 +84,7 @@ const inLine = (question: Question): Pick<Explanation, 'runnable' | 'reasons' | 
   const others = notes.filter(({ code }) => code !== 'breaker-half-open')
   const held = isServed ? undefined : heldBackBy(question, served)
   if (held !== undefined) return { runnable: false, reasons: [held, ...others], position: null }
-  const reasons = [ready(task), ...tenantTurn(question), ...testing(question), ...others]
+  const reasons = [ready(task), ...(isBumped(task) ? [] : tenantTurn(question)), ...testing(question), ...others]
   return isServed
     ? { runnable: true, reasons, position: served.length }
     : { runnable: true, reasons, position: null, positionAtLeast: positionMax + 1 }

@@ -1,6 +1,7 @@
 /** What reasons say to people: the words of the gates in `gates.ts`. */
 import { approvalsOfTask } from './approvals.js'
-import type { Question, Reason, Words } from './gates.js'
+import { activeAgents } from './capacity.js'
+import type { ClaimQuestion, Question, Reason, Words } from './gates.js'
 import { failersOf, lastUntil } from './assignment.js'
 import { OtherAgents } from './other-agents.js'
 import { isFinal } from './task.js'
@@ -12,6 +13,15 @@ export const isTestedBy = (type: string, test: string): Words => ({
   message: `the breaker of ${type} is half-open: ${test}`,
   change: `the outcome of the test, or close the breaker of ${type}`,
 })
+/** Of an agent that cannot start because as many work as may. */
+export const atCapacity = ({ tables }: ClaimQuestion): Words => {
+  const { maxConcurrentAgents, bumpAndStart } = tables.head.settings.capacity
+  return {
+    message: `at capacity: ${activeAgents(tables)} of ${maxConcurrentAgents} agents are working, and no other starts`,
+    change: `the end of the last lease of one of them, or raise capacity.maxConcurrentAgents${bumpAndStart ? ', or bump the task' : ''}`,
+  }
+}
+
 export const skillsNeeded = (skills: ReadonlyArray<string>, lacking: ReadonlyArray<string>): Words => ({
   message: `only an agent with these skills may take it: ${skills.join(', ')}`,
   change: `claim with ${lacking.length === 1 ? 'the skill' : 'the skills'} ${lacking.join(', ')}`,

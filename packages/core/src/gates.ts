@@ -6,7 +6,8 @@
  */
 import type { ShapeOf } from './ready/claim-shape.js'
 import { isBarred, lastUntil, roomOf } from './assignment.js'
-import { barred, failedHere, failedLately, haltText, isTestedBy, listOf, missingOf, retryWith, skillsNeeded, waitingFor } from './gate-words.js'
+import { isBumped, isCapacityShut } from './capacity.js'
+import { atCapacity, barred, failedHere, failedLately, haltText, isTestedBy, listOf, missingOf, retryWith, skillsNeeded, waitingFor } from './gate-words.js'
 import { OtherAgents } from './other-agents.js'
 import { holderOfKey } from './retention.js'
 import { type Group, isHeld, type TaskRecord } from './state.js'
@@ -40,6 +41,8 @@ export type ReasonCode =
   | 'tenant-not-claimed'
   /** Only agents with certain skills may take it. */
   | 'skills-required'
+  /** So many agents work as the queue allows, and this is none of them. */
+  | 'capacity'
   /** The agent holds as many tasks as it registered for. */
   | 'agent-full'
   /** These agents released it and will not get it again. */
@@ -92,8 +95,8 @@ interface Scopes {
   readonly type: (tables: Tables, type: string) => boolean
   /** Asked once for each shape of claims and each group. */
   readonly group: (asked: ShapeOf, group: Group) => boolean
-  /** Asked once for each claim of an agent. */
-  readonly asker: (tables: Tables, agent: string, at: number) => boolean
+  /** Asked once for each claim: for bumped tasks, and for all others. */
+  readonly asker: (tables: Tables, agent: string | undefined, at: number, isBumped: boolean) => boolean
   /** Asked for each task that a claim is about to take. */
   readonly agent: (task: TaskRecord, agent: string) => boolean
   /** Asked for each task for which the agent comes last, when the claim has found nothing else. */
@@ -219,7 +222,7 @@ export const gates: ReadonlyArray<Gate> = [
   {
     code: 'agent-sleeps',
     scope: 'asker',
-    isShut: ({ sleepers }, agent) => sleepers.has(agent),
+    isShut: ({ sleepers }, agent) => agent !== undefined && sleepers.has(agent),
     words: ({ tables: { sleepers }, asker }) => ({
       message: `${asker?.agent ?? ''} met a rate limit, and gets no task for a while`,
       change: 'time alone, or claim as another agent',
@@ -259,6 +262,12 @@ export const gates: ReadonlyArray<Gate> = [
     isShut: ({ skills }, group) => group.skills.length > 0 && !group.skills.every((skill) => skills?.includes(skill) === true),
     words: ({ task: { group }, asker }) => skillsNeeded(group.skills, group.skills.filter((skill) => asker?.skills?.includes(skill) !== true)),
     note: ({ task: { group } }) => (group.skills.length === 0 ? undefined : skillsNeeded(group.skills, group.skills)),
+  },
+  {
+    code: 'capacity',
+    scope: 'asker',
+    isShut: (tables, agent, _, isBumped) => isCapacityShut(tables, agent, isBumped),
+    words: atCapacity,
   },
   {
     code: 'agent-full',
@@ -312,9 +321,9 @@ export const isGroupShut = (asked: ShapeOf, group: Group): boolean => {
   for (const isShut of groupGates) if (isShut(asked, group)) return true
   return false
 }
-/** Whether this agent gets nothing. */
-export const isAskerShut = (tables: Tables, agent: string, at: number): boolean => {
-  for (const isShut of askerGates) if (isShut(tables, agent, at)) return true
+/** Whether this agent gets nothing that is bumped, or nothing that is not. */
+export const isAskerShut = (tables: Tables, agent: string | undefined, at: number, isBumped: boolean): boolean => {
+  for (const isShut of askerGates) if (isShut(tables, agent, at, isBumped)) return true
   return false
 }
 /** Whether an agent that comes last for this task does not get it, even if there is nothing else. */
@@ -330,11 +339,11 @@ export const isAgentShut = (task: TaskRecord, agent: string): boolean => {
 
 // ----------------------------------------------------------------------------------- asked for reasons
 
-/** Why a claim gets nothing, whatever tasks there are. */
+/** Why a claim gets nothing that is not bumped. */
 export const reasonOfClaim = (question: ClaimQuestion): Reason | undefined => {
   const { tables, at, asker } = question
   for (const gate of gates) {
-    const isShut = gate.scope === 'queue' ? gate.isShut(tables) : gate.scope === 'asker' && asker?.agent !== undefined && gate.isShut(tables, asker.agent, at)
+    const isShut = gate.scope === 'queue' ? gate.isShut(tables) : gate.scope === 'asker' && gate.isShut(tables, asker?.agent, at, false)
     if (isShut && (gate.scope === 'queue' || gate.scope === 'asker')) return { code: gate.code, ...gate.words(question) }
   }
   return undefined
@@ -352,7 +361,7 @@ export const isShutFor = (gate: Gate, { tables, task, at, asker }: Question): bo
     case 'group':
       return asker !== undefined && gate.isShut(asker, task.group)
     case 'asker':
-      return asker?.agent !== undefined && gate.isShut(tables, asker.agent, at)
+      return gate.isShut(tables, asker?.agent, at, isBumped(task))
     case 'agent':
       return asker?.agent !== undefined && gate.isShut(task, asker.agent)
     case 'last': {

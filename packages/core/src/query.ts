@@ -2,6 +2,7 @@
  * Queries on a state. Answers are copies and do not change with the state.
  * Content (payload, result) is not in the state. `enqueuedRevision` and `lastRevision` say where in the log it is.
  */
+import { isAtCapacity } from './capacity.js'
 import { deadLettersMatching } from './decide/dead-letters.js'
 import { findTask, recordOf } from './decide/lookup.js'
 import { nextLeaseEnd as nextLeaseEndOf, nextOther } from './decide/tick.js'
@@ -16,24 +17,24 @@ import type { SortedList } from './sorted-list.js'
 import type { Tables } from './tables.js'
 import { type Breaker, type BreakerState, type Redrive, type TaskRecord, type UnreadableEvent } from './state.js'
 import { type Band, bandOf, type Status } from './task.js'
-import { type TaskView, viewOf } from './task-view.js'
+import { shownOf, type TaskView } from './task-view.js'
 
 /** By id, or by number as `#42`; `undefined` if it is not known at `at`. Default: the state's own time. */
 export const taskOf = (state: QueueState, id: string, at = timeOf(state)): TaskView | undefined => {
   const tables = QueueState.tablesOf(state)
   const task = findTask(tables, id, at)
-  return task === undefined ? undefined : viewOf(task, tables.head.settings)
+  return task === undefined ? undefined : shownOf(tables, task)
 }
 
 export interface Depth {
   readonly total: number
   readonly byStatus: Readonly<Record<Status, number>>
-  /** Pending tasks by priority band, type, phase and tenant. */
+  /** Tasks that are ready (pending or queued) by priority band, type, phase and tenant. */
   readonly byPriority: Readonly<Record<Band, number>>
   readonly byType: Readonly<Record<string, number>>
   readonly byPhase: Readonly<Record<string, number>>
   readonly byTenant: Readonly<Record<string, number>>
-  /** When the pending task with the lowest number was enqueued. */
+  /** When the ready task with the lowest number was enqueued. */
   readonly oldestPendingAt: number | undefined
 }
 
@@ -96,6 +97,7 @@ export const summaryOf = (state: QueueState, at = timeOf(state)): QueueSummary =
 const countsAt = (tables: Tables, at: number): Pick<Depth, 'total' | 'byStatus'> => {
   let total = tables.byId.size
   const byStatus = { ...tables.counts }
+  if (isAtCapacity(tables)) [byStatus.pending, byStatus.queued] = [0, byStatus.pending]
   for (const { status } of forgotten(tables, at)) {
     byStatus[status]--
     total--
@@ -199,7 +201,7 @@ const patternAmong = ({ signature, type, byRank }: AlikeDeadLetters, error: stri
 
 export const deadLetters = (state: QueueState, filter: DeadLetterFilter, max: number): ReadonlyArray<TaskView> => {
   const tables = QueueState.tablesOf(state)
-  return deadLettersMatching(tables, filter, max).map((task) => viewOf(task, tables.head.settings))
+  return deadLettersMatching(tables, filter, max).map((task) => shownOf(tables, task))
 }
 
 /** The last redrive, under way or stopped; `null` if there was none. */
@@ -268,7 +270,7 @@ export const isClaimable = (state: QueueState, request: ClaimRequest, at = timeO
 export const duplicateOf = (state: QueueState, idempotencyKey: string, at = timeOf(state)): TaskView | undefined => {
   const tables = QueueState.tablesOf(state)
   const task = holderOfKey(tables, idempotencyKey, at)
-  return task === undefined ? undefined : viewOf(task, tables.head.settings)
+  return task === undefined ? undefined : shownOf(tables, task)
 }
 
 /** The revision of the event that enqueued the task and holds its content. */

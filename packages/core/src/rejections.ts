@@ -12,6 +12,10 @@ export type RejectionCode =
   | 'conflict'
   | 'lease-lost'
   | 'wrong-state'
+  /** A setting of the queue forbids it. */
+  | 'disabled'
+  /** No more agents may start. */
+  | 'capacity-exceeded'
   | 'unknown-dependency'
   | 'dependency-cycle'
   | 'too-large'

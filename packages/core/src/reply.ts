@@ -9,6 +9,7 @@ import { type ScheduleView, viewOfSchedule } from './schedule-view.js'
 import type { Settings } from './settings.js'
 import type { Parking, Redrive, TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
+import { shownStatus } from './capacity.js'
 import { attemptOf } from './attempts.js'
 import { type Status, statuses } from './task.js'
 import { shownFields, type ShownFields, shownInExtras, shownInGroup } from './task-fields.js'
@@ -157,6 +158,7 @@ export interface Replies {
   readonly StopRedrive: Redrive
   readonly OpenBreaker: null
   readonly CloseBreaker: null
+  readonly Bump: { readonly status: Status }
   /** When the registration ends, unless the agent is heard of again. */
   readonly RegisterAgent: { readonly agent: string; readonly endsAt: number }
   /** The tasks that the agent held, with their new status. */
@@ -230,13 +232,15 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
       return { retried: tasksOf(events, 'Requeued') }
     case 'Discard':
       return { discarded: tasksOf(events, 'Discarded'), cancelled: tasksOf(events, 'Cancelled') }
+    case 'Bump':
+      return inStatus[statusOf(tables, command.task)]
     case 'RegisterAgent':
       return { agent: command.agent, endsAt: tables.agents.byName.get(command.agent)?.endsAt ?? at }
     case 'TerminateAgent':
       return {
         tasks: tasksOf(events, 'ClaimRevoked').flatMap((id) => {
           const task = tables.byId.get(id)
-          return task === undefined ? [] : [{ id, number: task.number, status: task.status }]
+          return task === undefined ? [] : [{ id, number: task.number, status: shownStatus(tables, task.status) }]
         }),
         remaining: tables.leases.get(command.agent)?.size ?? 0,
       }
@@ -282,7 +286,7 @@ const enqueued = (
     const found = own ?? known.byId(task.id) ?? known.byKey(task.idempotencyKey)
     const duplicate = fresh !== undefined && !fresh.delete(task.id)
     if (found !== undefined) {
-      const told = { id: found.id, number: found.number, status: found.status, duplicate }
+      const told = { id: found.id, number: found.number, status: shownStatus(tables, found.status), duplicate }
       return duplicate ? { ...told, ...inTheWay(task, found, tables) } : told
     }
     // It was imported as finished, and its retention was over within this command.
@@ -320,7 +324,7 @@ const claimed = ({ at, data }: EventOf<'Claimed'>, tables: Tables): ClaimedTask 
   // Its event has just been folded, so it is there.
   new ClaimedTask(tables.held(data) as TaskRecord, data.agent, data.token, data.expiresAt, data.expiresAt - at, tables.head.settings.maxAttempts)
 
-const statusOf = (tables: Tables, id: string): Status => recordOf(tables, id)?.status ?? 'completed'
+const statusOf = (tables: Tables, id: string): Status => shownStatus(tables, recordOf(tables, id)?.status ?? 'completed')
 
 const tasksOf = (events: ReadonlyArray<QueueEvent>, type: 'TaskEnqueued' | 'Cancelled' | 'Requeued' | 'Discarded' | 'Snoozed' | 'Escalated' | 'ClaimRevoked'): ReadonlyArray<string> =>
   events.flatMap((event) => (event.type === type ? [event.data.task] : []))

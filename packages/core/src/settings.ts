@@ -34,6 +34,16 @@ const assignment = {
   /** So long an agent comes last for a task that it failed, in seconds. */
   agentTaskBackoffWindow: Seconds,
 }
+const capacity = {
+  /** Agents that may hold leases at the same time. */
+  maxConcurrentAgents: integer(1, 1_000_000),
+  /** So many more may start on bumped tasks. */
+  overcapLimit: integer(0, 1_000_000),
+  /** Whether tasks may be bumped. */
+  bumpAndStart: t.boolean,
+}
+const CapacitySettings = t.type(capacity)
+
 /** How the score of a waiting task is made up (TQM-PRI-002 to TQM-PRI-004): see `ready/score.ts`. */
 const scoreParts = {
   /** Weights of the parts. */
@@ -103,6 +113,7 @@ export const Settings = t.type(
     /** Number of claims without success after which a task becomes a dead letter (GB-02). */
     maxAttempts: integer(1, 1_000_000),
     defaults: t.type(defaults),
+    capacity: CapacitySettings,
     score: ScoreSettings,
     rateLimit: t.type(rateLimit),
     assignment: t.type({ ...assignment, /** Weights by tenant; `default` is that of all others. */ tenants: t.record(Name, Weight) }),
@@ -122,6 +133,7 @@ export const settingsDefault: Settings = {
   retentionSeconds: 604_800,
   maxAttempts: 25,
   defaults: { timeout: 3_600, maxRetries: 3, backoffSeconds: 60, maxBackoffSeconds: 3_600, jitter: 0.1 },
+  capacity: { maxConcurrentAgents: 10, overcapLimit: 1, bumpAndStart: true },
   score: {
     priority: 0.45,
     age: 0.2,
@@ -158,6 +170,7 @@ export const SettingsPatch = t.exact(
     retentionSeconds: Settings.props.retentionSeconds,
     maxAttempts: Settings.props.maxAttempts,
     defaults: t.exact(t.partial(defaults)),
+    capacity: t.exact(t.partial(capacity)),
     score: t.exact(t.partial(scoreParts)),
     rateLimit: t.exact(t.partial(rateLimit)),
     assignment: t.exact(t.partial({ ...assignment, tenants: t.record(Name, t.union([Weight, t.null])) })),
@@ -177,12 +190,13 @@ export type SettingsPatch = t.TypeOf<typeof SettingsPatch>
 export const patchSettings = (settings: Settings, patch: SettingsPatch): Settings => {
   const overrides = patchedMembers(settings.breakers.overrides, patch.breakers?.overrides, (before, override) => ({ ...before, ...given(override) }))
   const tenants = patchedMembers(settings.assignment.tenants, patch.assignment?.tenants, (_, weight) => weight)
-  const { defaults: _, score: __, assignment: ___, breakers: ____, rateLimit: _____, loops: ______, discoveries: _______, ...scalars } = patch
+  const { capacity: ________, defaults: _, score: __, assignment: ___, breakers: ____, rateLimit: _____, loops: ______, discoveries: _______, ...scalars } = patch
   const discoveries = patchedMembers(settings.discoveries, patch.discoveries, (before, rule) => ({ ...before, ...given(rule) }))
   return {
     ...settings,
     ...given(scalars),
     defaults: { ...settings.defaults, ...given(patch.defaults) },
+    capacity: { ...settings.capacity, ...given(patch.capacity) },
     score: patch.score === undefined ? settings.score : { ...settings.score, ...given(patch.score) },
     rateLimit: { ...settings.rateLimit, ...given(patch.rateLimit) },
     assignment: { ...settings.assignment, ...given(patch.assignment), tenants },

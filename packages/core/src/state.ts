@@ -72,6 +72,8 @@ export const answeredMax = 16
 export interface TaskExtras extends ExtraFields {
   /** Agents that released the task and are barred from it (GB-02). */
   readonly claimants?: ReadonlyArray<string>
+  /** It was bumped, and its claim has not ended since. */
+  readonly bumpedAt?: number
   /** Agents that failed it, or let its lease expire, and when: see `assignment.ts`. */
   readonly failers?: Failers
   /** Revisions of the newest checkpoint, and of the newest progress of the last claim. */

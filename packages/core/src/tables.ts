@@ -184,8 +184,11 @@ export class Tables {
     const { share } = task.group
     const hadWork = share.open > 0
     const wasHeld = this.agents.size > 0 && isHeld(task)
+    const active = this.leases.size
     this.relink(task, change, revision)
     if (!hadWork && share.open > 0) this.shares.comeBack(share)
+    // An agent has ended, and others may start (TQM-CAP-003).
+    if (this.leases.size < active && active >= this.head.settings.capacity.maxConcurrentAgents) this.ready.wakeAll()
     // An agent has room again, or less room than before.
     if (this.agents.size > 0 && wasHeld !== isHeld(task)) this.ready.wakeHeldBack()
   }

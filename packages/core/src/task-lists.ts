@@ -1,4 +1,5 @@
 /** Lists of tasks, a page at a time. What is returned is a copy. */
+import { shownStatus } from './capacity.js'
 import type { TaskFilter } from './commands.js'
 import { matchesType } from './type-pattern.js'
 import { Heap } from './heap.js'
@@ -9,7 +10,7 @@ import type { Cursor, SortedList } from './sorted-list.js'
 import { firstRankOf, type Group, rankOf, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { type Status, statuses } from './task.js'
-import { holderOf, type TaskView, viewOf } from './task-view.js'
+import { holderOf, shownOf, type TaskView } from './task-view.js'
 
 export interface TaskPage {
   readonly tasks: ReadonlyArray<TaskView>
@@ -34,7 +35,7 @@ export const listTasks = (state: QueueState, filter: TaskFilter, limit: number, 
   const tasks: Array<TaskView> = []
   for (const task of tasksMatching(tables, filter, after, at)) {
     if (tasks.length >= limitOrOne) return { tasks, next: cursorAfter(tasks[tasks.length - 1] as TaskView) }
-    tasks.push(viewOf(task, tables.head.settings))
+    tasks.push(shownOf(tables, task))
   }
   return { tasks, next: undefined }
 }
@@ -45,7 +46,7 @@ export const tasksMatching = function* (tables: Tables, filter: TaskFilter, afte
   const start = after === undefined ? undefined : parseCursor(after)
   for (let s = 0; s < statuses.length; s++) {
     const status = statuses[s] as Status
-    if (!wanted.includes(status) || (start !== undefined && s < start.status)) continue
+    if (!wanted.includes(shownStatus(tables, status)) || (start !== undefined && s < start.status)) continue
     const from = start !== undefined && s === start.status ? start.rank : -1
     for (const task of walk(tables, filter, status, from)) if (matches(task, filter) && knownAt(tables, task, at) !== undefined) yield task
   }
@@ -53,7 +54,8 @@ export const tasksMatching = function* (tables: Tables, filter: TaskFilter, afte
 
 /** The cursor of a page that begins after this task. */
 export const cursorAfter = ({ status, priority, number }: TaskView): string =>
-  `${statuses.indexOf(status)}.${(firstRankOf(priority) + number).toString(36)}`
+  // A task that is queued is kept as pending, and may be shown as pending on the next page.
+  `${statuses.indexOf(status === 'queued' ? 'pending' : status)}.${(firstRankOf(priority) + number).toString(36)}`
 
 /** The cursor of a page that begins with this task. */
 export const cursorAt = (task: TaskRecord): string => `${statuses.indexOf(task.status)}.${(rankOf(task) - 1).toString(36)}`

@@ -1,9 +1,11 @@
 /** A task as it is shown: a copy that does not change with the state. */
+import { isBumped, shownStatus } from './capacity.js'
 import { type Attempt, attemptOf } from './attempts.js'
 import type { DeadLetterReason } from './events.js'
 import type { Settings } from './settings.js'
 import { type Escalation, isHeld, type Lease, type Parking, type TaskRecord } from './state.js'
-import type { OnTimeout, Status } from './task.js'
+import type { Tables } from './tables.js'
+import { isFinal, type OnTimeout, type Status } from './task.js'
 import { type ShownFields, shownInExtras, shownInGroup } from './task-fields.js'
 import { copierOf } from './unrolled.js'
 
@@ -23,6 +25,8 @@ export interface TaskView extends Attempt, ShownFields {
   readonly attempts: number
   readonly createdAt: number
   readonly skills: ReadonlyArray<string>
+  /** It was bumped: it is served before all others, or is being worked on. */
+  readonly priorityBoosted?: true
   /** When a scheduled task becomes ready. */
   readonly availableAt?: number
   /** What a waiting task waits for, and until when. */
@@ -67,7 +71,8 @@ const parkingOf = ({ status, delayedUntil }: TaskRecord, { key, onTimeout, callb
   ...(callback === undefined ? {} : { callback }),
 })
 
-export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAttempts'>): TaskView => {
+/** `status`: as it is shown, if that is another one than the record's (see `capacity.ts`). */
+export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAttempts'>, status = task.status): TaskView => {
   const { group, extras, lease } = task
   const held = holderOf(task)
   return {
@@ -75,7 +80,7 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
     number: task.number,
     type: group.type,
     priority: task.priority,
-    status: task.status,
+    status,
     idempotencyKey: task.key,
     dependencies: task.dependencies,
     timeout: task.timeout,
@@ -90,6 +95,7 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
     enqueuedRevision: task.enqueuedRevision,
     lastRevision: task.lastRevision,
     ...shownFieldsOf(task),
+    ...(isBumped(task) && !isFinal(task.status) ? { priorityBoosted: true as const } : {}),
     ...(task.status === 'scheduled' ? { availableAt: task.delayedUntil } : {}),
     ...(extras.parking === undefined ? {} : parkingOf(task, extras.parking)),
     ...(held === null ? {} : { claimedBy: held.agent, claimedAt: held.claimedAt }),
@@ -107,3 +113,6 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
     ...(extras.progressRevision === undefined ? {} : { progressRevision: extras.progressRevision }),
   }
 }
+
+/** As it is shown now. */
+export const shownOf = (tables: Tables, task: TaskRecord): TaskView => viewOf(task, tables.head.settings, shownStatus(tables, task.status))

@@ -1,8 +1,9 @@
 /** What the engine asks about claims that wait: what they look at, when they may find more, and why they find nothing. */
-import { lastUntil, takeOver } from './assignment.js'
+import { lastUntil, roomOf, takeOver } from './assignment.js'
+import { activeAgents, isAtCapacity } from './capacity.js'
 import { type ClaimRequest, scan } from './decide/claim.js'
 import { failedHere, tooManyPassed } from './gate-words.js'
-import { isAskerShut, isQueueShut, type Reason, reasonOfClaim } from './gates.js'
+import { isQueueShut, type Reason, reasonOfClaim } from './gates.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
 import type { ClaimShape } from './ready/claim-shape.js'
@@ -19,6 +20,20 @@ export const keepShape = (state: QueueState, asked: Partial<ClaimRequest> & { re
 /** The kept shapes for which claims wait and for which there may be more to take since the last call. */
 export const takeWokenShapes = (state: QueueState): ReadonlyArray<ClaimShape> => QueueState.tablesOf(state).ready.takeWoken()
 
+/** Which of the claims that wait for a shape may find something: all, those of agents that hold a task, or none. */
+export const servedOf = (state: QueueState, shape: ClaimShape): 'all' | 'active' | 'none' => {
+  const tables = QueueState.tablesOf(state)
+  if (!shape.hasWork) return 'none'
+  if (!isAtCapacity(tables)) return 'all'
+  const { maxConcurrentAgents, overcapLimit, bumpAndStart } = tables.head.settings.capacity
+  const hasBumped = bumpAndStart && [...tables.ready.bumped].some(({ group }) => group.isOpen && shape.matches(group))
+  if (hasBumped) return activeAgents(tables) < maxConcurrentAgents + overcapLimit ? 'all' : 'active'
+  return activeAgents(tables) === maxConcurrentAgents ? 'active' : 'none'
+}
+
+/** The agents that hold a task. */
+export const activeAgentsOf = (state: QueueState): ReadonlyMap<string, unknown> => QueueState.tablesOf(state).leases
+
 /**
  * To be called for a claim that found nothing and waits, though there are tasks of its shape. If it leaves them to other agents, or its agent holds
  * as many tasks as it registered for, the shape is woken when that may have changed by an event. Returns when it may have
@@ -29,7 +44,7 @@ export const holdBack = (state: QueueState, request: ClaimRequest, shape: ClaimS
   if (tables.agents.size === 0 || isQueueShut(tables)) return undefined
   const { agent } = request
   const { left } = scan(tables, request, 1, at)
-  if (left.length === 0 && !isAskerShut(tables, agent, at)) return undefined
+  if (left.length === 0 && roomOf(tables, agent, at) > 0) return undefined
   tables.ready.holdBack(shape)
   return Math.min(tables.agents.nextEnd(at) ?? Number.POSITIVE_INFINITY, ...left.map((task) => lastUntil(tables, task, agent, at)))
 }
@@ -40,10 +55,10 @@ export const whyNothing = (state: QueueState, request: ClaimRequest, at = timeOf
   const now = Math.max(at, tables.head.at)
   const asker = takeOver(tables, request, now)
   if (!tables.ready.shapeOf(asker).hasWork) return undefined
+  const { picked, isCut, left } = scan(tables, request, 1, now)
+  if (picked.length > 0 && !isQueueShut(tables)) return undefined
   const shut = reasonOfClaim({ tables, at: now, asker })
   if (shut !== undefined) return shut
-  const { picked, isCut, left } = scan(tables, request, 1, now)
-  if (picked.length > 0) return undefined
   if (isCut) return { code: 'too-many-barred', ...tooManyPassed(tables) }
   const [first] = left
   return first === undefined ? undefined : { code: 'failed-here-lately', ...failedHere({ tables, task: first, at: now, asker }) }

@@ -33,7 +33,7 @@ const listView = (name: string, about: string, statuses: ReadonlyArray<Status>):
 })
 
 export const listViews = {
-  pending: listView('pending', 'ready to be claimed, in the order of claims', ['pending']),
+  pending: listView('pending', 'ready to be claimed, in the order of claims', ['pending', 'queued']),
   scheduled: listView('scheduled', 'waiting for their time: a retry, or availableAt', ['scheduled']),
   waiting: listView('waiting', 'parked until a callback comes', ['waiting']),
   blocked: listView('blocked', 'waiting for other tasks', ['blocked']),

@@ -1,6 +1,7 @@
 /** All plants. To add one, add a row to the file of its part, and run `npm run mutants -- --only 'its title'`. */
 import type { Plant } from '../plant.js'
 import { agentPlants } from './agents.js'
+import { capacityPlants } from './capacity.js'
 import { clientPlants } from './client.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
@@ -26,6 +27,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...fieldPlants,
   ...readyPlants,
   ...agentPlants,
+  ...capacityPlants,
   ...explainPlants,
   ...redactPlants,
   ...loopPlants,

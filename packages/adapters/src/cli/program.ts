@@ -16,6 +16,7 @@ import { exportCommand } from './commands/export.js'
 import { historyCommand } from './commands/history.js'
 import { importCommand } from './commands/import.js'
 import { listCommand } from './commands/list.js'
+import { bumpCommand } from './commands/bump.js'
 import { callbackCommand, parkCommand } from './commands/park.js'
 import { memoryCommand } from './commands/memory.js'
 import { pauseCommand, resumeCommand } from './commands/pause.js'
@@ -34,7 +35,7 @@ import { clean } from './text.js'
 
 const commands = [
   serveCommand,
-  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, cancelCommand, depthCommand,
+  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, cancelCommand, bumpCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   parkCommand, callbackCommand,
   dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand,

@@ -16,6 +16,7 @@ interface Started {
 /** The texts for a failed attempt, by the task's new status. */
 const afterFailure: Readonly<Record<string, string>> = {
   pending: 'to be tried again',
+  queued: 'to be tried again',
   scheduled: 'to be tried again',
   'dead-letter': 'now a dead letter',
 }

@@ -89,6 +89,8 @@ interface TaskCommon extends SentFields {
 /** A task as the server shows it. */
 export interface TaskView extends TaskCommon {
   readonly status: Status
+  /** It was bumped: it is served before all others, or is being worked on. */
+  readonly priorityBoosted?: true
   readonly backoffSeconds: number
   /** The last progress that the holder, or the last one, reported. */
   readonly progress?: Json
@@ -320,6 +322,17 @@ export interface Settled {
 }
 /** The answer to an {@link Outcome}: `lease` for a heartbeat, `status` for the others. */
 export type OutcomeAnswer = Partial<Extended> & Partial<Settled>
+
+export interface Bumped {
+  readonly id: string
+  readonly status: Status
+  /** Who works on it; `null` until an agent takes it. */
+  readonly agentId: string | null
+  /** Whether more agents work than `maxConcurrentAgents`. */
+  readonly overCapacity: boolean
+  readonly activeAgents: number
+  readonly maxConcurrentAgents: number
+}
 
 export interface Cancelled {
   /** The task and everything that depended on it. */

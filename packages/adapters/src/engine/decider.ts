@@ -3,6 +3,7 @@
  * folded as soon as it is decided, so that the next command sees it. The batch's mark allows a rollback.
  */
 import {
+  activeAgentsOf,
   cancelMax,
   type ClaimShape,
   type Command,
@@ -22,6 +23,7 @@ import {
   type QueueState,
   replyTo,
   type SettingsPatch,
+  servedOf,
   takeWokenShapes,
   timeOf,
 } from '@daybook/core'
@@ -280,12 +282,13 @@ export class Decider {
     for (let isFull = false; !isFull; ) {
       waiting.wake(takeWokenShapes(live.current))
       if (!waiting.isOfferDue) return
-      waiting.offer((item, shape) => {
+      const offer = (item: ClaimItem, shape: ClaimShape): 'served' | 'empty' | 'full' => {
         const verdict = batch.texts.length < batchEventsMax ? this.tryClaim(batch, item, shape) : 'full'
         if (verdict === 'empty') this.stillWaits(item, shape)
         isFull = verdict === 'full'
         return verdict
-      })
+      }
+      waiting.offer(offer, (shape) => servedOf(live.current, shape), () => activeAgentsOf(live.current))
     }
   }
 

@@ -16,6 +16,7 @@ export class WaitingClaims {
   /** Lines whose claims are to be offered tasks. */
   private readonly due = new Set<Line>()
   private readonly lineOf = new Map<ClaimItem, Line>()
+  private readonly byAgent = new Map<string, Set<ClaimItem>>()
   /** When lines are to be offered tasks again because of the time, in the queue's time. */
   private readonly looks = new Map<Line, number>()
   private firstPlace = 0
@@ -81,20 +82,31 @@ export class WaitingClaims {
   /**
    * Offers tasks to the claims of the lines that are due, in the order in which they came. Those that are served or over
    * leave. After `full` the rest stays due, so that none is served before an earlier one.
+   *
+   * `who`: which claims of a line may find something. At capacity these are those of the active agents, which are few, and the others are not asked.
    */
-  offer(serve: (item: ClaimItem, shape: ClaimShape) => 'served' | 'empty' | 'full'): void {
-    const walks = [...this.due].map((line) => new LineWalk(line))
+  offer(
+    serve: (item: ClaimItem, shape: ClaimShape) => 'served' | 'empty' | 'full',
+    who: (shape: ClaimShape) => 'all' | 'active' | 'none',
+    active: () => ReadonlyMap<string, unknown>,
+  ): void {
+    const walks: Array<Walk> = [...this.due].map((line) => new Walk(line.claims.entries(), line))
+    let ofActive: Walk | undefined
     for (;;) {
-      let first: LineWalk | undefined
+      let first: Walk | undefined
       for (const walk of walks) if (walk.place < (first?.place ?? Number.POSITIVE_INFINITY)) first = walk
-      if (first?.item === undefined) break
-      const { item, line } = first
+      const { item } = first ?? {}
+      if (first === undefined || item === undefined) break
+      const { line = this.lineOf.get(item) } = first
+      const isWanted = line !== undefined && (first.line !== undefined || this.due.has(line))
+      const asked = isWanted ? who(line.shape) : 'none'
       // The rest of the line finds nothing either. Without this, every arrival would ask each of a thousand equal claims.
-      if (!line.shape.hasWork) {
+      if (first.line !== undefined && asked !== 'all') {
         first.end()
+        if (asked === 'active' && ofActive === undefined) walks.push((ofActive = new Walk(this.ofAgents(active()).values())))
         continue
       }
-      const verdict = item.isOver() ? 'served' : serve(item, line.shape)
+      const verdict = item.isOver() ? 'served' : asked === 'none' || line === undefined ? 'empty' : serve(item, line.shape)
       if (verdict === 'full') return
       first.advance()
       if (verdict === 'served') this.remove(item)
@@ -102,11 +114,23 @@ export class WaitingClaims {
     this.due.clear()
   }
 
+  /** The waiting claims of these agents, in the order in which they came. */
+  private ofAgents(agents: ReadonlyMap<string, unknown>): ReadonlyArray<readonly [ClaimItem, number]> {
+    const found: Array<readonly [ClaimItem, number]> = []
+    const add = (items: Iterable<ClaimItem>): void => {
+      for (const item of items) found.push([item, this.lineOf.get(item)?.claims.get(item) ?? 0])
+    }
+    if (agents.size < this.byAgent.size) for (const agent of agents.keys()) add(this.byAgent.get(agent) ?? [])
+    else for (const [agent, items] of this.byAgent) if (agents.has(agent)) add(items)
+    return found.sort(([, a], [, b]) => a - b)
+  }
+
   /** Called also for claims that do not wait. */
   remove(item: ClaimItem): void {
     const line = this.lineOf.get(item)
     if (line === undefined) return
     this.lineOf.delete(item)
+    removeFrom(this.byAgent, item.command.agent, item)
     line.claims.delete(item)
     line.shape.waiting--
     if (line.claims.size > 0) return
@@ -131,18 +155,20 @@ export class WaitingClaims {
 
   private enter(item: ClaimItem, shape: ClaimShape): void {
     this.lineOf.set(item, this.lineFor(shape))
+    addTo(this.byAgent, item.command.agent, item)
     shape.waiting++
   }
 }
 
-/** A walk along a line. At its end `item` is `undefined` and `place` infinite. */
-class LineWalk {
+/** A walk along claims in the order of their places: those of a line, or of several. At its end `item` is `undefined` and `place` infinite. */
+class Walk {
   item: ClaimItem | undefined
   place = Number.POSITIVE_INFINITY
-  private readonly rest: Iterator<[ClaimItem, number]>
 
-  constructor(readonly line: Line) {
-    this.rest = line.claims.entries()
+  constructor(
+    private readonly rest: Iterator<readonly [ClaimItem, number]>,
+    readonly line?: Line,
+  ) {
     this.advance()
   }
 
@@ -156,4 +182,14 @@ class LineWalk {
     this.item = undefined
     this.place = Number.POSITIVE_INFINITY
   }
+}
+
+const addTo = (index: Map<string, Set<ClaimItem>>, key: string, item: ClaimItem): void => {
+  const known = index.get(key)
+  if (known === undefined) index.set(key, new Set([item]))
+  else known.add(item)
+}
+const removeFrom = (index: Map<string, Set<ClaimItem>>, key: string, item: ClaimItem): void => {
+  const known = index.get(key)
+  if (known?.delete(item) === true && known.size === 0) index.delete(key)
 }

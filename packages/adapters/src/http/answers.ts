@@ -112,6 +112,8 @@ export const TaskAnswer = t.intersection(
       checkpoint: AnyJson,
       result: AnyJson,
       requires: t.type({ skills: ids }),
+      /** It was bumped: it is served before all others, or is being worked on. */
+      priorityBoosted: t.literal(true),
       availableAt: Time,
       leaseExpiresAt: Time,
       /** What a waiting task waits for. */
@@ -390,3 +392,30 @@ export const ReadyAnswer = t.intersection(
   ],
   'Ready',
 )
+
+const bumpedNow = { activeAgents: t.number, maxConcurrentAgents: t.number }
+/** `agentId`: who works on it, `null` until an agent takes it. */
+export const BumpedAnswer = t.type({ id: t.string, status: Status, agentId: orNull(t.string), overCapacity: t.boolean, ...bumpedNow }, 'Bumped')
+
+// ------------------------------------------------------------------- the normative endpoints (TQM §11)
+
+/** `queued_tasks`: the first 1,000 tasks that are ready, bumped ones first. */
+export const QueueStatusAnswer = t.type(
+  {
+    active_agents: t.number,
+    max_concurrent_agents: t.number,
+    at_capacity: t.boolean,
+    queued_tasks: ids,
+    queued_depth: t.number,
+    queued_by_priority: t.record(PriorityName, t.number),
+    oldest_wait_seconds: t.number,
+    critical_backlog_seconds: t.number,
+  },
+  'Queue status',
+)
+export const BumpedPriorityAnswer = t.type(
+  { task_id: t.string, agent_id: orNull(t.string), over_capacity: t.boolean, active_agents: t.number, max_concurrent_agents: t.number },
+  'Bumped priority',
+)
+export const CancelledQueuedAnswer = t.type({ task_id: t.string, status: t.literal('CANCELLED'), cancelled: ids }, 'Cancelled queued task')
+export const TerminatedNowAnswer = t.type({ agent_id: t.string, terminated: t.literal(true), reassigned_tasks: ids }, 'Terminated now')

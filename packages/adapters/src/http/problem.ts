@@ -12,6 +12,8 @@ const kinds = {
   conflict: [409, 'Conflict with existing data'],
   'lease-lost': [409, 'The lease is lost'],
   'wrong-state': [409, 'Not possible in this state'],
+  disabled: [409, 'A setting of the queue forbids this'],
+  'capacity-exceeded': [409, 'No more agents may start'],
   'too-large': [413, 'Too large'],
   'unsupported-media-type': [415, 'Only JSON is accepted'],
   'unknown-dependency': [422, 'A dependency is unknown'],

@@ -8,6 +8,7 @@ import { explain } from './handle/explain.js'
 import * as health from './handle/health.js'
 import * as log from './handle/log.js'
 import { memories } from './handle/memories.js'
+import * as normative from './handle/normative.js'
 import * as queue from './handle/queue.js'
 import { result } from './handle/result.js'
 import * as tasks from './handle/tasks.js'
@@ -77,6 +78,11 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
     queueRoute({
       method: 'POST', path: `${of}/tasks/{id}/cancel`, role: 'producer', summary: 'Cancels a task and all tasks that depend on it.',
       body: input(w.ReasonBody), answers: { 200: a.CancelledAnswer }, handle: tasks.cancelTask,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/tasks/{id}/bump`, role: 'operator',
+      summary: 'Puts a ready task before all others, and lets it start beyond capacity. `agentId` is the agent that waited for a task and got it at once.',
+      body: input(w.ReasonBody), answers: { 200: a.BumpedAnswer }, handle: normative.bumpTask,
     }),
     queueRoute({
       method: 'POST', path: `${of}/tasks/cancel`, role: 'operator',
@@ -251,6 +257,24 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
     }),
 
     ...scheduleRoutes(of),
+
+    // ------------------------------------------------------- the normative endpoints (TQM §11)
+    queueRoute({
+      method: 'GET', path: '/api/queue_status', role: 'auditor', unused: 'empty', summary: 'The capacity of a queue, and the tasks that are ready and wait for an agent.',
+      query: input(w.QueueQuery, { root: 'query' }), answers: { 200: a.QueueStatusAnswer }, handle: normative.queueStatus,
+    }),
+    queueRoute({
+      method: 'POST', path: '/api/bump_task_priority', role: 'operator', summary: 'Puts a ready task before all others, and lets it start beyond capacity.',
+      query: input(w.QueueQuery, { root: 'query' }), body: input(w.BumpBody), answers: { 200: a.BumpedPriorityAnswer }, handle: normative.bumpTaskPriority,
+    }),
+    queueRoute({
+      method: 'POST', path: '/api/cancel_queued_task', role: 'operator', summary: 'Cancels a task and all tasks that depend on it.',
+      query: input(w.QueueQuery, { root: 'query' }), body: input(w.CancelQueuedBody), answers: { 200: a.CancelledQueuedAnswer }, handle: normative.cancelQueuedTask,
+    }),
+    queueRoute({
+      method: 'POST', path: '/api/terminate_agent', role: 'operator', summary: 'Terminates an agent: its registration ends, and its tasks go back to the queue.',
+      query: input(w.QueueQuery, { root: 'query' }), body: input(w.TerminateBody), answers: { 202: a.TerminatedNowAnswer }, handle: normative.terminateAgentNow,
+    }),
 
     // ------------------------------------------------------------------------------- the server
     serverRoute({

@@ -110,7 +110,7 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, wantsLines, gone, requestId }
   if (route.of === 'server') return route.handle(call)
   // 2. Find the queue, and wait for the revision that the caller asks for.
-  const queue = await queueOf(context, params.queue ?? '', route.unused)
+  const queue = await queueOf(context, params.queue ?? queueNamed(query.right) ?? queueNamed(body.right) ?? 'default', route.unused)
   if (E.isLeft(queue)) return queue
   if (queue.right.status().revision >= 0 || route.unused === 'opened') meter.watch(queue.right)
   const late = await notYet(queue.right, query.right, limits)
@@ -119,6 +119,9 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   const handled = await route.handle({ ...call, queue: queue.right })
   return E.isRight(handled) ? handled : E.left({ revision: queue.right.status().revision, ...handled.left })
 }
+
+/** The normative endpoints name the queue in the query or the body. */
+const queueNamed = (given: unknown): string | undefined => (given as { readonly queue?: string } | undefined)?.queue
 
 const checked = (input: Input<unknown>, given: unknown): E.Either<Problem, unknown> => {
   if (given === undefined || given === null) {

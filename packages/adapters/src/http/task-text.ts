@@ -33,6 +33,7 @@ const taskText = (view: TaskView, { content, progress, checkpoint, result, callb
     `,"claimants":${quoteAll(view.claimants)},"currentClaimant":${textOrNull(claimant)}` +
     `,"claimedBy":${textOrNull(claimedBy)},"claimedAt":${timeOrNull(view.claimedAt)}` +
     maybeTime('leaseExpiresAt', leaseExpiresAt) +
+    (view.priorityBoosted === true ? ',"priorityBoosted":true' : '') +
     `,"createdAt":"${isoOf(view.createdAt)}"` +
     maybeTime('availableAt', view.availableAt) +
     parkedText(view) +

@@ -15,6 +15,7 @@ import {
   ParkRequest,
   Phase,
   PositiveSeconds,
+  QueueName,
   Result,
   Text,
   TaskRef,
@@ -159,3 +160,13 @@ export const SnoozeBody = t.intersection([ReviewBody, t.type({ until: Time })], 
 export type SnoozeBody = t.TypeOf<typeof SnoozeBody>
 export const BulkSnoozeBody = t.intersection([BulkReviewBody, t.type({ until: Time })], 'Snooze of many')
 export type BulkSnoozeBody = t.TypeOf<typeof BulkSnoozeBody>
+
+// The normative endpoints (TQM §11). The queue may also be named in the query.
+const inQueue = { queue: QueueName }
+export const QueueQuery = t.partial(inQueue, 'Queue')
+export const BumpBody = t.intersection([t.type({ task_id: TaskRef, reason: NonEmpty }), t.partial(inQueue)], 'Bump')
+export type BumpBody = t.TypeOf<typeof BumpBody>
+export const CancelQueuedBody = t.intersection([t.type({ task_id: TaskRef }), t.partial({ ...inQueue, reason: Text })], 'Cancel queued')
+export type CancelQueuedBody = t.TypeOf<typeof CancelQueuedBody>
+export const TerminateBody = t.intersection([t.type({ agent_id: AgentId, reason: NonEmpty }), t.partial(inQueue)], 'Terminate')
+export type TerminateBody = t.TypeOf<typeof TerminateBody>

@@ -4,9 +4,10 @@
  */
 import * as E from 'fp-ts/lib/Either.js'
 import { lastUntil, roomOf, takeOver } from '../assignment.js'
+import { isBumped } from '../capacity.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
-import { type Asker, isAgentShut, isAskerShut, isLastShut, isQueueShut } from '../gates.js'
+import { type Asker, isAgentShut, isAskerShut, isGroupShut, isLastShut, isQueueShut } from '../gates.js'
 import { Heap } from '../heap.js'
 import { OtherAgents } from '../other-agents.js'
 import { byName, type ShapeOf } from '../ready/claim-shape.js'
@@ -63,67 +64,109 @@ export interface Scan {
   readonly left: ReadonlyArray<TaskRecord>
 }
 
-/** A claim, unless the queue is shut. */
+/** A claim, unless the queue is shut: first the bumped tasks, then the others by turns, last those that the agent failed lately. */
 export const scan = (tables: Tables, asking: Asker | undefined, max: number, at: number, last?: TaskRecord): Scan => {
   const asker = asking === undefined ? undefined : takeOver(tables, asking, at)
   const agent = asker?.agent
-  const picked: Array<Picked> = []
-  if (agent !== undefined && isAskerShut(tables, agent, at)) return { picked, isCut: false, left: none }
-  const most = Math.min(max, roomOf(tables, agent, at))
-  const { maxQueueScanBatch, tenants } = tables.head.settings.assignment
-  const turns = new Turns(tables.ready.shapeOf(asker).turns.cursor(), new Heads(tables, at))
-  /** For which this agent comes last. */
-  let deferred: ReadonlyArray<Picked> = none
-  let passedOver = 0
-  while (picked.length < most) {
-    const tenant = turns.first
-    if (tenant === undefined) break
-    const next = tenant.take()
-    if (next === undefined) {
-      turns.drop()
-      continue
-    }
-    const { task } = next
-    const isBarred = agent !== undefined && isAgentShut(task, agent)
-    const isLast = !isBarred && agent !== undefined && lastUntil(tables, task, agent, at) > 0
-    if (isLast) deferred = [...deferred, next]
-    if (isBarred || isLast) {
-      if (++passedOver > maxQueueScanBatch) break
-    } else {
-      picked.push(next)
-      if (task === last) return { picked, isCut: false, left: none }
-      // A half-open breaker admits exactly one test task (LK-15).
-      if (next.probe) turns.probed.add(task.group.type)
-      if (tables.head.hasTenants) turns.charge(turnCost(tenant.share.name, tenants))
+  const { ready, head } = tables
+  const picks = new Picks(tables, agent, Math.min(max, roomOf(tables, agent, at)), at, last)
+  const heads = new Heads(tables, at)
+  if (ready.bumped.size > 0 && !isAskerShut(tables, agent, at, true)) {
+    for (const task of bumpedFor(tables, asker, at)) {
+      if (picks.isOver) break
+      picks.offer({ task, probe: heads.isProbe(task.group.type) })
     }
   }
-  const isCut = passedOver > maxQueueScanBatch
-  if (agent === undefined || deferred.length === 0) return { picked, isCut, left: none }
-  const others = new OtherAgents(tables, agent, at)
-  const left: Array<TaskRecord> = []
-  for (const next of deferred) {
-    if (picked.length >= most) break
-    if (next.probe && turns.probed.has(next.task.group.type)) continue
-    if (isLastShut(next.task, others)) left.push(next.task)
-    else {
-      picked.push(next)
-      if (next.task === last) break
-      if (next.probe) turns.probed.add(next.task.group.type)
+  if (!picks.isOver && !isAskerShut(tables, agent, at, false)) {
+    const turns = new Turns(ready.shapeOf(asker).turns.cursor(), heads, picks.probed)
+    while (!picks.isOver) {
+      const tenant = turns.first
+      if (tenant === undefined) break
+      const next = tenant.take()
+      if (next === undefined) turns.drop()
+      else if (isBumped(next.task)) continue
+      else if (picks.offer(next) && head.hasTenants) turns.charge(turnCost(tenant.share.name, head.settings.assignment.tenants))
     }
   }
-  return { picked, isCut, left }
+  return picks.finish()
 }
-const none: ReadonlyArray<never> = []
+
+/** The bumped tasks of the groups from which the claim may take, in the policy's order. There are {@link bumpedMax} at most. */
+const bumpedFor = ({ ready }: Tables, asker: Asker | undefined, at: number): ReadonlyArray<TaskRecord> =>
+  [...ready.bumped]
+    .filter(({ group }) => group.isOpen && (asker === undefined || !isGroupShut(asker, group)))
+    .sort((a, b) => (ready.policy.isBefore(a, b, at) ? -1 : 1))
+
+/** What a claim takes of the tasks that it is offered, and what it passes over. */
+class Picks {
+  /** Types whose breaker has got its test task. */
+  readonly probed = new Set<string>()
+  private readonly picked: Array<Picked> = []
+  /** For which the agent comes last. */
+  private readonly deferred: Array<Picked> = []
+  private passedOver = 0
+  private isFound = false
+
+  constructor(
+    private readonly tables: Tables,
+    private readonly agent: string | undefined,
+    private readonly max: number,
+    private readonly at: number,
+    private readonly last: TaskRecord | undefined,
+  ) {}
+
+  private get isCut(): boolean {
+    return this.passedOver > this.tables.head.settings.assignment.maxQueueScanBatch
+  }
+
+  get isOver(): boolean {
+    return this.picked.length >= this.max || this.isFound || this.isCut
+  }
+
+  /** Whether it takes the task now. */
+  offer(next: Picked): boolean {
+    const { tables, agent, at } = this
+    // A half-open breaker admits exactly one test task (LK-15).
+    if (next.probe && this.probed.has(next.task.group.type)) return false
+    const isBarred = agent !== undefined && isAgentShut(next.task, agent)
+    const isLast = !isBarred && agent !== undefined && lastUntil(tables, next.task, agent, at) > 0
+    if (isLast) this.deferred.push(next)
+    if (isBarred || isLast) this.passedOver++
+    else this.take(next)
+    return !isBarred && !isLast
+  }
+
+  /** When there is nothing else: takes tasks for which the agent comes last, and that no other agent could take. */
+  finish(): Scan {
+    const { tables, agent, deferred, picked, isCut } = this
+    const left: Array<TaskRecord> = []
+    if (agent === undefined || deferred.length === 0 || this.isFound) return { picked, isCut, left }
+    const others = new OtherAgents(tables, agent, this.at)
+    for (const next of deferred) {
+      if (picked.length >= this.max || this.isFound) break
+      if (next.probe && this.probed.has(next.task.group.type)) continue
+      if (isLastShut(next.task, others)) left.push(next.task)
+      else this.take(next)
+    }
+    return { picked, isCut, left }
+  }
+
+  private take(next: Picked): void {
+    this.picked.push(next)
+    this.isFound = next.task === this.last
+    if (next.probe) this.probed.add(next.task.group.type)
+  }
+}
 
 /** The tenants in the order of their turns, those included that grow with the picks of this claim. */
 class Turns {
-  /** Types whose breaker has got its test task. */
-  readonly probed = new Set<string>()
   private readonly begun = new Heap<TenantTasks>((a, b) => a.turn < b.turn || (a.turn === b.turn && byName(a.share, b.share) < 0))
 
   constructor(
     private readonly others: Cursor<ShapeTurn>,
     private readonly heads: Heads,
+    /** Types whose breaker has got its test task. */
+    private readonly probed: ReadonlySet<string>,
   ) {}
 
   get first(): TenantTasks | undefined {
@@ -273,6 +316,8 @@ class SortedLanes {
     return passOver(cursor, this.misplaced)
   }
 }
+
+const none: ReadonlyArray<never> = []
 
 /** Tasks in an order that holds at any time. */
 type Run = Lanes | SortedLanes

@@ -10,6 +10,7 @@ import { patchSettings } from '../settings.js'
 import type { Tables } from '../tables.js'
 import { decideRegisterAgent, decideTerminateAgent } from './agents.js'
 import { decideApprove, decideRefuse } from './approvals.js'
+import { decideBump } from './bump.js'
 import { decideCancel, decideCancelAll } from './cancel.js'
 import { decideClaim } from './claim.js'
 import { decideDiscard, decideEscalate, decideRetry, decideSnooze } from './dead-letters.js'
@@ -80,6 +81,8 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       ])
     case 'CloseBreaker':
       return decideCloseBreaker(command, tables, at)
+    case 'Bump':
+      return decideBump(command, tables, envelope)
     case 'RegisterAgent':
       return decideRegisterAgent(command, tables, envelope)
     case 'TerminateAgent':

@@ -1,5 +1,6 @@
 /** The events of a claim, from its beginning to its end. */
 import { withFailure } from '../assignment.js'
+import { isBumped } from '../capacity.js'
 import type { EventOf } from '../events.js'
 import { expiryMessage, keptError } from '../last-error.js'
 import { type Lease, type LeaseEnd, noExtras, noTasks, type TaskExtras, type TaskRecord } from '../state.js'
@@ -38,7 +39,8 @@ export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
     }
   }
   tables.update(task, hold, head.revision)
-  tables.shares.charge(task.group.share, token, head.settings.assignment.tenants)
+  // A bump is on nobody's account.
+  if (!isBumped(task)) tables.shares.charge(task.group.share, token, head.settings.assignment.tenants)
   if (probe === true) tables.updateBreaker(tables.breaker(task.group.type), (b) => (b.probe = task))
 }
 
@@ -106,7 +108,14 @@ export const endClaim = (
     task.lease = { ...lease, end }
     task.attempts += attempts
     task.retries += retries
-    task.extras = { ...task.extras, ...said, ...(retries === 1 ? { failers: withFailure(task.extras.failers, lease.agent, tables.head.at) } : {}) }
+    // A bump is used up by an attempt. If the agent never began, or an operator ended it, the task is still first.
+    const { bumpedAt, ...extras } = task.extras
+    task.extras = {
+      ...extras,
+      ...said,
+      ...(attempts === 1 || bumpedAt === undefined ? {} : { bumpedAt }),
+      ...(retries === 1 ? { failers: withFailure(extras.failers, lease.agent, tables.head.at) } : {}),
+    }
     rest(task, availableAt, tables.head.at)
     freeProbe(tables, task)
     if (retries === 1 && countsAttempts(tables, task)) countFailure(tables, task, lease)

@@ -61,6 +61,7 @@ export const parkTimedOut = (tables: Tables, { at, data }: EventOf<'ParkTimedOut
     if (data.onTimeout === 'requeue') return
     task.attempts++
     task.retries++
-    task.extras = { ...task.extras, lastError: parkTimeoutMessage, signature: data.signature }
+    const { bumpedAt: _, ...extras } = task.extras
+    task.extras = { ...extras, lastError: parkTimeoutMessage, signature: data.signature }
     if (task.lease !== null && countsAttempts(tables, task)) countFailure(tables, task, task.lease)
   })

@@ -2,6 +2,7 @@
  * The ready tasks by group and lane, and which groups are open: they have a ready task, and no gate of their type is shut.
  * Groups without ready tasks cost nothing here.
  */
+import { isBumped } from '../capacity.js'
 import { addTo, removeFrom } from '../sets-by-key.js'
 import { SortedList } from '../sorted-list.js'
 import type { Group, Head, TaskRecord, TenantShare } from '../state.js'
@@ -28,6 +29,8 @@ export class ReadyIndex {
   private uses = 0
   private woken: Array<ClaimShape> = []
   private readonly heldBack = new Set<ClaimShape>()
+  /** Those that were bumped. They are in their lanes as well. */
+  readonly bumped = new Set<TaskRecord>()
   /** Where ready tasks with a deadline are, by when they must be placed anew. */
   private readonly placements = new SortedList<Placement>(({ until }) => until, (a, b) => a.task.number - b.task.number)
   private readonly placementOf = new Map<TaskRecord, Placement>()
@@ -47,6 +50,7 @@ export class ReadyIndex {
   add(task: TaskRecord): void {
     const { group } = task
     this.intoLane(task)
+    if (isBumped(task)) this.bumped.add(task)
     if (group.ready++ === 0) {
       addTo(this.groups, group.type, group)
       this.refresh(group)
@@ -58,6 +62,7 @@ export class ReadyIndex {
   remove(task: TaskRecord): void {
     const { group } = task
     this.outOfLane(task)
+    if (this.bumped.size > 0) this.bumped.delete(task)
     if (--group.ready > 0) return
     removeFrom(this.groups, group.type, group)
     this.refresh(group)

@@ -30,6 +30,8 @@ export interface ShadowTask {
   attempts: number
   lease: ShadowLease | null
   barred: Array<string>
+  /** It was bumped, and no attempt has ended since. */
+  isBumped: boolean
   /** Agents that failed it, each with the time of its last failure, the newest last. */
   failers: Array<readonly [agent: string, at: number]>
   finishedAt: number
@@ -158,12 +160,13 @@ export class Shadow {
     const picked: Array<ShadowPick> = []
     const deferred: Array<ShadowTask> = []
     const isTested = (type: string): boolean => picked.some((pick) => pick.probe && pick.task.facts.type === type)
-    let left = [...this.takeable(this.registeredRequest(request, now))].sort(this.orderAt(now))
+    let left = this.takeable(this.registeredRequest(request, now)).filter((task) => this.hasCapacityFor(task, request.agent)).sort(this.orderAt(now))
     let passedOver = 0
     const turns = new Map(this.turns)
     while (left.length > 0 && picked.length < most) {
       const byTurn = (a: ShadowTask, b: ShadowTask): number =>
-        (turns.get(a.facts.tenant) ?? 0) - (turns.get(b.facts.tenant) ?? 0) || byTenantName(a.facts.tenant, b.facts.tenant)
+        Number(b.isBumped) - Number(a.isBumped) ||
+        (a.isBumped ? 0 : (turns.get(a.facts.tenant) ?? 0) - (turns.get(b.facts.tenant) ?? 0) || byTenantName(a.facts.tenant, b.facts.tenant))
       const task = [...left].sort(byTurn)[0] as ShadowTask
       const { tenant } = task.facts
       const { type } = task.facts
@@ -177,7 +180,7 @@ export class Shadow {
       const probe = this.breakers.get(type)?.state === 'half-open'
       if (probe) left = left.filter(({ facts }) => facts.type !== type)
       picked.push({ task, probe })
-      if (this.hasTenants) turns.set(tenant, (turns.get(tenant) ?? 0) + this.leaseCost(tenant))
+      if (this.hasTenants && !task.isBumped) turns.set(tenant, (turns.get(tenant) ?? 0) + this.leaseCost(tenant))
     }
     // What the agent failed lately comes last, and only if no other agent could take it.
     for (const task of deferred) {
@@ -186,6 +189,26 @@ export class Shadow {
       picked.push({ task, probe: this.breakers.get(type)?.state === 'half-open' })
     }
     return picked
+  }
+
+  /** Agents that hold a task. */
+  activeAgents(): ReadonlySet<string> {
+    return new Set(this.tasks.flatMap((task) => (this.isHeld(task) && task.lease !== null ? [task.lease.agent] : [])))
+  }
+
+  /** Whether capacity lets this agent take the task now (INV-10). */
+  hasCapacityFor(task: ShadowTask, agent: string): boolean {
+    const { maxConcurrentAgents, overcapLimit, bumpAndStart } = this.settings.capacity
+    const active = this.activeAgents()
+    if (active.size < maxConcurrentAgents) return true
+    const mayExceed = task.isBumped && bumpAndStart
+    return active.has(agent) ? mayExceed || active.size === maxConcurrentAgents : mayExceed && active.size < maxConcurrentAgents + overcapLimit
+  }
+
+  /** The status as it is shown: `queued` at capacity. */
+  shownStatusOf(task: ShadowTask): Status {
+    const status = this.statusOf(task)
+    return status === 'pending' && this.activeAgents().size >= this.settings.capacity.maxConcurrentAgents ? 'queued' : status
   }
 
   /** Agents whose registration has not ended at `at`. */
@@ -286,7 +309,7 @@ export class Shadow {
     )
   }
 
-  private takeable(request: Request): ReadonlyArray<ShadowTask> {
+  private takeable(request: Request): Array<ShadowTask> {
     return this.tasks.filter((task) => this.statusOf(task) === 'pending' && this.fits(task, request) && this.admits(task))
   }
 
@@ -302,7 +325,7 @@ export class Shadow {
     this.deleted = null
     const withWork = this.hasTenants ? this.tenantsWithWork() : undefined
     if (event.type === 'Claimed') this.lastToken = event.data.token
-    if (event.type === 'Claimed' && task !== undefined && this.hasTenants) this.chargeFor(task, event.data.token)
+    if (event.type === 'Claimed' && task !== undefined && this.hasTenants && !task.isBumped) this.chargeFor(task, event.data.token)
     this.foldOn(event, task as ShadowTask)
     this.schedules.fold(event, (other) => this.isOver(other))
     this.hear(event)
@@ -424,6 +447,7 @@ export class Shadow {
         task.retries++
         task.attempts++
         task.lastError = 'no callback came in time'
+        task.isBumped = false
         task.signature = event.data.signature
         return this.countFailure(task, 'attempt')
       case 'MarkedIncomplete':
@@ -436,7 +460,7 @@ export class Shadow {
         task.deadLetter = { at: event.at, reason: event.data.reason }
         return this.countFailure(task, 'dead-letter')
       case 'Requeued':
-        Object.assign(task, { stage: 'waiting', retries: 0, attempts: 0, barred: [], failers: [], delayedUntil: 0, rateLimits: undefined, snooze: undefined, escalated: undefined })
+        Object.assign(task, { stage: 'waiting', retries: 0, attempts: 0, barred: [], failers: [], isBumped: false, delayedUntil: 0, rateLimits: undefined, snooze: undefined, escalated: undefined })
         return
       case 'Snoozed':
         task.snooze = { until: event.data.until }
@@ -487,6 +511,9 @@ export class Shadow {
       case 'QueueResumed':
         this.paused = null
         return
+      case 'TaskBumped':
+        task.isBumped = true
+        return
       case 'AgentRegistered': {
         const { endsAt, ...agent } = event.data
         this.agents = [...this.agents.filter((known) => known.agent !== agent.agent), { ...agent, ttlMs: endsAt - event.at, seenAt: event.at }]
@@ -521,6 +548,7 @@ export class Shadow {
       lease: null,
       barred: [],
       failers: [],
+      isBumped: false,
       finishedAt: history !== undefined && history.status !== 'dead-letter' ? event.at : 0,
       lastRevision: this.revision,
       checkpointRevision: undefined,
@@ -541,6 +569,7 @@ export class Shadow {
   }
 
   private endAttempt(task: ShadowTask): void {
+    task.isBumped = false
     task.attempts++
     this.endClaim(task)
   }

@@ -28,7 +28,7 @@ const lastAttempt = ({ settings }: Shadow, task: ShadowTask): number => {
 
 export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
   const { facts, lease } = task
-  const status = shadow.statusOf(task)
+  const status = shadow.shownStatusOf(task)
   const holder = shadow.isHeld(task) || status === 'completed' ? lease : null
   const dead = status === 'dead-letter' ? task.deadLetter : undefined
   const view = {
@@ -53,6 +53,7 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
     lastRevision: task.lastRevision,
   }
   return withGiven(withGiven(view, facts, shownFields), {
+    priorityBoosted: task.isBumped && !shadow.isEnded(task) ? true : undefined,
     availableAt: status === 'scheduled' ? task.delayedUntil : undefined,
     parked: status === 'waiting' ? task.parked : undefined,
     callback: task.callback,
@@ -102,7 +103,7 @@ const tally = (keys: ReadonlyArray<string | undefined>): Readonly<Record<string,
 
 /** `all`: the list of all tasks, if it was already made. */
 export const depthInShadow = (shadow: Shadow, all: ReadonlyArray<TaskView> = listInShadow(shadow)): Depth => {
-  const pending = all.filter((task) => task.status === 'pending').sort((a, b) => a.number - b.number)
+  const pending = all.filter((task) => task.status === 'pending' || task.status === 'queued').sort((a, b) => a.number - b.number)
   const none = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   return {
     total: all.length,

@@ -22,7 +22,7 @@ const listing = (cli: Cli): Command =>
           [...queues].sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ name, revision, paused, byStatus }) => {
             const { completed, cancelled, discarded } = byStatus
             const inProgress = byStatus['in-progress'] + byStatus.incomplete
-            const counts = { ...byStatus, 'in-progress': inProgress }
+            const counts = { ...byStatus, pending: byStatus.pending + byStatus.queued, 'in-progress': inProgress }
             return [name, ...shown.map((status) => String(counts[status])), String(completed + cancelled + discarded), String(revision), paused === null ? '' : pauseText(paused)]
           }),
           'no queues yet: a queue is created by its first task',

@@ -1,7 +1,8 @@
 /** The agents of a queue. */
 import { agentsOf, type AgentView, type Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Outcome } from '../../engine/index.js'
+import type { Caller, QueueEngine } from '../../engine/index.js'
+import { type Problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import { type Handled, type QueueCall, replyWith } from '../route.js'
 import { isoOf } from '../time.js'
@@ -25,22 +26,34 @@ export const registerAgent = async ({ queue, body, caller }: QueueCall<RegisterB
   )
 }
 
-export const terminateAgent = async ({ queue, params, query, caller }: QueueCall<unknown, ReasonQuery>): Promise<Handled> => {
-  const { agentId = '' } = params
-  const { reason = 'terminated by an operator' } = query
-  const tasks: Array<Replies['TerminateAgent']['tasks'][number]> = []
-  let ended: Outcome<unknown> | undefined
+type Terminated = Replies['TerminateAgent']['tasks']
+
+/** Ends the registration and all leases of an agent. */
+export const terminate = async (
+  queue: QueueEngine,
+  agent: string,
+  reason: string,
+  caller: Caller,
+): Promise<E.Either<Problem, { readonly tasks: Terminated; readonly revision: number }>> => {
+  const tasks: Array<Terminated[number]> = []
+  let ended = -1
   // An agent may have more leases than one append can end. Each part is durable before the next is submitted.
   for (let remaining = 1; remaining > 0; ) {
-    const outcome = await queue.submit({ type: 'TerminateAgent', agent: agentId, reason }, caller)
+    const outcome = await queue.submit({ type: 'TerminateAgent', agent, reason }, caller)
     // The leases that the last part left may have ended by themselves since.
-    if (E.isLeft(outcome) && outcome.left.code === 'not-found' && ended !== undefined) break
-    ended = outcome
-    if (E.isLeft(outcome)) break
+    if (E.isLeft(outcome) && outcome.left.code === 'not-found' && ended >= 0) break
+    if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
+    ended = outcome.right.revision
     tasks.push(...outcome.right.value.tasks)
     remaining = outcome.right.value.remaining
   }
-  return replyWith(ended as Outcome<unknown>, () =>
-    JSON.stringify({ agentId, terminated: true, reassignedTasks: tasks.map(({ id }) => id), tasks }),
-  )
+  return E.right({ tasks, revision: ended })
+}
+
+export const terminateAgent = async ({ queue, params, query, caller }: QueueCall<unknown, ReasonQuery>): Promise<Handled> => {
+  const { agentId = '' } = params
+  const ended = await terminate(queue, agentId, query.reason ?? 'terminated by an operator', caller)
+  if (E.isLeft(ended)) return ended
+  const { tasks, revision } = ended.right
+  return E.right({ status: 200, text: JSON.stringify({ agentId, terminated: true, reassignedTasks: tasks.map(({ id }) => id), tasks }), revision })
 }

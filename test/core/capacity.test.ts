@@ -1,0 +1,143 @@
+/** Capacity: how many agents work at the same time, what is queued meanwhile, and tasks that are bumped. */
+import { bumpedMax, capacityOf, cursorAfter, depthOf, explainOf, fork, listTasks, mark, type QueueState, rollback, taskOf, whyNothing } from '@daybook/core'
+import { textOf } from '@daybook/core/testing'
+import { expect, test } from 'vitest'
+import { names, Queue, start, task } from './queue.js'
+
+const bump = (q: Queue, id: string) => q.do({ type: 'Bump', task: id, reason: 'the customer waits' })
+const capacity = (q: Queue, maxConcurrentAgents: number, more: { readonly overcapLimit?: number; readonly bumpAndStart?: boolean } = {}) =>
+  q.configure({ capacity: { maxConcurrentAgents, ...more } })
+const many = (count: number) => Array.from({ length: count }, (_, i) => task(`t${i}`))
+const statuses = (state: QueueState, status: 'pending' | 'queued') => listTasks(state, { statuses: [status] }, 100).tasks.map(({ id }) => id)
+
+test('TQM-CAP-001: at capacity no other agent starts; one that works may take more', () => {
+  const q = capacity(new Queue(), 2).enqueue(...many(9))
+  expect([q.claim('ann').ids, q.claim('bob').ids, q.claim('cy').ids]).toEqual([['t0'], ['t1'], []])
+  expect(q.claim('ann', { max: 2 }).ids).toEqual(['t2', 't3'])
+  expect(whyNothing(q.state, { agent: 'cy' })).toEqual({
+    code: 'capacity',
+    message: 'at capacity: 2 of 2 agents are working, and no other starts',
+    change: 'the end of the last lease of one of them, or raise capacity.maxConcurrentAgents, or bump the task',
+  })
+  expect(explainOf(q.state, 't4', q.at)).toMatchObject({ status: 'queued', runnable: false, position: null, reasons: [{ code: 'capacity' }] })
+  expect(explainOf(q.state, 't4', q.at, { agent: 'ann' })).toMatchObject({ runnable: true, position: 1 })
+  q.complete('t1', 2, true, 'bob')
+  expect(q.claim('cy').ids).toEqual(['t4'])
+})
+
+test('TQM-CAP-001: ten agents by default', () => {
+  const q = new Queue().enqueue(...many(20))
+  expect(Array.from({ length: 11 }, (_, i) => q.claim(`agent ${i}`).ids.length)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0])
+})
+
+test('TQM-CAP-002: at capacity ready tasks are queued: in views, filters, counts and answers', () => {
+  const q = capacity(new Queue(), 1).enqueue(...many(3), task('later', { availableAt: start + 9_000 }))
+  expect([statuses(q.state, 'pending'), statuses(q.state, 'queued')]).toEqual([['t0', 't1', 't2'], []])
+  const { token } = q.claim('ann')
+  expect([statuses(q.state, 'pending'), statuses(q.state, 'queued')]).toEqual([[], ['t1', 't2']])
+  expect(depthOf(q.state)).toMatchObject({ total: 4, byStatus: { pending: 0, queued: 2, scheduled: 1, 'in-progress': 1 }, byPriority: { MEDIUM: 2 }, oldestPendingAt: start })
+  expect(q.status('t1')).toBe('queued')
+  expect(q.ask({ type: 'Enqueue', tasks: [task('new')] })).toMatchObject([{ status: 'queued' }])
+  expect(q.ask({ type: 'CancelAll', filter: { statuses: ['queued'] }, reason: 'r', max: 1 })).toMatchObject({ cancelled: ['t1'] })
+  // A page may begin when the queue is at capacity no more.
+  const [first] = listTasks(q.state, { statuses: ['queued'] }, 1).tasks
+  q.complete('t0', token)
+  expect(listTasks(q.state, {}, 1, cursorAfter(first!)).tasks).toMatchObject([{ id: 'new', status: 'pending' }])
+})
+
+test('TQM-BUMP-001, LK-17: a bumped task goes before all others, by the policy’s order among bumped ones, whoever’s turn it is', () => {
+  const q = new Queue().enqueue(task('high', { priority: 10, tenant: 'acme' }), task('low', { priority: 1, tenant: 'zen' }), task('lower', { priority: 2, tenant: 'zen' }))
+  expect(bump(q, 'low')).toEqual([
+    { type: 'TaskBumped', at: q.at, data: { task: 'low', reason: 'the customer waits', activeAgents: 0, maxConcurrentAgents: 10, isOverCapacity: false } },
+  ])
+  bump(q, 'lower')
+  expect(bump(q, 'low')).toEqual([])
+  expect(q.look('ann', { max: 3 })).toEqual(['lower', 'low', 'high'])
+  expect(q.look('ann', { tenant: 'acme' })).toEqual(['high'])
+  expect(explainOf(q.state, 'lower', q.at)).toMatchObject({ runnable: true, position: 1, reasons: [{ code: 'ready' }] })
+  expect(taskOf(q.state, 'low')?.priorityBoosted).toBe(true)
+  // It is on nobody's account: the turns are as before.
+  q.claim('ann', { max: 2 })
+  q.enqueue(task('acme', { tenant: 'acme' }), task('zen', { tenant: 'zen' }))
+  expect(q.look('ann', { max: 3 })).toEqual(['high', 'zen', 'acme'])
+})
+
+test('TQM-BUMP-002: it starts beyond capacity at once, by overcapLimit, and then nothing else does until agents have ended', () => {
+  const q = capacity(new Queue(), 2, { overcapLimit: 1 }).enqueue(...many(9))
+  q.claim('ann')
+  q.claim('bob')
+  expect(bump(q, 't7')).toMatchObject([{ data: { activeAgents: 2, maxConcurrentAgents: 2, isOverCapacity: true } }])
+  expect(explainOf(q.state, 't7', q.at)).toMatchObject({ runnable: true, position: 1 })
+  expect(q.claim('cy', { max: 5 })).toMatchObject({ ids: ['t7'] })
+  // Over capacity not even those that work take anything else.
+  expect([q.look('ann'), q.look('cy'), q.look('dot')]).toEqual([[], [], []])
+  expect(whyNothing(q.state, { agent: 'ann' })).toMatchObject({ code: 'capacity', message: 'at capacity: 3 of 2 agents are working, and no other starts' })
+  expect(q.refuse({ type: 'Bump', task: 't8', reason: 'r' })).toMatchObject({ code: 'capacity-exceeded' })
+  q.complete('t7', 3, true, 'cy')
+  expect([q.look('ann'), q.look('dot')]).toEqual([['t2'], []])
+  q.complete('t0', 1)
+  expect(q.look('dot')).toEqual(['t2'])
+})
+
+test('TQM-BUMP-002: a bumped task that nobody has taken yet waits for room like the others, but first', () => {
+  const q = capacity(new Queue(), 1, { overcapLimit: 1 }).enqueue(...many(5))
+  q.claim('ann')
+  bump(q, 't3')
+  bump(q, 't4')
+  expect(q.claim('bob', { max: 9 }).ids).toEqual(['t3', 't4'])
+  q.giveBack('t4', 3, 'bob')
+  expect([q.look('cy'), q.look('ann')]).toEqual([[], []])
+})
+
+test('TQM-BUMP-003: switched off, for tasks that are not ready, and for too many', () => {
+  const q = capacity(new Queue(), 2).enqueue(...many(bumpedMax + 1), task('later', { availableAt: start + 9_000 }))
+  const code = (id: string) => q.refuse({ type: 'Bump', task: id, reason: 'r' }).code
+  expect([code('nobody'), code('later')]).toEqual(['not-found', 'wrong-state'])
+  for (let i = 0; i < bumpedMax; i++) bump(q, `t${i}`)
+  expect(code(`t${bumpedMax}`)).toBe('conflict')
+  capacity(q, 2, { bumpAndStart: false })
+  expect(code('t0')).toBe('disabled')
+})
+
+test('TQM-BUMP-002: a bump lasts until an attempt has ended; a claim that never arrived, or that an operator ended, does not use it up', () => {
+  const q = new Queue().enqueue(task('a', { backoffSeconds: 0, maxRetries: 9 }), task('b', { priority: 10 }))
+  const isFirst = () => q.look('new')[0] === 'a'
+  bump(q, 'a')
+  const { token } = q.claim('ann')
+  q.do({ type: 'Release', task: 'a', agent: 'ann', token, reason: 'r', undelivered: true })
+  expect(isFirst()).toBe(true)
+  q.claim('ann')
+  q.do({ type: 'TerminateAgent', agent: 'ann', reason: 'r' })
+  expect(isFirst()).toBe(true)
+  q.fail('a', q.claim('bob').token, true, 'bob')
+  expect([isFirst(), taskOf(q.state, 'a')?.priorityBoosted]).toEqual([false, undefined])
+})
+
+test('INV-15: what is bumped survives a snapshot and a rollback', () => {
+  const q = capacity(new Queue(), 1).enqueue(...many(3))
+  bump(q, 't2')
+  const copy = fork(q.state)
+  expect(textOf(copy)).toBe(textOf(q.state))
+  const before = textOf(q.state)
+  const point = mark(q.state)
+  q.claim('ann')
+  q.fail('t2', 1)
+  q.state = rollback(q.state, point)
+  expect(textOf(q.state)).toBe(before)
+  expect(q.look('ann')).toEqual(['t2'])
+  q.state = copy
+  expect(q.look('ann')).toEqual(['t2'])
+})
+
+test('TQM §11: what waits, bumped tasks first', () => {
+  const q = capacity(new Queue(), 1).enqueue(task('a', { priority: 3 }))
+  q.at += 5_000
+  q.enqueue(task('b', { priority: 10 }), task('c', { priority: 8 }))
+  q.claim('ann')
+  bump(q, 'a')
+  expect(capacityOf(q.state, q.at)).toEqual({
+    activeAgents: 1, maxConcurrentAgents: 1, isAtCapacity: true, queued: ['a', 'c'], queuedCount: 2,
+    byPriority: { CRITICAL: 0, HIGH: 1, MEDIUM: 0, LOW: 1 }, oldestAt: start, oldestCriticalAt: undefined,
+  })
+  expect(names(q.log).filter((name) => name === 'TaskBumped')).toHaveLength(1)
+})

@@ -1,0 +1,90 @@
+/** Capacity and the normative endpoints over HTTP (TQM §11). */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Body, startTestServer, type TestServer } from './support.js'
+
+let server: TestServer
+let count = 0
+beforeAll(async () => {
+  server = await startTestServer()
+})
+afterAll(() => server.stop())
+
+const report = { decisionReport: 'done' }
+
+/** A queue in which two agents may work, and do. */
+const busy = async () => {
+  const name = `c${++count}`
+  const q = `/api/queues/${name}`
+  await server.call('PATCH', `${q}/settings`, { capacity: { maxConcurrentAgents: 2 } })
+  const tasks = [['a', 5], ['b', 5], ['high', 8], ['low', 1], ['urgent', 10]].map(([id, priority]) => ({ id, priority, type: 't', idempotencyKey: `${id}` }))
+  await server.post(`${q}/tasks`, { tasks: tasks.slice(0, 2) })
+  const claim = async (agentId: string, more: Body = {}) => (await server.post(`${q}/claims`, { agentId, ...more })).body
+  const [ann, bob] = [await claim('ann'), await claim('bob')]
+  await server.post(`${q}/tasks`, { tasks: tasks.slice(2) })
+  const complete = (id: string, agentId: string, { claims }: Body) => server.post(`${q}/tasks/${id}/complete`, { agentId, token: claims[0].lease.token, result: report })
+  const status = async () => (await server.get(`/api/queue_status?queue=${name}`)).body
+  return { name, q, claim, ann, bob, complete, status }
+}
+
+describe('TQM §11: the normative endpoints', () => {
+  test('TQM-CAP-001, TQM-CAP-002: queue_status, at capacity and under', async () => {
+    const { q, claim, ann, complete, status } = await busy()
+    expect(await status()).toEqual({
+      active_agents: 2, max_concurrent_agents: 2, at_capacity: true, queued_tasks: ['urgent', 'high', 'low'], queued_depth: 3,
+      queued_by_priority: { CRITICAL: 1, HIGH: 1, MEDIUM: 0, LOW: 1 }, oldest_wait_seconds: expect.any(Number), critical_backlog_seconds: expect.any(Number),
+    })
+    expect((await server.get(`${q}/tasks?status=queued`)).body.tasks.map(({ id }: Body) => id)).toEqual(['urgent', 'high', 'low'])
+    expect((await server.get(`${q}/tasks/low`)).body).toMatchObject({ status: 'queued', reasons: [{ code: 'capacity' }] })
+    expect((await server.get(`${q}/depth`)).body).toMatchObject({ byStatus: { pending: 0, queued: 3, 'in-progress': 2 } })
+    expect(await claim('cy')).toEqual({ claims: [], reason: { code: 'capacity', message: expect.stringMatching(/^at capacity: 2 of 2 agents/), change: expect.stringContaining('raise capacity.maxConcurrentAgents') } })
+    const { text } = await server.get('/metrics')
+    expect(text).toContain(`daybook_active_agents{queue="${q.slice('/api/queues/'.length)}"} 2`)
+    await complete('a', 'ann', ann)
+    expect(await status()).toMatchObject({ active_agents: 1, at_capacity: false, queued_depth: 3 })
+    expect((await claim('cy')).claims).toMatchObject([{ task: { id: 'urgent' } }])
+    expect((await server.get('/api/queue_status')).body).toMatchObject({ active_agents: 0, max_concurrent_agents: 10, queued_tasks: [] })
+  })
+
+  test('TQM-BUMP-001 to -003: bump_task_priority: next, beyond capacity, audited, bounded', async () => {
+    const { name, q, claim, status } = await busy()
+    const bump = (task_id: string, more: Body = {}) => server.post('/api/bump_task_priority', { task_id, reason: 'the customer waits', queue: name, ...more })
+    expect((await bump('low')).body).toEqual({ task_id: 'low', agent_id: null, over_capacity: false, active_agents: 2, max_concurrent_agents: 2 })
+    expect((await status()).queued_tasks).toEqual(['low', 'urgent', 'high'])
+    expect((await server.get(`${q}/tasks/low`)).body).toMatchObject({ status: 'queued', priorityBoosted: true })
+    expect((await claim('cy')).claims).toMatchObject([{ task: { id: 'low' } }])
+    expect(await status()).toMatchObject({ active_agents: 3, at_capacity: true })
+    expect(await bump('high')).toMatchObject({ status: 409, body: { code: 'capacity-exceeded' } })
+    expect(await bump('low')).toMatchObject({ status: 409, body: { code: 'wrong-state' } })
+    const { events } = (await server.get(`${q}/tasks/low/history`)).body
+    expect(events[1]).toMatchObject({ type: 'TaskBumped', actor: expect.any(String), data: { reason: 'the customer waits', activeAgents: 2, maxConcurrentAgents: 2, isOverCapacity: true } })
+    await server.call('PATCH', `${q}/settings`, { capacity: { bumpAndStart: false } })
+    expect(await bump('high')).toMatchObject({ status: 409, body: { code: 'disabled' } })
+    expect((await bump('high', { reason: '' })).status).toBe(400)
+    expect((await bump('high', { queue: 'nowhere' })).status).toBe(404)
+  })
+
+  test('TQM-BUMP-002: an agent that waits gets the bumped task at once, and is named', async () => {
+    const { name, q, claim } = await busy()
+    const waiting = claim('cy', { wait: 20 })
+    for (let waits = 0; waits < 1; ) waits = Number(/daybook_waiting_claims\{queue="c\d+"\} 1/.test((await server.get('/metrics')).text))
+    expect((await server.post('/api/bump_task_priority?queue=' + name, { task_id: 'low', reason: 'now' })).body).toEqual({
+      task_id: 'low', agent_id: 'cy', over_capacity: true, active_agents: 3, max_concurrent_agents: 2,
+    })
+    expect((await waiting).claims).toMatchObject([{ task: { id: 'low' } }])
+    expect((await server.post(`${q}/tasks/low/bump`, { reason: 'again' })).status).toBe(409)
+  })
+
+  test('cancel_queued_task, terminate_agent', async () => {
+    const { name, status } = await busy()
+    expect(await server.post('/api/cancel_queued_task', { queue: name, task_id: 'high' })).toMatchObject({ status: 200, body: { task_id: 'high', status: 'CANCELLED', cancelled: ['high'] } })
+    expect(await server.post('/api/terminate_agent', { queue: name, agent_id: 'ann', reason: 'it hangs' })).toMatchObject({ status: 202, body: { agent_id: 'ann', terminated: true, reassigned_tasks: ['a'] } })
+    expect(await status()).toMatchObject({ active_agents: 1, queued_tasks: ['urgent', 'a', 'low'] })
+    expect((await server.post('/api/terminate_agent', { queue: name, agent_id: 'nobody', reason: 'r' })).status).toBe(404)
+    expect((await server.post('/api/cancel_queued_task', { queue: name })).status).toBe(400)
+  })
+
+  test('POST …/bump says who works on it', async () => {
+    const { q } = await busy()
+    expect((await server.post(`${q}/tasks/low/bump`, { reason: 'now' })).body).toEqual({ id: 'low', status: 'queued', agentId: null, overCapacity: false, activeAgents: 2, maxConcurrentAgents: 2 })
+  })
+})
