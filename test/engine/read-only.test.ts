@@ -55,6 +55,13 @@ const commands: ReadonlyArray<Command> = [
   { type: 'Resume', reason: 'r' },
   { type: 'DeleteQueue', reason: 'r' },
   { type: 'Tick' },
+  { type: 'Park', task: 'a', agent: 'ann', token: 1, callbackKey: 'k', timeoutSeconds: 60 },
+  { type: 'Callback', callbackKey: 'k', content: '{}' },
+  { type: 'CreateSchedule', name: 'nightly', cron: '0 2 * * *', task: { type: 'work' } },
+  { type: 'ChangeSchedule', name: 'nightly', paused: true },
+  { type: 'RemoveSchedule', name: 'nightly' },
+  { type: 'Approve', approval: 'a', reason: 'r' },
+  { type: 'Refuse', approval: 'a', reason: 'r' },
 ]
 
 /** Throws unless every command is refused with advice, nothing is appended, and reads are answered. */
