@@ -47,6 +47,7 @@ const commands: ReadonlyArray<Command> = [
   { type: 'Discard', filter: {}, reviewer: 'r', reason: 'r' },
   { type: 'OpenBreaker', taskType: 'work', reason: 'r' },
   { type: 'CloseBreaker', taskType: 'work', reason: 'r' },
+  { type: 'Restart', task: 'a', id: 'b', reason: 'r', content: '{}' },
   { type: 'Bump', task: 'a', reason: 'r' },
   { type: 'RegisterAgent', agent: 'ann' },
   { type: 'TerminateAgent', agent: 'ann', reason: 'r' },
@@ -62,6 +63,10 @@ const commands: ReadonlyArray<Command> = [
   { type: 'RemoveSchedule', name: 'nightly' },
   { type: 'Approve', approval: 'a', reason: 'r' },
   { type: 'Refuse', approval: 'a', reason: 'r' },
+  { type: 'Snooze', filter: {}, until: 2_000_000_000_000, reviewer: 'r', reason: 'r' },
+  { type: 'Escalate', filter: {}, reviewer: 'r', reason: 'r' },
+  { type: 'Redrive', filter: {}, perMinute: 9, reviewer: 'r', reason: 'r' },
+  { type: 'StopRedrive', reviewer: 'r', reason: 'r' },
 ]
 
 /** Throws unless every command is refused with advice, nothing is appended, and reads are answered. */

@@ -108,6 +108,8 @@ const commandOf = (
     case 'OpenBreaker':
     case 'CloseBreaker':
       return { type, taskType: 'work', reason: 'by hand' }
+    case 'Restart':
+      return { type, task: id, id: `r${pick}`, reason: 'again', content: '{"payload":[1]}' }
     case 'Bump':
       return { type, task: id, reason: 'now' }
     case 'RegisterAgent':

@@ -83,6 +83,40 @@ describe('TQM §11: the normative endpoints', () => {
     expect((await server.post('/api/cancel_queued_task', { queue: name })).status).toBe(400)
   })
 
+  test('restart_task: a finished task and a dead letter, as new tasks with the same content; the old ones keep their history', async () => {
+    const { name, q, ann, complete } = await busy()
+    const given = { id: 'done', type: 'eng', priority: 7, payload: { n: [1] }, description: 'why', metadata: { m: 1 }, ticketId: 'T-1', tenant: 'acme', requires: { skills: ['go'] }, timeout: 77 }
+    await complete('a', 'ann', ann)
+    await server.post(`${q}/tasks`, given)
+    expect(await server.post('/api/restart_task', { queue: name, task_id: 'done', reason: 'r' })).toMatchObject({ status: 409, body: { code: 'wrong-state' } })
+    const [claim] = (await server.post(`${q}/claims`, { agentId: 'ann', types: ['eng'], skills: ['go'] })).body.claims
+    await server.post(`${q}/tasks/done/complete`, { agentId: 'ann', token: claim.lease.token, result: report })
+    const { status, body } = await server.post('/api/restart_task', { queue: name, task_id: 'done', reason: 'the report was lost' })
+    expect({ status, body }).toEqual({ status: 200, body: { original_task_id: 'done', new_task_id: expect.any(String), queued: true } })
+    const { id: _, ...fields } = given
+    expect((await server.get(`${q}/tasks/${body.new_task_id}`)).body).toMatchObject({ ...fields, restartOf: 'done', restartReason: 'the report was lost', attempts: 0, status: 'pending' })
+    expect((await server.get(`${q}/tasks/done`)).body).toMatchObject({ status: 'completed', result: report })
+    const again = await server.post(`${q}/tasks/done/restart`, { reason: 'once more' })
+    expect(again).toMatchObject({ status: 201, body: { restartOf: 'done', status: 'pending' } })
+    expect(again.body.id).not.toBe(body.new_task_id)
+    // A dead letter stays one.
+    const [dead] = (await server.post(`${q}/claims`, { agentId: 'ann', types: ['t'] })).body.claims
+    await server.post(`${q}/tasks/${dead.task.id}/fail`, { agentId: 'ann', token: dead.lease.token, error: 'no', retryable: false })
+    expect((await server.post(`${q}/tasks/${dead.task.id}/restart`, { reason: 'r' })).status).toBe(201)
+    expect((await server.get(`${q}/tasks/${dead.task.id}`)).body.status).toBe('dead-letter')
+    expect((await server.post(`${q}/tasks/nobody/restart`, { reason: 'r' })).status).toBe(404)
+  })
+
+  test('a request to restart that is sent again restarts once; an imported task is restarted without its result', async () => {
+    const q = `/api/queues/c${++count}`
+    await server.post(`${q}/imports`, { tasks: [{ id: 'old', type: 't', payload: 1, status: 'completed', result: report }] })
+    const headers = { 'daybook-request-id': '01890f3a-27b1-7c7d-8abc-000000000001' }
+    const both = [await server.call('POST', `${q}/tasks/old/restart`, { reason: 'r' }, { headers }), await server.call('POST', `${q}/tasks/old/restart`, { reason: 'r' }, { headers })]
+    expect(new Set(both.map(({ body }) => body.id)).size).toBe(1)
+    expect((await server.get(`${q}/tasks`)).body.tasks).toHaveLength(2)
+    expect((await server.get(`${q}/tasks/${both[0]?.body.id}`)).body).toMatchObject({ payload: 1, restartOf: 'old' })
+  })
+
   test('POST …/bump says who works on it', async () => {
     const { q } = await busy()
     expect((await server.post(`${q}/tasks/low/bump`, { reason: 'now' })).body).toEqual({ id: 'low', status: 'queued', agentId: null, overCapacity: false, activeAgents: 2, maxConcurrentAgents: 2 })

@@ -84,6 +84,10 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
         agent: at(shadow.tasks.filter((task) => shadow.isHeld(task)), step.agent)?.lease?.agent ?? 'nobody',
         reason: 'gone',
       }
+    case 'restart': {
+      const over = shadow.tasks.filter((task) => shadow.isEnded(task) || task.stage === 'dead-letter')
+      return map(at(step.pick % 8 === 0 ? shadow.tasks : over, step.pick), (task) => ({ type: 'Restart', task: task.facts.task, id: world.newId(), reason: 'again', content: '{}' }))
+    }
     case 'bump': {
       // Mostly one that is ready.
       const ready = shadow.tasks.filter((task) => shadow.statusOf(task) === 'pending')

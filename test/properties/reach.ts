@@ -15,6 +15,7 @@ const atLeast: Readonly<Record<string, number>> = {
   ClaimReturned: 10,
   AgentRegistered: 100,
   TaskBumped: 100,
+  restarted: 30,
   'claim of a bumped task': 50,
   'start beyond capacity': 5,
   'claim at capacity': 50,

@@ -102,7 +102,7 @@ export type Step =
       readonly maxTasks: number | null
       readonly ttlSeconds: number
     }
-  | { readonly kind: 'bump'; readonly pick: number }
+  | { readonly kind: 'bump' | 'restart'; readonly pick: number }
   | { readonly kind: 'configure'; readonly patch: SettingsPatch }
   | { readonly kind: 'pause' | 'resume' | 'tick' | 'mark' | 'release' | 'reload' }
   /** Rolls back to one of the marks, counted from the newest. */
@@ -317,6 +317,7 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
     }),
   ],
   [6, fc.record({ kind: fc.constant('bump' as const), pick: index })],
+  [2, fc.record({ kind: fc.constant('restart' as const), pick: index })],
   [2, fc.record({ kind: fc.constant('configure' as const), patch: settingsPatch })],
   [1, fc.constantFrom<Step>({ kind: 'pause' })],
   [12, fc.constantFrom<Step>({ kind: 'resume' })],

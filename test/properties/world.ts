@@ -173,6 +173,7 @@ export class World {
 
   private observe(command: Command, events: ReadonlyArray<QueueEvent>): void {
     if (command.type === 'Claim') this.observeClaim(command, events)
+    if (command.type === 'Restart') this.count('restarted')
     if (command.type === 'Enqueue' && events.length < command.tasks.length) this.count('duplicate')
     if (command.type === 'Cancel' || command.type === 'CancelAll' || command.type === 'Discard') {
       const parents = events.flatMap((event) => (event.type === 'Cancelled' ? (/^Parent (\S+)/u.exec(event.data.reason)?.[1] ?? []) : []))

@@ -202,6 +202,12 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
   StopRedrive: { records: (event) => event.type === 'RedriveStopped' && event.data.cause === 'by-hand' },
   OpenBreaker: { records: isManual('BreakerOpened') },
   CloseBreaker: { records: isManual('BreakerClosed') },
+  Restart: {
+    records: (event, { id }) => event.type === 'TaskEnqueued' && event.data.task === id,
+    replyMatches: ({ value, events }) => events.length === 0 || (events[0]?.data as { readonly number?: number }).number === value.number,
+    // The same was sent before.
+    mayAppendNothing: ({ command, past }) => past().some((event) => event.type === 'TaskEnqueued' && event.data.task === command.id),
+  },
   Bump: {
     records: (event, { task }) => event.type === 'TaskBumped' && event.data.task === task,
     // It was bumped before, and waits.

@@ -74,6 +74,8 @@ beforeAll(async () => {
   for (let i = 0; i < 2; i++) await send({ type: 'CreateSchedule', name: 'nightly', cron: '0 2 * * *', task: { type: 'report' } })
   for (let i = 0; i < 2; i++) await send({ type: 'ChangeSchedule', name: 'nightly', paused: true })
   for (let i = 0; i < 2; i++) await send({ type: 'RemoveSchedule', name: 'nightly' })
+  for (let i = 0; i < 2; i++) await send({ type: 'Restart', task: 'a', id: 'once-more', reason: 'again', content: '{}' })
+  await send({ type: 'Cancel', task: 'once-more', reason: 'no' })
   await send(enqueue('bumped'))
   for (let i = 0; i < 2; i++) await send({ type: 'Bump', task: 'bumped', reason: 'now' })
   await send({ type: 'Cancel', task: 'bumped', reason: 'no' })
@@ -96,7 +98,7 @@ test('INV-16, INV-19: an honest engine passes with every type of command, also w
   const types = new Set(honest.map(({ command }) => command.type))
   expect([...types].sort()).toEqual(Object.keys(commandCodecs).sort())
   const silent = new Set(honest.filter(({ id, outcome }) => outcome._tag === 'Right' && !log.some(({ command }) => command === id)).map(({ command }) => command.type))
-  expect([...silent].sort()).toEqual(['Bump', 'Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Escalate', 'Import', 'Pause', 'RegisterAgent', 'Resume', 'Retry', 'Snooze', 'Tick'])
+  expect([...silent].sort()).toEqual(['Bump', 'Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Escalate', 'Import', 'Pause', 'RegisterAgent', 'Restart', 'Resume', 'Retry', 'Snooze', 'Tick'])
 })
 
 type Fake<T extends CommandType> = () => readonly [command: CommandOf<T>, value: Replies[T]]
@@ -143,6 +145,7 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   StopRedrive: [() => [{ type: 'StopRedrive', ...review }, ok(honest[0]!.outcome as never)]],
   OpenBreaker: [() => [{ type: 'OpenBreaker', taskType: 'work', reason: 'by hand' }, null]],
   CloseBreaker: [() => [{ type: 'CloseBreaker', taskType: 'work', reason: 'by hand' }, null]],
+  Restart: [() => [{ type: 'Restart', task: 'a', id: 'again-2', reason: 'r', content: '{}' }, { id: 'again-2', number: 99, restartOf: 'a', status: 'pending' }]],
   Bump: [() => [{ type: 'Bump', task: 'a', reason: 'now' }, { status: 'pending' }]],
   RegisterAgent: [() => [{ type: 'RegisterAgent', agent: 'dot' }, { agent: 'dot', endsAt: 1 }]],
   TerminateAgent: [() => [{ type: 'TerminateAgent', agent: 'dot', reason: 'gone' }, { tasks: [], remaining: 0 }]],

@@ -202,6 +202,8 @@ export const commandCodecs = {
     t.type({ agent: AgentId }),
     t.partial({ ...abilities, ttlSeconds: PositiveSeconds }),
   ]),
+  /** Does a finished task or a dead letter once more, as a new task `id` with the same content, which the caller reads from the log. */
+  Restart: t.intersection([tag('Restart'), t.type({ task: TaskRef, id: TaskId, reason: Text, content: ContentText })]),
   /** Puts a ready task before all others, and lets it start beyond capacity. */
   Bump: t.intersection([tag('Bump'), t.type({ task: TaskRef, reason: Text })]),
   TerminateAgent: t.intersection([tag('TerminateAgent'), t.type({ agent: AgentId, reason: Text })]),

@@ -159,6 +159,7 @@ export interface Replies {
   readonly OpenBreaker: null
   readonly CloseBreaker: null
   readonly Bump: { readonly status: Status }
+  readonly Restart: { readonly id: string; readonly number: number; readonly restartOf: string; readonly status: Status }
   /** When the registration ends, unless the agent is heard of again. */
   readonly RegisterAgent: { readonly agent: string; readonly endsAt: number }
   /** The tasks that the agent held, with their new status. */
@@ -232,6 +233,10 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
       return { retried: tasksOf(events, 'Requeued') }
     case 'Discard':
       return { discarded: tasksOf(events, 'Discarded'), cancelled: tasksOf(events, 'Cancelled') }
+    case 'Restart': {
+      const task = tables.byId.get(command.id)
+      return { id: command.id, number: task?.number ?? 0, restartOf: task?.extras.restartOf ?? command.task, status: statusOf(tables, command.id) }
+    }
     case 'Bump':
       return inStatus[statusOf(tables, command.task)]
     case 'RegisterAgent':

@@ -63,6 +63,9 @@ export const taskFields = {
   /** Of a spawned task: the first task of its chain, whose completion began it, and its place in the chain: 1 for children of that task. */
   rootTaskId: { codec: TaskId, kept: 'extras', givenBy: 'queue' },
   generation: { codec: Count, kept: 'extras', givenBy: 'queue' },
+  /** Of a task that was restarted: the finished task whose content it has, and why. */
+  restartOf: { codec: TaskId, kept: 'extras', givenBy: 'queue', isShown: true },
+  restartReason: { codec: Text, kept: 'extras', givenBy: 'queue', isShown: true },
 } as const satisfies Readonly<Record<string, Field>>
 
 type Table = typeof taskFields

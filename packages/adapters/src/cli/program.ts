@@ -21,6 +21,7 @@ import { callbackCommand, parkCommand } from './commands/park.js'
 import { memoryCommand } from './commands/memory.js'
 import { pauseCommand, resumeCommand } from './commands/pause.js'
 import { queuesCommand } from './commands/queues.js'
+import { restartCommand } from './commands/restart.js'
 import { resultCommand } from './commands/result.js'
 import { serveCommand } from './commands/serve.js'
 import { schedulesCommand } from './commands/schedules.js'
@@ -35,7 +36,7 @@ import { clean } from './text.js'
 
 const commands = [
   serveCommand,
-  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, cancelCommand, bumpCommand, depthCommand,
+  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, cancelCommand, bumpCommand, restartCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   parkCommand, callbackCommand,
   dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand,

@@ -74,6 +74,8 @@ export interface DaybookClient {
    * necessary; `onSearch` is called with the revision from which it is being searched.
    */
   readonly history: (id: string, options?: CallOptions & { readonly onSearch?: (before: number) => void }) => Promise<ReadonlyArray<W.HistoryEvent>>
+  /** Does a finished task or a dead letter once more, as a new task. The old one keeps its status and its history. */
+  readonly restart: (id: string, reason: string, options?: CallOptions) => Promise<W.Restarted>
   /** Puts a ready task before all others, and lets it start beyond capacity. `agentId`: the agent that waited for a task and got it at once. */
   readonly bump: (id: string, reason: string, options?: CallOptions) => Promise<W.Bumped>
   /** Cancels the task and everything that depends on it. */
@@ -333,6 +335,8 @@ const queueClient = (
         onSearch?.(before)
       }
     },
+    restart: (id, reason, options) =>
+      json({ method: 'POST', path: `${taskPath(id)}/restart`, body: bodyOf({ reason }), requestId: newTaskId() }, 'safe', options),
     bump: (id, reason, options) => post(`${taskPath(id)}/bump`, { reason }, options),
     cancel: (id, reason, options) => post(`${taskPath(id)}/cancel`, { reason }, options),
     cancelAll: (filter, reason, { dryRun, cursor, ...options } = {}) => post(`${base}/tasks/cancel`, { filter, reason, dryRun, cursor }, options),

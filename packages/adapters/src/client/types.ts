@@ -323,6 +323,14 @@ export interface Settled {
 /** The answer to an {@link Outcome}: `lease` for a heartbeat, `status` for the others. */
 export type OutcomeAnswer = Partial<Extended> & Partial<Settled>
 
+export interface Restarted {
+  readonly id: string
+  readonly number: number
+  /** The task that was finished. */
+  readonly restartOf: string
+  readonly status: Status
+}
+
 export interface Bumped {
   readonly id: string
   readonly status: Status

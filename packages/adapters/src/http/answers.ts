@@ -393,6 +393,7 @@ export const ReadyAnswer = t.intersection(
   'Ready',
 )
 
+export const RestartedAnswer = t.type({ id: t.string, number: t.number, restartOf: t.string, status: Status }, 'Restarted')
 const bumpedNow = { activeAgents: t.number, maxConcurrentAgents: t.number }
 /** `agentId`: who works on it, `null` until an agent takes it. */
 export const BumpedAnswer = t.type({ id: t.string, status: Status, agentId: orNull(t.string), overCapacity: t.boolean, ...bumpedNow }, 'Bumped')
@@ -418,4 +419,5 @@ export const BumpedPriorityAnswer = t.type(
   'Bumped priority',
 )
 export const CancelledQueuedAnswer = t.type({ task_id: t.string, status: t.literal('CANCELLED'), cancelled: ids }, 'Cancelled queued task')
+export const RestartedNowAnswer = t.type({ original_task_id: t.string, new_task_id: t.string, queued: t.boolean }, 'Restarted now')
 export const TerminatedNowAnswer = t.type({ agent_id: t.string, terminated: t.literal(true), reassigned_tasks: ids }, 'Terminated now')

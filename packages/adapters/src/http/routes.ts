@@ -80,6 +80,10 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
       body: input(w.ReasonBody), answers: { 200: a.CancelledAnswer }, handle: tasks.cancelTask,
     }),
     queueRoute({
+      method: 'POST', path: `${of}/tasks/{id}/restart`, role: 'operator', summary: 'Does a finished task or a dead letter once more, as a new task with the same content and fields. The old one keeps its status and its history.',
+      body: input(w.ReasonBody), answers: { 201: a.RestartedAnswer }, handle: normative.restart,
+    }),
+    queueRoute({
       method: 'POST', path: `${of}/tasks/{id}/bump`, role: 'operator',
       summary: 'Puts a ready task before all others, and lets it start beyond capacity. `agentId` is the agent that waited for a task and got it at once.',
       body: input(w.ReasonBody), answers: { 200: a.BumpedAnswer }, handle: normative.bumpTask,
@@ -270,6 +274,10 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
     queueRoute({
       method: 'POST', path: '/api/cancel_queued_task', role: 'operator', summary: 'Cancels a task and all tasks that depend on it.',
       query: input(w.QueueQuery, { root: 'query' }), body: input(w.CancelQueuedBody), answers: { 200: a.CancelledQueuedAnswer }, handle: normative.cancelQueuedTask,
+    }),
+    queueRoute({
+      method: 'POST', path: '/api/restart_task', role: 'operator', summary: 'Does a finished task or a dead letter once more, as a new task. `queued`: it is ready and waits for an agent.',
+      query: input(w.QueueQuery, { root: 'query' }), body: input(w.BumpBody), answers: { 200: a.RestartedNowAnswer }, handle: normative.restartTaskNow,
     }),
     queueRoute({
       method: 'POST', path: '/api/terminate_agent', role: 'operator', summary: 'Terminates an agent: its registration ends, and its tasks go back to the queue.',

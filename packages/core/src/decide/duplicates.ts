@@ -82,6 +82,6 @@ const sameContent = (task: PreparedTask, rival: TaskRecord | PreparedTask): Reje
 const baseMax = 111
 
 /** A unique key: the given one and the task's number. */
-export const ownKeyOf = ({ idempotencyKey }: PreparedTask, number: number): string =>
+export const ownKeyOf = ({ idempotencyKey }: Pick<PreparedTask, 'idempotencyKey'>, number: number): string =>
   // Not cut within a surrogate pair, because a lone surrogate could not be written.
   `${idempotencyKey.slice(0, baseMax).replace(/[\ud800-\udbff]$/, '')}#${number}`

@@ -10,6 +10,7 @@ import { patchSettings } from '../settings.js'
 import type { Tables } from '../tables.js'
 import { decideRegisterAgent, decideTerminateAgent } from './agents.js'
 import { decideApprove, decideRefuse } from './approvals.js'
+import { decideRestart } from './restart.js'
 import { decideBump } from './bump.js'
 import { decideCancel, decideCancelAll } from './cancel.js'
 import { decideClaim } from './claim.js'
@@ -81,6 +82,8 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       ])
     case 'CloseBreaker':
       return decideCloseBreaker(command, tables, at)
+    case 'Restart':
+      return decideRestart(command, tables, envelope)
     case 'Bump':
       return decideBump(command, tables, envelope)
     case 'RegisterAgent':

@@ -1,7 +1,7 @@
 /** The normative endpoints (TQM §11), with the names of the requirements. */
 import { activeAgentsOf, capacityOf, headOf, type QueueState, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Caller, QueueEngine } from '../../engine/index.js'
+import { type Caller, type QueueEngine, restartTask } from '../../engine/index.js'
 import { type Problem, problemOf } from '../problem.js'
 import { type Handled, type QueueCall, replyWith } from '../route.js'
 import type { BumpBody, CancelQueuedBody, ReasonBody, TerminateBody } from '../wire.js'
@@ -74,6 +74,14 @@ export const cancelQueuedTask = async ({ queue, body, caller }: QueueCall<Cancel
     JSON.stringify({ task_id: task, status: 'CANCELLED', cancelled }),
   )
 }
+
+export const restart = async ({ queue, params, body, caller, requestId }: QueueCall<ReasonBody>): Promise<Handled> =>
+  replyWith(await restartTask(queue, params.id ?? '', body.reason, caller, requestId), (restarted) => JSON.stringify(restarted), 201)
+
+export const restartTaskNow = async ({ queue, body, caller, requestId }: QueueCall<BumpBody>): Promise<Handled> =>
+  replyWith(await restartTask(queue, body.task_id, body.reason, caller, requestId), ({ id, restartOf, status }) =>
+    JSON.stringify({ original_task_id: restartOf, new_task_id: id, queued: status === 'pending' || status === 'queued' }),
+  )
 
 export const terminateAgentNow = async ({ queue, body, caller }: QueueCall<TerminateBody>): Promise<Handled> => {
   const { agent_id: agent, reason } = body

@@ -1,0 +1,35 @@
+/** Restarts a task: reads its content from the log, and enqueues it once more. */
+import { canonicalJson, ContentText, type Json, reject, taskOf, type Replies } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { newTaskId } from './ids.js'
+import type { Caller, Outcome, QueueEngine } from './types.js'
+import { unavailable } from './refusals.js'
+
+/** The members of a task's content. That of an imported task also has its result. */
+const members = ['payload', 'description', 'metadata'] as const
+
+/** `id`: that of the new task. By it, a request that is sent again is recognised. */
+export const restartTask = async (
+  engine: QueueEngine,
+  task: string,
+  reason: string,
+  caller: Caller,
+  id = newTaskId(),
+): Promise<Outcome<Replies['Restart']>> => {
+  const read = await engine.read((state, at) => taskOf(state, task, at))
+  if (E.isLeft(read)) return read
+  const view = read.right.value
+  if (view === undefined) return E.left(reject('not-found', `no task ${task} in queue ${engine.name}: it was never enqueued here, or it finished and its retention is over`))
+  const [data] = await engine.contents([view.enqueuedRevision])
+  const content = data === undefined ? undefined : contentIn(data)
+  if (content === undefined) return E.left(unavailable(`the content of ${task} cannot be read from the log`))
+  return engine.submit({ type: 'Restart', task: view.id, id, reason, content }, caller)
+}
+
+const contentIn = (data: string): string | undefined => {
+  const { content } = JSON.parse(data) as { readonly content?: Readonly<Record<string, Json>> }
+  if (content === undefined) return undefined
+  const kept = members.flatMap((name) => (content[name] === undefined ? [] : [`"${name}":${canonicalJson(content[name], name)}`]))
+  const text = `{${kept.join(',')}}`
+  return ContentText.is(text) ? text : undefined
+}

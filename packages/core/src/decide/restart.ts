@@ -1,0 +1,61 @@
+/** Does a finished task, or a dead letter, once more as a new task (TQM §11). The old one stays as it is. */
+import * as E from 'fp-ts/lib/Either.js'
+import { pipe } from 'fp-ts/lib/function.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { reject, type Rejection } from '../rejections.js'
+import { KnownTasks } from '../retention.js'
+import type { TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
+import { isFinal } from '../task.js'
+import { extraFields, shownInGroup, type TaskFacts } from '../task-fields.js'
+import { copierOf } from '../unrolled.js'
+import { ownKeyOf } from './duplicates.js'
+import { taskById } from './lookup.js'
+
+export const decideRestart = (command: CommandOf<'Restart'>, tables: Tables, { at }: Envelope): E.Either<Rejection, ReadonlyArray<QueueEvent>> =>
+  pipe(
+    taskById(tables, command.task, at),
+    E.chain((task) => {
+      const { id, content } = command
+      const known = new KnownTasks(tables, at)
+      // The answer to the same request was lost.
+      if (known.byId(id)?.extras.restartOf === task.id) return E.right([])
+      if (known.byId(id) !== undefined) return E.left(reject('conflict', `id ${id} is taken`))
+      if (!isFinal(task.status) && task.status !== 'dead-letter') {
+        return E.left(reject('wrong-state', `${task.id} is ${task.status}: only a finished task or a dead letter can be restarted`))
+      }
+      return E.right([{ type: 'TaskEnqueued', at, data: factsOf(task, command, known), content }] satisfies ReadonlyArray<QueueEvent>)
+    }),
+  )
+
+const copyGroup = copierOf(shownInGroup)
+const copyExtras = copierOf(extraFields)
+
+/** The fields of the old task. It has a key of its own, so that it is no duplicate. */
+const factsOf = (task: TaskRecord, { id, reason }: CommandOf<'Restart'>, known: KnownTasks): TaskFacts => {
+  const { group, extras, priority, timeout, maxRetries, backoffSeconds } = task
+  const number = known.tables.head.lastNumber + 1
+  // What it waited for and is not known any more was completed; what was cancelled since will never be.
+  const dependencies = task.dependencies.filter((dependency) => {
+    const { status } = known.byId(dependency) ?? {}
+    return status !== undefined && status !== 'cancelled' && status !== 'discarded'
+  })
+  const facts: { -readonly [K in keyof TaskFacts]: TaskFacts[K] } = {
+    task: id,
+    number,
+    type: group.type,
+    priority,
+    idempotencyKey: ownKeyOf({ idempotencyKey: task.key }, number),
+    timeout,
+    maxRetries,
+    backoffSeconds,
+  }
+  if (dependencies.length > 0) facts.dependencies = dependencies
+  if (group.skills.length > 0) facts.skills = group.skills
+  copyGroup(group, facts)
+  copyExtras(extras, facts)
+  facts.restartOf = task.id
+  facts.restartReason = reason
+  return facts
+}

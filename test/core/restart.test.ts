@@ -1,0 +1,41 @@
+/** Restarts: a finished task once more, as a new one. */
+import { fork, taskOf } from '@daybook/core'
+import { textOf } from '@daybook/core/testing'
+import { expect, test } from 'vitest'
+import { Queue, task } from './queue.js'
+
+const restart = (q: Queue, id: string, as: string) => q.ask({ type: 'Restart', task: id, id: as, reason: 'again', content: '{"payload":1}' })
+
+test('TQM §11: a restarted task has the fields of the old one, a key of its own, and no history', () => {
+  const fields = { type: 'eng', priority: 9, timeout: 7, maxRetries: 5, backoffSeconds: 3, ticketId: 'T-1', tenant: 'acme', phase: 'TESTING', skills: ['go'], deadlineAt: 5, parentTaskId: 'p' } as const
+  const q = new Queue().enqueue(task('a', fields))
+  const more = { skills: ['go'], types: ['eng'] }
+  q.complete('a', q.claim('ann', more).token)
+  expect(restart(q, '#1', 'b')).toEqual({ id: 'b', number: 2, restartOf: 'a', status: 'pending' })
+  expect(taskOf(q.state, 'b')).toMatchObject({ ...fields, idempotencyKey: 'key of a#2', restartOf: 'a', restartReason: 'again', retries: 0, attempts: 0 })
+  expect(q.status('a')).toBe('completed')
+  expect(textOf(fork(q.state))).toBe(textOf(q.state))
+  // The same request again, and another one under the same id.
+  expect(q.do({ type: 'Restart', task: 'a', id: 'b', reason: 'again', content: '{}' })).toEqual([])
+  q.enqueue(task('other'))
+  expect(q.refuse({ type: 'Restart', task: 'a', id: 'other', reason: 'r', content: '{}' }).code).toBe('conflict')
+  expect(q.refuse({ type: 'Restart', task: 'b', id: 'c', reason: 'r', content: '{}' })).toMatchObject({ code: 'wrong-state', detail: 'b is pending: only a finished task or a dead letter can be restarted' })
+  expect(q.claim('bob', more).ids).toEqual(['b'])
+})
+
+test('TQM §11: a restarted task waits for what is still to be done, not for what was cancelled', () => {
+  const q = new Queue().enqueue(task('open'), task('dropped'), task('a', { dependencies: ['open', 'dropped'] }))
+  q.do({ type: 'Cancel', task: 'a', reason: 'r' })
+  q.do({ type: 'Cancel', task: 'dropped', reason: 'r' })
+  expect(restart(q, 'a', 'b').status).toBe('blocked')
+  expect(taskOf(q.state, 'b')?.dependencies).toEqual(['open'])
+  q.do({ type: 'Cancel', task: 'open', reason: 'r' })
+  expect(restart(q, 'a', 'c').status).toBe('pending')
+})
+
+test('TQM §11: a dead letter that is restarted stays one', () => {
+  const q = new Queue().enqueue(task('a'))
+  q.kill('a')
+  restart(q, 'a', 'b')
+  expect([q.status('a'), q.status('b')]).toEqual(['dead-letter', 'pending'])
+})
