@@ -37,7 +37,8 @@ export const decided = (tables: Tables, event: EventOf<'SpawnApproved'> | EventO
   closeApproval(tables, id)
 }
 
-/** A dead letter was sent back or discarded otherwise: there is nothing left to decide on. */
+/** A dead letter is sent back or discarded otherwise: there is nothing left to decide on. An event that does not fit changes nothing. */
 export const settled = (tables: Tables, task: string): void => {
+  if (tables.byId.get(task)?.status !== 'dead-letter') return
   for (const { id, kind } of approvalsOfTask(tables, task)) if (kind === 'dead-letter') closeApproval(tables, id)
 }
