@@ -113,7 +113,8 @@ describe('without a callback in time', () => {
     expect(breakersOf(q.state)['work']).toMatchObject({ state: 'open', failures: 1 })
   })
   test('requeue: ready again, and no attempt', () => {
-    const q = parked({ onTimeout: 'requeue' })
+    const q = new Queue().enqueue(task('a', { maxRetries: 1 }))
+    park(q, 'a', { onTimeout: 'requeue' })
     expect(q.wait(60)).toEqual(['ParkTimedOut'])
     expect(q.task('a')).toMatchObject({ status: 'pending', attempts: 0, retries: 0 })
     expect(q.claim('bob').ids).toEqual(['a'])

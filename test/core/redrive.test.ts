@@ -72,6 +72,8 @@ test('LK-11: an escalated dead letter is marked, can be listed, and loses the ma
   expect(explainOf(q.state, 'd0', q.at)?.reasons[0]?.message).toContain('escalated by rev')
   q.do({ type: 'Retry', task: 'd0', ...review })
   expect(q.task('d0')).not.toHaveProperty('escalated')
+  q.kill('d0')
+  expect(q.task('d0')).not.toHaveProperty('escalated')
 })
 
 describe('LK-11: a redrive', () => {
