@@ -20,8 +20,11 @@ const expected = (settings: Settings, task: ShadowTask, { discoveries }: NonNull
 export const spawnedOnce = (): Checker => {
   const ever = new Set<string>()
   const open = new Map<string, ReadonlyArray<string>>()
-  /** Failures of each chain since it began, or was released. */
+  /** Failures of each chain since it began, or was released: alike if type and error are. */
   const failures = new Map<string, ReadonlyArray<string>>()
+  /** The types of tasks that were validated. */
+  const types = new Map<string, string>()
+  const failureOf = (task: string, error: string): string => `${types.get(task) ?? ''}: ${error}`
 
   const ofCompletion = (shadow: Shadow, command: CommandOf<'Complete'>, events: ReadonlyArray<QueueEvent>): void => {
     const { found, task: id } = command
@@ -38,9 +41,10 @@ export const spawnedOnce = (): Checker => {
     same(proposals, wanted.flatMap(([kind, waits]) => (waits ? [kind] : [])), `proposals of ${id}`)
     const fixes = spawned.filter(({ data }) => data.discovery === 'validation_failed')
     if (found.validation === undefined) return same(fixes.length, 0, 'fixes of nothing')
-    const { error } = found.validation
+    types.set(id, task.facts.type)
+    const failure = failureOf(id, found.validation.error)
     const before = failures.get(rootOf(task)) ?? []
-    const isHalted = [...before, error].filter((other) => other === error).length >= settings.loops.repeatSignatureLimit || before.length >= settings.loops.maxRounds
+    const isHalted = [...before, failure].filter((other) => other === failure).length >= settings.loops.repeatSignatureLimit || before.length >= settings.loops.maxRounds
     same([fixes.length, events.filter(({ type }) => type === 'LoopHalted').length], isHalted ? [0, 1] : [2, 0], `fixes of ${id} after ${json(before)}`)
     if (!isHalted) same(fixes[1]?.data.dependencies, [fixes[0]?.data.task], 'what the re-check waits for')
   }
@@ -60,7 +64,7 @@ export const spawnedOnce = (): Checker => {
           ever.add(event.data.task)
           return
         case 'ValidationFailed':
-          failures.set(event.data.root, [...(failures.get(event.data.root) ?? []), event.data.error])
+          failures.set(event.data.root, [...(failures.get(event.data.root) ?? []), failureOf(event.data.parent, event.data.error)])
           return
         case 'GuardianReleased':
           failures.delete(event.data.root)

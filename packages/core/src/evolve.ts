@@ -34,7 +34,7 @@ export const apply = (tables: Tables, event: QueueEvent): void => {
   tables.ready.settle(placedMax)
   applyTo(tables, event)
   if (tables.schedules.isAnyWaiting) wakeSchedule(tables, event)
-  if (tables.agents.size > 0) heard(tables, event)
+  if (tables.agents.size > 0 && head.misfits === misfits) heard(tables, event)
   // Any event after the deletion creates the queue again.
   if (event.type !== 'QueueDeleted' && head.misfits === misfits) head.deleted = null
 }

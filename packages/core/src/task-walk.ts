@@ -2,6 +2,7 @@
  * Walks over all tasks as they are at one moment, in small steps, while the state goes on changing: a task is copied
  * before it changes. Several walks may be in progress at a time.
  */
+import { isAtCapacity } from './capacity.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
 import { forgottenAt } from './retention.js'
@@ -79,13 +80,14 @@ export const walkTasks = (state: QueueState, at = timeOf(state)): TaskViews => {
   const tables = QueueState.tablesOf(state)
   const walk = new TaskWalk(tables)
   const { revision, settings } = tables.head
+  const isFull = isAtCapacity(tables)
   const until = forgottenAt(tables, at)
   const isKnown = (task: TaskRecord): boolean => !isFinal(task.status) || task.finishedAt > until
   return {
     revision,
     next: (tasksMin) => {
       const tasks = walk.next(tasksMin)
-      return tasks.length === 0 && walk.isOver ? undefined : tasks.filter(isKnown).map((task) => viewOf(task, settings))
+      return tasks.length === 0 && walk.isOver ? undefined : tasks.filter(isKnown).map((task) => viewOf(task, settings, isFull && task.status === 'pending' ? 'queued' : task.status))
     },
     end: () => walk.end(),
   }

@@ -20,6 +20,8 @@ export const decideTick = (
 ): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
   const draft = new Draft(tables, envelope)
   const { at } = envelope
+  // First, because a run depends on whether the last one is finished, and what follows may finish it.
+  runSchedules(draft)
   for (const breaker of tables.cooling) {
     if (breaker.halfOpenAt > at) break
     draft.emit({ type: 'BreakerHalfOpened', at, data: { taskType: breaker.type } })
@@ -51,7 +53,6 @@ export const decideTick = (
     draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : 'lease-expired')
   }
   redriveDue(draft, keys)
-  runSchedules(draft)
   return E.right(draft.events)
 }
 

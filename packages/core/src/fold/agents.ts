@@ -21,6 +21,7 @@ export const speakerOf = (event: QueueEvent): string | undefined => {
     case 'MarkedIncomplete':
     case 'Completed':
     case 'Failed':
+    case 'RateLimited':
     case 'Released':
     case 'ClaimReturned':
     case 'TaskParked':

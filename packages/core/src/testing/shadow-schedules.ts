@@ -44,10 +44,14 @@ export class ShadowSchedules extends Map<string, ShadowSchedule> {
 
   /** When each has something to do. */
   dueTimes(): ReadonlyArray<number> {
-    return [...this.values()].flatMap(({ set, held, nextAt }) => {
+    return this.dueByName().map(([, due]) => due)
+  }
+
+  dueByName(): ReadonlyArray<readonly [name: string, due: number]> {
+    return [...this].flatMap(([name, { set, held, nextAt }]): ReadonlyArray<readonly [string, number]> => {
       if (set.paused) return []
-      if (held !== undefined && held.after === undefined) return [held.dueAt]
-      return nextAt === undefined ? [] : [nextAt]
+      if (held !== undefined && held.after === undefined) return [[name, held.dueAt]]
+      return nextAt === undefined ? [] : [[name, nextAt]]
     })
   }
 }

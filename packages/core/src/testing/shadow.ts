@@ -78,7 +78,7 @@ const expiryText: Readonly<Record<ExpiryCause, string>> = {
 }
 const ended = ['completed', 'cancelled', 'discarded']
 /** The events by which an agent is heard of. */
-const words = ['Claimed', 'LeaseExtended', 'MarkedIncomplete', 'Completed', 'Failed', 'Released', 'ClaimReturned', 'TaskParked']
+const words = ['Claimed', 'LeaseExtended', 'MarkedIncomplete', 'Completed', 'Failed', 'RateLimited', 'Released', 'ClaimReturned', 'TaskParked']
 
 export class Shadow {
   tasks: Array<ShadowTask> = []
