@@ -172,7 +172,7 @@ const agreesWithClaims = (seen: Map<string, number>): Checker => ({
 
 test('EV-10: reasons and positions agree with a scan over all tasks, whoever asks', () => {
   const seen = new Map<string, number>()
-  const often = ['ready', 'scheduled', 'blocked', 'queue-paused', 'breaker-open', 'skills-required', 'agents-barred', 'dead-letter', 'held', 'finished', 'tenant-turn', 'type-not-claimed', 'phase-not-claimed', 'tenant-not-claimed']
+  const often = ['ready', 'scheduled', 'blocked', 'queue-paused', 'breaker-open', 'skills-required', 'agents-barred', 'dead-letter', 'held', 'finished', 'tenant-turn', 'concurrency-limit', 'rate-limit', 'ordering', 'type-not-claimed', 'phase-not-claimed', 'tenant-not-claimed']
   const missing = (): ReadonlyArray<string> => often.filter((code) => !seen.has(code))
   const agrees = fc.property(scenarios(100), (scenario) => {
     new World(() => agreesWithClaims(seen)).run(scenario)
@@ -248,6 +248,13 @@ class Removal {
     switch (code) {
       case 'blocked':
         return blockedBy.forEach(({ id: dependency }) => this.complete(dependency))
+      case 'ordering':
+        return blockedBy.forEach(({ id: ahead }) => this.complete(ahead))
+      case 'rate-limit':
+        if (until !== undefined) return this.passUntil(until)
+        return this.raise(change)
+      case 'concurrency-limit':
+        return this.raise(change)
       case 'queue-paused':
         return this.do({ type: 'Resume', reason: 'r' })
       case 'finished':
@@ -278,6 +285,11 @@ class Removal {
       default:
         throw new Error(`${id}: ${code} is no reason of a task that waits`)
     }
+  }
+
+  private raise(change: string): void {
+    const key = decodeURIComponent(/limits\/(\S+)$/.exec(change)?.[1] ?? '')
+    this.do({ type: 'SetLimit', key, concurrency: 1_000_000 })
   }
 
   private complete(id: string): void {
@@ -341,7 +353,7 @@ test('EV-10: whoever does what the reasons say, one after the other, can claim t
     }),
     runs(80),
   )
-  const often = ['blocked', 'scheduled', 'queue-paused', 'breaker-open', 'dead-letter']
+  const often = ['blocked', 'scheduled', 'queue-paused', 'breaker-open', 'dead-letter', 'concurrency-limit']
   expect(often.filter((code) => !removed.has(code))).toEqual([])
 })
 

@@ -26,6 +26,9 @@ const values: Given = {
   requires: { skills: ['ts'] },
   parentTaskId: 'first',
   discovery: 'security_issue',
+  concurrencyKey: 'db',
+  concurrencyLimit: 100,
+  orderingKey: 'cart-1',
 }
 /** Compiles only if the types of all these answers have the fields. */
 const shownIn = (task: ClaimedTask | TaskView | WorkTask): ReadonlyArray<unknown> => shownFields.map((name) => task[name])

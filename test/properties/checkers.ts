@@ -18,6 +18,7 @@ import {
 import { scheduleRuns } from './schedule-checker.js'
 import { rateLimitRule } from './rate-limit-checker.js'
 import { spawnedOnce } from './spawn-checkers.js'
+import { withinLimits } from './limit-checkers.js'
 import type { Checker } from './world.js'
 
 export const checkers = {
@@ -40,6 +41,7 @@ export const checkers = {
   'INV-20': viewsAreScans,
   'INV-21': rateLimitRule,
   'INV-22': boundedSize,
+  'INV-23': withinLimits,
   'INV-25': judgedAtItsInstant,
   'INV-27': scheduleRuns,
   'INV-29': spawnedOnce,

@@ -1,7 +1,7 @@
 /** From the steps of a scenario to commands, by what the queue holds at the moment. */
 import { approvalsOf, type Command, type CommandOf } from '@daybook/core'
 import type { ShadowLease, ShadowTask } from '@daybook/core/testing'
-import { agents, at, callbackKeys, scheduleNames, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
+import { agents, at, callbackKeys, concurrencyKeys, orderingKeys, scheduleNames, skillNames, type Step, type TaskSpec, taskTypes, tenants } from './steps.js'
 import type { World } from './world.js'
 
 /** The command of a step; `undefined` if there is nothing that it could be about. */
@@ -101,6 +101,8 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
         ...(step.maxTasks === null ? {} : { maxTasks: step.maxTasks }),
         ttlSeconds: step.ttlSeconds,
       }
+    case 'limit':
+      return step.limit === null ? { type: 'RemoveLimit', key: step.key } : { type: 'SetLimit', key: step.key, ...step.limit }
     case 'configure':
       return { type: 'Configure', patch: step.patch }
     case 'pause':
@@ -119,6 +121,12 @@ const abilitiesOf = ({ types, phase, skills, tenant }: Pick<Extract<Step, { kind
   ...(phase === null ? {} : { phases: [phase] }),
   ...(skills === null ? {} : { skills: skillNames.slice(0, skills) }),
   ...(tenant === null ? {} : { tenant: at(tenants, tenant) }),
+})
+
+const keyed = ({ concurrency = null, line = null }: TaskSpec) => ({
+  ...(concurrency === null ? {} : { concurrencyKey: at(concurrencyKeys, concurrency.key) }),
+  ...((concurrency?.limit ?? null) === null ? {} : { concurrencyLimit: Number(concurrency?.limit) }),
+  ...(line === null ? {} : { orderingKey: at(orderingKeys, line) }),
 })
 
 const prepared = (world: World, specs: ReadonlyArray<TaskSpec>) => {
@@ -149,6 +157,7 @@ const prepared = (world: World, specs: ReadonlyArray<TaskSpec>) => {
       ...((spec.deadlineSeconds ?? null) === null ? {} : { deadlineAt: world.clock + Number(spec.deadlineSeconds) * 1_000 }),
       ...(spec.phase === null ? {} : { phase: spec.phase }),
       ...(spec.tenant === null ? {} : { tenant: at(tenants, spec.tenant) }),
+      ...keyed(spec),
       ...(spec.ticket === null ? {} : { ticketId: `T-${spec.ticket}` }),
     }
   })

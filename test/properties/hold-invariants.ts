@@ -46,6 +46,7 @@ export const holdInvariants = (half: Half): void => {
   test('INV-20: every view equals the result of a complete scan', holds('INV-20'))
   test('INV-21: a rate limit changes neither retries nor breakers, and its waits are kept', holds('INV-21'))
   test('INV-22: the state contains live and retained tasks and nothing else', holds('INV-22'))
+  test('INV-23: live leases and starts stay within their limits, and tasks of an ordering key run one after the other', holds('INV-23'))
   test('INV-25: a decision depends on its time, and not on which tasks have left the state by then', holds('INV-25'))
   test('INV-27: each instant of a schedule is decided once, by its rules, and a run has exactly one task', holds('INV-27'))
   test('INV-29: what a completion found is spawned once, and chains that go in circles are halted', holds('INV-29'))

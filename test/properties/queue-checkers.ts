@@ -328,7 +328,7 @@ export const viewsAreScans = (): Checker => ({
       return status === 'scheduled' ? [task.delayedUntil] : shadow.isHeld(task) ? [task.lease?.expiresAt ?? 0] : []
     })
     const cooling = [...shadow.breakers.values()].flatMap((b) => (b.state === 'open' && b.halfOpenAt !== 0 ? [b.halfOpenAt] : []))
-    const waits = [...shadow.schedules.dueTimes(), ...shadow.slowdowns.values(), ...shadow.sleepers.values(), ...(shadow.redrive === undefined ? [] : [shadow.redrive.nextAt])]
+    const waits = [...shadow.schedules.dueTimes(), ...shadow.slowdowns.values(), ...shadow.sleepers.values(), ...shadow.limits.shut.values(), ...(shadow.redrive === undefined ? [] : [shadow.redrive.nextAt])]
     const due = [...dues, ...cooling, ...waits]
     same(nextDue(state), due.length === 0 ? undefined : Math.min(...due), 'next due')
   },

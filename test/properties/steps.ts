@@ -2,13 +2,15 @@
  * The steps of a scenario as plain data. Entities are addressed by index, modulo their number, so that nearly every
  * step has an effect and a failing sequence shrinks to a few readable lines.
  */
-import { type Deduplicate, type Phase, phases, type SettingsPatch } from '@daybook/core'
+import { type Deduplicate, type Limit, type Phase, phases, type SettingsPatch } from '@daybook/core'
 import * as fc from 'fast-check'
 
 export const taskTypes = ['eng-a', 'eng-b', 'ops'] as const
 export const agents = ['ann', 'bob', 'cy', 'dot'] as const
 export const skillNames = ['go', 'sql'] as const
 export const callbackKeys = ['approve', 'hook', 'paid'] as const
+export const concurrencyKeys = ['db', 'mail'] as const
+export const orderingKeys = ['cart-1', 'cart-2'] as const
 export const tenants = ['acme', 'zen'] as const
 /** Weights that divide the cost of a lease, one that does not, and none. */
 const weight = fc.constantFrom(null, 0.5, 2, 3, 11)
@@ -41,6 +43,8 @@ export interface TaskSpec {
   readonly tenant: number | null
   readonly skills: ReadonlyArray<number>
   readonly ticket: number | null
+  readonly concurrency?: { readonly key: number; readonly limit: number | null } | null
+  readonly line?: number | null
 }
 
 export type Step =
@@ -103,6 +107,8 @@ export type Step =
       readonly ttlSeconds: number
     }
   | { readonly kind: 'bump' | 'restart'; readonly pick: number }
+  /** Sets a limit; removes it if `limit` is null. */
+  | { readonly kind: 'limit'; readonly key: string; readonly limit: Limit | null }
   | { readonly kind: 'configure'; readonly patch: SettingsPatch }
   | { readonly kind: 'pause' | 'resume' | 'tick' | 'mark' | 'release' | 'reload' }
   /** Rolls back to one of the marks, counted from the newest. */
@@ -116,6 +122,12 @@ export type Step =
 
 const index = fc.nat({ max: 99 })
 const seldom = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 3, arbitrary: fc.constant(null) }, { weight: 1, arbitrary })
+
+const limit: fc.Arbitrary<Limit> = fc.constantFrom<Limit>(
+  { concurrency: 0 }, { concurrency: 1 }, { concurrency: 1 }, { concurrency: 2 }, { concurrency: 3 },
+  { rate: { starts: 1, perSeconds: 0.5 } }, { rate: { starts: 1, perSeconds: 20 } }, { rate: { starts: 2, perSeconds: 20 } }, { rate: { starts: 3, perSeconds: 90 } },
+  { concurrency: 1, rate: { starts: 2, perSeconds: 90 } }, { concurrency: 2, rate: { starts: 3, perSeconds: 20 } },
+)
 
 const taskSpec: fc.Arbitrary<TaskSpec> = fc.record({
   type: fc.nat({ max: taskTypes.length - 1 }),
@@ -138,6 +150,8 @@ const taskSpec: fc.Arbitrary<TaskSpec> = fc.record({
   tenant: seldom(fc.nat({ max: tenants.length - 1 })),
   skills: fc.oneof({ weight: 4, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.subarray([0, 1]) }),
   ticket: seldom(fc.nat({ max: 2 })),
+  concurrency: seldom(fc.record({ key: fc.nat({ max: 1 }), limit: seldom(fc.constantFrom(1, 2)) })),
+  line: fc.oneof({ weight: 6, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.nat({ max: 1 }) }),
 })
 
 const breakerPatch = fc.record(
@@ -302,6 +316,14 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
     }),
   ],
   [2, fc.record({ kind: fc.constant('unschedule' as const), name: fc.nat({ max: 1 }) })],
+  [
+    5,
+    fc.record({
+      kind: fc.constant('limit' as const),
+      key: fc.constantFrom(...concurrencyKeys, '*', 'type:eng-a', 'type:*', 'tenant:acme', 'tenant:*'),
+      limit: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 3, arbitrary: limit }),
+    }),
+  ],
   [2, fc.record({ kind: fc.constant('terminate' as const), agent: fc.nat({ max: agents.length - 1 }) })],
   [
     4,

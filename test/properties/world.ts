@@ -23,7 +23,7 @@ import {
   rollback,
   type TaskView,
 } from '@daybook/core'
-import { areSame, type Contents, contentsOf, differenceOf, Shadow, textOf, textOfContents } from '@daybook/core/testing'
+import { areSame, type Contents, contentsOf, differenceOf, Shadow, type ShadowTask, textOf, textOfContents } from '@daybook/core/testing'
 import { commandOf } from './commands.js'
 import { at, type Scenario, type Step } from './steps.js'
 
@@ -168,13 +168,14 @@ export class World {
     if (event.type === 'RateLimited' && this.shadow.task(event.data.task)?.lease?.probe === true) this.count('rate-limited probe')
     if (event.type === 'TaskParked' && this.shadow.task(event.data.task)?.lease?.probe === true) this.count('parked probe')
     if (event.type === 'Claimed' && event.data.probe === true) this.count('probe')
+    if (event.type === 'TaskEnqueued' && this.shadow.ahead(this.shadow.tasks[this.shadow.tasks.length - 1] as ShadowTask) !== undefined) this.count('a task behind another in its line')
     this.count('evicted', this.shadow.gone.length - finished)
   }
 
   private observe(command: Command, events: ReadonlyArray<QueueEvent>): void {
     if (command.type === 'Claim') this.observeClaim(command, events)
     if (command.type === 'Restart') this.count('restarted')
-    if (command.type === 'Enqueue' && events.length < command.tasks.length) this.count('duplicate')
+    if (command.type === 'Enqueue' && events.filter(({ type }) => type === 'TaskEnqueued').length < command.tasks.length) this.count('duplicate')
     if (command.type === 'Cancel' || command.type === 'CancelAll' || command.type === 'Discard') {
       const parents = events.flatMap((event) => (event.type === 'Cancelled' ? (/^Parent (\S+)/u.exec(event.data.reason)?.[1] ?? []) : []))
       const children = events.flatMap((event) => (event.type === 'Cancelled' ? [event.data.task] : []))

@@ -94,20 +94,20 @@ const isCallback = (event: QueueEvent, { callbackKey }: CommandOf<'Callback'>): 
 const spawns: ReadonlyArray<EventType> = ['TaskEnqueued', 'ValidationFailed', 'SpawnProposed', 'LoopHalted']
 
 /** Events that a tick may append. */
-const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'Requeued', 'SnoozeLapsed', 'RedriveAdvanced', 'RedriveStopped', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'LoopHalted', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued']
+const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'LimitOpened', 'SlowdownEnded', 'AgentResumed', 'Requeued', 'SnoozeLapsed', 'RedriveAdvanced', 'RedriveStopped', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'LoopHalted', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued']
 
 const setsSchedule = (event: QueueEvent, { name }: { readonly name: string }): boolean => event.type === 'ScheduleSet' && event.data.name === name
 
 const rules: { readonly [T in CommandType]: Rule<T> } = {
   Enqueue: {
     records: (event) => event.type === 'TaskEnqueued',
-    follows: ['TaskEnqueued'],
+    follows: ['TaskEnqueued', 'LimitSet'],
     replyMatches: eachArrived,
     mayAppendNothing: ({ value }) => value.every(({ duplicate }) => duplicate),
   },
   Import: {
     records: isArrival,
-    follows: ['TaskEnqueued', 'TaskImported'],
+    follows: ['TaskEnqueued', 'TaskImported', 'LimitSet'],
     replyMatches: eachArrived,
     mayAppendNothing: ({ value }) => value.every(({ duplicate }) => duplicate),
   },
@@ -219,6 +219,12 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     // The agent is registered for the same already.
     mayAppendNothing: ({ value, past }) => past().some((event) => event.type === 'AgentRegistered' && event.data.agent === value.agent),
   },
+  SetLimit: {
+    records: (event, { key }) => event.type === 'LimitSet' && event.data.limit === key,
+    replyMatches: ({ value, command: { key, concurrency, rate } }) => value.key === key && value.concurrency === concurrency && JSON.stringify(value.rate) === JSON.stringify(rate),
+    mayAppendNothing: ({ command: { key }, past }) => past().some((event) => event.type === 'LimitSet' && event.data.limit === key),
+  },
+  RemoveLimit: { records: (event, { key }) => event.type === 'LimitRemoved' && event.data.limit === key },
   TerminateAgent: {
     records: (event, { agent }) => event.type === 'AgentTerminated' && event.data.agent === agent,
     follows: ['ClaimRevoked'],

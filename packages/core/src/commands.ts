@@ -10,6 +10,7 @@ import {
   Count,
   Instant,
   integer,
+  LimitKey,
   Name,
   PositiveSeconds,
   Priority,
@@ -21,6 +22,7 @@ import {
   TypePattern,
 } from './scalars.js'
 import { Interval, MissedRuns, OverlappingRuns, ScheduleName } from './schedules.js'
+import { Concurrency, Rate } from './limits/limit.js'
 import { SettingsPatch } from './settings.js'
 import { KeptFailure, ParkRequest, Phase, Status } from './task.js'
 import { preparedCodecs, ScheduledTask } from './task-fields.js'
@@ -213,6 +215,9 @@ export const commandCodecs = {
   /** What is not given stays as it is. */
   ChangeSchedule: t.intersection([tag('ChangeSchedule'), t.type({ name: ScheduleName }), t.partial({ ...scheduleFields, task: ScheduledTask })]),
   RemoveSchedule: t.intersection([tag('RemoveSchedule'), t.type({ name: ScheduleName })]),
+  /** Replaces the limit with this key. At least one of `concurrency` and `rate` is needed. */
+  SetLimit: t.intersection([tag('SetLimit'), t.type({ key: LimitKey }), t.partial({ concurrency: Concurrency, rate: Rate })]),
+  RemoveLimit: t.intersection([tag('RemoveLimit'), t.type({ key: LimitKey })]),
   Pause: t.intersection([tag('Pause'), t.type({ reason: Text })]),
   Resume: t.intersection([tag('Resume'), t.type({ reason: Text })]),
   /** Deletes the queue, which must have no unfinished tasks. Its next event creates it again. */

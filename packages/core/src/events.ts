@@ -7,8 +7,9 @@
  * makes no log unreadable.
  */
 import * as t from 'io-ts'
-import { AgentId, Count, Instant, integer, Name, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
+import { AgentId, Count, Instant, integer, LimitKey, Name, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
 import { RecordedJson as Json } from './json.js'
+import { Concurrency, Rate } from './limits/limit.js'
 import { SettingsPatch } from './settings.js'
 import { OnTimeout, Phase, RecordedFailure as Failure } from './task.js'
 import { PlannedTask, RecordedScheduledTask, TaskFacts } from './task-fields.js'
@@ -173,6 +174,11 @@ export const eventCodecs = {
     t.partial({ types: Names, phases: t.readonlyArray(Phase), skills: Names, tenant: t.string, maxTasks: Count }),
   ]),
   /** An operator terminated the agent: its registration ends, and so do its claims (`ClaimRevoked`). */
+  /** How many tasks with this concurrency key, or of this type or tenant (`type:TYPE`, `tenant:TENANT`), may run at once, and how often they may start. */
+  LimitSet: t.intersection([t.type({ limit: LimitKey }), t.partial({ concurrency: Concurrency, rate: Rate })]),
+  LimitRemoved: t.type({ limit: LimitKey }),
+  /** A rate whose starts were used up admits starts again. `limit`: what it counts, never a default such as `type:*`. */
+  LimitOpened: t.type({ limit: LimitKey }),
   AgentTerminated: t.type({ agent: AgentId, reason: Text }),
   QueueConfigured: t.type({ patch: SettingsPatch }),
   QueuePaused: t.type({ reason: Text }),

@@ -14,6 +14,7 @@ import { agentResumed, rateLimited, slowdownSignalled } from './fold/rate-limit.
 import { callbackReceived, parkTimedOut, taskParked } from './fold/park.js'
 import { claimed, claimExpired, claimReturned, claimRevoked, completed, failed, leaseExtended, markedIncomplete, released } from './fold/claim.js'
 import { scheduleCame, scheduleRemoved, scheduleSet, wakeSchedule } from './fold/schedules.js'
+import { limitOpened, limitRemoved, limitSet, makeRoom } from './fold/limit.js'
 import { freeKey, passTime } from './retention.js'
 import { patchSettings, settingsDefault } from './settings.js'
 import { isHeld, noTasks } from './state.js'
@@ -31,6 +32,7 @@ export const apply = (tables: Tables, event: QueueEvent): void => {
   if (event.at > head.at) head.at = event.at
   const { misfits } = head
   passTime(tables)
+  tables.limits.passTime()
   tables.ready.settle(placedMax)
   applyTo(tables, event)
   if (tables.schedules.isAnyWaiting) wakeSchedule(tables, event)
@@ -139,6 +141,12 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       })
     case 'AgentRegistered':
       return agentRegistered(tables, event)
+    case 'LimitSet':
+      return limitSet(tables, event)
+    case 'LimitRemoved':
+      return limitRemoved(tables, event)
+    case 'LimitOpened':
+      return limitOpened(tables, event)
     case 'AgentTerminated':
       agentTerminated(tables, event)
       return agentResumed(tables, event.data.agent)
@@ -191,7 +199,7 @@ const deadLettered = (tables: Tables, event: EventOf<'DeadLettered'>): void => {
   })
 }
 
-const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', at: number): void =>
+const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', at: number): void => {
   on(tables, id, status === 'discarded' ? isDead : isUnfinished, (task) => {
     if (isHeld(task) && task.lease !== null) {
       task.lease = { ...task.lease, end: 'cancelled' }
@@ -205,6 +213,9 @@ const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', a
     task.blocking = 0
     tables.stopWaiting(task)
   })
+  const task = tables.byId.get(id)
+  if (task !== undefined && task.lastRevision === tables.head.revision) makeRoom(tables, task, at)
+}
 
 const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {
   const dead = tables.byId.get(event.data.task)

@@ -6,13 +6,16 @@ import { type Picked, pickTasks } from './decide/claim.js'
 import { findTask } from './decide/lookup.js'
 import { isBumped, shownStatus } from './capacity.js'
 import { takeOver } from './assignment.js'
-import { isTestedBy, tooManyPassed } from './gate-words.js'
+import { isFullBy, isTestedBy, isUsedUp, tooManyPassed } from './gate-words.js'
 import type { Asker, Question, Reason } from './gates.js'
+import { nameOf as nameOfLimit } from './limits/limit.js'
+import type { Meter } from './limits/meter.js'
+import { Room } from './limits/room.js'
 import { QueueState } from './queue-state.js'
 import { priorityPart, retriesPart, type Score } from './ready/score.js'
 import { ready, reasonsAt } from './reasons.js'
 import type { Settings } from './settings.js'
-import type { TaskRecord } from './state.js'
+import type { Group, TaskRecord } from './state.js'
 import type { Status } from './task.js'
 
 /** Up to here positions are exact. */
@@ -91,11 +94,29 @@ const inLine = (question: Question): Pick<Explanation, 'runnable' | 'reasons' | 
 }
 
 /** Why a claim that begins with these tasks never gets to a task whose gates are all open. `undefined`: it does, later. */
-const heldBackBy = ({ tables, task: { group: { type } } }: Question, served: ReadonlyArray<Picked>): Reason | undefined => {
+const heldBackBy = ({ tables, at, task: { group } }: Question, served: ReadonlyArray<Picked>): Reason | undefined => {
+  const { type } = group
   const probe = served.find((picked) => picked.probe && picked.task.group.type === type)
   if (probe !== undefined) return { code: 'breaker-half-open', ...isTestedBy(type, `${probe.task.id} comes first and will test it`) }
+  const limit = limitedBy(group, served, at)
+  if (limit !== undefined) return limit
   if (served.length >= positionMax) return undefined
   return { code: 'too-many-barred', ...tooManyPassed(tables) }
+}
+
+/** A limit that tasks use up which are served before this one. */
+const limitedBy = (group: Group, served: ReadonlyArray<Picked>, at: number): Reason | undefined => {
+  if (group.meters.length === 0) return undefined
+  const room = new Room(at)
+  for (const { task } of served) room.take(task.group)
+  const meter = room.usedUp(group)
+  if (meter === undefined) return undefined
+  const { code, words } = isFullAfter(meter, served) ? { code: 'concurrency-limit' as const, words: isFullBy([meter]) } : { code: 'rate-limit' as const, words: isUsedUp([meter]) }
+  return { code, ...words, message: `tasks that come first use up what ${nameOfLimit(meter.key)} may have: ${words.message}` }
+}
+const isFullAfter = (meter: Meter, served: ReadonlyArray<Picked>): boolean => {
+  const { live, limit } = meter
+  return limit?.concurrency !== undefined && live + served.filter(({ task }) => task.group.meters.includes(meter)).length >= limit.concurrency
 }
 
 const testing = ({ tables, task: { group: { type } } }: Question): ReadonlyArray<Reason> =>

@@ -3,6 +3,8 @@ import { approvalsOfTask } from './approvals.js'
 import { activeAgents } from './capacity.js'
 import type { ClaimQuestion, Question, Reason, Words } from './gates.js'
 import { failersOf, lastUntil } from './assignment.js'
+import { nameOf } from './limits/limit.js'
+import type { Meter } from './limits/meter.js'
 import { OtherAgents } from './other-agents.js'
 import { isFinal } from './task.js'
 import type { TaskRecord } from './state.js'
@@ -21,6 +23,20 @@ export const atCapacity = ({ tables }: ClaimQuestion): Words => {
     change: `the end of the last lease of one of them, or raise capacity.maxConcurrentAgents${bumpAndStart ? ', or bump the task' : ''}`,
   }
 }
+/** The reason of a task whose limits have no room for another lease. */
+export const isFullBy = (meters: ReadonlyArray<Meter>): Words => ({
+  message: meters.map(({ key, live, limit }) => `${nameOf(key)} may hold ${limit?.concurrency ?? 0} ${limit?.concurrency === 1 ? 'lease' : 'leases'} at once, and holds ${live}`).join('; '),
+  change: `the end of a lease, or a higher limit: PUT …/limits/${encodeURIComponent(meters[0]?.key ?? '')}`,
+})
+/** The reason of a task whose rates have no start left. */
+export const isUsedUp = (meters: ReadonlyArray<Meter>): Words => {
+  const until = Math.max(...meters.map(({ shutUntil }) => shutUntil))
+  return {
+    message: meters.map(({ key, limit }) => `${nameOf(key)} may start ${limit?.rate?.starts ?? 0} in ${limit?.rate?.perSeconds ?? 0} s, and has`).join('; '),
+    change: `time, or a higher rate: PUT …/limits/${encodeURIComponent(meters[0]?.key ?? '')}`,
+    ...(until > 0 ? { until } : {}),
+  }
+}
 
 export const skillsNeeded = (skills: ReadonlyArray<string>, lacking: ReadonlyArray<string>): Words => ({
   message: `only an agent with these skills may take it: ${skills.join(', ')}`,
@@ -37,6 +53,13 @@ export const retryWith = (task: TaskRecord, rival: TaskRecord | undefined): stri
   return `nothing, while ${rival.id}, which was enqueued since with the same idempotency key, is known: discard ${task.id}`
 }
 export const listOf = (names: ReadonlyArray<string> = []): string => (names.length === 0 ? 'none' : names.join(', '))
+
+/** The task that must be finished before this one may run, by their ordering key. */
+export const aheadOf = ({ lines }: Tables, { extras: { orderingKey }, number }: TaskRecord): TaskRecord | undefined => {
+  if (orderingKey === undefined) return undefined
+  const first = lines.get(orderingKey)?.first()
+  return first === undefined || first.number >= number ? undefined : first
+}
 
 /** The dependencies that are not completed. */
 export const missingOf = (tables: Tables, task: TaskRecord): NonNullable<Reason['blockedBy']> =>

@@ -7,9 +7,10 @@
 import type { ShapeOf } from './ready/claim-shape.js'
 import { isBarred, lastUntil, roomOf } from './assignment.js'
 import { isBumped, isCapacityShut } from './capacity.js'
-import { atCapacity, barred, failedHere, failedLately, haltText, isTestedBy, listOf, missingOf, retryWith, skillsNeeded, waitingFor } from './gate-words.js'
+import { aheadOf, atCapacity, barred, failedHere, failedLately, haltText, isFullBy, isTestedBy, isUsedUp, listOf, missingOf, retryWith, skillsNeeded, waitingFor } from './gate-words.js'
 import { OtherAgents } from './other-agents.js'
 import { holderOfKey } from './retention.js'
+import { isFull } from './limits/meter.js'
 import { type Group, isHeld, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { isFinal, type Status } from './task.js'
@@ -23,6 +24,8 @@ export type ReasonCode =
   | 'dead-letter'
   /** Other tasks must be completed first. */
   | 'blocked'
+  /** Another task comes before it in the line of its ordering key. */
+  | 'ordering'
   /** It is scheduled for later. */
   | 'scheduled'
   /** Its agent parked it until a callback comes. */
@@ -35,6 +38,10 @@ export type ReasonCode =
   | 'slow-down'
   /** The agent met a rate limit, and gets no task for a while. */
   | 'agent-sleeps'
+  /** As many tasks as may run at once under its concurrency key, of its type or of its tenant hold leases. */
+  | 'concurrency-limit'
+  /** As many have started as its rate allows for now. */
+  | 'rate-limit'
   /** The claim asks for other types, other phases, or another tenant. */
   | 'type-not-claimed'
   | 'phase-not-claimed'
@@ -88,11 +95,13 @@ export interface Question extends ClaimQuestion {
 /** When claims ask for a gate, and what it depends on. */
 interface Scopes {
   /** Asked when the task changes: its status says it, and only tasks with the status `pending` are looked at. */
-  readonly task: (task: TaskRecord, at: number) => boolean
+  readonly task: (task: TaskRecord, at: number, tables: Tables) => boolean
   /** Asked once for each claim. */
   readonly queue: (tables: Tables) => boolean
   /** Asked when something of the type changes: closes the groups of the type. */
   readonly type: (tables: Tables, type: string) => boolean
+  /** Asked when something moves that counts the group: closes it. */
+  readonly limit: (group: Group) => boolean
   /** Asked once for each shape of claims and each group. */
   readonly group: (asked: ShapeOf, group: Group) => boolean
   /** Asked once for each claim: for bumped tasks, and for all others. */
@@ -150,7 +159,7 @@ export const gates: ReadonlyArray<Gate> = [
   {
     code: 'blocked',
     scope: 'task',
-    isShut: ({ status }) => status === 'blocked',
+    isShut: (task, _, tables) => task.status === 'blocked' && task.missing > (aheadOf(tables, task) === undefined ? 0 : 1),
     words: ({ tables, task }) => {
       const blockedBy = missingOf(tables, task)
       const dead = blockedBy.flatMap(({ id, status }) => (status === 'dead-letter' ? [id] : []))
@@ -159,6 +168,17 @@ export const gates: ReadonlyArray<Gate> = [
         change: `the completion of ${blockedBy.map(({ id }) => id).join(', ')}${dead.length === 0 ? '' : `; retry the dead letter ${dead.join(', ')} first`}`,
         blockedBy,
       }
+    },
+  },
+  {
+    code: 'ordering',
+    scope: 'task',
+    isShut: (task, _, tables) => task.status === 'blocked' && aheadOf(tables, task) !== undefined,
+    words: ({ tables, task }) => {
+      const key = task.extras.orderingKey ?? ''
+      const { id, status } = aheadOf(tables, task) ?? task
+      const end = status === 'dead-letter' ? `a reviewer who retries or discards the dead letter ${id}` : `the end of ${id}`
+      return { message: `tasks of ordering key ${key} run one after the other, and ${id} (${status}) comes first`, change: `${end}, and of all that come before it`, blockedBy: [{ id, status }] }
     },
   },
   {
@@ -228,6 +248,18 @@ export const gates: ReadonlyArray<Gate> = [
       change: 'time alone, or claim as another agent',
       until: sleepers.until(asker?.agent ?? ''),
     }),
+  },
+  {
+    code: 'concurrency-limit',
+    scope: 'limit',
+    isShut: ({ meters }) => meters.some(isFull),
+    words: ({ task: { group: { meters } } }) => isFullBy(meters.filter(isFull)),
+  },
+  {
+    code: 'rate-limit',
+    scope: 'limit',
+    isShut: ({ meters }) => meters.some(({ shutUntil }) => shutUntil > 0),
+    words: ({ task: { group: { meters } } }) => isUsedUp(meters.filter(({ shutUntil }) => shutUntil > 0)),
   },
   {
     code: 'type-not-claimed',
@@ -303,7 +335,7 @@ const isTested = (breaker: { readonly state: string; readonly probe: unknown } |
 
 const gatesOf = <S extends keyof Scopes>(scope: S): ReadonlyArray<Scopes[S]> =>
   gates.flatMap((gate) => (gate.scope === scope ? [gate.isShut as Scopes[S]] : []))
-const [queueGates, typeGates, groupGates] = [gatesOf('queue'), gatesOf('type'), gatesOf('group')]
+const [queueGates, typeGates, limitGates, groupGates] = [gatesOf('queue'), gatesOf('type'), gatesOf('limit'), gatesOf('group')]
 const [askerGates, agentGates, lastGates] = [gatesOf('asker'), gatesOf('agent'), gatesOf('last')]
 
 /** Whether nothing of the queue is claimed. */
@@ -314,6 +346,11 @@ export const isQueueShut = (tables: Tables): boolean => {
 /** Whether nothing of this type is claimed. */
 export const isTypeShut = (tables: Tables, type: string): boolean => {
   for (const isShut of typeGates) if (isShut(tables, type)) return true
+  return false
+}
+/** Whether nothing of this group is claimed, because a limit is reached. */
+export const isLimited = (group: Group): boolean => {
+  if (group.meters.length > 0) for (const isShut of limitGates) if (isShut(group)) return true
   return false
 }
 /** Whether a claim that asks for this gets nothing of the group. */
@@ -353,11 +390,13 @@ export const reasonOfClaim = (question: ClaimQuestion): Reason | undefined => {
 export const isShutFor = (gate: Gate, { tables, task, at, asker }: Question): boolean => {
   switch (gate.scope) {
     case 'task':
-      return gate.isShut(task, at)
+      return gate.isShut(task, at, tables)
     case 'queue':
       return gate.isShut(tables)
     case 'type':
       return gate.isShut(tables, task.group.type)
+    case 'limit':
+      return gate.isShut(task.group)
     case 'group':
       return asker !== undefined && gate.isShut(asker, task.group)
     case 'asker':

@@ -12,6 +12,7 @@ import type { AlikeDeadLetters } from './dead-letter-index.js'
 import { matchesType } from './type-pattern.js'
 import { QueueState } from './queue-state.js'
 import { forgotten, holderOfKey, nextForgotten as nextForgottenOf } from './retention.js'
+import { type LimitView, limitView } from './limits/view.js'
 import type { Settings } from './settings.js'
 import type { SortedList } from './sorted-list.js'
 import type { Tables } from './tables.js'
@@ -280,3 +281,15 @@ export const enqueuedRevisionOf = (state: QueueState, id: string): number | unde
 /** The revision of the last event about a task. Its history is a chain of events that ends there. */
 export const lastRevisionOf = (state: QueueState, id: string): number | undefined =>
   recordOf(QueueState.tablesOf(state), id)?.lastRevision
+
+/** The limits that are set, by key. */
+export const limitsOf = (state: QueueState): ReadonlyArray<LimitView> => {
+  const tables = QueueState.tablesOf(state)
+  return [...tables.limits.set].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, limit]) => limitView(tables, key, limit))
+}
+/** `undefined` if it is not set. */
+export const limitOf = (state: QueueState, key: string): LimitView | undefined => {
+  const tables = QueueState.tablesOf(state)
+  const limit = tables.limits.set.get(key)
+  return limit === undefined ? undefined : limitView(tables, key, limit)
+}

@@ -6,6 +6,7 @@ import { QueueState } from './queue-state.js'
 import { KnownTasks } from './retention.js'
 import type { Schedule } from './schedules.js'
 import { type ScheduleView, viewOfSchedule } from './schedule-view.js'
+import { type LimitView, limitView } from './limits/view.js'
 import type { Settings } from './settings.js'
 import type { Parking, Redrive, TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
@@ -172,6 +173,8 @@ export interface Replies {
   readonly CreateSchedule: ScheduleView
   readonly ChangeSchedule: ScheduleView
   readonly RemoveSchedule: null
+  readonly SetLimit: LimitView
+  readonly RemoveLimit: null
   readonly Pause: null
   readonly Resume: null
   readonly DeleteQueue: null
@@ -249,6 +252,8 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
         }),
         remaining: tables.leases.get(command.agent)?.size ?? 0,
       }
+    case 'SetLimit':
+      return limitView(tables, command.key, tables.limits.set.get(command.key) ?? {})
     case 'Configure':
       return tables.head.settings
     case 'CreateSchedule':
@@ -258,6 +263,7 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
       return { spawned: tasksOf(events, 'TaskEnqueued'), retried: tasksOf(events, 'Requeued') }
     case 'RemoveSchedule':
     case 'Refuse':
+    case 'RemoveLimit':
     case 'OpenBreaker':
     case 'CloseBreaker':
     case 'Pause':
@@ -277,10 +283,12 @@ const nextOf = ({ filter, after }: CommandOf<'CancelAll'>, tables: Tables): stri
 
 const enqueued = (
   command: CommandOf<'Enqueue'> | CommandOf<'Import'>,
-  events: ReadonlyArray<QueueEvent>,
+  all: ReadonlyArray<QueueEvent>,
   tables: Tables,
   at: number,
 ): ReadonlyArray<Enqueued> => {
+  // Limits that the tasks set come last.
+  const events = all[all.length - 1]?.type === 'LimitSet' ? all.filter(({ type }) => type !== 'LimitSet') : all
   // Without duplicates there is an event for each task. Otherwise the first task with each event's id is the new one.
   const fresh = events.length === command.tasks.length ? undefined : new Set(events.map((event) => (event as EventOf<'TaskEnqueued'>).data.task))
   const known = new KnownTasks(tables, at)

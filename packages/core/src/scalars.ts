@@ -27,6 +27,18 @@ export const TypePattern = refine(
   (pattern) => isName(pattern) && !pattern.slice(0, -1).includes('*'),
 )
 export const Name = refine(t.string, '1–128 printable characters', isName)
+/** A task's concurrency key must not look like the key of another limit. */
+const isConcurrencyKey = (key: string): boolean => isName(key) && key !== '*' && !/^(type|tenant):/.test(key)
+export const ConcurrencyKey = refine(t.string, 'concurrency key: 1–128 printable characters, other than * and not starting with type: or tenant:', isConcurrencyKey)
+export const LimitKey = refine(
+  t.string,
+  'limit: a concurrency key, type:TYPE or tenant:TENANT; or *, type:* or tenant:* for each that has none of its own',
+  (key) => {
+    const [, scope, name = ''] = /^(type|tenant):(.*)$/s.exec(key) ?? []
+    if (key === '*' || isConcurrencyKey(key)) return true
+    return scope !== undefined && isName(name) && (name === '*' || scope === 'tenant' || !name.includes('*'))
+  },
+)
 export const QueueName = refine(t.string, 'queue name: 1–64 of a–z A–Z 0–9 . _ -', (name) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(name))
 
 /** Text that has a UTF-8 form. A lone surrogate has none, and would break readers of the queue's JSON (RFC 8785). */

@@ -8,6 +8,8 @@
 import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { RegisteredAgent } from './agent-register.js'
 import { type Approval, byAge, type Chain } from './approvals.js'
+import type { Limit } from './limits/limit.js'
+import type { MeterEntry } from './limits/limits.js'
 import { policyOf } from './ready/policy.js'
 import type { Schedule } from './schedules.js'
 import type { Deadline } from './deadlines.js'
@@ -24,7 +26,9 @@ export const foldVersion = 6
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
-  readonly groups: ReadonlyArray<readonly [string, Phase | null, ReadonlyArray<string>, string | null]>
+  readonly groups: ReadonlyArray<readonly [string, Phase | null, ReadonlyArray<string>, string | null, string | null]>
+  readonly limits: ReadonlyArray<readonly [string, Limit]>
+  readonly meters: ReadonlyArray<MeterEntry>
   readonly turns: ReadonlyArray<ShareEntry>
   readonly schedules: ReadonlyArray<Schedule>
   readonly agents: ReadonlyArray<RegisteredAgent>
@@ -74,7 +78,9 @@ const headPage = (tables: Tables): SnapshotPage => {
   const text: HeadText = {
     ...head,
     queue: tables.queue,
-    groups: tables.sortedGroups().map((group) => [group.type, group.phase ?? null, group.skills, group.tenant ?? null]),
+    groups: tables.sortedGroups().map((group) => [group.type, group.phase ?? null, group.skills, group.tenant ?? null, group.concurrencyKey ?? null]),
+    limits: [...tables.limits.set],
+    meters: tables.limits.entries(),
     turns: tables.shares.entries(),
     schedules: tables.schedules.all(),
     agents: tables.agents.entries(),
@@ -94,6 +100,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   let tables: Tables | undefined
   let groups: ReadonlyArray<Group> = []
   let breakers: HeadText['breakers'] = []
+  let meters: HeadText['meters'] = []
   let turns: HeadText['turns'] = []
   let slowdowns: HeadText['slowdowns'] = []
   let sleepers: HeadText['sleepers'] = []
@@ -105,14 +112,16 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, seed)
-    const { queue: _, groups: groupTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, ...fields } = head
+    const { queue: _, groups: groupTexts, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, ...fields } = head
     Object.assign(tables.head, fields)
     tables.ready.reorder(policyOf(tables.head.settings))
-    groups = groupTexts.map(([type, phase, skills, tenant]) =>
-      (tables as Tables).group(type, phase ?? undefined, skills, tenant ?? undefined),
+    groups = groupTexts.map(([type, phase, skills, tenant, key]) =>
+      (tables as Tables).group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined),
     )
     for (const chain of chains) tables.chains.set(chain.root, { savedFor: 0, ...chain })
     for (const approval of approvals) tables.approvals.set(approval.id, approval)
+    for (const [key, limit] of limits) tables.limits.set.set(key, limit)
+    meters = meterTexts
     breakers = breakerTexts
     turns = turnTexts
     for (const schedule of schedules) tables.schedules.put(schedule)
@@ -158,6 +167,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     }
     for (const { name, until } of slowdowns) loaded.slowDown(name, until)
     for (const { name, until } of sleepers) loaded.sleepers.set(name, until)
+    loaded.limits.restore(meters)
     // Last, because a tenant whose tasks become ready gets a turn.
     loaded.shares.restore(turns)
     return QueueState.of(loaded)

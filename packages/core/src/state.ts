@@ -4,6 +4,7 @@ import { type DeadLetterReason, expiryCauses } from './events.js'
 import type { DeadLetterFilter } from './commands.js'
 import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
+import type { Meter } from './limits/meter.js'
 import type { ClaimShape } from './ready/claim-shape.js'
 import type { Lane } from './ready/lane.js'
 import type { ShapeTurn } from './ready/shape-turn.js'
@@ -107,7 +108,7 @@ export interface TaskRecord extends Undoable {
   status: Status
   retries: number
   attempts: number
-  /** Number of dependencies that are not completed yet. */
+  /** Number of dependencies that are not completed yet, and 1 while another task comes before it in its line ({@link Tables.lines}). */
   missing: number
   /** Tasks that wait for this one, cancelled ones included until they leave the state; and how many of them are unfinished. */
   dependents: Array<TaskRecord>
@@ -122,16 +123,19 @@ export interface TaskRecord extends Undoable {
   extras: TaskExtras
 }
 
-/** Tasks with the same type, phase, set of skills and tenant: the same claims may take them. */
+/** Tasks with the same type, phase, set of skills, tenant and concurrency key: the same claims may take them, and the same limits count them. */
 export interface Group {
   readonly key: string
   readonly type: string
   readonly phase: Phase | undefined
   readonly skills: ReadonlyArray<string>
   readonly tenant: string | undefined
+  readonly concurrencyKey: string | undefined
   /** The lists of all tasks of the queue with this phase. */
   readonly byStatus: ListsByStatus
   readonly share: TenantShare
+  /** What counts its leases: see `limits/limits.ts`. */
+  meters: ReadonlyArray<Meter>
   /** Tasks in it. A group without any is not in the state (INV-22). */
   size: number
   /** Those that are ready: how many, and by lane (see `ready/policy.ts`). */

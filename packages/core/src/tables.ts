@@ -10,7 +10,8 @@ import { AgentRegister } from './agent-register.js'
 import { type Approval, type Chain, closeApproval, dropEndedChain } from './approvals.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
-import { isTypeShut } from './gates.js'
+import { isLimited, isTypeShut } from './gates.js'
+import { Limits } from './limits/limits.js'
 import { FairShare } from './ready/fair-share.js'
 import { policyOf } from './ready/policy.js'
 import { ReadyIndex } from './ready/ready-index.js'
@@ -41,6 +42,7 @@ import { isFinal, type Phase, type Status, statuses } from './task.js'
 import { TextIndex } from './text-index.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
+const numberOf = ({ number }: TaskRecord): number => number
 const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
 const delayOf = (task: TaskRecord): number => task.delayedUntil
 const leaseEndOf = (task: TaskRecord): number => task.lease?.expiresAt ?? 0
@@ -48,12 +50,14 @@ const leaseEndOf = (task: TaskRecord): number => task.lease?.expiresAt ?? 0
 const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
 /** Tasks that finished in the same millisecond are ordered by their last events. */
 const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b.lastRevision || byNumber(a, b)
+const noShares: ReadonlyArray<never> = []
+const noMeters: ReadonlyArray<never> = []
 const noShapes: ReadonlyArray<never> = []
 const noLanes: ReadonlyArray<never> = []
 const noSkills: ReadonlyArray<never> = []
 /** Names have no line breaks, so no two groups have the same key. */
-const groupKey = (type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined): string =>
-  phase === undefined && tenant === undefined && skills.length === 0 ? type : [type, phase, tenant, ...skills].join('\n')
+const groupKey = (type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined, key: string | undefined): string =>
+  phase === undefined && tenant === undefined && key === undefined && skills.length === 0 ? type : [type, phase, tenant, key, ...skills].join('\n')
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 export class Tables {
@@ -90,7 +94,14 @@ export class Tables {
   readonly groups = new Map<string, Group>()
   /** All tasks by phase, status and priority. */
   readonly lists = newStatusLists()
-  readonly ready = new ReadyIndex((type) => isTypeShut(this, type), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault))
+  readonly ready = new ReadyIndex((group) => isTypeShut(this, group.type) || isLimited(group), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault))
+  readonly limits = new Limits(this.head, this.undoLog, {
+    groups: () => this.groups.values(),
+    held: () => this.leaseEnds,
+    refresh: (groups) => this.ready.refreshAll(groups),
+  })
+  /** By ordering key, the unfinished tasks, first in, first out: only the first may run. */
+  readonly lines = new Map<string, SortedList<TaskRecord>>()
   readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
   readonly agents = new AgentRegister(this.undoLog)
   /** Types of which no task is claimed for a while, and agents that get none, after a rate limit (LK-16). */
@@ -167,9 +178,11 @@ export class Tables {
       if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
       if (isFinal(status)) finished.push(task)
       if (status === 'dead-letter') this.deadLetters.add(task)
+      if (task.extras.orderingKey !== undefined && !isFinal(status)) this.lineUp(task, task.extras.orderingKey)
       if (task.lease === null || !isHeld(task)) continue
       held.push(task)
       this.hold(task, task.lease)
+      if (task.group.meters.length > 0) this.limits.moved(task.group, 1)
     }
     for (const [list, fellows] of listed) list.fill(fellows)
     this.delays.fill(sortedByKey(delayed, delayOf))
@@ -185,8 +198,9 @@ export class Tables {
     const hadWork = share.open > 0
     const wasHeld = this.agents.size > 0 && isHeld(task)
     const active = this.leases.size
-    this.relink(task, change, revision)
+    const back = this.relink(task, change, revision)
     if (!hadWork && share.open > 0) this.shares.comeBack(share)
+    for (const other of back) if (other !== share) this.shares.comeBack(other)
     // An agent has ended, and others may start (TQM-CAP-003).
     if (this.leases.size < active && active >= this.head.settings.capacity.maxConcurrentAgents) this.ready.wakeAll()
     // An agent has room again, or less room than before.
@@ -276,13 +290,14 @@ export class Tables {
     return breaker
   }
 
-  /** All finished tasks, approvals, breakers and registrations, and all waits after rate limits. */
+  /** All finished tasks, approvals, breakers, limits and registrations, and all waits after rate limits. */
   forgetAll(): void {
     this.agents.clear()
     this.slowdowns.clear()
     this.sleepers.clear()
     for (const id of [...this.approvals.keys()]) closeApproval(this, id)
     for (let task = this.finished.first(); task !== undefined; task = this.finished.first()) this.evict(task)
+    this.limits.clear()
     for (const breaker of [...this.breakers.values()]) {
       this.unlinkBreaker(breaker)
       this.breakers.delete(breaker.type)
@@ -313,9 +328,9 @@ export class Tables {
   }
 
   /** The group of these fields. A new one is not in the state until it has a task. */
-  group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined): Group {
+  group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined, concurrencyKey: string | undefined): Group {
     const sorted = skills.length === 0 ? noSkills : [...skills].sort()
-    const key = groupKey(type, phase, sorted, tenant)
+    const key = groupKey(type, phase, sorted, tenant, concurrencyKey)
     const known = this.groups.get(key)
     if (known !== undefined) return known
     return {
@@ -324,8 +339,10 @@ export class Tables {
       phase,
       skills: sorted,
       tenant,
+      concurrencyKey,
       byStatus: this.lists.get(phase) as ListsByStatus,
       share: this.shares.of(tenant),
+      meters: noMeters,
       size: 0,
       ready: 0,
       lanes: noLanes,
@@ -353,6 +370,7 @@ export class Tables {
     if (task.group.size++ === 0) {
       this.groups.set(task.group.key, task.group)
       this.shares.join(task.group.share)
+      this.limits.join(task.group)
     }
     if (blocksDuplicates(task.status)) this.byKey.set(task.key, task.number)
     const { ticketId, rootTaskId } = task.extras
@@ -362,27 +380,34 @@ export class Tables {
 
   private leave(task: TaskRecord): void {
     this.unlink(task)
+    // A new task is undone as it is, and it may have been claimed since.
+    if (task.group.meters.length > 0 && isHeld(task)) this.limits.moved(task.group, -1)
     this.byId.delete(task.id)
     if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
     this.byNumber.delete(task.number)
     if (--task.group.size === 0) {
       this.groups.delete(task.group.key)
       this.shares.part(task.group.share)
+      this.limits.part(task.group)
     }
     const { ticketId, rootTaskId } = task.extras
     if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task)
     if (rootTaskId !== undefined) removeFrom(this.byRoot, rootTaskId, task)
   }
 
-  private relink<T extends TaskRecord>(task: T, change: (task: T) => void, revision: number): void {
-    const blocked = blocksDuplicates(task.status)
+  /** Returns the tenants that have something to take again because a lease has ended. */
+  private relink<T extends TaskRecord>(task: T, change: (task: T) => void, revision: number): ReadonlyArray<TenantShare> {
+    const [blocked, held] = [blocksDuplicates(task.status), isHeld(task)]
     this.unlink(task)
     task.lastRevision = revision
     change(task)
     this.link(task)
-    if (blocked === blocksDuplicates(task.status)) return
+    const { meters } = task.group
+    const back = meters.length > 0 && held !== isHeld(task) ? this.limits.moved(task.group, held ? -1 : 1) : noShares
+    if (blocked === blocksDuplicates(task.status)) return back
     if (!blocked) this.byKey.set(task.key, task.number)
     else if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
+    return back
   }
 
   private link(task: TaskRecord): void {
@@ -390,6 +415,7 @@ export class Tables {
     listOf(task).add(task)
     this.counts[status]++
     if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
+    if (task.extras.orderingKey !== undefined && !isFinal(status)) this.lineUp(task, task.extras.orderingKey)
     if (status === 'pending') this.ready.add(task)
     else if (status === 'scheduled' || status === 'waiting') this.delays.add(task)
     else if (status === 'dead-letter') {
@@ -407,6 +433,7 @@ export class Tables {
     listOf(task).remove(task)
     this.counts[status]--
     if (task.extras.parking !== undefined) this.unlistKeys(task, task.extras.parking)
+    if (task.extras.orderingKey !== undefined && !isFinal(status)) this.leaveLine(task, task.extras.orderingKey)
     if (status === 'pending') this.ready.remove(task)
     else if (status === 'scheduled' || status === 'waiting') this.delays.remove(task)
     else if (status === 'dead-letter') {
@@ -429,6 +456,18 @@ export class Tables {
     const unlist = (each: string): unknown => this.byCallback.get(each) === task && this.byCallback.delete(each)
     answered.forEach(unlist)
     if (task.status === 'waiting') unlist(key)
+  }
+
+  private lineUp(task: TaskRecord, key: string): void {
+    let line = this.lines.get(key)
+    if (line === undefined) this.lines.set(key, (line = new SortedList<TaskRecord>(numberOf, byNumber)))
+    line.add(task)
+  }
+
+  private leaveLine(task: TaskRecord, key: string): void {
+    const line = this.lines.get(key)
+    line?.remove(task)
+    if (line?.size === 0) this.lines.delete(key)
   }
 
   private hold(task: TaskRecord, { agent }: Lease): void {

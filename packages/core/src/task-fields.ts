@@ -4,7 +4,8 @@
  */
 import * as t from 'io-ts'
 import { Json, JsonObject, RecordedJson, RecordedObject } from './json.js'
-import { Count, Instant, integer, Name, PositiveSeconds, Priority, RecordedText, Seconds, TaskId, TaskType, Text } from './scalars.js'
+import { Concurrency } from './limits/limit.js'
+import { ConcurrencyKey, Count, Instant, integer, Name, PositiveSeconds, Priority, RecordedText, Seconds, TaskId, TaskType, Text } from './scalars.js'
 import { Deduplicate, Dependencies, Phase, PriorityName, retriesMax } from './task.js'
 
 interface Field {
@@ -54,6 +55,12 @@ export const taskFields = {
   phase: { codec: Phase, kept: 'group', isShown: true },
   /** On whose account it is. */
   tenant: { codec: Name, kept: 'group', isShown: true },
+  /** Tasks with the same key share a limit of how many of them run at once, and how often they start. */
+  concurrencyKey: { codec: ConcurrencyKey, kept: 'group', isShown: true },
+  /** Sets the limit of live leases of its concurrency key. */
+  concurrencyLimit: { codec: Concurrency, kept: 'command' },
+  /** Tasks with the same key run one after the other, in the order in which they were enqueued. */
+  orderingKey: { codec: Name, kept: 'extras', isShown: true },
   /** Given and shown as `requires: { skills }`. */
   skills: { codec: t.readonlyArray(Name), kept: 'group', isList: true },
   /** Id of the task that it is a part of, which need not be in the queue. */

@@ -10,6 +10,7 @@ import type { QueueEvent } from '../events.js'
 import { type Asker, isAgentShut, isAskerShut, isGroupShut, isLastShut, isQueueShut } from '../gates.js'
 import { Heap } from '../heap.js'
 import { OtherAgents } from '../other-agents.js'
+import { Room } from '../limits/room.js'
 import { byName, type ShapeOf } from '../ready/claim-shape.js'
 import { turnCost } from '../ready/fair-share.js'
 import type { Lane } from '../ready/lane.js'
@@ -69,7 +70,7 @@ export const scan = (tables: Tables, asking: Asker | undefined, max: number, at:
   const asker = asking === undefined ? undefined : takeOver(tables, asking, at)
   const agent = asker?.agent
   const { ready, head } = tables
-  const picks = new Picks(tables, agent, Math.min(max, roomOf(tables, agent, at)), at, last)
+  const picks = new Picks(tables, agent, Math.min(max, roomOf(tables, agent, at)), at, last, new Room(at))
   const heads = new Heads(tables, at)
   if (ready.bumped.size > 0 && !isAskerShut(tables, agent, at, true)) {
     for (const task of bumpedFor(tables, asker, at)) {
@@ -78,7 +79,7 @@ export const scan = (tables: Tables, asking: Asker | undefined, max: number, at:
     }
   }
   if (!picks.isOver && !isAskerShut(tables, agent, at, false)) {
-    const turns = new Turns(ready.shapeOf(asker).turns.cursor(), heads, picks.probed)
+    const turns = new Turns(ready.shapeOf(asker).turns.cursor(), heads, picks.probed, picks.room)
     while (!picks.isOver) {
       const tenant = turns.first
       if (tenant === undefined) break
@@ -113,6 +114,8 @@ class Picks {
     private readonly max: number,
     private readonly at: number,
     private readonly last: TaskRecord | undefined,
+    /** What limits leave. */
+    readonly room: Room,
   ) {}
 
   private get isCut(): boolean {
@@ -126,8 +129,7 @@ class Picks {
   /** Whether it takes the task now. */
   offer(next: Picked): boolean {
     const { tables, agent, at } = this
-    // A half-open breaker admits exactly one test task (LK-15).
-    if (next.probe && this.probed.has(next.task.group.type)) return false
+    if (!this.mayStart(next)) return false
     const isBarred = agent !== undefined && isAgentShut(next.task, agent)
     const isLast = !isBarred && agent !== undefined && lastUntil(tables, next.task, agent, at) > 0
     if (isLast) this.deferred.push(next)
@@ -144,7 +146,7 @@ class Picks {
     const others = new OtherAgents(tables, agent, this.at)
     for (const next of deferred) {
       if (picked.length >= this.max || this.isFound) break
-      if (next.probe && this.probed.has(next.task.group.type)) continue
+      if (!this.mayStart(next)) continue
       if (isLastShut(next.task, others)) left.push(next.task)
       else this.take(next)
     }
@@ -155,6 +157,12 @@ class Picks {
     this.picked.push(next)
     this.isFound = next.task === this.last
     if (next.probe) this.probed.add(next.task.group.type)
+    if (next.task.group.meters.length > 0) this.room.take(next.task.group)
+  }
+
+  /** Whether it may start after those that were taken. A half-open breaker admits exactly one test task (LK-15). */
+  private mayStart({ task: { group }, probe }: Picked): boolean {
+    return !(probe && this.probed.has(group.type)) && (group.meters.length === 0 || this.room.hasRoom(group))
   }
 }
 
@@ -167,6 +175,8 @@ class Turns {
     private readonly heads: Heads,
     /** Types whose breaker has got its test task. */
     private readonly probed: ReadonlySet<string>,
+    /** What limits leave for this claim. */
+    private readonly room: Room,
   ) {}
 
   get first(): TenantTasks | undefined {
@@ -178,7 +188,7 @@ class Turns {
       return known
     }
     others.advance()
-    begun.add(new TenantTasks(other, this.heads, this.probed))
+    begun.add(new TenantTasks(other, this.heads, this.probed, this.room))
     return begun.first
   }
 
@@ -377,7 +387,7 @@ class TenantTasks {
   readonly share: ShapeTurn['share']
   private readonly lanes: Heap<Run>
 
-  constructor(turn: ShapeTurn, private readonly heads: Heads, private readonly probed: ReadonlySet<string>) {
+  constructor(turn: ShapeTurn, private readonly heads: Heads, private readonly probed: ReadonlySet<string>, private readonly room: Room) {
     this.share = turn.share
     this.turn = turn.share.turn
     this.lanes = heads.of(turn)
@@ -385,12 +395,13 @@ class TenantTasks {
 
   /** The next task, which is taken out. */
   take(): Picked | undefined {
-    const { heads, lanes, probed } = this
+    const { heads, lanes, probed, room } = this
     for (let first = lanes.first; first !== undefined; first = lanes.first) {
       const task = first.task as TaskRecord
-      const { type } = task.group
+      const { group } = task
+      const { type, meters } = group
       const probe = heads.isProbe(type)
-      const isTaken = probe && probed.has(type)
+      const isTaken = (probe && probed.has(type)) || (meters.length > 0 && !room.hasRoom(group))
       if (isTaken) first.dropFirst()
       else first.advance()
       if (first.task === undefined) lanes.removeFirst()

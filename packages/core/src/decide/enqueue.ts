@@ -3,6 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, Envelope, ImportedTask, PreparedTask } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { reject, type Rejection } from '../rejections.js'
+import { limitsGivenBy } from './limit.js'
 import { KnownTasks } from '../retention.js'
 import { blocksDuplicates } from '../state.js'
 import type { Tables } from '../tables.js'
@@ -15,7 +16,7 @@ import { type Earlier, judge, ownKeyOf } from './duplicates.js'
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
 
 export const decideEnqueue = (command: CommandOf<'Enqueue'>, tables: Tables, { at }: Envelope): Decision =>
-  takeIn(command.tasks, new KnownTasks(tables, at), false, (task, facts) => ({
+  takeIn(command.tasks, new KnownTasks(tables, at), false, at, (task, facts) => ({
     type: 'TaskEnqueued',
     at,
     data: facts,
@@ -24,7 +25,7 @@ export const decideEnqueue = (command: CommandOf<'Enqueue'>, tables: Tables, { a
 
 /** Like an enqueue, but a task that is already known, in any status, is skipped (EV-09). */
 export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at }: Envelope): Decision =>
-  takeIn(command.tasks, new KnownTasks(tables, at), true, (task, facts) => {
+  takeIn(command.tasks, new KnownTasks(tables, at), true, at, (task, facts) => {
     const { status, createdAt = at, finishedAt, retries = 0, lastError, content } = task
     if (status === 'pending') return { type: 'TaskEnqueued', at, data: facts, content }
     return {
@@ -46,6 +47,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   tasks: ReadonlyArray<T>,
   known: KnownTasks,
   isImport: boolean,
+  at: number,
   eventOf: (task: T, facts: TaskFacts) => QueueEvent,
 ): Decision => {
   const { tables } = known
@@ -77,6 +79,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   }
   const events: Array<QueueEvent> = []
   let number = tables.head.lastNumber
+  let limits = false
   for (const task of ordered) {
     number++
     const key = apart.has(task) ? ownKeyOf(task, number) : task.idempotencyKey
@@ -85,8 +88,11 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
       return E.left(reject('conflict', `${task.id} would get the key ${key}, which another task has: give it an idempotencyKey, with deduplicate: key`))
     }
     events.push(eventOf(task, factsOf(task, key, number, tables)))
+    if (task.concurrencyLimit !== undefined) limits = true
   }
-  return E.right(events)
+  if (!limits) return E.right(events)
+  const given = limitsGivenBy(ordered, tables, at)
+  return E.isLeft(given) ? given : E.right([...events, ...given.right])
 }
 
 const earlierTasks = <T extends PreparedTask>(fresh: ReadonlyArray<T>, expected: number, seed: number): Earlier<T> => ({

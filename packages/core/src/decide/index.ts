@@ -22,6 +22,7 @@ import { decideCallback, decidePark } from './park.js'
 import { decideChangeSchedule, decideCreateSchedule, decideRemoveSchedule } from './schedules.js'
 import { decideComplete, decideFail, decideHeartbeat, decideRelease } from './settle.js'
 import { decideTick } from './tick.js'
+import { decideRemoveLimit, decideSetLimit } from './limit.js'
 
 /** All events of a command, to be appended together, or the reason why there are none (INV-16). */
 export type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
@@ -92,6 +93,10 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       return decideTerminateAgent(command, tables, envelope)
     case 'Configure':
       return decideConfigure(command, tables, at)
+    case 'SetLimit':
+      return decideSetLimit(command, tables, at)
+    case 'RemoveLimit':
+      return decideRemoveLimit(command, tables, at)
     case 'Pause':
       return E.right(tables.head.paused === null ? [{ type: 'QueuePaused', at, data: { reason: command.reason } }] : [])
     case 'Resume':

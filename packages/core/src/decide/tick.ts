@@ -37,6 +37,11 @@ export const decideTick = (
     settled++
     draft.emit({ type: 'AgentResumed', at, data: { agent } })
   }
+  for (const { key, shutUntil } of tables.limits.closed) {
+    if (shutUntil > at || settled >= tickMax) break
+    settled++
+    draft.emit({ type: 'LimitOpened', at, data: { limit: key } })
+  }
   /** Of dead letters that are sent back. */
   const keys = new Set<string>()
   for (const task of tables.delays) {
@@ -59,10 +64,10 @@ export const decideTick = (
 /** When the first lease ends, in milliseconds since 1970; `undefined` when there is none. */
 export const nextLeaseEnd = (tables: Tables): number | undefined => tables.leaseEnds.first()?.lease?.expiresAt
 
-/** When anything but a lease ends by itself next: a delay, a wait, a breaker's or a schedule's time, or the next of a redrive. `undefined` for never. */
-export const nextOther = ({ delays, cooling, schedules, slowdowns, sleepers, head: { redrive } }: Tables): number | undefined => {
-  const limits = earliest(slowdowns.first()?.until, sleepers.first()?.until)
-  const other = isUnderWay(redrive) ? earliest(redrive.nextAt, limits) : limits
+/** When anything but a lease ends by itself next: a delay, a wait, a breaker's or a schedule's or a limit's time, or the next of a redrive. `undefined` for never. */
+export const nextOther = ({ delays, cooling, schedules, slowdowns, sleepers, limits, head: { redrive } }: Tables): number | undefined => {
+  const rates = earliest(limits.nextOpening, earliest(slowdowns.first()?.until, sleepers.first()?.until))
+  const other = isUnderWay(redrive) ? earliest(redrive.nextAt, rates) : rates
   return earliest(delays.first()?.delayedUntil, earliest(cooling.first()?.halfOpenAt, earliest(schedules.nextDue(), other)))
 }
 

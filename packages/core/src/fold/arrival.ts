@@ -52,11 +52,13 @@ const arrive = (
     const dependency = tables.byId.get(id)
     if (dependency !== undefined && dependency.status !== 'completed') missing++
   }
+  const waits = missing
+  if (facts.orderingKey !== undefined && tables.lines.has(facts.orderingKey)) missing++
   const task = newTaskRecord({
     number: facts.number,
     id: facts.task,
     key: facts.idempotencyKey,
-    group: tables.group(facts.type, facts.phase, facts.skills ?? noIds, facts.tenant),
+    group: tables.group(facts.type, facts.phase, facts.skills ?? noIds, facts.tenant, facts.concurrencyKey),
     priority: facts.priority,
     timeout: facts.timeout,
     maxRetries: facts.maxRetries,
@@ -73,7 +75,7 @@ const arrive = (
   })
   if (status === 'pending') rest(task, facts.availableAt ?? 0, head.at)
   tables.insert(task)
-  if (missing > 0 && !isFinal(status)) {
+  if (waits > 0 && !isFinal(status)) {
     for (const id of dependencies) {
       const dependency = tables.byId.get(id)
       // A cancelled dependency never completes. Only a foreign log has a task that waits for one.

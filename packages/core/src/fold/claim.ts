@@ -6,6 +6,7 @@ import { expiryMessage, keptError } from '../last-error.js'
 import { type Lease, type LeaseEnd, noExtras, noTasks, type TaskExtras, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal } from '../task.js'
+import { makeRoom } from './limit.js'
 import { countFailure, countsAttempts, freeProbe, succeeded } from './breaker.js'
 import { onHeld, rest } from './change.js'
 
@@ -39,6 +40,7 @@ export const claimed = (tables: Tables, event: EventOf<'Claimed'>): void => {
     }
   }
   tables.update(task, hold, head.revision)
+  if (task.group.meters.length > 0) tables.limits.started(task.group, event.at)
   // A bump is on nobody's account.
   if (!isBumped(task)) tables.shares.charge(task.group.share, token, head.settings.assignment.tenants)
   if (probe === true) tables.updateBreaker(tables.breaker(task.group.type), (b) => (b.probe = task))
@@ -139,4 +141,6 @@ export const completed = (tables: Tables, event: EventOf<'Completed'>): void =>
     }
     const breaker = tables.breakers.get(task.group.type)
     if (breaker !== undefined) succeeded(tables, breaker, task, lease)
+    // Its own links are not there while it changes, so it is in no line.
+    makeRoom(tables, task, event.at)
   })

@@ -1,5 +1,5 @@
 /**
- * The ready tasks by group and lane, and which groups are open: they have a ready task, and no gate of their type is shut.
+ * The ready tasks by group and lane, and which groups are open: they have a ready task, and no gate of their type or limits is shut.
  * Groups without ready tasks cost nothing here.
  */
 import { isBumped } from '../capacity.js'
@@ -37,9 +37,9 @@ export class ReadyIndex {
   /** Placements since the oldest mark, and earlier ones. A rollback may make them untimely. */
   private recent: Array<Placement> = []
 
-  /** `isShut`: whether nothing of this type is claimed now. */
+  /** `isShut`: whether nothing of this group is claimed now. */
   constructor(
-    private readonly isShut: (type: string) => boolean,
+    private readonly isShut: (group: Group) => boolean,
     private readonly shareOf: (tenant: string) => TenantShare | undefined,
     private readonly head: Readonly<Head>,
     private readonly undoLog: UndoLog,
@@ -125,14 +125,15 @@ export class ReadyIndex {
 
   /** To be called when it may have changed whether a breaker holds this type back. Returns the tenants that have open groups again. */
   breakerMoved(type: string): ReadonlyArray<TenantShare> {
-    const back: Array<TenantShare> = []
-    for (const group of this.groups.get(type) ?? none) {
-      const { share } = group
-      const hadWork = share.open > 0
-      this.refresh(group)
-      if (!hadWork && share.open > 0) back.push(share)
-    }
-    return back
+    return this.refreshAll(this.groups.get(type) ?? none)
+  }
+
+  /** Opens and closes groups whose gates may have moved. Returns the tenants that have open groups again. */
+  refreshAll(groups: Iterable<Group>): ReadonlyArray<TenantShare> {
+    const idle = new Set<TenantShare>()
+    for (const { share } of groups) if (share.open === 0) idle.add(share)
+    for (const group of groups) this.refresh(group)
+    return idle.size === 0 ? none : [...idle].filter(({ open }) => open > 0)
   }
 
   /** The shape of this claim, or of one for everything: the one that is kept, or one made for this question. Changes nothing. */
@@ -230,7 +231,7 @@ export class ReadyIndex {
   }
 
   private refresh(group: Group): void {
-    const isOpen = group.ready > 0 && !this.isShut(group.type)
+    const isOpen = group.ready > 0 && !this.isShut(group)
     if (isOpen === group.isOpen) return
     group.isOpen = isOpen
     const { share } = group

@@ -3,17 +3,15 @@
  * that a claim does not look at each group. Lanes with the same id are ordered alike at any time (`policy.ts`), so one sorted
  * list for each id is exact, whatever the time of the claim.
  */
+import { SmallSet } from '../small-set.js'
 import type { Group, TaskRecord, TenantShare } from '../state.js'
 import type { ClaimShape } from './claim-shape.js'
 import type { Lane } from './lane.js'
 
-/** With more groups than this, first tasks are kept in order. Below it, a look at each is as fast. */
-const fewMax = 16
-
 export class ShapeTurn {
-  /** Never empty. A set if they are many, because groups come and go. */
-  private groups: Array<Group> | Set<Group>
-  /** The first tasks of all lanes of the groups, by the lanes' id. `undefined` until a claim needs them. */
+  /** Never empty. */
+  private readonly groups = new SmallSet<Group>()
+  /** The first tasks of all lanes of the groups, by the lanes' id. `undefined` until a claim needs them, and while the groups are few: then a look at each is as fast. */
   heads: Map<number, Lane> | undefined = undefined
 
   constructor(
@@ -21,11 +19,11 @@ export class ShapeTurn {
     readonly share: TenantShare,
     group: Group,
   ) {
-    this.groups = [group]
+    this.groups.add(group)
   }
 
   get hasGroups(): boolean {
-    return size(this.groups) > 0
+    return this.groups.size > 0
   }
 
   [Symbol.iterator](): Iterator<Group> {
@@ -38,25 +36,18 @@ export class ShapeTurn {
   }
 
   add(group: Group): void {
-    const { groups } = this
-    if (groups instanceof Set) groups.add(group)
-    else if (groups.push(group) > fewMax) this.groups = new Set(groups)
+    this.groups.add(group)
     if (this.heads !== undefined) for (const lane of group.lanes) this.moveHead(lane, undefined, lane.first())
   }
 
   remove(group: Group): void {
-    const { groups } = this
-    if (groups instanceof Set) groups.delete(group)
-    else {
-      groups[groups.indexOf(group)] = groups[groups.length - 1] as Group
-      groups.pop()
-    }
+    this.groups.delete(group)
     if (this.heads !== undefined) for (const lane of group.lanes) this.moveHead(lane, lane.first(), undefined)
   }
 
   /** Sorts the first tasks, if the groups are many. From now on they are kept in order. */
   sort(): void {
-    if (this.heads !== undefined || !(this.groups instanceof Set)) return
+    if (this.heads !== undefined || !this.groups.isLarge) return
     const firsts = new Map<number, { readonly heads: Lane; readonly tasks: Array<TaskRecord> }>()
     for (const { lanes } of this.groups) {
       for (const lane of lanes) {
@@ -86,5 +77,3 @@ export class ShapeTurn {
     if (tasks.size === 0) heads.delete(lane.id)
   }
 }
-
-const size = (groups: Array<Group> | Set<Group>): number => (groups instanceof Set ? groups.size : groups.length)

@@ -6,6 +6,8 @@
 import { AgentRegister } from '../agent-register.js'
 import { Deadlines } from '../deadlines.js'
 import { QueueState } from '../queue-state.js'
+import { Limits } from '../limits/limits.js'
+import type { Meter } from '../limits/meter.js'
 import { FairShare } from '../ready/fair-share.js'
 import { Schedules } from '../schedules.js'
 import { SortedList } from '../sorted-list.js'
@@ -37,7 +39,7 @@ export const sign = {
  * Members of the tables and records that are not part of the state: undo log, walks, hash seed, and the kept shapes of
  * claims. The groups show which of their tasks are ready. Their `byStatus` are the lists of a phase, which are a table of their own.
  */
-const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'byStatus', 'shapes', 'shapesVersion', 'turns', 'sorted', 'savedFor'])
+const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'byStatus', 'shapes', 'shapesVersion', 'turns', 'sorted', 'meters', 'savedFor'])
 
 export const contentsOf = (state: QueueState): Contents => {
   const tables = QueueState.tablesOf(state)
@@ -82,6 +84,16 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
     }
   } else if (value instanceof Deadlines) {
     for (const { name, until } of value) into.push(sign.line, name, until)
+  } else if (value instanceof Limits) {
+    for (const [key, limit] of sortedEntries(value.set)) {
+      into.push(sign.line, key)
+      addValue(into, limit)
+    }
+    for (const [key, meter] of sortedEntries(value.meters)) {
+      const { limit, live, starts, shutUntil, groups } = meter as Meter
+      into.push(sign.line, key)
+      addValue(into, { limit, live, starts: starts?.list(), shutUntil, isClosed: value.closed.has(meter as Meter), groups: [...groups].map((group) => group.key).sort() })
+    }
   } else if (value instanceof TextIndex) addIndex(into, value as TextIndex<TaskRecord>, tables)
   else if (value instanceof Map) {
     for (const [key, member] of sortedEntries(value as ReadonlyMap<string, unknown>)) {

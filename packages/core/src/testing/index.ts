@@ -1,4 +1,5 @@
 /** For tests of Daybook and of programs that use it: a second, naive fold, and the text of a state. */
+export { limitKeysOf } from './shadow-limits.js'
 export { Shadow, type ShadowBreaker, type ShadowLease, type ShadowPick, type ShadowTask } from './shadow.js'
 export type { ShadowSchedule } from './shadow-schedules.js'
 export { type Sizes, sizesOf, tasksHeld } from './sizes.js'

@@ -8,6 +8,7 @@ import { type BreakerSettings, type Settings, settingsDefault, type SettingsPatc
 import { Score } from '../ready/score.js'
 import type { Status } from '../task.js'
 import { ShadowSchedules } from './shadow-schedules.js'
+import { limitKeysOf, ShadowLimits } from './shadow-limits.js'
 
 export interface ShadowLease {
   readonly agent: string
@@ -99,6 +100,7 @@ export class Shadow {
   /** Types that wait after a rate limit, and agents that sleep. */
   readonly slowdowns = new Map<string, number>()
   readonly sleepers = new Map<string, number>()
+  readonly limits = new ShadowLimits()
   settings: Settings = settingsDefault
   paused: string | null = null
   deleted: string | null = null
@@ -135,6 +137,12 @@ export class Shadow {
     return (task.facts.dependencies ?? []).filter((id) => (this.dependency(task, id, 0)?.stage ?? 'completed') !== 'completed')
   }
 
+  /** The first unfinished task of its line, if that is another one. */
+  ahead({ facts: { orderingKey, number } }: ShadowTask): ShadowTask | undefined {
+    if (orderingKey === undefined) return undefined
+    return this.tasks.find((other) => other.facts.orderingKey === orderingKey && other.facts.number < number && !this.isEnded(other))
+  }
+
   /** The task with this id on which this one was made to depend, if it is still known at `at`. */
   dependency(task: ShadowTask, id: string, at: number): ShadowTask | undefined {
     return this.tasks.find((other) => other.facts.task === id && other.facts.number < task.facts.number && this.isKnown(other, at))
@@ -144,7 +152,7 @@ export class Shadow {
     if (task.stage === 'held') return 'in-progress'
     if (task.stage === 'parked') return 'waiting'
     if (task.stage !== 'waiting') return task.stage
-    return this.missing(task).length > 0 ? 'blocked' : task.delayedUntil > 0 ? 'scheduled' : 'pending'
+    return this.missing(task).length > 0 || this.ahead(task) !== undefined ? 'blocked' : task.delayedUntil > 0 ? 'scheduled' : 'pending'
   }
 
   rules(type: string): BreakerSettings {
@@ -152,15 +160,17 @@ export class Shadow {
     return { ...defaults, ...(Object.hasOwn(overrides, type) ? overrides[type] : {}) }
   }
 
-  /** The tasks that this claim must get, best first (INV-11). */
-  pick(request: Request, max: number, at = this.at): ReadonlyArray<ShadowPick> {
+  /** The tasks that this claim must get, best first (INV-11). With `only`, as if no other task waited. */
+  pick(request: Request, max: number, at = this.at, only?: ShadowTask): ReadonlyArray<ShadowPick> {
     if (this.paused !== null || this.sleepers.has(request.agent)) return []
     const now = Math.max(at, this.at)
     const most = Math.min(max, this.roomOf(request.agent, now))
     const picked: Array<ShadowPick> = []
     const deferred: Array<ShadowTask> = []
     const isTested = (type: string): boolean => picked.some((pick) => pick.probe && pick.task.facts.type === type)
-    let left = this.takeable(this.registeredRequest(request, now)).filter((task) => this.hasCapacityFor(task, request.agent)).sort(this.orderAt(now))
+    const hasRoom = ({ facts }: ShadowTask): boolean => limitKeysOf(facts).every((key) => this.hasRoom(key, picked, now))
+    const takeable = this.takeable(this.registeredRequest(request, now))
+    let left = takeable.filter((task) => (only === undefined || task === only) && hasRoom(task) && this.hasCapacityFor(task, request.agent)).sort(this.orderAt(now))
     let passedOver = 0
     const turns = new Map(this.turns)
     while (left.length > 0 && picked.length < most) {
@@ -180,12 +190,13 @@ export class Shadow {
       const probe = this.breakers.get(type)?.state === 'half-open'
       if (probe) left = left.filter(({ facts }) => facts.type !== type)
       picked.push({ task, probe })
+      left = left.filter(hasRoom)
       if (this.hasTenants && !task.isBumped) turns.set(tenant, (turns.get(tenant) ?? 0) + this.leaseCost(tenant))
     }
     // What the agent failed lately comes last, and only if no other agent could take it.
     for (const task of deferred) {
       const { type } = task.facts
-      if (picked.length >= most || isTested(type) || this.othersFor(task, request.agent, now).length > 0) continue
+      if (picked.length >= most || isTested(type) || !hasRoom(task) || this.othersFor(task, request.agent, now).length > 0) continue
       picked.push({ task, probe: this.breakers.get(type)?.state === 'half-open' })
     }
     return picked
@@ -248,6 +259,12 @@ export class Shadow {
     )
   }
 
+  private hasRoom(key: string, picked: ReadonlyArray<ShadowPick>, at: number): boolean {
+    const counts = ({ facts }: ShadowTask): boolean => limitKeysOf(facts).includes(key)
+    const live = this.tasks.filter((task) => this.isHeld(task) && counts(task)).length
+    return this.limits.admits(key, live, picked.filter(({ task }) => counts(task)).length, at)
+  }
+
   /** The queue's policy (LK-17): which of two tasks is served first at this time. */
   private orderAt(at: number): (a: ShadowTask, b: ShadowTask) => number {
     const ranks = (task: ShadowTask): ReadonlyArray<number> => {
@@ -294,8 +311,16 @@ export class Shadow {
     return new Set(this.tasks.filter((task) => this.statusOf(task) === 'pending' && this.admits(task)).map(({ facts }) => facts.tenant))
   }
 
+  /** Whether a limit keeps all tasks with these facts from starting. */
+  isLimited(facts: ShadowTask['facts']): boolean {
+    return limitKeysOf(facts).some((key) => {
+      const { concurrency = Number.POSITIVE_INFINITY } = this.limits.of(key)
+      return this.limits.shut.has(key) || this.tasks.filter((task) => this.isHeld(task) && limitKeysOf(task.facts).includes(key)).length >= concurrency
+    })
+  }
+
   private admits({ facts }: ShadowTask): boolean {
-    if (this.slowdowns.has(facts.type)) return false
+    if (this.slowdowns.has(facts.type) || this.isLimited(facts)) return false
     const breaker = this.breakers.get(facts.type)
     return breaker === undefined || breaker.state === 'closed' || (breaker.state === 'half-open' && breaker.probe === null)
   }
@@ -382,6 +407,7 @@ export class Shadow {
         task.progressRevision = undefined
         task.lease = { agent, token, expiresAt, probe, at: event.at, epoch: this.breakers.get(task.facts.type)?.epoch ?? 0 }
         if (probe) this.breaker(task.facts.type).probe = task.facts.task
+        for (const key of limitKeysOf(task.facts)) this.limits.started(key, event.at)
         return
       }
       case 'LeaseExtended':
@@ -482,10 +508,11 @@ export class Shadow {
         return
       case 'Discarded':
       case 'Cancelled':
-        this.freeProbe(task)
-        task.stage = event.type === 'Discarded' ? 'discarded' : 'cancelled'
-        task.finishedAt = event.at
-        return
+        return this.unblocking(event.at, () => {
+          this.freeProbe(task)
+          task.stage = event.type === 'Discarded' ? 'discarded' : 'cancelled'
+          task.finishedAt = event.at
+        })
       case 'BreakerOpened':
       case 'BreakerHalfOpened':
       case 'BreakerClosed':
@@ -501,6 +528,7 @@ export class Shadow {
         this.slowdowns.clear()
         this.sleepers.clear()
         this.redrive = undefined
+        this.limits.clear()
         this.settings = settingsDefault
         this.paused = null
         this.deleted = event.data.reason
@@ -519,6 +547,15 @@ export class Shadow {
         this.agents = [...this.agents.filter((known) => known.agent !== agent.agent), { ...agent, ttlMs: endsAt - event.at, seenAt: event.at }]
         return
       }
+      case 'LimitSet': {
+        const { limit, ...members } = event.data
+        return this.limits.change(limit, members, this.at)
+      }
+      case 'LimitRemoved':
+        return this.limits.change(event.data.limit, undefined, this.at)
+      case 'LimitOpened':
+        this.limits.shut.delete(event.data.limit)
+        return
       case 'AgentTerminated':
         this.sleepers.delete(event.data.agent)
         this.agents = this.agents.filter(({ agent }) => agent !== event.data.agent)
@@ -586,16 +623,23 @@ export class Shadow {
   }
 
   private complete(task: ShadowTask, at: number): void {
-    const waiting = this.tasks.filter((each) => this.statusOf(each) === 'blocked')
-    this.freeProbe(task)
-    task.stage = 'completed'
-    task.finishedAt = at
-    for (const each of waiting) {
-      const { availableAt = 0 } = each.facts
-      if (this.missing(each).length === 0) each.delayedUntil = availableAt > at ? availableAt : 0
-    }
+    this.unblocking(at, () => {
+      this.freeProbe(task)
+      task.stage = 'completed'
+      task.finishedAt = at
+    })
     const breaker = this.breakers.get(task.facts.type)
     if (breaker?.state === 'closed' && task.lease?.epoch === breaker.epoch) breaker.failures = []
+  }
+
+  /** Tasks that nothing keeps back after the change are delayed by their own `availableAt` only. */
+  private unblocking(at: number, change: () => void): void {
+    const waiting = this.tasks.filter((each) => this.statusOf(each) === 'blocked')
+    change()
+    for (const each of waiting) {
+      const { availableAt = 0 } = each.facts
+      if (this.statusOf(each) !== 'blocked') each.delayedUntil = availableAt > at ? availableAt : 0
+    }
   }
 
   private countFailure(task: ShadowTask, kind: BreakerSettings['countOn']): void {

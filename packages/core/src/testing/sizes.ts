@@ -19,6 +19,7 @@ export interface Sizes {
   readonly agents: number
   readonly chains: number
   readonly approvals: number
+  readonly meters: number
   /** Slots of the index by number, used or not. */
   readonly numberSlots: number
   /** Entries of all indexes over tasks, by index. */
@@ -48,6 +49,7 @@ export const sizesOf = (state: QueueState): Sizes => {
     agents: tables.agents.size,
     chains: tables.chains.size,
     approvals: tables.approvals.size,
+    meters: tables.limits.meters.size,
     numberSlots: tables.byNumber.capacity,
     entries: {
       byId: tables.byId.size,
@@ -58,6 +60,7 @@ export const sizesOf = (state: QueueState): Sizes => {
       leases: sum(tables.leases.values()),
       timers: tables.delays.size + tables.leaseEnds.size,
       finished: tables.finished.size,
+      lines: sum(tables.lines.values()),
       lists: listedIn(tables),
       ready: sum([...tables.groups.values()].flatMap(({ lanes }) => lanes)),
     },

@@ -1,0 +1,45 @@
+/** Sets and removes limits. */
+import * as E from 'fp-ts/lib/Either.js'
+import type { CommandOf, PreparedTask } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { isSameLimit, limitsMax } from '../limits/limit.js'
+import { reject, type Rejection } from '../rejections.js'
+import type { Tables } from '../tables.js'
+
+type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
+
+const tooMany = (queue: string): Rejection =>
+  reject('conflict', `queue ${queue} has ${limitsMax} limits, and cannot have more: remove some, or set one for all keys (*), types (type:*) or tenants (tenant:*)`)
+
+export const decideSetLimit = ({ key, concurrency, rate }: CommandOf<'SetLimit'>, { limits, queue }: Tables, at: number): Decision => {
+  if (concurrency === undefined && rate === undefined) {
+    return E.left(reject('invalid', 'a limit needs concurrency, rate or both', [{ path: 'concurrency', message: 'must be given if rate is not' }]))
+  }
+  const limit = { ...(concurrency === undefined ? {} : { concurrency }), ...(rate === undefined ? {} : { rate }) }
+  const before = limits.set.get(key)
+  if (isSameLimit(before, limit)) return E.right([])
+  if (before === undefined && limits.set.size >= limitsMax) return E.left(tooMany(queue))
+  return E.right([{ type: 'LimitSet', at, data: { limit: key, ...limit } }])
+}
+
+export const decideRemoveLimit = ({ key }: CommandOf<'RemoveLimit'>, { limits, queue }: Tables, at: number): Decision =>
+  limits.set.has(key) ? E.right([{ type: 'LimitRemoved', at, data: { limit: key } }]) : E.left(reject('not-found', `queue ${queue} has no limit ${key}`))
+
+/** The limits that these tasks set for their concurrency keys: the last one of each key, if it is not set already. */
+export const limitsGivenBy = (tasks: ReadonlyArray<PreparedTask>, { limits, queue }: Tables, at: number): Decision => {
+  const given = new Map<string, number>()
+  for (const { id, concurrencyKey, concurrencyLimit } of tasks) {
+    if (concurrencyLimit === undefined) continue
+    if (concurrencyKey === undefined) return E.left(reject('invalid', `${id} has a concurrencyLimit, but no concurrencyKey that it would hold for`))
+    given.set(concurrencyKey, concurrencyLimit)
+  }
+  const events: Array<QueueEvent> = []
+  let size = limits.set.size
+  for (const [limit, concurrency] of given) {
+    const before = limits.set.get(limit)
+    if (before?.concurrency === concurrency) continue
+    if (before === undefined && ++size > limitsMax) return E.left(tooMany(queue))
+    events.push({ type: 'LimitSet', at, data: { limit, concurrency, ...(before?.rate === undefined ? {} : { rate: before.rate }) } })
+  }
+  return E.right(events)
+}

@@ -1,0 +1,36 @@
+/** Limits that are set and removed, rates that admit starts again, and lines of tasks that run one after the other. */
+import type { EventOf } from '../events.js'
+import type { Limit } from '../limits/limit.js'
+import type { TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
+import { rest } from './change.js'
+
+export const limitSet = (tables: Tables, { data: { limit, concurrency, rate } }: EventOf<'LimitSet'>): void =>
+  put(tables, limit, { ...(concurrency === undefined ? {} : { concurrency }), ...(rate === undefined ? {} : { rate }) })
+
+export const limitRemoved = (tables: Tables, { data: { limit } }: EventOf<'LimitRemoved'>): void => {
+  if (tables.limits.set.has(limit)) put(tables, limit, undefined)
+  else tables.head.misfits++
+}
+
+const put = ({ limits, shares }: Tables, key: string, limit: Limit | undefined): void => {
+  for (const share of limits.put(key, limit)) shares.comeBack(share)
+}
+
+export const limitOpened = ({ limits, shares, head }: Tables, { at, data: { limit } }: EventOf<'LimitOpened'>): void => {
+  const back = limits.opened(limit, at)
+  if (back === undefined) head.misfits++
+  else for (const share of back) shares.comeBack(share)
+}
+
+/** The task is finished: the next one in its line is not kept back by it any more. */
+export const makeRoom = (tables: Tables, task: TaskRecord, at: number): void => {
+  const { orderingKey } = task.extras
+  if (orderingKey === undefined) return
+  const next = tables.lines.get(orderingKey)?.first()
+  if (next === undefined || next.number < task.number) return
+  tables.update(next, (waiting) => {
+    waiting.missing--
+    if (waiting.status === 'blocked') rest(waiting, waiting.extras.availableAt ?? 0, at)
+  })
+}

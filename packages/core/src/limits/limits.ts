@@ -1,0 +1,276 @@
+/** The limits of a queue, and what they count. A meter whose limit is reached closes its groups, as an open breaker closes those of its type. */
+import { SmallSet } from '../small-set.js'
+import { SortedList } from '../sorted-list.js'
+import type { Group, Head, TaskRecord, TenantShare } from '../state.js'
+import type { UndoLog } from '../undo-log.js'
+import { defaultOf, isDefault, isOfKey, isSameRate, type Limit, tenantLimit, typeLimit } from './limit.js'
+import { isShut, type Meter, periodMs, Starts } from './meter.js'
+
+/** What limits need of the tables. */
+export interface Limited {
+  readonly groups: () => Iterable<Group>
+  readonly held: () => Iterable<TaskRecord>
+  /** Opens and closes groups. Returns the tenants that have open groups again. */
+  readonly refresh: (groups: Iterable<Group>) => ReadonlyArray<TenantShare>
+}
+
+/** A meter that has counted starts, for snapshots. */
+export type MeterEntry = readonly [key: string, starts: ReadonlyArray<number>, shutUntil: number]
+
+/** How many meters are forgotten with one event. */
+const forgottenMax = 4
+const byKey = (a: Meter, b: Meter): number => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+const none: ReadonlyArray<never> = []
+
+export class Limits {
+  /** Those that are set. */
+  readonly set = new Map<string, Limit>()
+  /**
+   * A meter for each concurrency key of a task in the state, for each type and tenant of one that has a limit, and for what has none but has started
+   * within its rate's period.
+   */
+  readonly meters = new Map<string, Meter>()
+  /** Those whose rate admits no start, by when it does. */
+  readonly closed = new SortedList<Meter>(({ shutUntil }) => shutUntil, byKey)
+  /** Those without tasks, by when their last start no longer counts. */
+  private readonly idle = new SortedList<Meter>(countsUntil, byKey)
+
+  constructor(
+    private readonly head: Readonly<Head>,
+    private readonly undoLog: UndoLog,
+    private readonly limited: Limited,
+  ) {}
+
+  /** The limit that holds for this key. */
+  limitOf(key: string): Limit | undefined {
+    return this.set.get(key) ?? this.set.get(defaultOf(key))
+  }
+
+  /** The group has its first task. */
+  join(group: Group): void {
+    if (this.set.size === 0 && group.concurrencyKey === undefined) return
+    group.meters = this.metersOf(group)
+    for (const { groups } of group.meters) groups.add(group)
+  }
+
+  /** The group has no more tasks. */
+  part(group: Group): void {
+    for (const meter of group.meters) this.takeOut(meter, group)
+    group.meters = none
+  }
+
+  /** A lease of the group has begun (1) or ended (-1). Returns the tenants that have open groups again. */
+  moved(group: Group, by: 1 | -1): ReadonlyArray<TenantShare> {
+    let back: ReadonlyArray<TenantShare> = none
+    for (const meter of group.meters) {
+      const was = isShut(meter)
+      meter.live += by
+      if (was !== isShut(meter)) back = [...back, ...this.limited.refresh(meter.groups)]
+    }
+    return back
+  }
+
+  /** A task of the group has started. */
+  started(group: Group, at: number): void {
+    for (const meter of group.meters) {
+      const { starts, limit } = meter
+      if (starts === undefined || limit?.rate === undefined) continue
+      const replaced = starts.add(at)
+      this.noteUndo(() => starts.takeBack(replaced))
+      const until = starts.shutUntil(at, periodMs(limit.rate))
+      if (until !== meter.shutUntil) this.shut(meter.key, until)
+    }
+  }
+
+  /** The rate of this key admits starts again. Returns the tenants that have open groups again; `undefined` if it is not so. */
+  opened(key: string, at: number): ReadonlyArray<TenantShare> | undefined {
+    const meter = this.meters.get(key)
+    return meter === undefined || meter.shutUntil === 0 || meter.shutUntil > at ? undefined : this.shut(key, 0)
+  }
+
+  /** Sets or removes a limit. Returns the tenants that have open groups again. Cost: O(groups and leases), for a concurrency key O(its groups). */
+  put(key: string, limit: Limit | undefined): ReadonlyArray<TenantShare> {
+    const before = this.set.get(key)
+    const saved = [...this.affected(key)].map((meter) => ({ ...meter }))
+    this.noteUndo(() => {
+      this.apply(key, before)
+      for (const one of saved) this.putBack(one)
+    })
+    return this.apply(key, limit)
+  }
+
+  /** Forgets all limits. There are no tasks. */
+  clear(): void {
+    const [limits, meters] = [[...this.set], [...this.meters.values()]]
+    this.set.clear()
+    for (const meter of meters) this.drop(meter)
+    this.noteUndo(() => {
+      for (const [key, limit] of limits) this.set.set(key, limit)
+      for (const meter of meters) this.keep(meter)
+    })
+  }
+
+  /** Forgets meters without tasks whose starts no longer count. No decision depends on it. */
+  passTime(): void {
+    for (let n = 0; n < forgottenMax; n++) {
+      const first = this.idle.first()
+      if (first === undefined || countsUntil(first) > this.head.at || first.shutUntil > 0) return
+      this.drop(first)
+      this.noteUndo(() => this.keep(first))
+    }
+  }
+
+  /** When a rate next admits a start again; `undefined` for never. */
+  get nextOpening(): number | undefined {
+    return this.closed.first()?.shutUntil
+  }
+
+  entries(): ReadonlyArray<MeterEntry> {
+    const counted = [...this.meters.values()].filter(({ starts }) => starts?.isEmpty === false)
+    return counted.sort(byKey).map(({ key, starts, shutUntil }) => [key, starts?.list() ?? none, shutUntil])
+  }
+
+  /** Puts the starts of a snapshot in place, when its limits and tasks are. */
+  restore(entries: ReadonlyArray<MeterEntry>): void {
+    for (const [key, times, shutUntil] of entries) {
+      const rate = this.limitOf(key)?.rate
+      if (rate === undefined) continue
+      const meter = this.meters.get(key) ?? this.newMeter(key)
+      meter.starts = new Starts(rate.starts, times)
+      meter.shutUntil = shutUntil
+      this.keep(meter)
+      this.limited.refresh(meter.groups)
+    }
+  }
+
+  private metersOf({ type, tenant, concurrencyKey }: Group): ReadonlyArray<Meter> {
+    const meters: Array<Meter> = []
+    const { set } = this
+    if (concurrencyKey !== undefined) meters.push(this.meterOf(concurrencyKey))
+    if (set.size === 0) return meters
+    for (const key of tenant === undefined ? [typeLimit(type)] : [typeLimit(type), tenantLimit(tenant)]) {
+      if (this.limitOf(key) !== undefined) meters.push(this.meterOf(key))
+    }
+    return meters
+  }
+
+  private meterOf(key: string): Meter {
+    const known = this.meters.get(key)
+    if (known === undefined) {
+      const meter = this.newMeter(key)
+      this.meters.set(key, meter)
+      return meter
+    }
+    this.idle.remove(known)
+    return known
+  }
+
+  private newMeter(key: string): Meter {
+    const limit = this.limitOf(key)
+    const starts = limit?.rate === undefined ? undefined : new Starts(limit.rate.starts)
+    return { key, limit, live: 0, starts, shutUntil: 0, groups: new SmallSet() }
+  }
+
+  /** Puts the meter into the lists in which it belongs. */
+  private keep(meter: Meter): void {
+    this.meters.set(meter.key, meter)
+    if (meter.shutUntil > 0) this.closed.add(meter)
+    if (meter.groups.size === 0) this.idle.add(meter)
+  }
+
+  private drop(meter: Meter): void {
+    this.unlist(meter)
+    this.meters.delete(meter.key)
+  }
+
+  private unlist(meter: Meter): void {
+    this.closed.remove(meter)
+    this.idle.remove(meter)
+  }
+
+  private takeOut(meter: Meter, group: Group): void {
+    meter.groups.delete(group)
+    if (meter.groups.size > 0) return
+    if (meter.starts?.isEmpty === false) this.idle.add(meter)
+    else this.drop(meter)
+  }
+
+  private shut(key: string, until: number): ReadonlyArray<TenantShare> {
+    const meter = this.meters.get(key)
+    if (meter === undefined) return none
+    const before = meter.shutUntil
+    this.noteUndo(() => this.shut(key, before))
+    this.closed.remove(meter)
+    meter.shutUntil = until
+    if (until > 0) this.closed.add(meter)
+    return this.limited.refresh(meter.groups)
+  }
+
+  /** The meters for which this limit holds, or will hold. */
+  private affected(key: string): Iterable<Meter> {
+    if (!isDefault(key)) return [this.meters.get(key)].filter((meter) => meter !== undefined)
+    return [...this.meters.values()].filter((meter) => defaultOf(meter.key) === key && !this.set.has(meter.key))
+  }
+
+  private apply(key: string, limit: Limit | undefined): ReadonlyArray<TenantShare> {
+    const changed = new Set<Group>()
+    if (limit === undefined) this.set.delete(key)
+    else this.set.set(key, limit)
+    for (const meter of this.affected(key)) {
+      this.relimit(meter)
+      for (const group of meter.groups) changed.add(group)
+    }
+    if (!isOfKey(key)) this.reassign(key, changed)
+    return this.limited.refresh(changed)
+  }
+
+  private relimit(meter: Meter): void {
+    this.unlist(meter)
+    const { rate: before } = meter.limit ?? {}
+    meter.limit = this.limitOf(meter.key)
+    const { rate } = meter.limit ?? {}
+    if (!isSameRate(before, rate)) {
+      const counted = before === undefined ? none : (meter.starts?.list() ?? none).filter((time) => time + periodMs(before) > this.head.at)
+      meter.starts = rate === undefined ? undefined : new Starts(rate.starts, counted.slice(-rate.starts))
+      meter.shutUntil = rate === undefined ? 0 : (meter.starts?.shutUntil(this.head.at, periodMs(rate)) ?? 0)
+    }
+    if (meter.groups.size > 0 || meter.starts?.isEmpty === false) this.keep(meter)
+    else this.drop(meter)
+  }
+
+  /** Groups get the meters of the types or tenants that are limited now, and lose those that are not. */
+  private reassign(key: string, changed: Set<Group>): void {
+    const known = new Set(this.meters.values())
+    for (const group of this.limited.groups()) {
+      if (!isNamedBy(group, key)) continue
+      const before = group.meters
+      group.meters = this.metersOf(group)
+      for (const meter of before) if (!group.meters.includes(meter)) this.takeOut(meter, group)
+      for (const meter of group.meters) if (!before.includes(meter)) meter.groups.add(group)
+      changed.add(group)
+    }
+    if (this.meters.size === 0) return
+    for (const { group } of this.limited.held()) for (const meter of group.meters) if (!known.has(meter)) meter.live++
+  }
+
+  /** Restores a meter's fields after the limits are what they were. */
+  private putBack({ key, limit, starts, shutUntil }: Meter): void {
+    const meter = this.meters.get(key) ?? this.newMeter(key)
+    this.unlist(meter)
+    Object.assign(meter, { limit, starts, shutUntil })
+    this.keep(meter)
+    this.limited.refresh(meter.groups)
+  }
+
+  private noteUndo(undo: () => void): void {
+    if (this.undoLog.isRecording && !this.undoLog.isUndoing) this.undoLog.note({ undo })
+  }
+}
+
+/** When the last start no longer counts. */
+function countsUntil({ starts, limit }: Meter): number {
+  return starts === undefined || limit?.rate === undefined ? 0 : starts.last + periodMs(limit.rate)
+}
+
+const isNamedBy = ({ type, tenant }: Group, key: string): boolean =>
+  key === typeLimit(type) || key === 'type:*' || (tenant !== undefined && (key === tenantLimit(tenant) || key === 'tenant:*'))

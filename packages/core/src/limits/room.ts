@@ -1,0 +1,32 @@
+/** How much room limits leave for the picks of one claim. */
+import type { Group } from '../state.js'
+import { type Meter, periodMs } from './meter.js'
+
+export class Room {
+  private readonly taken = new Map<Meter, number>()
+
+  constructor(private readonly at: number) {}
+
+  /** Whether another task of this group may start after those that were taken. */
+  hasRoom({ meters }: Group): boolean {
+    for (const meter of meters) if (!this.isOpen(meter)) return false
+    return true
+  }
+
+  /** The limit that those that were taken have used up for this group. */
+  usedUp({ meters }: Group): Meter | undefined {
+    return meters.find((meter) => !this.isOpen(meter))
+  }
+
+  take({ meters }: Group): void {
+    for (const meter of meters) this.taken.set(meter, (this.taken.get(meter) ?? 0) + 1)
+  }
+
+  private isOpen(meter: Meter): boolean {
+    const { limit, live, starts } = meter
+    if (limit === undefined) return true
+    const wanted = (this.taken.get(meter) ?? 0) + 1
+    if (limit.concurrency !== undefined && live + wanted > limit.concurrency) return false
+    return limit.rate === undefined || starts === undefined || starts.free(this.at, periodMs(limit.rate), wanted) >= wanted
+  }
+}

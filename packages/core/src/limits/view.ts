@@ -1,0 +1,18 @@
+/** A limit as it is shown. */
+import type { Tables } from '../tables.js'
+import { isDefault, type Limit } from './limit.js'
+
+export interface LimitView extends Limit {
+  /** A concurrency key, `type:TYPE` or `tenant:TENANT`; `*`, `type:*` and `tenant:*` hold for each that has none of its own. */
+  readonly key: string
+  /** Live leases that it counts. Not of a limit for all. */
+  readonly live?: number
+  /** When its rate admits a start again, if it does not now. */
+  readonly shutUntil?: number
+}
+
+export const limitView = ({ limits }: Tables, key: string, limit: Limit): LimitView => {
+  if (isDefault(key)) return { key, ...limit }
+  const { live = 0, shutUntil = 0 } = limits.meters.get(key) ?? {}
+  return { key, ...limit, live, ...(shutUntil > 0 ? { shutUntil } : {}) }
+}
