@@ -214,3 +214,15 @@ export const everyLoop = (): ReadonlyArray<QueueEvent> => {
   complete('ann', ['bare'], { discoveries: [{ ...finding, ticketId: 'T-2' }], left: 0 })
   return q.log
 }
+
+/** Limits, and what they count. */
+export const everyLimit = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  q.do({ type: 'SetLimit', key: 'db', concurrency: 2, rate: { starts: 1, perSeconds: 60 } })
+  q.do({ type: 'SetLimit', key: 'type:work', concurrency: 5 })
+  q.enqueue(task('a', { concurrencyKey: 'db', orderingKey: 'cart' }), task('b', { concurrencyKey: 'db', orderingKey: 'cart' }), task('c', { concurrencyKey: 'mail', concurrencyLimit: 1 }))
+  q.claim('ann', { max: 9 })
+  q.wait(60)
+  q.do({ type: 'RemoveLimit', key: 'type:work' })
+  return q.log
+}

@@ -48,7 +48,7 @@ describe('it is sound', () => {
       expect(operation.summary, where).toMatch(/^[A-Z].*\.$/)
       expect(Object.keys(operation.responses).some((status) => /^2\d\d$/.test(status)), where).toBe(true)
       expect(operation.responses.default.content, where).toHaveProperty(['application/problem+json'])
-      expect('requestBody' in operation, where).toBe(method === 'post' || method === 'patch')
+      expect('requestBody' in operation, where).toBe(method === 'put' || method === 'post' || method === 'patch')
     }
   })
 })

@@ -78,7 +78,7 @@ test('every field of the table has a value here', () => {
 
 describe.each(names)('%s', (name) => {
   const id = `with-${name}`
-  const sent = { id, type: id, [name]: values[name] }
+  const sent = { id, type: id, [name]: values[name], ...(name === 'concurrencyLimit' ? { concurrencyKey: 'db' } : {}) }
 
   test('is in the event, the task, the list and the snapshot', async () => {
     await client.enqueue(sent)
@@ -107,7 +107,7 @@ describe.each(names)('%s', (name) => {
     if (isShown(name)) expect(JSON.parse(JSON.stringify(work!.task))).toMatchObject({ [name]: values[name] })
   })
 
-  test.skipIf(name === 'deduplicate')('can be imported', async () => {
+  test.skipIf(name === 'deduplicate' || name === 'concurrencyLimit')('can be imported', async () => {
     await client.importTasks([{ ...sent, id: `old-${name}`, status: 'pending' }])
     expect(await client.task(`old-${name}`)).toMatchObject({ [name]: values[name] })
   })
@@ -115,6 +115,8 @@ describe.each(names)('%s', (name) => {
 
 test('a task can have all of them, or none', async () => {
   const { availableAt: _, ...atOnce } = values
+  // No other task stands before it in its line.
+  for (const id of ['with-orderingKey', 'old-orderingKey']) await client.cancel(id, 'done')
   await client.enqueueAll([{ ...atOnce, id: 'all', type: 'both' }, { id: 'bare', type: 'both', dependencies: [], requires: { skills: [] } }])
   const claims = await client.claim({ agentId: 'a', types: ['both'], skills: ['ts'], max: 2 })
   // The queue alone gives some.

@@ -350,6 +350,20 @@ export const defects: ReadonlyArray<Defect> = [
       event.type === 'QueueConfigured' ? { ...event, data: { patch: { ...event.data.patch, capacity: { ...event.data.patch.capacity, overcapLimit: 9 } } } } : event,
     ),
   },
+  {
+    breaks: 'INV-23',
+    by: 'a limit that the fold forgets',
+    system: folding((event) => (event.type === 'LimitSet' ? { ...event, data: { limit: event.data.limit, concurrency: 1_000_000 } } : event)),
+  },
+  {
+    breaks: 'INV-23',
+    by: 'an ordering key that the fold forgets',
+    system: folding((event) => {
+      if (event.type !== 'TaskEnqueued') return event
+      const { orderingKey: _, ...data } = event.data
+      return { ...event, data }
+    }),
+  },
   { breaks: 'INV-11', by: 'the second best task', system: secondBest() },
   {
     breaks: 'INV-11',

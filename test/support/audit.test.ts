@@ -79,6 +79,8 @@ beforeAll(async () => {
   await send(enqueue('bumped'))
   for (let i = 0; i < 2; i++) await send({ type: 'Bump', task: 'bumped', reason: 'now' })
   await send({ type: 'Cancel', task: 'bumped', reason: 'no' })
+  for (let i = 0; i < 2; i++) await send({ type: 'SetLimit', key: 'type:other', concurrency: 3, rate: { starts: 9, perSeconds: 1 } })
+  await send({ type: 'RemoveLimit', key: 'type:other' })
   for (let i = 0; i < 2; i++) await send({ type: 'RegisterAgent', agent: 'cy', maxTasks: 20 })
   await send({ type: 'TerminateAgent', agent: 'cy', reason: 'gone' })
   await send({ type: 'TerminateAgent', agent: 'cy', reason: 'gone' })
@@ -98,7 +100,7 @@ test('INV-16, INV-19: an honest engine passes with every type of command, also w
   const types = new Set(honest.map(({ command }) => command.type))
   expect([...types].sort()).toEqual(Object.keys(commandCodecs).sort())
   const silent = new Set(honest.filter(({ id, outcome }) => outcome._tag === 'Right' && !log.some(({ command }) => command === id)).map(({ command }) => command.type))
-  expect([...silent].sort()).toEqual(['Bump', 'Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Escalate', 'Import', 'Pause', 'RegisterAgent', 'Restart', 'Resume', 'Retry', 'Snooze', 'Tick'])
+  expect([...silent].sort()).toEqual(['Bump', 'Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Escalate', 'Import', 'Pause', 'RegisterAgent', 'Restart', 'Resume', 'Retry', 'SetLimit', 'Snooze', 'Tick'])
 })
 
 type Fake<T extends CommandType> = () => readonly [command: CommandOf<T>, value: Replies[T]]

@@ -143,8 +143,8 @@ export const newTaskKeys: ReadonlySet<string> = new Set(NewTask.types.flatMap(({
 
 export const preparedCodecs = codecsOf(preparedFields)
 
-/** What a schedule cannot give to each of its tasks: points in time, other tasks, and a rule for duplicates, of which there are none. */
-const unscheduled = ['deduplicate', 'dependencies', 'availableAt', 'deadlineAt'] as const
+/** What a schedule cannot give to each of its tasks: points in time, other tasks, a limit that each run would set again, and a rule for duplicates, of which there are none. */
+const unscheduled = ['deduplicate', 'concurrencyLimit', 'dependencies', 'availableAt', 'deadlineAt'] as const
 const inSchedule = without(without(names, unscheduled), ['skills'])
 /** The fields of a schedule's task that a prepared task has under the same name. */
 export const preparedInSchedule = without(inSchedule, fieldsWith({ kept: 'log' }))

@@ -12,6 +12,7 @@ import { loopPlants } from './loops.js'
 import { memoryBankPlants } from './memory-bank.js'
 import { memoryPlants } from './memory.js'
 import { outcomePlants } from './outcomes.js'
+import { limitPlants } from './limits.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
 import { schedulePlants } from './schedules.js'
@@ -25,6 +26,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...corePlants,
   ...tablePlants,
   ...fieldPlants,
+  ...limitPlants,
   ...readyPlants,
   ...agentPlants,
   ...capacityPlants,

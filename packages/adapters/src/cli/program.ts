@@ -15,6 +15,7 @@ import { explainCommand } from './commands/explain.js'
 import { exportCommand } from './commands/export.js'
 import { historyCommand } from './commands/history.js'
 import { importCommand } from './commands/import.js'
+import { limitsCommand } from './commands/limits.js'
 import { listCommand } from './commands/list.js'
 import { bumpCommand } from './commands/bump.js'
 import { callbackCommand, parkCommand } from './commands/park.js'
@@ -40,7 +41,7 @@ const commands = [
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   parkCommand, callbackCommand,
   dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand,
-  queuesCommand, settingsCommand, pauseCommand, resumeCommand, schedulesCommand,
+  queuesCommand, settingsCommand, pauseCommand, resumeCommand, limitsCommand, schedulesCommand,
   importCommand, exportCommand, doctorCommand,
 ]
 

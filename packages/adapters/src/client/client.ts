@@ -9,6 +9,7 @@ import type { ExplainFor, Explanation, Reason } from './explanation.js'
 import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './gather.js'
 import { type CallOptions, type ClientOptions, type Configured, configure } from './options.js'
 import { ndjson } from './ndjson.js'
+import type { Limits, LimitView } from './limits.js'
 import type { Schedules, ScheduleView } from './schedules.js'
 import { taskTextOf } from './task-text.js'
 import { createTransport, type HttpRequest } from './transport.js'
@@ -155,6 +156,7 @@ export interface DaybookClient {
     /** Changes some settings; the others stay. */
     readonly patch: (patch: W.SettingsPatch, options?: CallOptions) => Promise<W.Settings>
   }
+  readonly limits: Limits
   readonly schedules: Schedules
   /** No task is claimed until {@link DaybookClient.resume}. */
   readonly pause: (reason: string, options?: CallOptions) => Promise<void>
@@ -221,6 +223,7 @@ const queueClient = (
 ): { readonly client: DaybookClient; readonly finish: () => Promise<void> } => {
   const base = `/api/queues/${encodeURIComponent(queue)}`
   const taskPath = (id: string): string => `${base}/tasks/${encodeURIComponent(id)}`
+  const limitPath = (key: string): string => `${base}/limits/${encodeURIComponent(key)}`
   const schedulePath = (name: string): string => `${base}/schedules/${encodeURIComponent(name)}`
   const { json, once } = calls
 
@@ -404,6 +407,12 @@ const queueClient = (
     settings: {
       get: (options) => get(`${base}/settings`, options),
       patch: async (patch, options) => json({ method: 'PATCH', path: `${base}/settings`, body: bodyOf(patch) }, 'safe', options),
+    },
+    limits: {
+      list: async (options) => (await get<{ readonly limits: ReadonlyArray<LimitView> }>(`${base}/limits`, options)).limits,
+      get: (key, options) => get(limitPath(key), options),
+      set: (key, limit, options) => json({ method: 'PUT', path: limitPath(key), body: bodyOf(limit) }, 'safe', options),
+      remove: async (key, options) => void (await json({ method: 'DELETE', path: limitPath(key) }, 'unsent', options)),
     },
     schedules: {
       list: async (options) => (await get<{ readonly schedules: ReadonlyArray<ScheduleView> }>(`${base}/schedules`, options)).schedules,

@@ -4,5 +4,6 @@ export { createClient, type DaybookClient, type EnqueueAllOptions } from './clie
 export { DaybookError, type ErrorCode } from './errors.js'
 export type * from './explanation.js'
 export type { CallOptions, ClientOptions, GatherOptions } from './options.js'
+export type * from './limits.js'
 export type * from './schedules.js'
 export type * from './types.js'

@@ -3,7 +3,7 @@ import type { CallOptions } from './options.js'
 import type { NewTask } from './types.js'
 
 /** What a schedule enqueues: a task without id, key, dependencies and times. */
-export type ScheduledTask = Omit<NewTask, 'id' | 'idempotencyKey' | 'dependencies' | 'availableAt' | 'deadlineAt' | 'deduplicate'>
+export type ScheduledTask = Omit<NewTask, 'id' | 'idempotencyKey' | 'dependencies' | 'availableAt' | 'deadlineAt' | 'deduplicate' | 'concurrencyLimit'>
 
 export interface ScheduleFields {
   /** Five fields (minute, hour, day, month, weekday), or six with seconds first. Give either `cron` or `every`. */

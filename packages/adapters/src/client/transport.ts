@@ -14,7 +14,7 @@ export interface TransportOptions {
 }
 
 export interface HttpRequest {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Below the base URL, with its query. */
   readonly path: string
   readonly body?: string

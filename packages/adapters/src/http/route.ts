@@ -66,7 +66,7 @@ export const input = <A>(codec: t.Type<A, unknown>, { mayBeAbsent = false, root 
 })
 
 interface Declared<Body, Query> {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** In OpenAPI's form: `/api/queues/{queue}/tasks`. */
   readonly path: string
   readonly role: Role

@@ -14,6 +14,7 @@ import { result } from './handle/result.js'
 import * as tasks from './handle/tasks.js'
 import * as work from './handle/work.js'
 import type { MemoryService } from '../memory-bank/index.js'
+import { limitRoutes } from './limit-routes.js'
 import type { HttpLimits } from './limits.js'
 import * as q from './query.js'
 import { type Call, type Handled, input, queueRoute, type Role, type Route, serverRoute } from './route.js'
@@ -260,6 +261,7 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
       query: input(q.eventsQuery(pageMax), { root: 'query' }), answers: { 200: a.EventsAnswer }, lines: true, handle: log.events,
     }),
 
+    ...limitRoutes(of),
     ...scheduleRoutes(of),
 
     // ------------------------------------------------------- the normative endpoints (TQM §11)

@@ -91,7 +91,7 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
     if (task.concurrencyLimit !== undefined) limits = true
   }
   if (!limits) return E.right(events)
-  const given = limitsGivenBy(ordered, tables, at)
+  const given = limitsGivenBy(ordered, tasks, tables, at)
   return E.isLeft(given) ? given : E.right([...events, ...given.right])
 }
 

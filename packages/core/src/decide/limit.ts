@@ -3,7 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { CommandOf, PreparedTask } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { isSameLimit, limitsMax } from '../limits/limit.js'
-import { reject, type Rejection } from '../rejections.js'
+import { invalid, reject, type Rejection } from '../rejections.js'
 import type { Tables } from '../tables.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
@@ -13,7 +13,7 @@ const tooMany = (queue: string): Rejection =>
 
 export const decideSetLimit = ({ key, concurrency, rate }: CommandOf<'SetLimit'>, { limits, queue }: Tables, at: number): Decision => {
   if (concurrency === undefined && rate === undefined) {
-    return E.left(reject('invalid', 'a limit needs concurrency, rate or both', [{ path: 'concurrency', message: 'must be given if rate is not' }]))
+    return E.left(invalid([{ path: 'concurrency', message: 'must be given, or rate' }]))
   }
   const limit = { ...(concurrency === undefined ? {} : { concurrency }), ...(rate === undefined ? {} : { rate }) }
   const before = limits.set.get(key)
@@ -25,12 +25,13 @@ export const decideSetLimit = ({ key, concurrency, rate }: CommandOf<'SetLimit'>
 export const decideRemoveLimit = ({ key }: CommandOf<'RemoveLimit'>, { limits, queue }: Tables, at: number): Decision =>
   limits.set.has(key) ? E.right([{ type: 'LimitRemoved', at, data: { limit: key } }]) : E.left(reject('not-found', `queue ${queue} has no limit ${key}`))
 
-/** The limits that these tasks set for their concurrency keys: the last one of each key, if it is not set already. */
-export const limitsGivenBy = (tasks: ReadonlyArray<PreparedTask>, { limits, queue }: Tables, at: number): Decision => {
+/** The limits that these tasks of a request set for their concurrency keys: the last one of each key, if it is not set already. */
+export const limitsGivenBy = (tasks: ReadonlyArray<PreparedTask>, request: ReadonlyArray<PreparedTask>, { limits, queue }: Tables, at: number): Decision => {
   const given = new Map<string, number>()
-  for (const { id, concurrencyKey, concurrencyLimit } of tasks) {
+  for (const task of tasks) {
+    const { concurrencyKey, concurrencyLimit } = task
     if (concurrencyLimit === undefined) continue
-    if (concurrencyKey === undefined) return E.left(reject('invalid', `${id} has a concurrencyLimit, but no concurrencyKey that it would hold for`))
+    if (concurrencyKey === undefined) return E.left(invalid([{ path: `tasks[${request.indexOf(task)}].concurrencyLimit`, message: 'needs a concurrencyKey for which it would hold' }]))
     given.set(concurrencyKey, concurrencyLimit)
   }
   const events: Array<QueueEvent> = []

@@ -26,6 +26,9 @@ interface Options {
   readonly ticket?: string
   readonly phase?: string
   readonly tenant?: string
+  readonly concurrencyKey?: string
+  readonly concurrencyLimit?: number
+  readonly orderingKey?: string
   readonly skills?: ReadonlyArray<string>
   readonly metadata?: string
 }
@@ -50,11 +53,15 @@ export const enqueueCommand = (cli: Cli): Command =>
     .option('--ticket <id>', 'the ticket it belongs to')
     .option('--phase <phase>', 'REQUIREMENTS, IMPLEMENTATION, VALIDATION, ANALYSIS or TESTING')
     .option('--tenant <name>', 'on whose account')
+    .option('--concurrency-key <key>', 'shares a limit of how many run at once with all that have the same key: daybook limits')
+    .option('--concurrency-limit <n>', 'sets that limit', whole)
+    .option('--ordering-key <key>', 'runs after all earlier ones with the same key are finished')
     .option('--skills <names>', 'what an agent must be able to do, with commas', list)
     .option('--metadata <json>', 'anything else: a JSON object, @file or -')
     .addHelpText('after', examples(
       "daybook enqueue eng-backend --priority 8 --payload '{\"action\":\"implement\",\"target\":\"apps/api\"}'",
       'daybook enqueue eng-frontend --id web --depends-on api --description "the web client"',
+      'daybook enqueue send-mail --concurrency-key smtp --concurrency-limit 5 --ordering-key customer-7',
       'daybook enqueue ops-backup --at +2h --key nightly-2026-01-31',
       "jq '{tasks: .items}' plan.json | daybook enqueue --file -",
       "jq -c '.items[]' plans/*.json | daybook enqueue --file -      # one task a line, however many",
@@ -107,6 +114,9 @@ const fromOptions = async (type: string | undefined, options: Options, io: Io): 
       ticketId: options.ticket,
       phase: options.phase?.toUpperCase() as NewTask['phase'],
       tenant: options.tenant,
+      concurrencyKey: options.concurrencyKey,
+      concurrencyLimit: options.concurrencyLimit,
+      orderingKey: options.orderingKey,
       requires: skills === undefined ? undefined : { skills },
       metadata: metadata === undefined ? undefined : ((await readJson(metadata, '--metadata', io)) as JsonObject),
     }),

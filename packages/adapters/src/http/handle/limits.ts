@@ -1,0 +1,27 @@
+/** Limits of how much runs at once, and how often it starts. */
+import { limitOf, limitsOf, type LimitView } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import type { LimitBody } from '../limit-routes.js'
+import { problem } from '../problem.js'
+import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { isoOf } from '../time.js'
+
+const shown = ({ shutUntil, ...limit }: LimitView): object => ({ ...limit, ...(shutUntil === undefined ? {} : { shutUntil: isoOf(shutUntil) }) })
+
+export const list = async ({ queue }: QueueCall): Promise<Handled> =>
+  replyWith(await queue.read(limitsOf), (found, revision) => JSON.stringify({ limits: found.map(shown), revision }))
+
+export const show = async ({ queue, params }: QueueCall): Promise<Handled> => {
+  const { key = '' } = params
+  const found = await queue.read((state) => limitOf(state, key))
+  if (E.isRight(found) && found.right.value === undefined) return E.left(problem('not-found', `queue ${queue.name} has no limit ${key}`))
+  return replyWith(found, (limit) => JSON.stringify(shown(limit as LimitView)))
+}
+
+export const set = async ({ queue, params, body, caller }: QueueCall<LimitBody>): Promise<Handled> =>
+  replyWith(await queue.submit({ type: 'SetLimit', key: params.key ?? '', ...body }, caller), (limit) => JSON.stringify(shown(limit)))
+
+export const remove = async ({ queue, params, caller }: QueueCall): Promise<Handled> => {
+  const { key = '' } = params
+  return replyWith(await queue.submit({ type: 'RemoveLimit', key }, caller), () => JSON.stringify({ key, removed: true }))
+}

@@ -1,0 +1,39 @@
+/** The routes of limits: how much runs at once, and how often it starts. */
+import { Concurrency, Rate } from '@daybook/core'
+import * as t from 'io-ts'
+import * as limits from './handle/limits.js'
+import * as q from './query.js'
+import { input, queueRoute, type Route } from './route.js'
+import { Time } from './time.js'
+
+const members = { concurrency: Concurrency, rate: Rate }
+export const LimitBody = t.partial(members, 'NewLimit')
+export type LimitBody = t.TypeOf<typeof LimitBody>
+
+/** `live` and `shutUntil` are not there for a limit of each key, type or tenant. */
+const LimitAnswer = t.intersection([t.type({ key: t.string }), t.partial({ ...members, live: t.number, shutUntil: Time })], 'Limit')
+const LimitsAnswer = t.type({ limits: t.readonlyArray(LimitAnswer), revision: t.number }, 'Limits')
+const LimitRemovedAnswer = t.type({ key: t.string, removed: t.literal(true) }, 'Removed limit')
+
+export const limitRoutes = (of: string): ReadonlyArray<Route> => {
+  const view = input(q.AtLeastQuery, { root: 'query' })
+  return [
+    queueRoute({
+      method: 'GET', path: `${of}/limits`, role: 'auditor', unused: 'empty', summary: 'All limits, with the number of live leases under each.',
+      query: view, answers: { 200: LimitsAnswer }, handle: limits.list,
+    }),
+    queueRoute({
+      method: 'GET', path: `${of}/limits/{key}`, role: 'auditor', summary: 'The limit of a concurrency key, of a type (`type:TYPE`) or of a tenant (`tenant:TENANT`).',
+      query: view, answers: { 200: LimitAnswer }, handle: limits.show,
+    }),
+    queueRoute({
+      method: 'PUT', path: `${of}/limits/{key}`, role: 'operator', unused: 'opened',
+      summary: 'Sets how many tasks of a concurrency key, of a type (`type:TYPE`) or of a tenant (`tenant:TENANT`) may run at once, and how often they may start. `*`, `type:*` and `tenant:*` hold for each that has none of its own.',
+      body: input(LimitBody), answers: { 200: LimitAnswer }, handle: limits.set,
+    }),
+    queueRoute({
+      method: 'DELETE', path: `${of}/limits/{key}`, role: 'operator', summary: 'Removes a limit.',
+      answers: { 200: LimitRemovedAnswer }, handle: limits.remove,
+    }),
+  ]
+}
