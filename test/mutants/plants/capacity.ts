@@ -59,7 +59,7 @@ export const capacityPlants: ReadonlyArray<Plant> = [
     title: 'a bump is used up by a claim that never arrived',
     file: `${core}fold/claim.ts`,
     find: '...(attempts === 1 || bumpedAt === undefined ? {} : { bumpedAt })',
-    replace: '',
+    replace: '...{}',
     killedBy: capacity,
   },
   {
