@@ -139,6 +139,41 @@ describe('daybook serve', () => {
     expect(await server.json('settings', 'get')).toMatchObject({ decisionReport: 'optional', breakers: { overrides: { 'ops-security': { failureThreshold: 3 } } } })
   })
 
+  test('TQM-PROC-002: a launcher starts a program for each task, within capacity, as agents with names', async () => {
+    const config = join(dir, 'config.yaml')
+    const log = join(dir, 'runs')
+    const script = `
+      const { appendFileSync, readFileSync } = require('node:fs')
+      const task = JSON.parse(readFileSync(0, 'utf8'))
+      appendFileSync(${JSON.stringify(log)}, 'begin ' + task.id + '\\n')
+      setTimeout(() => {
+        appendFileSync(${JSON.stringify(log)}, 'end ' + task.id + '\\n')
+        console.log(JSON.stringify({ output: task.payload, decisionReport: process.env.DAYBOOK_AGENT }))
+      }, 100)`
+    writeFileSync(config, JSON.stringify({ defaults: { capacity: { maxConcurrentAgents: 1 } }, launcher: { command: [process.execPath, '-e', script], types: ['eng-*'], concurrency: 3 } }))
+    const server = await serving(['--config', config])
+    for (const id of ['a', 'b', 'c']) await server.daybook(['enqueue', 'eng-web', '--id', id, '--payload', `"${id}"`])
+    await server.daybook(['enqueue', 'ops', '--id', 'other'])
+    for (const id of ['a', 'b', 'c']) expect(await server.json('result', id, '--wait', '30')).toMatchObject({ status: 'completed', result: { output: id, decisionReport: expect.stringMatching(/^launcher-.+-[123]$/) as string } })
+    // One at a time, although three may run.
+    const lines = readFileSync(log, 'utf8').trim().split('\n')
+    for (let i = 0; i < lines.length; i += 2) expect(lines[i + 1]).toBe(lines[i]?.replace('begin', 'end'))
+    expect(await server.json('show', 'other')).toMatchObject({ status: 'pending' })
+    servers.pop()
+    expect(await server.stop()).toMatchObject({ code: 0 })
+  })
+
+  test('TQM-PROC-002: a launcher whose program cannot be started, or that is not described rightly, is reported at the start', async () => {
+    const config = join(dir, 'config.yaml')
+    const problem = async (launcher: object) => {
+      writeFileSync(config, JSON.stringify({ launcher }))
+      const { code, err } = await run(['serve', '--config', config, '--port', '0', '--store', 'memory:', '--auth', 'off'])
+      return [code, err]
+    }
+    expect(await problem({ command: ['no-such-program'] })).toEqual([1, expect.stringContaining("the launcher's program: no-such-program cannot be found")])
+    expect(await problem({ command: [], agents: 3 })).toEqual([2, expect.stringContaining('launcher')])
+  })
+
   test('--auth off: no token needed on loopback, refused elsewhere', async () => {
     const server = await serving(['--auth', 'off', '--store', 'memory:'], {})
     expect((await server.daybook(['enqueue', 'x'])).code).toBe(0)

@@ -1,7 +1,27 @@
 /** The file given with `--config`. */
-import type { SettingsPatch } from '@daybook/core'
+import { type FieldError, integer, Name, Phase, PositiveSeconds, QueueName, type SettingsPatch, TypePattern, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import * as t from 'io-ts'
 import { checkPatch, isBreakersFile, isObject, parseYaml, type Problems } from './settings-file.js'
+
+const Words = t.refinement(t.readonlyArray(t.string), (words) => words.length > 0 && words[0] !== '', 'list of a program and its arguments')
+/** The program that the server starts for each task. */
+const LauncherFile = t.intersection(
+  [
+    t.type({ command: Words }),
+    t.partial({
+      types: t.readonlyArray(TypePattern),
+      phases: t.readonlyArray(Phase),
+      skills: t.readonlyArray(Name),
+      tenant: Name,
+      concurrency: integer(1, 1_000),
+      queues: t.readonlyArray(QueueName),
+      maxRunSeconds: PositiveSeconds,
+    }),
+  ],
+  'launcher',
+)
+export type LauncherFile = t.TypeOf<typeof LauncherFile>
 
 /** Its members, all optional, named like the flags. */
 export interface ConfigFile {
@@ -18,10 +38,11 @@ export interface ConfigFile {
   /** As it stands in the file: see `memory-choice.ts`. */
   readonly memory?: unknown
   readonly defaults?: SettingsPatch
+  readonly launcher?: LauncherFile
 }
 
 const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'pastUnreadable', 'clockJump'] as const
-const known: ReadonlyArray<string> = [...texts, 'memory', 'defaults', 'breakers']
+const known: ReadonlyArray<string> = [...texts, 'memory', 'defaults', 'breakers', 'launcher']
 
 /**
  * `defaults:` is a settings patch for new queues. `breakers:` is the part of it that people often keep in a file of
@@ -46,13 +67,19 @@ export const readConfigFile = (text: string, name: string): E.Either<Problems, C
     else if (given !== undefined && given !== null) problems.push(`${name}: ${key} must be a text`)
   }
   if (problems.length > 0) return E.left(problems)
+  const launcher = value.launcher === undefined ? E.right(undefined) : checkLauncher(value.launcher, name)
+  if (E.isLeft(launcher)) return launcher
+  const file: ConfigFile = launcher.right === undefined ? said : { ...said, launcher: launcher.right }
   const { defaults, breakers } = value
-  if (defaults === undefined && breakers === undefined) return E.right(said)
+  if (defaults === undefined && breakers === undefined) return E.right(file)
   if (isObject(defaults) && defaults.breakers !== undefined && breakers !== undefined) {
     return E.left([`${name}: breakers stand twice, under defaults and by themselves: keep one`])
   }
-  return withDefaults(said, { ...(defaults as object | undefined), ...(breakers === undefined ? {} : { breakers }) }, name)
+  return withDefaults(file, { ...(defaults as object | undefined), ...(breakers === undefined ? {} : { breakers }) }, name)
 }
+
+const checkLauncher = (value: unknown, name: string): E.Either<Problems, LauncherFile> =>
+  E.mapLeft((errors: ReadonlyArray<FieldError>) => errors.map(({ path, message }) => `${name}: ${path} ${message}`))(validate(LauncherFile, 'launcher')(value))
 
 const withDefaults = (said: ConfigFile, patch: unknown, name: string): E.Either<Problems, ConfigFile> => {
   const checked = checkPatch(patch, name, 'defaults')

@@ -68,6 +68,7 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     ...(past.revisions.size === 0 ? {} : { pastUnreadable: Object.fromEntries(past.revisions) }),
     ...(clockJumpMs === undefined ? {} : { clockJumpMs }),
     ...(said.defaults === undefined ? {} : { defaults: said.defaults }),
+    ...(said.launcher === undefined ? {} : { launcher: said.launcher }),
   })
 }
 

@@ -1,4 +1,5 @@
 import type { SettingsPatch } from '@daybook/core'
+import type { LauncherFile } from './config-file.js'
 
 /** The options of a server, checked. */
 export interface ServeOptions {
@@ -22,6 +23,8 @@ export interface ServeOptions {
   readonly memory?: MemoryChoice
   /** Settings of new queues that differ from Daybook's own. */
   readonly defaults?: SettingsPatch
+  /** The program that the server starts for each task. Default: none. */
+  readonly launcher?: LauncherFile
 }
 
 /** Where completions with discoveries or errors are remembered (TQM-MEM-001). */

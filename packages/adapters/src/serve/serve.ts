@@ -13,6 +13,7 @@ import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files
 import { fileCheckpoints } from '../files/checkpoints.js'
 import { makeFolder } from '../files/make-folder.js'
 import { startHttpServer } from '../http/index.js'
+import { startLauncher } from '../launcher/index.js'
 import { type MemoryService, openHttpBank, openSqliteBank, startMemory } from '../memory-bank/index.js'
 import { openMemoryStore } from '../memory/index.js'
 import { openSqliteStore } from '../sqlite/index.js'
@@ -40,6 +41,8 @@ export interface ServeReport {
 const filesWaitMs = 2_000
 /** How long requests in flight may take at the end: SIGTERM has to end a server within 10 s. */
 const graceMs = 5_000
+/** How long launched programs may take to finish at the end. */
+const launcherGraceMs = 2_000
 
 /**
  * Starts a server. Resolves when all queues are replayed; until then `/readyz` says how far that is.
@@ -96,6 +99,11 @@ export const serve = async (
       opened.push(() => started.close())
       // Usually the files are there when the server says that it is ready. It does not wait for a slow disk.
       await Promise.race([started.tried, delay(filesWaitMs, undefined, { ref: false })])
+    }
+    if (options.launcher !== undefined) {
+      const launcher = await startLauncher(daybook, http.url, options.launcher, warn)
+      // The first to be closed: its programs may still report.
+      opened.push(() => launcher.close(launcherGraceMs))
     }
     return { url: http.url, adminToken: tokens?.made, daybook, close }
   } catch (error) {

@@ -44,6 +44,11 @@ Configuration file:
   breakers:                    # or give circuit-breakers.yaml itself
     defaults: { failureThreshold: 5 }
     overrides: { ops-security: { failureThreshold: 3 } }
+  launcher:                    # start a program for each task, as daybook work does (see daybook work --help)
+    command: [./examples/agent.sh]
+    types: ['eng-*']
+    concurrency: 4             # each is an agent, within capacity.maxConcurrentAgents
+    queues: [default]
 ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off', "daybook serve --store 'esdb://db1:2113,db2:2113,db3:2113?tls=false'", 'DAYBOOK_TOKEN=… daybook serve --data /var/lib/daybook --queue-files .loki/queue')}`)
     .configureHelp({ showGlobalOptions: false })
     .action(cli.local<ServeFlags>(async (printer, flags) => {

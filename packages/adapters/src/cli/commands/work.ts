@@ -6,8 +6,7 @@ import { createWorker, httpSource, Park, type TaskWorker, WorkerStopped } from '
 import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples, type Session } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
-import { cannotStart } from '../find-program.js'
-import { NoSuchProgram, runAgent } from '../run-agent.js'
+import { cannotStart, NoSuchProgram, programHandler } from '../../launcher/index.js'
 import { defined, list, number, positive, secondsFrom } from '../values.js'
 import { watchSource } from '../watch-source.js'
 import { WorkReport } from '../work-report.js'
@@ -70,6 +69,14 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
   const report = new WorkReport(session, options.quiet === true)
   let broken: unknown
 
+  const run = programHandler({
+    command,
+    args,
+    queue: connection.queue,
+    url: connection.url,
+    agentId: () => worker.agentId,
+    onStderr: (id, text) => report.stderr(id, text),
+  })
   const worker: TaskWorker = createWorker({
     source: watchSource(httpSource(client), report),
     ...askedBy(options),
@@ -78,27 +85,10 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     // Programs are slow, so claiming ahead would only make the order worse.
     prefetchMax: 0,
     onEvent: report.event,
-    handler: async (task, { signal, lease, lastCheckpoint, callback, memories }) => {
+    handler: async (task, context) => {
       report.begin(task)
       try {
-        const result = await runAgent({
-          command,
-          args,
-          signal,
-          input: JSON.stringify({ ...task, checkpoint: lastCheckpoint, callback, ...(memories.length === 0 ? {} : { memories }) }),
-          env: {
-            DAYBOOK_TASK_ID: task.id,
-            DAYBOOK_TASK_TYPE: task.type,
-            DAYBOOK_QUEUE: connection.queue,
-            DAYBOOK_URL: connection.url,
-            DAYBOOK_ATTEMPT: String(task.attempt),
-            DAYBOOK_ATTEMPTS_MAX: String(task.attemptsMax),
-            DAYBOOK_IDEMPOTENCY_KEY: task.idempotencyKey,
-            DAYBOOK_AGENT: worker.agentId,
-            DAYBOOK_LEASE: String(lease.token),
-          },
-          onStderr: (text) => report.stderr(task.id, text),
-        })
+        const result = await run(task, context)
         report.end(task)
         return result
       } catch (error) {

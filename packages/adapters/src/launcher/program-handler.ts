@@ -1,0 +1,38 @@
+/** The handler of a worker that runs a program for each task: `daybook work -- CMD`, and the launcher in the server. */
+import type { Handler, WorkTask } from '../worker/index.js'
+import { runAgent } from './run-agent.js'
+
+export interface Program {
+  readonly command: string
+  readonly args: ReadonlyArray<string>
+  readonly queue: string
+  readonly url: string
+  readonly agentId: () => string
+  readonly onStderr: (taskId: string, text: string) => void
+}
+
+/** The program gets the task as JSON on its standard input, and prints the result as JSON. */
+export const programHandler =
+  ({ command, args, queue, url, agentId, onStderr }: Program): Handler =>
+  (task, { signal, lease, lastCheckpoint, callback, memories }) =>
+    runAgent({
+      command,
+      args,
+      signal,
+      input: JSON.stringify({ ...plainOf(task), checkpoint: lastCheckpoint, callback, ...(memories.length === 0 ? {} : { memories }) }),
+      env: {
+        DAYBOOK_TASK_ID: task.id,
+        DAYBOOK_TASK_TYPE: task.type,
+        DAYBOOK_QUEUE: queue,
+        DAYBOOK_URL: url,
+        DAYBOOK_ATTEMPT: String(task.attempt),
+        DAYBOOK_ATTEMPTS_MAX: String(task.attemptsMax),
+        DAYBOOK_IDEMPOTENCY_KEY: task.idempotencyKey,
+        DAYBOOK_AGENT: agentId(),
+        DAYBOOK_LEASE: String(lease.token),
+      },
+      onStderr: (text) => onStderr(task.id, text),
+    })
+
+/** The members of a task of the engine are getters, which a spread would lose. */
+const plainOf = (task: WorkTask): object => JSON.parse(JSON.stringify(task)) as object
