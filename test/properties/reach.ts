@@ -23,7 +23,7 @@ const atLeast: Readonly<Record<string, number>> = {
   'refused: disabled': 5,
   'claim of a registered agent': 150,
   'claim limited by maxTasks': 10,
-  'taken last': 30,
+  'taken last': 10,
   'left to another agent': 15,
   'crossed tokens': 30,
   RateLimited: 40,
