@@ -44,6 +44,16 @@ export const everyWait = (): ReadonlyArray<QueueEvent> => {
   return q.log
 }
 
+/** Alerts that are raised, and cleared. */
+export const everyAlert = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  q.enqueue(task('a', { maxRetries: 1 })).kill('a')
+  q.do({ type: 'Tick', alerts: true })
+  q.do({ type: 'Discard', task: 'a', ...review })
+  q.do({ type: 'Tick', alerts: true })
+  return q.log
+}
+
 /** A schedule with every field and one with few, that run, wait, and are skipped. */
 export const everySchedule = (): ReadonlyArray<QueueEvent> => {
   const q = new Queue()

@@ -15,6 +15,7 @@ import {
   monotoneTime,
   viewsAreScans,
 } from './queue-checkers.js'
+import { alertsAreRight } from './alert-checker.js'
 import { scheduleRuns } from './schedule-checker.js'
 import { rateLimitRule } from './rate-limit-checker.js'
 import { spawnedOnce } from './spawn-checkers.js'
@@ -38,7 +39,7 @@ export const checkers = {
   'INV-16': allOrNone,
   'INV-17': finalIsFinal,
   'INV-18': barred,
-  'INV-20': viewsAreScans,
+  'INV-20': () => both(viewsAreScans(), alertsAreRight()),
   'INV-21': rateLimitRule,
   'INV-22': boundedSize,
   'INV-23': withinLimits,
@@ -48,6 +49,18 @@ export const checkers = {
 } as const satisfies Record<string, () => Checker>
 
 export type Invariant = keyof typeof checkers
+
+/** Two checkers of commands and of the states between them. */
+const both = (one: Checker, other: Checker): Checker => ({
+  command: (...given) => {
+    one.command?.(...given)
+    other.command?.(...given)
+  },
+  step: (...given) => {
+    one.step?.(...given)
+    other.step?.(...given)
+  },
+})
 
 /** Combines checkers. An error begins with the id of the broken invariant. */
 export const together = (ids: ReadonlyArray<Invariant>): Checker => {

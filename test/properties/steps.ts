@@ -95,6 +95,8 @@ export type Step =
       readonly task: number
     }
   | { readonly kind: 'unschedule'; readonly name: number }
+  /** Raises and clears alerts: now, or when the next one is due. */
+  | { readonly kind: 'alert'; readonly late: boolean }
   | { readonly kind: 'terminate'; readonly agent: number }
   | {
       readonly kind: 'register'
@@ -169,6 +171,7 @@ export const settingsPatch: fc.Arbitrary<SettingsPatch> = fc.record(
     deduplicate: fc.constantFrom('content' as const, 'content' as const, 'key' as const, 'off' as const),
     retentionSeconds: fc.constantFrom(0, 30, 600, 604_800),
     maxAttempts: fc.constantFrom(2, 4, 25),
+    alerts: fc.record({ criticalDepthSeconds: fc.constantFrom(0, 5, 60), retrySpikeMin: fc.constantFrom(1, 2, 10) }, { requiredKeys: [] }),
     defaults: fc.record({ jitter: fc.constantFrom(0, 0.1, 1), maxBackoffSeconds: fc.constantFrom(1, 3_600) }, { requiredKeys: [] }),
     rateLimit: fc.record(
       { base: fc.constantFrom(1, 30, 60), max: fc.constantFrom(40, 3_600), slowdownFactor: fc.constantFrom(0, 0.5, 1), maxPerTask: fc.constantFrom(0, 1, 2, 20) },
@@ -308,14 +311,16 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
     fc.record({
       kind: fc.constant('schedule' as const),
       name: fc.nat({ max: 1 }),
-      rule: fc.constantFrom({ every: 7 }, { every: 90 }, { every: 5_000 }, { cron: '*/5 * * * *' }, { cron: '0 3 * * *' }, { cron: '*/20 * * * * *' }),
-      missed: fc.constantFrom('skip' as const, 'once' as const, 'all' as const),
-      overlap: fc.constantFrom('allow' as const, 'skip' as const, 'queue' as const, 'queue' as const),
+      rule: fc.constantFrom({ every: 90 }, { every: 5_000 }, { cron: '*/5 * * * *' }, { cron: '0 3 * * *' }, { cron: '*/20 * * * * *' }),
+      missed: fc.constantFrom('skip' as const, 'skip' as const, 'once' as const, 'once' as const, 'all' as const),
+      // Few that allow overlaps: these fill the queue, and a history with many tasks takes long.
+      overlap: fc.constantFrom('allow' as const, 'skip' as const, 'skip' as const, 'queue' as const, 'queue' as const, 'queue' as const),
       paused: fc.constantFrom(false, false, false, true),
       task: fc.nat({ max: taskTypes.length - 1 }),
     }),
   ],
-  [2, fc.record({ kind: fc.constant('unschedule' as const), name: fc.nat({ max: 1 }) })],
+  [3, fc.record({ kind: fc.constant('alert' as const), late: fc.boolean() })],
+  [1, fc.record({ kind: fc.constant('unschedule' as const), name: fc.nat({ max: 1 }) })],
   [
     5,
     fc.record({

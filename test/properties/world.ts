@@ -15,6 +15,7 @@ import {
   listTasks,
   mark,
   type Mark,
+  nextAlertDue,
   nextDue,
   nextForgotten,
   type QueueEvent,
@@ -162,6 +163,7 @@ export class World {
     this.checker.note?.(event)
     this.count(event.type)
     if ('cause' in event.data) this.count(`${event.type}: ${event.data.cause}`)
+    if (event.type === 'AlertRaised') this.count(`AlertRaised: ${event.data.kind}`)
     if (event.type === 'ScheduleSkipped') this.count(`ScheduleSkipped: ${event.data.why}`)
     if (event.type === 'DeadLettered') this.count(`DeadLettered: ${event.data.reason}`)
     if (event.type === 'ParkTimedOut') this.count(`ParkTimedOut: ${event.data.onTimeout}`)
@@ -210,6 +212,10 @@ export class World {
       case 'wait':
         this.clock = Math.max(this.clock, nextDue(this.state) ?? this.clock)
         this.perform({ type: 'Tick' })
+        return
+      case 'alert':
+        if (step.late) this.clock = Math.max(this.clock, nextAlertDue(this.state) ?? 0)
+        this.perform({ type: 'Tick', alerts: true })
         return
       case 'again': {
         const finished = this.shadow.tasks.filter((task) => this.shadow.isEnded(task))

@@ -94,7 +94,7 @@ const isCallback = (event: QueueEvent, { callbackKey }: CommandOf<'Callback'>): 
 const spawns: ReadonlyArray<EventType> = ['TaskEnqueued', 'ValidationFailed', 'SpawnProposed', 'LoopHalted']
 
 /** Events that a tick may append. */
-const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'LimitOpened', 'SlowdownEnded', 'AgentResumed', 'Requeued', 'SnoozeLapsed', 'RedriveAdvanced', 'RedriveStopped', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'LoopHalted', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued']
+const ticks: ReadonlyArray<EventType> = ['BreakerHalfOpened', 'LimitOpened', 'SlowdownEnded', 'AgentResumed', 'Requeued', 'SnoozeLapsed', 'RedriveAdvanced', 'RedriveStopped', 'TaskDue', 'ParkTimedOut', 'ClaimExpired', 'DeadLettered', 'LoopHalted', 'RetryScheduled', 'BreakerOpened', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'TaskEnqueued', 'AlertRaised', 'AlertCleared']
 
 const setsSchedule = (event: QueueEvent, { name }: { readonly name: string }): boolean => event.type === 'ScheduleSet' && event.data.name === name
 

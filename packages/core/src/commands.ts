@@ -224,9 +224,10 @@ export const commandCodecs = {
   DeleteQueue: t.intersection([tag('DeleteQueue'), t.type({ reason: Text })]),
   /**
    * Time has passed: end leases and delays, turn breakers half-open. Issued by the engine's timer. `leasesUntil`: leases that
-   * end later are not ended, because reports of their agents may wait to be decided. Default: the time of the tick.
+   * end later are not ended, because reports of their agents may wait to be decided. Default: the time of the tick. `alerts`: also raise and
+   * clear alerts.
    */
-  Tick: t.intersection([tag('Tick'), t.partial({ leasesUntil: Instant })]),
+  Tick: t.intersection([tag('Tick'), t.partial({ leasesUntil: Instant, alerts: t.literal(true) })]),
 } as const
 
 export type CommandType = keyof typeof commandCodecs

@@ -7,6 +7,7 @@
  * makes no log unreadable.
  */
 import * as t from 'io-ts'
+import { AlertKind } from './alerts.js'
 import { AgentId, Count, Instant, integer, LimitKey, Name, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
 import { RecordedJson as Json } from './json.js'
 import { Concurrency, Rate } from './limits/limit.js'
@@ -173,6 +174,9 @@ export const eventCodecs = {
     t.type({ agent: AgentId, endsAt: Instant }),
     t.partial({ types: Names, phases: t.readonlyArray(Phase), skills: Names, tenant: t.string, maxTasks: Count }),
   ]),
+  /** A condition of the queue began. `message` says it for people. */
+  AlertRaised: t.type({ key: t.string, kind: AlertKind, message: Text }),
+  AlertCleared: t.type({ key: t.string }),
   /** An operator terminated the agent: its registration ends, and so do its claims (`ClaimRevoked`). */
   /** How many tasks with this concurrency key, or of this type or tenant (`type:TYPE`, `tenant:TENANT`), may run at once, and how often they may start. */
   LimitSet: t.intersection([t.type({ limit: LimitKey }), t.partial({ concurrency: Concurrency, rate: Rate })]),

@@ -6,6 +6,7 @@
 import type { EventOf, QueueEvent } from './events.js'
 import { agentRegistered, agentTerminated, speakerOf } from './fold/agents.js'
 import { decided, proposed, settled, validationFailed } from './fold/approvals.js'
+import { alertCleared, alertRaised } from './fold/alerts.js'
 import { enqueued, imported } from './fold/arrival.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
@@ -173,6 +174,10 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
     case 'ScheduleSkipped':
     case 'ScheduleHeld':
       return scheduleCame(tables, event)
+    case 'AlertRaised':
+      return alertRaised(tables, event)
+    case 'AlertCleared':
+      return alertCleared(tables, event)
     case 'QueueDeleted':
       return queueDeleted(tables, event)
   }
@@ -244,6 +249,7 @@ const queueDeleted = (tables: Tables, event: EventOf<'QueueDeleted'>): void => {
   }
   tables.forgetAll()
   for (const { name } of tables.schedules.all()) tables.schedules.remove(name)
+  tables.alerts.forgetAll()
   const before = head.settings
   head.settings = settingsDefault
   tables.reorder(before)

@@ -3,6 +3,8 @@
  * Content (payload, result) is not in the state. `enqueuedRevision` and `lastRevision` say where in the log it is.
  */
 import { isAtCapacity } from './capacity.js'
+import type { Alert } from './alerts.js'
+import { nextAlert } from './decide/alerts.js'
 import { deadLettersMatching } from './decide/dead-letters.js'
 import { findTask, recordOf } from './decide/lookup.js'
 import { nextLeaseEnd as nextLeaseEndOf, nextOther } from './decide/tick.js'
@@ -252,6 +254,12 @@ export const nextDue = (state: QueueState): number | undefined => {
 export const nextLeaseEnd = (state: QueueState): number | undefined => nextLeaseEndOf(QueueState.tablesOf(state))
 /** When the first delay ends, or the first breaker turns half-open by itself; `undefined` for never. */
 export const nextOtherDue = (state: QueueState): number | undefined => nextOther(QueueState.tablesOf(state))
+
+/** When an alert is to be raised or cleared next: 0 for now, `undefined` for never. Not part of {@link nextDue}. */
+export const nextAlertDue = (state: QueueState): number | undefined => nextAlert(QueueState.tablesOf(state))
+
+/** The alerts that are raised, by key. */
+export const alertsOf = (state: QueueState): ReadonlyArray<Alert> => QueueState.tablesOf(state).alerts.all()
 
 /** When a ready task will next be in another lane: see {@link forget}. `undefined` for never. */
 export const nextMisplaced = (state: QueueState): number | undefined => QueueState.tablesOf(state).ready.nextMisplaced

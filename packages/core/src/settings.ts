@@ -43,7 +43,13 @@ const capacity = {
   bumpAndStart: t.boolean,
 }
 const CapacitySettings = t.type(capacity)
-
+/** When alerts are raised: see `alerts.ts`. */
+const alerts = {
+  /** A ready CRITICAL task has waited for longer than this, in seconds. */
+  criticalDepthSeconds: Seconds,
+  /** So many failed attempts of a phase in five minutes are never too many. */
+  retrySpikeMin: integer(1, 1_000_000),
+}
 /** How the score of a waiting task is made up (TQM-PRI-002 to TQM-PRI-004): see `ready/score.ts`. */
 const scoreParts = {
   /** Weights of the parts. */
@@ -116,6 +122,7 @@ export const Settings = t.type(
     capacity: CapacitySettings,
     score: ScoreSettings,
     rateLimit: t.type(rateLimit),
+    alerts: t.type(alerts),
     assignment: t.type({ ...assignment, /** Weights by tenant; `default` is that of all others. */ tenants: t.record(Name, Weight) }),
     loops: t.type(loops),
     /** By kind of discovery. Discoveries of other kinds are kept in the result only. */
@@ -134,6 +141,7 @@ export const settingsDefault: Settings = {
   maxAttempts: 25,
   defaults: { timeout: 3_600, maxRetries: 3, backoffSeconds: 60, maxBackoffSeconds: 3_600, jitter: 0.1 },
   capacity: { maxConcurrentAgents: 10, overcapLimit: 1, bumpAndStart: true },
+  alerts: { criticalDepthSeconds: 60, retrySpikeMin: 10 },
   score: {
     priority: 0.45,
     age: 0.2,
@@ -173,6 +181,7 @@ export const SettingsPatch = t.exact(
     capacity: t.exact(t.partial(capacity)),
     score: t.exact(t.partial(scoreParts)),
     rateLimit: t.exact(t.partial(rateLimit)),
+    alerts: t.exact(t.partial(alerts)),
     assignment: t.exact(t.partial({ ...assignment, tenants: t.record(Name, t.union([Weight, t.null])) })),
     loops: t.exact(t.partial(loops)),
     discoveries: t.record(Name, t.union([DiscoveryRule, t.null])),
@@ -190,13 +199,14 @@ export type SettingsPatch = t.TypeOf<typeof SettingsPatch>
 export const patchSettings = (settings: Settings, patch: SettingsPatch): Settings => {
   const overrides = patchedMembers(settings.breakers.overrides, patch.breakers?.overrides, (before, override) => ({ ...before, ...given(override) }))
   const tenants = patchedMembers(settings.assignment.tenants, patch.assignment?.tenants, (_, weight) => weight)
-  const { capacity: ________, defaults: _, score: __, assignment: ___, breakers: ____, rateLimit: _____, loops: ______, discoveries: _______, ...scalars } = patch
+  const { capacity: ________, defaults: _, score: __, assignment: ___, breakers: ____, rateLimit: _____, loops: ______, discoveries: _______, alerts: _________, ...scalars } = patch
   const discoveries = patchedMembers(settings.discoveries, patch.discoveries, (before, rule) => ({ ...before, ...given(rule) }))
   return {
     ...settings,
     ...given(scalars),
     defaults: { ...settings.defaults, ...given(patch.defaults) },
     capacity: { ...settings.capacity, ...given(patch.capacity) },
+    alerts: { ...settings.alerts, ...given(patch.alerts) },
     score: patch.score === undefined ? settings.score : { ...settings.score, ...given(patch.score) },
     rateLimit: { ...settings.rateLimit, ...given(patch.rateLimit) },
     assignment: { ...settings.assignment, ...given(patch.assignment), tenants },

@@ -11,6 +11,7 @@ import { type Approval, byAge, type Chain } from './approvals.js'
 import type { Limit } from './limits/limit.js'
 import type { MeterEntry } from './limits/limits.js'
 import { policyOf } from './ready/policy.js'
+import type { Alert, FailureCounts } from './alerts.js'
 import type { Schedule } from './schedules.js'
 import type { Deadline } from './deadlines.js'
 import type { ShareEntry } from './ready/fair-share.js'
@@ -36,6 +37,8 @@ type HeadText = Omit<Head, 'savedFor'> & {
   readonly sleepers: ReadonlyArray<Deadline>
   readonly chains: ReadonlyArray<Omit<Chain, 'savedFor'>>
   readonly approvals: ReadonlyArray<Approval>
+  readonly alerts: ReadonlyArray<Alert>
+  readonly failures: ReadonlyArray<readonly [phase: string, counts: FailureCounts]>
   readonly breakers: ReadonlyArray<Omit<Breaker, 'savedFor' | 'probe'> & { readonly probe: number | null }>
 }
 
@@ -88,6 +91,8 @@ const headPage = (tables: Tables): SnapshotPage => {
     sleepers: [...tables.sleepers],
     chains: [...tables.chains.values()].map(({ savedFor: ___, ...chain }) => chain).sort((a, b) => (a.root < b.root ? -1 : 1)),
     approvals: [...tables.approvals.values()].sort(byAge),
+    alerts: tables.alerts.all(),
+    failures: [...tables.alerts.failures].sort(([a], [b]) => (a < b ? -1 : 1)),
     breakers: [...tables.breakers.values()]
       .sort(byType)
       .map(({ savedFor: __, probe, ...breaker }) => ({ ...breaker, probe: probe?.number ?? null })),
@@ -112,7 +117,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, seed)
-    const { queue: _, groups: groupTexts, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, ...fields } = head
+    const { queue: _, groups: groupTexts, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, alerts, failures, ...fields } = head
     Object.assign(tables.head, fields)
     tables.ready.reorder(policyOf(tables.head.settings))
     groups = groupTexts.map(([type, phase, skills, tenant, key]) =>
@@ -128,6 +133,8 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     tables.agents.restore(agents)
     slowdowns = slowdownTexts
     sleepers = sleeperTexts
+    for (const alert of alerts) tables.alerts.raise(alert)
+    for (const [phase, counts] of failures) tables.alerts.setFailures(phase, counts)
   }
 
   const readTasks = (page: SnapshotPage): void => {

@@ -81,6 +81,8 @@ export interface TaskExtras extends ExtraFields {
   readonly checkpointRevision?: number
   readonly progressRevision?: number
   readonly lastError?: string
+  /** Of a CRITICAL task: when it last became ready. */
+  readonly readySince?: number
   readonly signature?: string
   readonly deadLetter?: { readonly at: number; readonly reason: DeadLetterReason }
   readonly parking?: Parking

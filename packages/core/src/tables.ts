@@ -8,6 +8,7 @@
  */
 import { AgentRegister } from './agent-register.js'
 import { type Approval, type Chain, closeApproval, dropEndedChain } from './approvals.js'
+import { Alerts } from './alerts.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
 import { isLimited, isTypeShut } from './gates.js'
@@ -38,7 +39,7 @@ import { listOf, newStatusLists } from './status-lists.js'
 import { TaskBefore } from './task-before.js'
 import { TaskNumbers } from './task-numbers.js'
 import type { TaskWalk } from './task-walk.js'
-import { isFinal, type Phase, type Status, statuses } from './task.js'
+import { isFinal, type Phase, priorityOf, type Status, statuses } from './task.js'
 import { TextIndex } from './text-index.js'
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
@@ -119,6 +120,7 @@ export class Tables {
   /** Open breakers that turn half-open by themselves. */
   readonly cooling = new SortedList<Breaker>((breaker) => breaker.halfOpenAt, byType)
   readonly schedules = new Schedules(this.undoLog)
+  readonly alerts = new Alerts(this.undoLog)
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   /** Walks in progress: each is notified before a task changes. */
   readonly walks: Array<TaskWalk> = []
@@ -154,6 +156,7 @@ export class Tables {
     const { share } = task.group
     const hadWork = share.open > 0
     this.undoLog.mustSave(task)
+    if (task.priority === priorityOf.CRITICAL && task.status === 'pending') task.extras = { ...task.extras, readySince: this.head.at }
     this.enter(task)
     if (!hadWork && share.open > 0) this.shares.comeBack(share)
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.leave(task) })
@@ -173,11 +176,11 @@ export class Tables {
       const fellows = listed.get(list)
       if (fellows === undefined) listed.set(list, [task])
       else fellows.push(task)
-      if (status === 'pending') this.ready.add(task)
+      if (status === 'pending') this.addReady(task)
       if (status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && task.delayedUntil > 0)) delayed.push(task)
       if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
       if (isFinal(status)) finished.push(task)
-      if (status === 'dead-letter') this.deadLetters.add(task)
+      if (status === 'dead-letter') this.addDeadLetter(task)
       if (task.extras.orderingKey !== undefined && !isFinal(status)) this.lineUp(task, task.extras.orderingKey)
       if (task.lease === null || !isHeld(task)) continue
       held.push(task)
@@ -398,9 +401,13 @@ export class Tables {
   /** Returns the tenants that have something to take again because a lease has ended. */
   private relink<T extends TaskRecord>(task: T, change: (task: T) => void, revision: number): ReadonlyArray<TenantShare> {
     const [blocked, held] = [blocksDuplicates(task.status), isHeld(task)]
+    const wasReady = task.status === 'pending'
     this.unlink(task)
     task.lastRevision = revision
     change(task)
+    if (task.priority === priorityOf.CRITICAL && !wasReady && task.status === 'pending' && !this.undoLog.isUndoing) {
+      task.extras = { ...task.extras, readySince: this.head.at }
+    }
     this.link(task)
     const { meters } = task.group
     const back = meters.length > 0 && held !== isHeld(task) ? this.limits.moved(task.group, held ? -1 : 1) : noShares
@@ -416,10 +423,10 @@ export class Tables {
     this.counts[status]++
     if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
     if (task.extras.orderingKey !== undefined && !isFinal(status)) this.lineUp(task, task.extras.orderingKey)
-    if (status === 'pending') this.ready.add(task)
+    if (status === 'pending') this.addReady(task)
     else if (status === 'scheduled' || status === 'waiting') this.delays.add(task)
     else if (status === 'dead-letter') {
-      this.deadLetters.add(task)
+      this.addDeadLetter(task)
       if (task.delayedUntil > 0) this.delays.add(task)
     } else if (isFinal(status)) this.finished.add(task)
     else if (task.lease !== null && isHeld(task)) {
@@ -434,10 +441,13 @@ export class Tables {
     this.counts[status]--
     if (task.extras.parking !== undefined) this.unlistKeys(task, task.extras.parking)
     if (task.extras.orderingKey !== undefined && !isFinal(status)) this.leaveLine(task, task.extras.orderingKey)
-    if (status === 'pending') this.ready.remove(task)
-    else if (status === 'scheduled' || status === 'waiting') this.delays.remove(task)
+    if (status === 'pending') {
+      this.ready.remove(task)
+      if (task.priority === priorityOf.CRITICAL) this.alerts.critical.remove(task)
+    } else if (status === 'scheduled' || status === 'waiting') this.delays.remove(task)
     else if (status === 'dead-letter') {
       this.deadLetters.remove(task)
+      this.alerts.countDeadLetter(task, -1)
       if (task.delayedUntil > 0) this.delays.remove(task)
     } else if (isFinal(status)) this.finished.remove(task)
     else if (task.lease !== null && isHeld(task)) {
@@ -470,6 +480,16 @@ export class Tables {
     if (line?.size === 0) this.lines.delete(key)
   }
 
+  private addReady(task: TaskRecord): void {
+    this.ready.add(task)
+    if (task.priority === priorityOf.CRITICAL) this.alerts.critical.add(task)
+  }
+
+  private addDeadLetter(task: TaskRecord): void {
+    this.deadLetters.add(task)
+    this.alerts.countDeadLetter(task, 1)
+  }
+
   private hold(task: TaskRecord, { agent }: Lease): void {
     let held = this.leases.get(agent)
     if (held === undefined) this.leases.set(agent, (held = new SortedList<TaskRecord>(tokenOf, byNumber)))
@@ -485,10 +505,12 @@ export class Tables {
   /** Returns the tenants that have something to take again. */
   private linkBreaker(breaker: Breaker): ReadonlyArray<TenantShare> {
     if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.add(breaker)
+    this.alerts.countBreaker(breaker, 1)
     return this.ready.breakerMoved(breaker.type)
   }
 
   private unlinkBreaker(breaker: Breaker): void {
     if (breaker.state === 'open' && breaker.halfOpenAt !== 0) this.cooling.remove(breaker)
+    this.alerts.countBreaker(breaker, -1)
   }
 }

@@ -2,6 +2,7 @@
 import type { Plant } from '../plant.js'
 import { agentPlants } from './agents.js'
 import { capacityPlants } from './capacity.js'
+import { alertPlants } from './alerts.js'
 import { clientPlants } from './client.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
@@ -20,6 +21,7 @@ import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
 import { tablePlants } from './tables.js'
 import { timePlants } from './time.js'
+import { webSocketPlants } from './websocket.js'
 import { workerPlants } from './worker.js'
 
 export const allPlants: ReadonlyArray<Plant> = [
@@ -35,6 +37,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...loopPlants,
   ...outcomePlants,
   ...schedulePlants,
+  ...alertPlants,
   ...enginePlants,
   ...timePlants,
   ...sqlitePlants,
@@ -43,5 +46,6 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...memoryBankPlants,
   ...snapshotPlants,
   ...clientPlants,
+  ...webSocketPlants,
   ...workerPlants,
 ]

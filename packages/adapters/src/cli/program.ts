@@ -4,6 +4,7 @@ import { DaybookError } from '../client/index.js'
 import { Cli } from './cli.js'
 import { agentsCommand } from './commands/agents.js'
 import { approvalsCommand } from './commands/approvals.js'
+import { alertsCommand } from './commands/alerts.js'
 import { breakersCommand } from './commands/breakers.js'
 import { cancelCommand } from './commands/cancel.js'
 import { claimCommand } from './commands/claim.js'
@@ -29,6 +30,7 @@ import { schedulesCommand } from './commands/schedules.js'
 import { completeCommand, failCommand, heartbeatCommand, releaseCommand } from './commands/settle.js'
 import { settingsCommand } from './commands/settings.js'
 import { showCommand } from './commands/show.js'
+import { watchCommand } from './commands/watch.js'
 import { workCommand } from './commands/work.js'
 import { addConnectionOptions } from './connection.js'
 import { exitCodeOf, exitCodes } from './exit-codes.js'
@@ -37,10 +39,10 @@ import { clean } from './text.js'
 
 const commands = [
   serveCommand,
-  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, cancelCommand, bumpCommand, restartCommand, depthCommand,
+  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, watchCommand, cancelCommand, bumpCommand, restartCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   parkCommand, callbackCommand,
-  dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand,
+  dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand, alertsCommand,
   queuesCommand, settingsCommand, pauseCommand, resumeCommand, limitsCommand, schedulesCommand,
   importCommand, exportCommand, doctorCommand,
 ]

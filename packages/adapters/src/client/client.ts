@@ -14,6 +14,7 @@ import type { Schedules, ScheduleView } from './schedules.js'
 import { taskTextOf } from './task-text.js'
 import { createTransport, type HttpRequest } from './transport.js'
 import type * as W from './types.js'
+import { watch, type WatchMessage, type WatchOptions } from './watch.js'
 
 /** Options of {@link DaybookClient.enqueueAll}. */
 export interface EnqueueAllOptions extends CallOptions {
@@ -158,6 +159,8 @@ export interface DaybookClient {
   }
   readonly limits: Limits
   readonly schedules: Schedules
+  /** The alerts that are raised now. */
+  readonly alerts: (options?: CallOptions) => Promise<ReadonlyArray<W.AlertView>>
   /** No task is claimed until {@link DaybookClient.resume}. */
   readonly pause: (reason: string, options?: CallOptions) => Promise<void>
   readonly resume: (reason: string, options?: CallOptions) => Promise<void>
@@ -170,6 +173,12 @@ export interface DaybookClient {
   readonly events: (filter?: W.EventFilter, options?: CallOptions) => Promise<W.EventPage>
   /** The log as a stream: bounded memory, however long it is. */
   readonly eachEvent: (filter?: W.EventFilter, options?: CallOptions) => AsyncGenerator<W.HistoryEvent, void>
+
+  /**
+   * What happens in the queue, message by message, as it happens; with `from`, also what has happened since that revision. Connects again from where it was
+   * whenever the connection ends, so nothing is missed, and yields each message once and in order.
+   */
+  readonly watch: (options?: WatchOptions) => AsyncGenerator<WatchMessage, void>
 
   /** All queues of the server. */
   readonly queues: (options?: CallOptions) => Promise<ReadonlyArray<W.QueueSummary>>
@@ -421,6 +430,7 @@ const queueClient = (
       change: (name, patch, options) => json({ method: 'PATCH', path: schedulePath(name), body: bodyOf(patch) }, 'safe', options),
       remove: async (name, options) => void (await json({ method: 'DELETE', path: schedulePath(name) }, 'unsent', options)),
     },
+    alerts: async (options) => (await get<{ readonly alerts: ReadonlyArray<W.AlertView> }>(`${base}/alerts`, options)).alerts,
     pause: async (reason, options) => void (await post(`${base}/pause`, { reason }, options, 'safe')),
     resume: async (reason, options) => void (await post(`${base}/resume`, { reason }, options, 'safe')),
     depth: (options) => get(`${base}/depth`, options),
@@ -428,6 +438,8 @@ const queueClient = (
     deleteQueue: async (reason, options) => void (await json({ method: 'DELETE', path: `${base}${query({ reason })}` }, 'unsent', options)),
     events: (filter = {}, options) => get(`${base}/events${query(filter)}`, options),
     eachEvent: (filter = {}, options) => ndjson<W.HistoryEvent>(calls, { method: 'GET', path: `${base}/events${query(filter)}`, signal: options?.signal }),
+
+    watch: (options) => watch({ url: config.url, token: config.token, queue }, options),
 
     queues: async (options) => (await get<{ readonly queues: ReadonlyArray<W.QueueSummary> }>('/api/queues', options)).queues,
     health: (options) => json({ method: 'GET', path: '/healthz' }, 'never', options),

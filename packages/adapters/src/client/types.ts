@@ -1,5 +1,6 @@
 /** The types of the HTTP API. Times are ISO 8601 in UTC; durations are seconds. */
 import type {
+  AlertKind,
   Band,
   DeadLetterFilter,
   Failure,
@@ -442,6 +443,15 @@ export interface Abilities {
   /** Tasks that it holds at most at the same time. */
   readonly maxTasks?: number
 }
+/** A condition that people should know of. It is raised once, and cleared once when it ends. */
+export interface AlertView {
+  /** The kind, and what it is about: `breaker-open:eng-backend`. */
+  readonly key: string
+  readonly kind: AlertKind
+  readonly message: string
+  readonly raisedAt: string
+}
+
 export interface Registration extends Abilities {
   readonly agentId: string
   /** So long after the agent was last heard of the registration ends. Default 600. */

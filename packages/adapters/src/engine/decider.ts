@@ -15,6 +15,7 @@ import {
   headOf,
   holdBack,
   keepShape,
+  nextAlertDue,
   nextForgotten,
   nextLeaseEnd,
   nextMisplaced,
@@ -57,6 +58,7 @@ export interface DeciderParts {
   readonly defaults: SettingsPatch | undefined
   readonly clock: QueueClock
   readonly grace: LeaseGrace
+  readonly alerts: boolean
   readonly random: () => number
   readonly isClosing: () => boolean
   readonly readOnly: ReadOnly
@@ -102,7 +104,7 @@ export class Decider {
     const leaseEnd = nextLeaseEnd(live.current)
     const due = Math.min(
       waiting.isOfferDue ? 0 : waiting.nextLook,
-      nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY,
+      this.otherDue(),
       leaseEnd === undefined ? Number.POSITIVE_INFINITY : grace.dueAt(leaseEnd, now),
     )
     return Math.min(forgotten, Math.max(due, now + availability.resumeInMs()))
@@ -147,7 +149,14 @@ export class Decider {
   private isTickDue(now: number): boolean {
     const { live } = this.parts
     const leaseEnd = nextLeaseEnd(live.current)
-    return (nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY) <= now || (leaseEnd !== undefined && leaseEnd <= this.leasesUntil(now))
+    return this.otherDue() <= now || (leaseEnd !== undefined && leaseEnd <= this.leasesUntil(now))
+  }
+
+  /** When anything but a lease is due; infinity for never. */
+  private otherDue(): number {
+    const { live, alerts } = this.parts
+    const other = nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY
+    return alerts ? Math.min(other, nextAlertDue(live.current) ?? Number.POSITIVE_INFINITY) : other
   }
 
   /** Leases that end after this time are not ended yet. */
@@ -300,7 +309,7 @@ export class Decider {
   }
 
   private tick(batch: Batch): void {
-    const decision = this.decideCommand({ type: 'Tick', leasesUntil: this.leasesUntil(this.at) })
+    const decision = this.decideCommand({ type: 'Tick', leasesUntil: this.leasesUntil(this.at), ...(this.parts.alerts ? { alerts: true } : {}) })
     let events = E.isRight(decision) ? decision.right : []
     // The events that do not fit are due again in the next batch.
     while (this.accept(batch, systemCaller, events) === 'too-large') events = firstHalf(events)
@@ -350,7 +359,7 @@ const isNew = (state: QueueState): boolean => {
 }
 
 /** The events with which a tick answers a timer. Those after each are its consequences. */
-const ofTimers: ReadonlySet<string> = new Set<EventType>(['ClaimExpired', 'TaskDue', 'ParkTimedOut', 'BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'Requeued', 'SnoozeLapsed', 'RedriveStopped', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld'])
+const ofTimers: ReadonlySet<string> = new Set<EventType>(['ClaimExpired', 'TaskDue', 'ParkTimedOut', 'BreakerHalfOpened', 'SlowdownEnded', 'AgentResumed', 'Requeued', 'SnoozeLapsed', 'RedriveStopped', 'ScheduleRan', 'ScheduleSkipped', 'ScheduleHeld', 'AlertRaised', 'AlertCleared'])
 
 /** The first half of a tick's events, cut before an event of an expired timer, so that its consequences stay with it. */
 const firstHalf = (events: ReadonlyArray<QueueEvent>): ReadonlyArray<QueueEvent> => {

@@ -22,6 +22,8 @@ export interface EngineOptions extends ClockOptions {
   readonly pastUnreadable?: Readonly<Record<string, number>>
   /** Grace period after a start or a failed append, during which no lease ends, so that agents can repeat their reports; in milliseconds. Default 10,000. */
   readonly leaseGraceMs?: number
+  /** Whether this engine raises and clears alerts. Default false: a program that embeds a queue may not want their events. A server wants them. */
+  readonly alerts?: boolean
   readonly random?: () => number
   readonly warn?: (message: string) => void
 }
@@ -40,6 +42,7 @@ export const withDefaults = (options: EngineOptions): ResolvedOptions => ({
   defaults: options.defaults === undefined ? undefined : checkedSettings(options.defaults),
   pastUnreadable: options.pastUnreadable ?? {},
   leaseGraceMs: options.leaseGraceMs ?? leaseGraceMsDefault,
+  alerts: options.alerts ?? false,
   random: options.random ?? Math.random,
   warn: options.warn ?? (() => undefined),
 })

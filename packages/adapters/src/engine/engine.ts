@@ -93,7 +93,7 @@ class Engine implements QueueEngine {
     checkedClock: CheckedClock,
   ) {
     const { limits } = store
-    const { random, defaults, pastUnreadable, leaseGraceMs, ...resolved } = withDefaults(options)
+    const { random, alerts, defaults, pastUnreadable, leaseGraceMs, ...resolved } = withDefaults(options)
     const warn = (this.warn = (message: string): void => resolved.warn(`queue ${name}: ${message}`))
     const isClosing = (): boolean => this.closed !== undefined
     this.log = new QueueLog(store, name)
@@ -112,7 +112,7 @@ class Engine implements QueueEngine {
     const { log, live, durable, mailbox, waiting, inFlight, contentStore: contents, availability, turns } = this
     const batchEventsMax = Math.min(resolved.batchEventsMax, limits.appendEventsMax)
     this.decider = new Decider({
-      live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, grace, random, isClosing, warn,
+      live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, grace, alerts, random, isClosing, warn,
       readOnly: this.readOnly,
     })
     this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, grace, isClosing, warn })

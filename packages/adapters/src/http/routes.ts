@@ -1,5 +1,6 @@
 /** The table of all routes, with schemas, roles and summaries. Serving and documentation use it. */
 import { SettingsPatch } from '@daybook/core'
+import { alertRoutes } from './alert-routes.js'
 import * as a from './answers.js'
 import * as agents from './handle/agents.js'
 import * as approvals from './handle/approvals.js'
@@ -263,6 +264,7 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
 
     ...limitRoutes(of),
     ...scheduleRoutes(of),
+    ...alertRoutes(of),
 
     // ------------------------------------------------------- the normative endpoints (TQM §11)
     queueRoute({

@@ -8,6 +8,7 @@ import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
 import type { MemoryService } from '../memory-bank/index.js'
 import { StoreError } from '../store/index.js'
+import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
 import { bytesOf, readJsonBodies, Refused } from './body.js'
 import { answerClientError } from './client-error.js'
 import { guard } from './guard.js'
@@ -30,6 +31,7 @@ export interface HttpServerOptions {
   /** 0 for any free port. Default 7878. */
   readonly port?: number
   readonly limits?: Partial<HttpLimits>
+  readonly webSockets?: Partial<WebSocketLimits>
   /** Status of the queue files, for `/readyz` and `/metrics`. Default: none. */
   readonly queueFiles?: () => ReadonlyArray<QueueFilesStatus>
   /** What is remembered of earlier tasks comes with claims. Default: nothing. It is not closed with the server. */
@@ -103,6 +105,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   addRoutes(app, { ...options, routes, context, state, waiting })
   await app.listen({ host, port })
   const { port: bound } = app.server.address() as AddressInfo
+  const sockets = serveWebSockets(app.server, { daybook, tokens: options.tokens, isReplayed: () => state.isReplayed, ...(options.webSockets === undefined ? {} : { limits: options.webSockets }) })
 
   return {
     url: urlOf(host, bound),
@@ -113,6 +116,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
       waiting.forEach((controller) => controller.abort())
       const cut = setTimeout(() => app.server.closeAllConnections(), graceMs)
       try {
+        await sockets.close()
         await app.close()
       } finally {
         clearTimeout(cut)

@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type DestinationStream, pino } from 'pino'
+import { startAlertLog } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
 import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
 import { memoryDefault, type ServeOptions } from '../config/index.js'
@@ -69,6 +70,7 @@ export const serve = async (
       store,
       warn,
       progress,
+      alerts: true,
       ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
       ...(options.pastUnreadable === undefined ? {} : { pastUnreadable: options.pastUnreadable }),
       ...(options.clockJumpMs === undefined ? {} : { clockJumpMs: options.clockJumpMs }),
@@ -77,6 +79,7 @@ export const serve = async (
     opened.push(() => daybook.close())
     const memory = startMemoryOf(options, daybook, warn)
     if (memory !== undefined) opened.push(() => memory.close())
+    const logger = pino({ level: 'warn' }, log)
     const tokens =
       options.auth === 'off'
         ? undefined
@@ -89,10 +92,11 @@ export const serve = async (
       port: options.port,
       queueFiles: () => files?.status() ?? [],
       ...(memory === undefined ? {} : { memory }),
-      logger: pino({ level: 'warn' }, log),
+      logger,
     })
     opened.push(() => http.close(graceMs))
     await daybook.ready
+    opened.push(startAlertLog(daybook, (fields, text) => logger.warn(fields, text)))
     if (options.queueFilesDir !== undefined) {
       const started = startQueueFiles({ daybook, dir: options.queueFilesDir, warn })
       files = started

@@ -5,6 +5,7 @@ import type { QueueEvent } from '../events.js'
 import type { Rejection } from '../rejections.js'
 import type { Tables } from '../tables.js'
 import { holderOfKey } from '../retention.js'
+import { decideAlerts } from './alerts.js'
 import { Draft } from './draft.js'
 import { isUnderWay, redriveDue } from './redrive.js'
 import type { TaskRecord } from '../state.js'
@@ -14,7 +15,7 @@ import { runSchedules } from './schedules.js'
 export const tickMax = 1_000
 
 export const decideTick = (
-  { leasesUntil }: CommandOf<'Tick'>,
+  { leasesUntil, alerts }: CommandOf<'Tick'>,
   tables: Tables,
   envelope: Envelope,
 ): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
@@ -58,6 +59,7 @@ export const decideTick = (
     draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : 'lease-expired')
   }
   redriveDue(draft, keys)
+  if (alerts === true) decideAlerts(draft)
   return E.right(draft.events)
 }
 

@@ -6,6 +6,7 @@ import { expiryMessage, keptError } from '../last-error.js'
 import { type Lease, type LeaseEnd, noExtras, noTasks, type TaskExtras, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal } from '../task.js'
+import { countFailedAttempt } from './alerts.js'
 import { makeRoom } from './limit.js'
 import { countFailure, countsAttempts, freeProbe, succeeded } from './breaker.js'
 import { onHeld, rest } from './change.js'
@@ -120,7 +121,9 @@ export const endClaim = (
     }
     rest(task, availableAt, tables.head.at)
     freeProbe(tables, task)
-    if (retries === 1 && countsAttempts(tables, task)) countFailure(tables, task, lease)
+    if (retries === 0) return
+    countFailedAttempt(tables, task.group.phase ?? 'none')
+    if (countsAttempts(tables, task)) countFailure(tables, task, lease)
   })
 
 export const completed = (tables: Tables, event: EventOf<'Completed'>): void =>

@@ -5,6 +5,7 @@
  */
 import { AgentRegister } from '../agent-register.js'
 import { Deadlines } from '../deadlines.js'
+import { Alerts } from '../alerts.js'
 import { QueueState } from '../queue-state.js'
 import { Limits } from '../limits/limits.js'
 import type { Meter } from '../limits/meter.js'
@@ -71,6 +72,14 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
       into.push(sign.line)
       addRecord(into, share)
     }
+  } else if (value instanceof Alerts) {
+    for (const alert of value.all()) {
+      into.push(sign.line)
+      addObject(into, alert)
+    }
+    addObject(into, value.failures)
+    addList(into, value.changedKeys().toSorted())
+    addList(into, value.critical)
   } else if (value instanceof Schedules) {
     for (const schedule of value.all()) {
       into.push(sign.line)

@@ -1,0 +1,122 @@
+/** Watching a queue: its messages over a WebSocket, without gaps. */
+import { WebSocket } from 'ws'
+import { backoff, sleep } from '../backoff.js'
+import { DaybookError, errorOfAnswer } from './errors.js'
+
+/** What has happened: see docs/websocket.md for the events and their payloads. */
+export interface WatchMessage {
+  readonly event: string
+  readonly timestamp: string
+  /** Of the event in the log. Several messages may have the same. */
+  readonly revision: number
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+export interface WatchOptions {
+  /** The first revision; default `end`: what happens from now on. */
+  readonly from?: number | 'end'
+  /** Ends the watch. */
+  readonly signal?: AbortSignal
+}
+
+interface Place {
+  readonly url: string
+  readonly token: string | undefined
+  readonly queue: string
+}
+
+/** Messages that are received and not yet taken, before the socket is paused. */
+const aheadMax = 1_000
+
+/**
+ * The queue's messages, in order, each once. It connects again whenever the connection ends, from where it was, for ever: until the signal aborts or the loop is left.
+ * Rejects only if the server refuses (a wrong token or queue).
+ */
+export const watch = async function* (place: Place, { from = 'end', signal }: WatchOptions = {}): AsyncGenerator<WatchMessage, void> {
+  const isEnded = (): boolean => signal?.aborted === true
+  const pause = backoff({ firstMs: 100, mostMs: 5_000, random: Math.random })
+  let next: number | 'end' = from
+  /** Messages of revision `next` that were seen: those of one event may be cut apart. */
+  let seen = 0
+  while (!isEnded()) {
+    let skip = seen
+    try {
+      for await (const message of connection(place, next, signal)) {
+        pause.reset()
+        if ('at' in message) {
+          // The server says where `end` is, so that nothing is missed if the connection ends before the first message.
+          if (next === 'end') next = message.at
+          continue
+        }
+        if (message.revision === next && skip > 0) {
+          skip--
+          continue
+        }
+        seen = message.revision === next ? seen + 1 : 1
+        next = message.revision
+        yield message
+      }
+    } catch (error) {
+      if (error instanceof DaybookError && !['unreachable', 'unavailable', 'overloaded'].includes(error.code)) throw error
+    }
+    if (!isEnded()) await sleep(pause.next())
+  }
+}
+
+/** The messages of one connection. Ends when it ends. */
+const connection = async function* ({ url, token, queue }: Place, from: number | 'end', signal: AbortSignal | undefined): AsyncGenerator<WatchMessage | { readonly at: number }, void> {
+  const address = new URL(url)
+  address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
+  address.pathname = `${address.pathname.replace(/\/$/, '')}/api/ws`
+  address.search = `?queue=${encodeURIComponent(queue)}&from=${from}`
+  const socket = new WebSocket(address, 'daybook', { ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }), perMessageDeflate: false, handshakeTimeout: 30_000 })
+  const received: Array<WatchMessage | { readonly at: number }> = []
+  let problem: Error | undefined
+  let isOver = false
+  let wake = (): void => undefined
+  const end = (): void => {
+    isOver = true
+    wake()
+  }
+  socket.on('message', (data: Buffer) => {
+    received.push(JSON.parse(data.toString('utf8')) as WatchMessage)
+    if (received.length >= aheadMax) socket.pause()
+    wake()
+  })
+  socket.on('unexpected-response', (request, response) => {
+    let body = ''
+    response.on('data', (chunk: Buffer) => (body += chunk.toString('utf8')))
+    response.on('end', () => {
+      problem = errorOfAnswer(response.statusCode ?? 0, body, response.headers['retry-after'])
+      request.destroy()
+      end()
+    })
+  })
+  socket.on('upgrade', ({ headers }) => {
+    const at = Number(headers['x-daybook-revision'])
+    if (Number.isInteger(at)) received.push({ at: at + 1 })
+  })
+  socket.on('error', (error) => {
+    problem ??= new DaybookError('unreachable', `the WebSocket cannot be opened: ${error.message}`, { cause: error })
+    end()
+  })
+  socket.on('close', end)
+  signal?.addEventListener('abort', end, { once: true })
+  try {
+    for (;;) {
+      const message = received.shift()
+      if (message !== undefined) {
+        if (received.length < aheadMax / 2 && socket.isPaused) socket.resume()
+        yield message
+        if (signal?.aborted === true) return
+        continue
+      }
+      if (isOver) break
+      await new Promise<void>((resolve) => (wake = resolve))
+    }
+    if (problem !== undefined) throw problem
+  } finally {
+    signal?.removeEventListener('abort', end)
+    socket.terminate()
+  }
+}

@@ -1,0 +1,20 @@
+/** The routes of alerts. */
+import { alertKinds } from '@daybook/core'
+import * as t from 'io-ts'
+import * as alerts from './handle/alerts.js'
+import * as q from './query.js'
+import { input, queueRoute, type Route } from './route.js'
+import { Time } from './time.js'
+
+const AlertAnswer = t.type(
+  { key: t.string, kind: t.keyof(Object.fromEntries(alertKinds.map((kind) => [kind, null]))), message: t.string, raisedAt: Time },
+  'Alert',
+)
+const AlertsAnswer = t.type({ alerts: t.readonlyArray(AlertAnswer), revision: t.number }, 'Alerts')
+
+export const alertRoutes = (of: string): ReadonlyArray<Route> => [
+  queueRoute({
+    method: 'GET', path: `${of}/alerts`, role: 'auditor', unused: 'empty', summary: 'The alerts that are raised now.',
+    query: input(q.AtLeastQuery, { root: 'query' }), answers: { 200: AlertsAnswer }, handle: alerts.list,
+  }),
+]

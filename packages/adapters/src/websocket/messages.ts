@@ -1,0 +1,110 @@
+/**
+ * The messages of an event (TQM-WS). They follow from the event and the one before it alone, except for a queued task's position. So a client that comes
+ * back gets the same messages again. Most events have none or one.
+ */
+import { parseObject, readStamp } from '../engine/index.js'
+import type { RecordedEvent } from '../store/index.js'
+
+export interface Message {
+  readonly event: string
+  /** When it happened, ISO 8601. */
+  readonly timestamp: string
+  /** That of the event. Several messages may have the same. */
+  readonly revision: number
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+type Payload = Message['payload']
+type Said = readonly [event: string, payload: Payload]
+type Data = Readonly<Record<string, unknown>>
+
+/** Longest description and summary, in characters. */
+const textMax = 1_000
+
+/** `before`: the event before it in the log. `positionOf`: the place of a queued task in the order of claims, `null` if it is not known. */
+export const messagesOf = (recorded: RecordedEvent, before: RecordedEvent | undefined, positionOf: (task: string) => number | null): ReadonlyArray<Message> => {
+  const said = saidBy(recorded, before, positionOf)
+  if (said.length === 0) return said as []
+  const stamp = readStamp(recorded.metadata, recorded.created)
+  const timestamp = new Date(stamp?.at ?? Date.parse(recorded.created)).toISOString()
+  return said.map(([event, payload]) => ({ event, timestamp, revision: recorded.revision, payload }))
+}
+
+const saidBy = ({ type, data: text }: RecordedEvent, before: RecordedEvent | undefined, positionOf: (task: string) => number | null): ReadonlyArray<Said> => {
+  if (!spoken.has(type)) return []
+  const data = parseObject(text)
+  if (data === undefined) return []
+  const { task, agent } = data
+  switch (type) {
+    case 'TaskEnqueued': {
+      const description = descriptionOf(data)
+      return [
+        ['task_created', { task_id: task, description }],
+        // The free slots of that moment would need the state at every revision.
+        ['task_queued', { task_id: task, description, queue_position: positionOf(String(task)), slots_available: null }],
+      ]
+    }
+    case 'Completed':
+      return [['task_completed', { task_id: task, agent_id: agent, status: 'COMPLETED', summary: summaryOf(data) }], idle(data)]
+    case 'DeadLettered': {
+      const lost = before === undefined ? undefined : parseObject(before.data)
+      return [['task_completed', { task_id: task, agent_id: lost?.task === task ? (lost?.agent ?? null) : null, status: 'FAILED', summary: String(data.reason) }]]
+    }
+    case 'Cancelled':
+      return [['task_completed', { task_id: task, agent_id: null, status: 'CANCELLED', summary: clip(data.reason) }]]
+    case 'TaskBumped':
+      return [['task_priority_bumped', { task_id: task, agent_id: null }]]
+    case 'AgentRegistered':
+      return [['agent_created', { agent_id: agent, task_id: null }]]
+    case 'Claimed':
+      return [['agent_status_changed', { agent_id: agent, status: 'working', task_id: task }]]
+    case 'TaskParked':
+      return [['agent_status_changed', { agent_id: agent, status: 'waiting', task_id: task }]]
+    case 'AgentTerminated':
+      return [['agent_status_changed', { agent_id: agent, status: 'terminated', task_id: null }]]
+    case 'Failed':
+    case 'RateLimited':
+    case 'Released':
+    case 'ClaimReturned':
+      return [idle(data)]
+    case 'ClaimExpired':
+      return [['lease_lost', { task_id: task, agent_id: agent, cause: data.cause }], idle(data)]
+    case 'ClaimRevoked':
+      return [['lease_lost', { task_id: task, agent_id: agent, cause: 'agent-terminated' }]]
+    case 'BreakerOpened':
+    case 'BreakerHalfOpened':
+    case 'BreakerClosed':
+      return [['breaker_changed', { task_type: data.taskType, state: breakerStates[type], cause: data.cause ?? null, reason: data.reason ?? null }]]
+    case 'SlowdownSignalled':
+      return [['slowdown', { task_type: data.taskType, agent_id: agent, until: typeof data.until === 'number' ? new Date(data.until).toISOString() : null }]]
+    case 'AlertRaised':
+      return [['alert_raised', { key: data.key, kind: data.kind, message: data.message }]]
+    case 'AlertCleared':
+      return [['alert_cleared', { key: data.key }]]
+    default:
+      return []
+  }
+}
+
+/** The event types that have messages. The others are not parsed. */
+const spoken: ReadonlySet<string> = new Set([
+  'TaskEnqueued', 'Completed', 'DeadLettered', 'Cancelled', 'TaskBumped', 'AgentRegistered', 'Claimed', 'TaskParked', 'AgentTerminated', 'Failed', 'RateLimited', 'Released',
+  'ClaimReturned', 'ClaimExpired', 'ClaimRevoked', 'BreakerOpened', 'BreakerHalfOpened', 'BreakerClosed', 'SlowdownSignalled', 'AlertRaised', 'AlertCleared',
+])
+
+const breakerStates = { BreakerOpened: 'open', BreakerHalfOpened: 'half-open', BreakerClosed: 'closed' } as const
+
+/** The claim has ended. An agent with several tasks still works on the others. */
+const idle = ({ agent, task }: Data): Said => ['agent_status_changed', { agent_id: agent, status: 'idle', task_id: task }]
+
+const clip = (value: unknown): string => {
+  const text = typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value)
+  return text.length > textMax ? `${text.slice(0, textMax - 1)}…` : text
+}
+
+const contentIn = ({ content }: Data): Data => (typeof content === 'object' && content !== null ? (content as Data) : {})
+const descriptionOf = (data: Data): string => clip(contentIn(data).description)
+const summaryOf = (data: Data): string => {
+  const { status, output } = contentIn(data)
+  return clip(output ?? status)
+}

@@ -1,0 +1,162 @@
+/** `GET /api/ws?queue=NAME&from=REVISION|end`: a queue's messages over a WebSocket. */
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { QueueName } from '@daybook/core'
+import { isLeft } from 'fp-ts/lib/Either.js'
+import { type WebSocket, WebSocketServer } from 'ws'
+import type { Tokens } from '../auth/index.js'
+import type { Daybook, QueueEngine } from '../engine/index.js'
+import { guard } from '../http/guard.js'
+import { problem, type Problem, problemText } from '../http/problem.js'
+import { feed } from './feed.js'
+import type { Message } from './messages.js'
+
+export interface WebSocketOptions {
+  readonly daybook: Daybook
+  readonly tokens: Tokens | 'off'
+  readonly isReplayed: () => boolean
+  readonly limits?: Partial<WebSocketLimits>
+}
+
+export interface WebSocketLimits {
+  /** Clients at a time. Default 1,000. */
+  readonly clientsMax: number
+  /** Bytes that wait to be sent to one client. Default 1,048,576. */
+  readonly bufferBytesMax: number
+  /** How long a client may take to make room, in milliseconds, before it is closed with 4008. Default 30,000. */
+  readonly slowMs: number
+  /** Interval of pings, in milliseconds. A client that has not answered by the next one is cut off. Default 30,000. */
+  readonly pingMs: number
+}
+
+const limitsDefault: WebSocketLimits = { clientsMax: 1_000, bufferBytesMax: 1_048_576, slowMs: 30_000, pingMs: 30_000 }
+
+/** The client could not keep up. It may come back, from the last revision that it got. */
+export const tooSlow = 4008
+/** The log cannot be read now. */
+const internalError = 1011
+/** The server stops. */
+const goingAway = 1001
+
+export interface WebSockets {
+  readonly clients: () => number
+  /** Closes all with 1001; cuts off after a second those that do not answer. */
+  readonly close: () => Promise<void>
+}
+
+const path = '/api/ws'
+const bearer = 'bearer.'
+
+/** Serves WebSockets on an HTTP server. */
+export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, limits: given }: WebSocketOptions): WebSockets => {
+  const limits = { ...limitsDefault, ...given }
+  const admit = guard(tokens)
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: true,
+    // Clients have nothing to say.
+    maxPayload: 1_024,
+    perMessageDeflate: false,
+    handleProtocols: (offered) => [...offered].find((name) => name === 'daybook') ?? [...offered][0] ?? false,
+  })
+  /** The revision before the first one of each request, for the answer. */
+  const befores = new WeakMap<IncomingMessage, number>()
+  sockets.on('headers', (headers, request) => {
+    const before = befores.get(request)
+    if (before !== undefined) headers.push(`x-daybook-revision: ${before}`)
+  })
+  let isClosing = false
+
+  const refusal = (request: IncomingMessage, query: URLSearchParams): Problem | undefined => {
+    const { headers } = request
+    if (isClosing) return problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: 1 })
+    const protocol = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim()).find((name) => name.startsWith(bearer))
+    const authorization = headers.authorization ?? (protocol === undefined ? undefined : `Bearer ${protocol.slice(bearer.length)}`)
+    const admitted = admit('auditor', authorization === undefined ? headers : { ...headers, authorization })
+    if (isLeft(admitted)) return admitted.left
+    // A page from elsewhere must not use the token that a browser keeps for this one.
+    if (headers.origin !== undefined && !isOwn(headers.origin, headers.host)) return problem('forbidden', `pages from ${headers.origin} may not read this server's queues`)
+    if (!QueueName.is(query.get('queue') ?? 'default')) return problem('invalid', `queue: must be a ${QueueName.name}`)
+    if (!/^(end|\d{1,15})$/.test(query.get('from') ?? 'end')) return problem('invalid', 'from: must be a revision, or end')
+    if (!isReplayed()) return problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: 1 })
+    if (sockets.clients.size >= limits.clientsMax) return problem('overloaded', `${limits.clientsMax} WebSockets are open, which is the limit: try again later`, { retryAfterSeconds: 5 })
+    return undefined
+  }
+
+  http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy())
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    if (url.pathname !== path) return refuse(socket, problem('not-found', `there is no WebSocket at ${url.pathname}: use ${path}`))
+    const refused = refusal(request, url.searchParams)
+    if (refused !== undefined) return refuse(socket, refused)
+    const { searchParams: query } = url
+    daybook.open(query.get('queue') ?? 'default').then(
+      (queue) => {
+        const from = query.get('from') ?? 'end'
+        const first = from === 'end' ? queue.status().revision + 1 : Number(from)
+        befores.set(request, first - 1)
+        sockets.handleUpgrade(request, socket, head, (client) => serveClient(client, daybook, queue, first, limits))
+      },
+      (error: unknown) => refuse(socket, problem('unavailable', error instanceof Error ? error.message : String(error), { retryAfterSeconds: 1 })),
+    )
+  })
+
+  return {
+    clients: () => sockets.clients.size,
+    close: async () => {
+      isClosing = true
+      for (const client of sockets.clients) client.close(goingAway, 'the server stops')
+      const cut = setTimeout(() => sockets.clients.forEach((client) => client.terminate()), 1_000)
+      while (sockets.clients.size > 0) await new Promise((resolve) => setTimeout(resolve, 5))
+      clearTimeout(cut)
+    },
+  }
+}
+
+const isOwn = (origin: string, host: string | undefined): boolean => origin === `http://${host}` || origin === `https://${host}`
+
+/** Answers a request for a WebSocket with a problem. */
+const refuse = (socket: Duplex, what: Problem): void => {
+  const body = problemText(what)
+  const retry = what.retryAfterSeconds === undefined ? '' : `retry-after: ${what.retryAfterSeconds}\r\n`
+  const challenge = what.status === 401 ? 'www-authenticate: Bearer\r\n' : ''
+  socket.end(
+    `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\ncontent-type: application/problem+json; charset=utf-8\r\n${retry}${challenge}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  )
+}
+
+const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, from: number, limits: WebSocketLimits): void => {
+  const gone = new AbortController()
+  let isAlive = true
+  const ping = setInterval(() => {
+    if (!isAlive) return client.terminate()
+    isAlive = false
+    client.ping()
+  }, limits.pingMs)
+  client.on('pong', () => (isAlive = true))
+  client.on('error', () => client.terminate())
+  client.on('close', () => {
+    clearInterval(ping)
+    gone.abort()
+  })
+
+  const send = async (message: Message): Promise<void> => {
+    if (client.readyState !== client.OPEN) return
+    client.send(JSON.stringify(message))
+    const until = performance.now() + limits.slowMs
+    while (client.bufferedAmount > limits.bufferBytesMax && client.readyState === client.OPEN) {
+      if (performance.now() > until) {
+        // The close frame is behind what it has not read. If that takes over 30 s, the library cuts the connection.
+        client.close(tooSlow, 'too slow: come back from the last revision')
+        gone.abort()
+        return
+      }
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+
+  feed({ daybook, queue, from, send, signal: gone.signal }).then(
+    () => client.close(goingAway, 'the queue is closed'),
+    () => client.close(internalError, 'the log cannot be read now'),
+  )
+}

@@ -1,0 +1,152 @@
+/**
+ * Conditions of a queue that people should know of (EV-08, TQM-OBS-002, TQM-OBS-003). An alert is raised by an event when its condition begins, and
+ * cleared by one when it ends, each once. What was raised is state; which conditions hold follows from the other indexes, and is
+ * kept here so that the next change is known at once.
+ *
+ * | kind | raised | cleared |
+ * |---|---|---|
+ * | `critical-waiting` | a ready task of priority CRITICAL has waited for over `criticalDepthSeconds` since it became ready | no such task is ready |
+ * | `starvation` | a ready task is starved (`score.starvationLimit`) | all that were ready when it was raised are served or gone |
+ * | `dead-letters:TYPE` | there is a dead letter of the type | there is none |
+ * | `attempts-exhausted:ID` | the task is a dead letter because its attempts are used up (GB-06) | it is none any more |
+ * | `breaker-open:TYPE` | the breaker of the type is not closed | it is closed |
+ * | `retry-spike:PHASE` | the failed attempts of a phase in five minutes exceed the usual: see {@link isSpike} | five minutes went by without that |
+ */
+import * as t from 'io-ts'
+import { SortedList } from './sorted-list.js'
+import type { Breaker, TaskRecord } from './state.js'
+import type { UndoLog } from './undo-log.js'
+
+export const alertKinds = ['critical-waiting', 'starvation', 'dead-letters', 'attempts-exhausted', 'breaker-open', 'retry-spike'] as const
+export type AlertKind = (typeof alertKinds)[number]
+export const AlertKind = t.keyof(Object.fromEntries(alertKinds.map((kind) => [kind, null])) as Record<AlertKind, null>, 'alert kind')
+
+export interface Alert {
+  /** The kind, and what it is about: `breaker-open:eng-backend`. Not raised again while it is raised. */
+  readonly key: string
+  readonly kind: AlertKind
+  readonly message: string
+  readonly raisedAt: number
+}
+
+export const keyOf = (kind: AlertKind, about?: string): string => (about === undefined ? kind : `${kind}:${about}`)
+export const kindOf = (key: string): AlertKind => key.split(':', 1)[0] as AlertKind
+
+/** Failed attempts are counted in steps of so many milliseconds, and compared with the mean of so many steps before. */
+export const spikeStepMs = 300_000
+export const spikeSteps = 12
+
+/**
+ * Whether so many failed attempts in a step are unusual, by the upper limit of a c-chart (Shewhart): the mean and three standard deviations of a
+ * Poisson distribution. Below `min` nothing is.
+ */
+export const isSpike = (count: number, mean: number, min: number): boolean => count >= min && count > mean + 3 * Math.sqrt(mean)
+
+/** The failed attempts of one phase. Replaced as a whole. */
+export interface FailureCounts {
+  /** Number of the step of the last failure: its time divided by {@link spikeStepMs}. */
+  readonly step: number
+  /** Counts of that step and those before it, newest first. */
+  readonly counts: ReadonlyArray<number>
+  /** The last step with a spike; `null` if its alert has been cleared. */
+  readonly spike: number | null
+}
+
+const readySinceOf = (task: TaskRecord): number => task.extras.readySince ?? 0
+const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
+
+export class Alerts {
+  readonly raised = new Map<string, Alert>()
+  /** By phase; `none` for those without. */
+  readonly failures = new Map<string, FailureCounts>()
+  /** Ready tasks of priority CRITICAL, by when they became ready. */
+  readonly critical = new SortedList<TaskRecord>(readySinceOf, byNumber)
+  /** Keys of conditions that hold, except those that depend on the time, with how many records each is about. */
+  private readonly holding = new Map<string, number>()
+  /** Keys of those that hold and are not raised, or are raised and do not hold. */
+  private readonly changed = new Set<string>()
+
+  constructor(private readonly undoLog: UndoLog) {}
+
+  /** A dead letter was added (1) or removed (−1). */
+  countDeadLetter({ id, group, extras }: TaskRecord, by: 1 | -1): void {
+    this.count(keyOf('dead-letters', group.type), by)
+    if (extras.deadLetter?.reason === 'attempts-exhausted') this.count(keyOf('attempts-exhausted', id), by)
+  }
+
+  /** A breaker was added (1) or removed (−1) in its present state. */
+  countBreaker({ type, state }: Breaker, by: 1 | -1): void {
+    if (state !== 'closed') this.count(keyOf('breaker-open', type), by)
+  }
+
+  private count(key: string, by: 1 | -1): void {
+    const count = (this.holding.get(key) ?? 0) + by
+    if (count === 0) this.holding.delete(key)
+    else this.holding.set(key, count)
+    this.compare(key)
+  }
+
+  private compare(key: string): void {
+    const kind = kindOf(key)
+    if (kind !== 'dead-letters' && kind !== 'attempts-exhausted' && kind !== 'breaker-open') return
+    if (this.holding.has(key) === this.raised.has(key)) this.changed.delete(key)
+    else this.changed.add(key)
+  }
+
+  /** Whether something is to be raised or cleared that does not depend on the time. */
+  get hasChanged(): boolean {
+    return this.changed.size > 0
+  }
+
+  /** The keys of {@link hasChanged}, in no particular order. */
+  changedKeys(): ReadonlyArray<string> {
+    return [...this.changed]
+  }
+
+  /** How many records the condition is about. */
+  countOf(key: string): number {
+    return this.holding.get(key) ?? 0
+  }
+
+  raise(alert: Alert): void {
+    this.setRaised(alert.key, alert)
+  }
+
+  clear(key: string): void {
+    this.setRaised(key, undefined)
+  }
+
+  private setRaised(key: string, alert: Alert | undefined): void {
+    const before = this.raised.get(key)
+    this.place(key, alert)
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.place(key, before) })
+  }
+
+  private place(key: string, alert: Alert | undefined): void {
+    if (alert === undefined) this.raised.delete(key)
+    else this.raised.set(key, alert)
+    this.compare(key)
+  }
+
+  setFailures(phase: string, counts: FailureCounts | undefined): void {
+    const before = this.failures.get(phase)
+    this.placeFailures(phase, counts)
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.placeFailures(phase, before) })
+  }
+
+  private placeFailures(phase: string, counts: FailureCounts | undefined): void {
+    if (counts === undefined) this.failures.delete(phase)
+    else this.failures.set(phase, counts)
+  }
+
+  /** All that is raised, by key. */
+  all(): ReadonlyArray<Alert> {
+    return [...this.raised.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+  }
+
+  /** Forgets what was raised and counted. */
+  forgetAll(): void {
+    for (const key of [...this.raised.keys()]) this.clear(key)
+    for (const phase of [...this.failures.keys()]) this.setFailures(phase, undefined)
+  }
+}

@@ -1,0 +1,107 @@
+/** Which alerts are to be raised and cleared, and when the next one is. */
+import { type AlertKind, keyOf, kindOf, spikeStepMs, spikeSteps } from '../alerts.js'
+import type { TaskRecord } from '../state.js'
+import type { Tables } from '../tables.js'
+import { clipped } from '../scalars.js'
+import type { Draft } from './draft.js'
+
+/** Number of alerts that one tick raises or clears at most. The others are due again at once. */
+export const alertsPerTick = 1_000
+
+/** A change that is due at a time. */
+interface Change {
+  readonly key: string
+  readonly at: number
+}
+
+/** When an alert is to be raised or cleared next; `undefined` for never. 0 is *now*. */
+export const nextAlert = (tables: Tables): number | undefined => {
+  if (tables.alerts.hasChanged) return 0
+  let next: number | undefined
+  for (const { at } of timed(tables)) next = next === undefined ? at : Math.min(next, at)
+  return next
+}
+
+export const decideAlerts = (draft: Draft): void => {
+  const { tables, at } = draft
+  const due = [...tables.alerts.changedKeys(), ...timed(tables).flatMap((change) => (change.at <= at ? [change.key] : []))]
+  // Sorted, so that the order does not depend on the history.
+  for (const key of due.sort().slice(0, alertsPerTick)) {
+    if (tables.alerts.raised.has(key)) draft.emit({ type: 'AlertCleared', at, data: { key } })
+    else draft.emit({ type: 'AlertRaised', at, data: { key, kind: kindOf(key), message: clipped(messageOf(tables, key, at), 1_000) } })
+  }
+}
+
+/** The next change of each condition that depends on the time. No answer depends on the present time, so a tick finds due what woke it. */
+const timed = (tables: Tables): ReadonlyArray<Change> => {
+  const { alerts, head } = tables
+  const changes: Array<Change> = []
+  const critical = alerts.critical.first()
+  if (alerts.raised.has('critical-waiting')) {
+    if (critical === undefined) changes.push({ key: 'critical-waiting', at: 0 })
+  } else if (critical !== undefined) {
+    changes.push({ key: 'critical-waiting', at: overAfter(critical.extras.readySince ?? 0, head.settings.alerts.criticalDepthSeconds) })
+  }
+  const oldest = oldestReady(tables)
+  const starvation = alerts.raised.get('starvation')
+  if (starvation !== undefined) {
+    // Others may be starved by then: that is raised anew.
+    if (oldest === undefined || oldest.enqueuedAt > starvation.raisedAt) changes.push({ key: 'starvation', at: 0 })
+  } else if (oldest !== undefined) {
+    changes.push({ key: 'starvation', at: overAfter(oldest.enqueuedAt, head.settings.score.starvationLimit) })
+  }
+  for (const [phase, { spike }] of alerts.failures) {
+    if (spike === null) continue
+    const key = keyOf('retry-spike', phase)
+    changes.push({ key, at: alerts.raised.has(key) ? (spike + 2) * spikeStepMs : 0 })
+  }
+  return changes
+}
+
+/** The first whole millisecond more than so many seconds later. */
+const overAfter = (since: number, seconds: number): number => Math.floor(since + seconds * 1_000) + 1
+
+/** The ready task that was enqueued first, among the first of each phase and priority. */
+export const oldestReady = ({ counts, lists }: Tables): TaskRecord | undefined => {
+  if (counts.pending === 0) return undefined
+  let oldest: TaskRecord | undefined
+  for (const { pending } of lists.values()) {
+    for (const list of pending) {
+      const first = list.first()
+      if (first !== undefined && (oldest === undefined || first.enqueuedAt < oldest.enqueuedAt)) oldest = first
+    }
+  }
+  return oldest
+}
+
+const messageOf = (tables: Tables, key: string, at: number): string => {
+  const kind: AlertKind = kindOf(key)
+  const about = key.slice(kind.length + 1)
+  const { alerts } = tables
+  switch (kind) {
+    case 'critical-waiting': {
+      const task = alerts.critical.first()
+      const seconds = Math.floor((at - (task?.extras.readySince ?? at)) / 1_000)
+      return `${alerts.critical.size} ready CRITICAL, the oldest for ${seconds} s: ${task?.id ?? ''} (${task?.group.type ?? ''})`
+    }
+    case 'starvation': {
+      const task = oldestReady(tables)
+      return `${task?.id ?? ''} (${task?.group.type ?? ''}, priority ${task?.priority ?? 0}) has waited for ${Math.floor((at - (task?.enqueuedAt ?? at)) / 1_000)} s`
+    }
+    case 'dead-letters':
+      return `${alerts.countOf(key)} of type ${about}: see GET …/dead-letters, or daybook dlq list --type ${about}`
+    case 'attempts-exhausted': {
+      const task = tables.byId.get(about)
+      return `${about} (${task?.group.type ?? ''}) ended without success after ${task?.attempts ?? 0} attempts: ${task?.extras.lastError ?? 'no error was reported'}`
+    }
+    case 'breaker-open': {
+      const breaker = tables.breakers.get(about)
+      return `the breaker of type ${about} is ${breaker?.state ?? 'open'}${breaker === undefined || breaker.reason === '' ? '' : ` (${breaker.reason})`}: its tasks are held back`
+    }
+    case 'retry-spike': {
+      const { counts = [] } = alerts.failures.get(about) ?? {}
+      const usual = counts.slice(1).reduce((a, b) => a + b, 0) / spikeSteps
+      return `${counts[0] ?? 0} failed attempts ${about === 'none' ? 'without a phase' : `of phase ${about}`} in five minutes; usual are ${Math.round(usual * 10) / 10}`
+    }
+  }
+}

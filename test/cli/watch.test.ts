@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { serverOfFile } from './program.js'
+
+const server = serverOfFile()
+
+test('TQM-WS: daybook watch: what has happened since a revision, as lines or as JSON', async () => {
+  await server.daybook(['enqueue', 'mail', '--id', 'a', '-d', 'to Ada', '--queue', 'w'])
+  await server.daybook(['cancel', 'a', '--reason', 'not needed', '--queue', 'w'])
+  const lines = await server.daybook(['watch', '--from', '0', '--limit', '3', '--queue', 'w'])
+  expect([lines.code, lines.out.trimEnd().split('\n').map((line) => line.slice(21).trim().replace(/ +/g, ' '))]).toEqual([0, [
+    '0 task_created task_id=a description=to Ada',
+    '0 task_queued task_id=a description=to Ada',
+    '1 task_completed task_id=a status=CANCELLED summary=not needed',
+  ]])
+  const { out } = await server.daybook(['watch', '--from', '0', '--events', 'task_completed', '--limit', '1', '--json', '--queue', 'w'])
+  expect(JSON.parse(out)).toMatchObject({ event: 'task_completed', revision: 1, payload: { task_id: 'a', status: 'CANCELLED' } })
+  expect(await server.daybook(['watch', '--from', 'then'])).toMatchObject({ code: 2, err: expect.stringContaining('--from must be a revision') as string })
+})

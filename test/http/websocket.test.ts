@@ -1,0 +1,220 @@
+/** TQM-WS: a queue's messages over WebSockets: complete, in order, resumable. */
+import { createServer, type Socket, connect } from 'node:net'
+import { createClient, type WatchMessage } from '@daybook/adapters/client'
+import { createDaybook } from '@daybook/adapters/engine'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { until } from '../support/queue.js'
+import { below, randomOf } from '../support/random.js'
+import { seeds } from '../support/seed.js'
+import { adminToken, report, startTestServer, type TestServer } from './support.js'
+
+let server: TestServer
+beforeAll(async () => {
+  const store = openMemoryStore()
+  server = await startTestServer({ daybook: createDaybook({ store, alerts: true }) }, store)
+})
+afterAll(() => server.stop())
+
+let count = 0
+const fresh = (): string => `w${++count}`
+const address = (path: string): string => `${server.http.url.replace('http', 'ws')}${path}`
+const authorized = { headers: { authorization: `Bearer ${adminToken}` } }
+
+/** A client that collects what it gets. */
+const open = (path: string, protocols: ReadonlyArray<string> = [], options: object = authorized) => {
+  const socket = new WebSocket(address(path), [...protocols], options)
+  const messages: Array<WatchMessage> = []
+  let code: number | undefined
+  let status: number | undefined
+  socket.on('message', (data: Buffer) => messages.push(JSON.parse(data.toString()) as WatchMessage))
+  socket.on('close', (closed: number) => (code = closed))
+  socket.on('error', () => undefined)
+  socket.on('unexpected-response', (_, response) => {
+    status = response.statusCode
+    response.resume()
+    socket.terminate()
+  })
+  return { socket, messages, code: () => code, status: () => status, opened: () => until(() => socket.readyState === socket.OPEN) }
+}
+const work = async (queue: string, id: string): Promise<void> => {
+  await server.post(`/api/queues/${queue}/tasks`, { id, type: 'mail', payload: id, description: `do ${id}` })
+  const { body: { claims: [{ lease }] } } = await server.post(`/api/queues/${queue}/claims`, { agentId: 'ann' })
+  await server.post(`/api/queues/${queue}/tasks/${id}/complete`, { agentId: 'ann', token: lease.token, result: { ...report, output: 'sent' } })
+}
+
+describe('TQM-WS: the messages', () => {
+  test('of a task that is completed, as it happens', async () => {
+    const queue = fresh()
+    const client = open(`/api/ws?queue=${queue}`)
+    await client.opened()
+    await work(queue, 'a')
+    await until(() => client.messages.length === 5)
+    expect(client.messages.map(({ event, revision, payload }) => [revision, event, payload])).toEqual([
+      [0, 'task_created', { task_id: 'a', description: 'do a' }],
+      [0, 'task_queued', { task_id: 'a', description: 'do a', queue_position: expect.toSatisfy((place) => place === 1 || place === null) as number, slots_available: null }],
+      [1, 'agent_status_changed', { agent_id: 'ann', status: 'working', task_id: 'a' }],
+      [2, 'task_completed', { task_id: 'a', agent_id: 'ann', status: 'COMPLETED', summary: 'sent' }],
+      [2, 'agent_status_changed', { agent_id: 'ann', status: 'idle', task_id: 'a' }],
+    ])
+    for (const { timestamp } of client.messages) expect(new Date(timestamp).toISOString()).toBe(timestamp)
+    client.socket.close()
+  })
+
+  test('of a failed task, a cancelled one, a breaker and an alert; again from any revision', async () => {
+    const queue = fresh()
+    const of = `/api/queues/${queue}`
+    await server.post(`${of}/tasks`, { tasks: [{ id: 'a', type: 'mail', maxRetries: 1 }, { id: 'b', type: 'other' }] })
+    const { body: { claims: [{ lease }] } } = await server.post(`${of}/claims`, { agentId: 'ann', types: ['mail'] })
+    await server.post(`${of}/tasks/a/fail`, { agentId: 'ann', token: lease.token, error: 'no luck' })
+    await server.post(`${of}/tasks/b/cancel`, { reason: 'not needed' })
+    await server.post(`${of}/breakers/mail/open`, { reason: 'down' })
+    const all = open(`/api/ws?queue=${queue}&from=0`)
+    await until(() => ['alert_raised', 'breaker_changed'].every((name) => all.messages.some(({ event }) => event === name)))
+    const said = all.messages.map(({ event, payload }) => [event, payload])
+    expect(said).toContainEqual(['task_completed', { task_id: 'a', agent_id: 'ann', status: 'FAILED', summary: 'retries-exhausted' }])
+    expect(said).toContainEqual(['task_completed', { task_id: 'b', agent_id: null, status: 'CANCELLED', summary: 'not needed' }])
+    expect(said).toContainEqual(['breaker_changed', { task_type: 'mail', state: 'open', cause: 'manual', reason: 'down' }])
+    expect(said).toContainEqual(['alert_raised', expect.objectContaining({ key: 'dead-letters:mail', kind: 'dead-letters' })])
+    await until(() => all.messages.filter(({ event }) => event === 'alert_raised').length === 2)
+    // The failed task's agent is known also to a client that begins at the dead letter.
+    const dead = all.messages.find(({ payload }) => payload['status'] === 'FAILED')!
+    const later = open(`/api/ws?queue=${queue}&from=${dead.revision}`)
+    await until(() => later.messages.length === all.messages.filter(({ revision }) => revision >= dead.revision).length)
+    expect(later.messages).toEqual(all.messages.filter(({ revision }) => revision >= dead.revision))
+    all.socket.close()
+    later.socket.close()
+  })
+})
+
+describe('who may connect', () => {
+  const own = (): string => new URL(server.http.url).origin
+  test('a token in the header, or in the subprotocol', async () => {
+    for (const client of [open('/api/ws'), open('/api/ws', [`bearer.${adminToken}`], {}), open('/api/ws', ['daybook', `bearer.${adminToken}`], { headers: { origin: own() } })]) {
+      await client.opened()
+      expect(['', 'daybook', `bearer.${adminToken}`]).toContain(client.socket.protocol)
+      client.socket.close()
+    }
+  })
+  test.each<[string, string, object, number]>([
+    ['no token', '/api/ws', {}, 401],
+    ['a wrong token', '/api/ws', { headers: { authorization: 'Bearer no' } }, 401],
+    ['a page from elsewhere', '/api/ws', { headers: { ...authorized.headers, origin: 'https://evil.example' } }, 403],
+    ['another path', '/api/other', authorized, 404],
+    ['an invalid queue', '/api/ws?queue=a%20b', authorized, 400],
+    ['an invalid revision', '/api/ws?from=-1', authorized, 400],
+  ])('%s is refused', async (_, path, options, status) => {
+    const client = open(path, [], options)
+    await until(() => client.status() !== undefined)
+    expect(client.status()).toBe(status)
+  })
+})
+
+test('a client that cannot keep up is closed with 4008, comes back from its last revision, and gets everything in order', async () => {
+  // Whoever has not made room at once is too slow here.
+  const strict = await startTestServer({ webSockets: { bufferBytesMax: 10_000, slowMs: 0 } })
+  const tasks = Array.from({ length: 1_000 }, (_, i) => ({ type: 'mail', payload: i, description: 'x'.repeat(900) }))
+  for (let i = 0; i < 20; i++) await strict.post('/api/queues/q/tasks', { tasks: tasks.map((task) => ({ ...task, payload: [i, task.payload] })) })
+  const revisions: Array<number> = []
+  const codes: Array<number> = []
+  while (revisions.at(-1) !== 19_999) {
+    expect(codes.length, 'connections').toBeLessThan(20_000)
+    expect(revisions.at(-1) ?? -1, 'no gap').toBe(revisions.length - 1)
+    const from = (revisions.at(-1) ?? -1) + 1
+    const socket = new WebSocket(`${strict.http.url.replace('http', 'ws')}/api/ws?queue=q&from=${from}`, authorized)
+    await new Promise<void>((resolve) => {
+      socket.on('close', (code: number) => {
+        codes.push(code)
+        resolve()
+      })
+      socket.on('message', (data: Buffer) => {
+        const { event, revision } = JSON.parse(data.toString()) as WatchMessage
+        if (event !== 'task_queued') return
+        revisions.push(revision)
+        // A gap, or the end.
+        if (revision !== revisions.length - 1 || revision === 19_999) socket.terminate()
+      })
+    })
+  }
+  expect(revisions).toEqual(Array.from({ length: 20_000 }, (_, i) => i))
+  expect(codes).toContain(4008)
+  await strict.stop()
+})
+
+/** A proxy that can cut all connections. */
+const proxy = async (port: number) => {
+  const sockets = new Set<Socket>()
+  const listener = createServer((near) => {
+    const far = connect(port, '127.0.0.1')
+    for (const [a, b] of [[near, far], [far, near]] as const) {
+      sockets.add(a)
+      a.on('error', () => undefined)
+      a.on('close', () => b.destroy())
+      a.pipe(b)
+    }
+  })
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(listener.address() as { port: number }).port}`,
+    cut: () => sockets.forEach((socket) => socket.destroy()),
+    close: () => new Promise<void>((resolve) => {
+      sockets.forEach((socket) => socket.destroy())
+      listener.close(() => resolve())
+    }),
+  }
+}
+
+test('TQM-WS: client.watch() with cuts at random places yields every message once, in order', async () => {
+  for (const seed of seeds(3)) {
+    const random = randomOf(seed)
+    const queue = fresh()
+    const between = await proxy(server.http.port)
+    const client = createClient({ url: between.url, token: adminToken, queue })
+    const ended = new AbortController()
+    const got: Array<WatchMessage> = []
+    const watching = (async () => {
+      for await (const message of client.watch({ from: 0, signal: ended.signal })) {
+        got.push(message)
+        if (random() < 0.02) between.cut()
+      }
+    })()
+    for (let i = 0; i < 60; i++) {
+      await work(queue, `t${i}`)
+      if (below(random, 5) === 0) between.cut()
+    }
+    const whole = open(`/api/ws?queue=${queue}&from=0`)
+    await until(() => whole.messages.length === 300)
+    await until(() => got.length >= 300)
+    ended.abort()
+    await watching
+    const bare = (messages: ReadonlyArray<WatchMessage>) => messages.map(({ event, revision, payload: { task_id: task, agent_id: agent, status } }) => ({ event, revision, task, agent, status }))
+    expect(bare(got), `seed ${seed}`).toEqual(bare(whole.messages))
+    whole.socket.close()
+    await client.close()
+    await between.close()
+  }
+})
+
+test('client.watch() rejects what will not get better, and ends with its signal', async () => {
+  const client = createClient({ url: server.http.url, token: 'wrong' })
+  await expect(client.watch().next()).rejects.toMatchObject({ code: 'unauthorized' })
+  await client.close()
+  const right = createClient({ url: server.http.url, token: adminToken, queue: fresh() })
+  const ended = new AbortController()
+  const next = right.watch({ signal: ended.signal }).next()
+  setTimeout(() => ended.abort(), 50)
+  expect(await next).toEqual({ done: true, value: undefined })
+  await right.close()
+})
+
+test('a server that stops closes its WebSockets with 1001', async () => {
+  const own = await startTestServer()
+  const socket = new WebSocket(`${own.http.url.replace('http', 'ws')}/api/ws`, authorized)
+  let code: number | undefined
+  socket.on('close', (closed: number) => (code = closed))
+  await until(() => socket.readyState === socket.OPEN)
+  await own.stop()
+  await until(() => code !== undefined)
+  expect(code).toBe(1001)
+})

@@ -1,0 +1,50 @@
+/** Watching a queue over a WebSocket. */
+import type { Plant } from '../plant.js'
+
+const server = 'packages/adapters/src/websocket/'
+const sockets = ['test/http/websocket.test.ts']
+
+export const webSocketPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'a client that comes back misses the first event',
+    file: `${server}server.ts`,
+    find: ': Number(from)\n',
+    replace: ': Number(from) + 1\n',
+    killedBy: sockets,
+  },
+  {
+    title: 'a watcher that was cut off yields messages twice',
+    file: 'packages/adapters/src/client/watch.ts',
+    find: 'if (message.revision === next && skip > 0) {',
+    replace: 'if (skip > 1_000_000) {',
+    killedBy: sockets,
+  },
+  {
+    title: 'a watcher that was cut off goes on after the last revision, of which messages may be missing',
+    file: 'packages/adapters/src/client/watch.ts',
+    find: '        next = message.revision\n',
+    replace: '        next = message.revision + 1\n',
+    killedBy: sockets,
+  },
+  {
+    title: 'pages from elsewhere may use the token of a browser',
+    file: `${server}server.ts`,
+    find: 'headers.origin !== undefined && !isOwn(headers.origin, headers.host)',
+    replace: 'headers.origin === ""',
+    killedBy: sockets,
+  },
+  {
+    title: 'a client that cannot keep up is never closed',
+    file: `${server}server.ts`,
+    find: 'if (performance.now() > until) {',
+    replace: 'if (performance.now() < 0) {',
+    killedBy: sockets,
+  },
+  {
+    title: 'a dead letter does not name its agent to a client that begins there',
+    file: `${server}feed.ts`,
+    find: 'const start = before === undefined && next > 0 ? next - 1 : next',
+    replace: 'const start = next',
+    killedBy: sockets,
+  },
+]
