@@ -197,7 +197,7 @@ const spoiling = fc.record({
   how: fc.constantFrom(...(['replace', 'replace', 'replace', 'add', 'remove'] as const)),
 })
 const step = fc.record({
-  type: fc.constantFrom(...types, ...(['Enqueue', 'Enqueue', 'Claim', 'Claim', 'Fail', 'Complete', 'Heartbeat', 'Release', 'Park', 'Park', 'Park', 'Callback', 'Callback', 'Callback', 'Callback', 'Claim', 'Import', 'Redrive', 'Redrive', 'StopRedrive', 'StopRedrive', 'Approve', 'Refuse', 'Complete', 'Claim', 'Resume'] as const)),
+  type: fc.constantFrom(...types, ...(['Enqueue', 'Enqueue', 'Claim', 'Claim', 'Fail', 'Complete', 'Heartbeat', 'Release', 'Park', 'Park', 'Park', 'Callback', 'Callback', 'Callback', 'Callback', 'Claim', 'Import', 'Restart', 'Restart', 'Redrive', 'Redrive', 'StopRedrive', 'StopRedrive', 'Approve', 'Refuse', 'Complete', 'Claim', 'Resume'] as const)),
   pick: fc.nat({ max: 99 }),
   spoiling: fc.option(spoiling, { freq: 3 }),
   callerOdd: fc.oneof({ weight: 12, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: fc.constantFrom(...odds) }),
