@@ -109,7 +109,8 @@ const commandOf = (
     case 'CloseBreaker':
       return { type, taskType: 'work', reason: 'by hand' }
     case 'Restart':
-      return { type, task: id, id: `r${pick}`, reason: 'again', content: '{"payload":[1]}' }
+      // Of an imported task: those are finished.
+      return { type, task: `i${pick % 30}`, id: `r${pick}`, reason: 'again', content: '{"payload":[1]}' }
     case 'Bump':
       return { type, task: id, reason: 'now' }
     case 'RegisterAgent':
