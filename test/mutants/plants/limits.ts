@@ -7,7 +7,7 @@ const killedBy = ['test/core/limits.test.ts']
 
 export const limitPlants: ReadonlyArray<Plant> = [
   { title: 'leases that end make no room under a limit', file: limits, find: 'meter.live += by', replace: 'if (by > 0) meter.live++', killedBy },
-  { title: 'one claim takes more than a limit leaves', file: `${core}decide/claim.ts`, find: ' || (meters.length > 0 && !room.hasRoom(group))', replace: '', killedBy },
+  { title: 'one claim takes more than a limit leaves', file: `${core}limits/room.ts`, find: 'live + wanted > limit.concurrency', replace: 'live >= limit.concurrency', killedBy },
   { title: 'a rate admits as many again after half its period', file: `${core}limits/meter.ts`, find: '(times[next] as number) + period', replace: '(times[next] as number) + period / 2', killedBy },
   { title: 'a limit does not count what runs already', file: limits, find: 'if (!known.has(meter)) meter.live++', replace: 'void known', killedBy },
   { title: 'a rollback keeps the starts', file: limits, find: '      this.noteUndo(() => starts.takeBack(replaced))\n', replace: '      void replaced\n', killedBy },
