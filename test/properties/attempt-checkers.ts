@@ -202,10 +202,11 @@ export const breakerRule = (): Checker => {
         if (breaker.probe !== null) {
           holds(probe !== undefined && shadow.isHeld(probe), `${type} is stuck half-open: its probe ${breaker.probe} does not run`)
         }
-        const isWaiting = shadow.tasks.some((task) => task.facts.type === type && shadow.statusOf(task) === 'pending' && !shadow.isLimited(task.facts))
+        const mayStart = shadow.tasks.some(
+          (task) => task.facts.type === type && shadow.statusOf(task) === 'pending' && !shadow.isLimited(task.facts) && shadow.hasCapacityFor(task, 'newcomer'),
+        )
         const request = { agent: 'newcomer', types: [type], skills: skillNames }
-        const hasCapacity = shadow.tasks.some((task) => task.facts.type === type && shadow.statusOf(task) === 'pending' && shadow.hasCapacityFor(task, 'newcomer'))
-        same(isClaimable(state, request), isWaiting && hasCapacity && breaker.probe === null, `whether a probe of ${type} can be claimed`)
+        same(isClaimable(state, request), mayStart && breaker.probe === null, `whether a probe of ${type} can be claimed`)
       }
     },
   }
