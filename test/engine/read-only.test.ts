@@ -61,6 +61,8 @@ const commands: ReadonlyArray<Command> = [
   { type: 'CreateSchedule', name: 'nightly', cron: '0 2 * * *', task: { type: 'work' } },
   { type: 'ChangeSchedule', name: 'nightly', paused: true },
   { type: 'RemoveSchedule', name: 'nightly' },
+  { type: 'SetLimit', key: 'db', concurrency: 1 },
+  { type: 'RemoveLimit', key: 'db' },
   { type: 'Approve', approval: 'a', reason: 'r' },
   { type: 'Refuse', approval: 'a', reason: 'r' },
   { type: 'Snooze', filter: {}, until: 2_000_000_000_000, reviewer: 'r', reason: 'r' },

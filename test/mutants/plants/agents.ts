@@ -30,7 +30,7 @@ export const agentPlants: ReadonlyArray<Plant> = [
   {
     title: 'an agent that works is forgotten like one that is gone',
     file: `${core}evolve.ts`,
-    find: 'if (tables.agents.size > 0) heard(tables, event)',
+    find: 'if (tables.agents.size > 0 && head.misfits === misfits) heard(tables, event)',
     replace: '',
     killedBy: agents,
   },
@@ -44,8 +44,8 @@ export const agentPlants: ReadonlyArray<Plant> = [
   {
     title: 'an agent gets more tasks than it registered for in one claim',
     file: `${core}decide/claim.ts`,
-    find: 'const most = Math.min(max, roomOf(tables, agent, at))',
-    replace: 'const most = max',
+    find: 'Math.min(max, roomOf(tables, agent, at))',
+    replace: 'max',
     killedBy: agents,
   },
   {
@@ -79,8 +79,8 @@ export const agentPlants: ReadonlyArray<Plant> = [
   {
     title: 'a reviewer does not forgive',
     file: `${core}evolve.ts`,
-    find: ', failers: ___, ...kept }',
-    replace: ', ...kept }',
+    find: ', failers: ___, rateLimits',
+    replace: ', rateLimits',
     killedBy: agents,
   },
   {

@@ -68,8 +68,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a task that its agent has released is given to it again',
     file: `${decide}claim.ts`,
-    find: 'agent !== undefined && isAgentShut(task, agent)',
-    replace: 'false',
+    find: 'const isBarred = agent !== undefined && isAgentShut(next.task, agent)',
+    replace: 'const isBarred = false',
     killedBy: claims,
   },
   {
@@ -225,15 +225,15 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a half-open breaker admits one test of each of its groups',
     file: `${decide}claim.ts`,
-    find: 'if (next.probe) turns.probed.add(next.task.group.type)',
+    find: 'if (next.probe) this.probed.add(next.task.group.type)',
     replace: '',
     killedBy: breakers,
   },
   {
     title: 'a released test keeps its place in the half-open breaker',
     file: `${fold}claim.ts`,
-    find: '    freeProbe(tables, task)\n    if (retries === 1',
-    replace: '    if (retries === 1',
+    find: '    freeProbe(tables, task)\n    if (retries === 0) return',
+    replace: '    if (retries === 0) return',
     killedBy: breakers,
   },
   {
@@ -332,8 +332,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a dead letter counts as a duplicate of a new task',
     file: `${core}tables.ts`,
-    find: 'else if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)\n  }',
-    replace: '}',
+    find: 'else if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)\n    return back',
+    replace: 'return back',
     killedBy: enqueues,
   },
   {

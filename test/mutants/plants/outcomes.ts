@@ -40,7 +40,7 @@ export const outcomePlants: ReadonlyArray<Plant> = [
   {
     title: 'the agent of a rate limit goes on at once',
     file: `${core}gates.ts`,
-    find: 'isShut: ({ sleepers }, agent) => sleepers.has(agent)',
+    find: 'isShut: ({ sleepers }, agent) => agent !== undefined && sleepers.has(agent)',
     replace: 'isShut: () => false',
     killedBy: limits,
   },

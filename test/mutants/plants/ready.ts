@@ -78,16 +78,16 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a kept shape does not notice that another group has closed',
-    file: `${ready}claim-shape.ts`,
-    find: 'groups[groups.indexOf(group)] = groups[groups.length - 1] as Group\n    groups.pop()',
-    replace: 'groups.pop()',
+    file: `${ready}shape-turn.ts`,
+    find: 'this.groups.delete(group)',
+    replace: '',
     killedBy: shapes,
   },
   {
     title: 'a breaker that closes does not open the groups of its type',
     file: `${ready}ready-index.ts`,
-    find: 'this.groups.get(type) ?? none) {\n      const',
-    replace: "this.groups.get('') ?? none) {\n      const",
+    find: 'this.refreshAll(this.groups.get(type) ?? none)',
+    replace: "this.refreshAll(this.groups.get('') ?? none)",
     killedBy: ['test/core/breaker.test.ts'],
   },
   {
@@ -206,8 +206,8 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'an agent is passed over before it has seen its next task',
     file: `${decide}claim.ts`,
-    find: '++passedOver > maxQueueScanBatch',
-    replace: '++passedOver >= maxQueueScanBatch',
+    find: 'this.passedOver > this.tables.head',
+    replace: 'this.passedOver >= this.tables.head',
     killedBy: claims,
   },
 ]

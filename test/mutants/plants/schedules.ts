@@ -78,8 +78,8 @@ export const schedulePlants: ReadonlyArray<Plant> = [
   {
     title: 'a schedule wakes nobody',
     file: `${core}decide/tick.ts`,
-    find: 'earliest(breaker, tables.schedules.nextDue())',
-    replace: 'breaker',
+    find: 'earliest(schedules.nextDue(), other)',
+    replace: 'other',
     killedBy: ['test/engine/schedules.test.ts'],
   },
 ]

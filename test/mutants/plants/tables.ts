@@ -11,8 +11,8 @@ export const tablePlants: ReadonlyArray<Plant> = [
   {
     title: 'undoing an eviction gives a key to the task that had it then, whatever has become of that task',
     file: 'packages/core/src/tables.ts',
-    find: '    this.leave(task)\n    if (!this.undoLog.isRecording) return\n    this.undoLog.note({\n      undo: () => {\n',
-    replace: '    const then = this.byKey.get(task.key)\n    this.leave(task)\n    if (!this.undoLog.isRecording) return\n    this.undoLog.note({\n      undo: () => {\n        if (then !== undefined && then !== task) this.byKey.set(task.key, then.number)\n',
+    find: '  private noteEviction(task: TaskRecord): void {\n    this.undoLog.note({\n      undo: () => {\n',
+    replace: '  private noteEviction(task: TaskRecord): void {\n    const then = this.byKey.get(task.key)\n    this.undoLog.note({\n      undo: () => {\n        if (then !== undefined) this.byKey.set(task.key, then.number)\n',
     killedBy: ['test/core/rollback.test.ts'],
   },
   // Rollback and marks.

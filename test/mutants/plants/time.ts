@@ -59,8 +59,8 @@ export const timePlants: ReadonlyArray<Plant> = [
   {
     title: 'delays wait for reports as leases do',
     file: at('decider.ts'),
-    find: '(nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY) <= now ||',
-    replace: '(nextOtherDue(live.current) ?? Number.POSITIVE_INFINITY) <= this.leasesUntil(now) ||',
+    find: 'return this.otherDue() <= now ||',
+    replace: 'return this.otherDue() <= this.leasesUntil(now) ||',
     killedBy: reports,
   },
   {

@@ -69,8 +69,8 @@ export const workerPlants: ReadonlyArray<Plant> = [
   {
     title: "worker: leases last for the task's timeout",
     file: `${worker}worker-loop.ts`,
-    find: 'return { agentId, types, phases, skills, tenant, leaseSeconds }',
-    replace: 'return { agentId, types, phases, skills, tenant, leaseSeconds: 86_400 }',
+    find: 'skills, tenant, leaseSeconds, onNothing: this.onNothing }',
+    replace: 'skills, tenant, leaseSeconds: 86_400, onNothing: this.onNothing }',
     killedBy: leases,
   },
   {
