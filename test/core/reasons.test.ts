@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { runs } from '../properties/settings.js'
 import { scenarios } from '../properties/steps.js'
 import { type Checker, World } from '../properties/world.js'
+import { runSeed } from '../support/seed.js'
 import { Queue, start, task } from './queue.js'
 
 const codes = (q: Queue, id: string): ReadonlyArray<ReasonCode> | undefined => reasonsOf(q.state, id, q.at)?.map(({ code }) => code)
@@ -38,15 +39,16 @@ const toldIsSo = (seen: Map<string, number>): Checker => ({
 
 test('the reasons of a task are exactly what keeps claims from it', () => {
   const seen = new Map<string, number>()
-  fc.assert(
-    fc.property(scenarios(120), (scenario) => {
-      new World(() => toldIsSo(seen)).run(scenario)
-    }),
-    runs(60),
-  )
+  const rule = fc.property(scenarios(120), (scenario) => {
+    new World(() => toldIsSo(seen)).run(scenario)
+  })
   // A half-open breaker is rare; the example below has one.
   const all: ReadonlyArray<ReasonCode> = ['ready', 'scheduled', 'waiting', 'blocked', 'ordering', 'queue-paused', 'breaker-open', 'slow-down', 'concurrency-limit', 'rate-limit', 'skills-required', 'agents-barred', 'failed-here-lately', 'dead-letter']
-  expect(all.filter((code) => !seen.has(code))).toEqual([])
+  const missing = () => all.filter((code) => !seen.has(code))
+  fc.assert(rule, runs(60))
+  // A rare reason may be missing by chance. Then more histories are drawn.
+  for (let round = 1; round <= 20 && missing().length > 0; round++) fc.assert(rule, { numRuns: 60, seed: runSeed + round })
+  expect(missing()).toEqual([])
 })
 
 test('teeth: the property distinguishes a queue that hands out a task from one that gives a reason', () => {
