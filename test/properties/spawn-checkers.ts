@@ -22,6 +22,8 @@ export const spawnedOnce = (): Checker => {
   const open = new Map<string, ReadonlyArray<string>>()
   /** Failures of each chain since it began, or was released: alike if type and error are. */
   const failures = new Map<string, ReadonlyArray<string>>()
+  /** Roots whose id another task got later. When their counts began anew depends on when the chain left the state, so they are not checked. */
+  const used = new Set<string>()
   /** The types of tasks that were validated. */
   const types = new Map<string, string>()
   const failureOf = (task: string, error: string): string => `${types.get(task) ?? ''}: ${error}`
@@ -43,6 +45,7 @@ export const spawnedOnce = (): Checker => {
     if (found.validation === undefined) return same(fixes.length, 0, 'fixes of nothing')
     types.set(id, task.facts.type)
     const failure = failureOf(id, found.validation.error)
+    if (used.has(rootOf(task))) return
     const before = failures.get(rootOf(task)) ?? []
     const isHalted = [...before, failure].filter((other) => other === failure).length >= settings.loops.repeatSignatureLimit || before.length >= settings.loops.maxRounds
     same([fixes.length, events.filter(({ type }) => type === 'LoopHalted').length], isHalted ? [0, 1] : [2, 0], `fixes of ${id} after ${json(before)}`)
@@ -59,6 +62,7 @@ export const spawnedOnce = (): Checker => {
     note: (event) => {
       switch (event.type) {
         case 'TaskEnqueued':
+          if (failures.has(event.data.task)) used.add(event.data.task)
           if (event.data.rootTaskId === undefined) return
           holds(!ever.has(event.data.task), `${event.data.task} is spawned twice`)
           ever.add(event.data.task)
