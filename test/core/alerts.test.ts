@@ -1,6 +1,6 @@
 /** Alerts: raised once when a condition begins, cleared once when it ends (EV-08, GB-06, LK-10, TQM-OBS-002, TQM-OBS-003). */
-import { alertsOf, fork, headOf, mark, nextAlertDue, rollback } from '@daybook/core'
-import { textOf } from '@daybook/core/testing'
+import { alertsOf, fork, headOf, mark, nextAlertDue, type Phase, rollback } from '@daybook/core'
+import { sizesOf, textOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
 import { Queue, start, task } from './queue.js'
 
@@ -100,12 +100,12 @@ test('TQM-PRI-004: a starved task raises an alert, which is cleared when all tha
   expect(due(q)).toBe(251.001)
 })
 
-describe('TQM-OBS-003: unusually many failed attempts of a phase', () => {
+describe('TQM-OBS-003: unusually many failed attempts of a phase, or about a kind of discovery', () => {
   /** So many failed attempts, now. */
-  const failures = (q: Queue, count: number, phase?: 'TESTING'): void => {
+  const failures = (q: Queue, count: number, phase?: Phase, discovery?: string): void => {
     for (let i = 0; i < count; i++) {
       const id = `t${q.log.length}`
-      q.enqueue(task(id, { type: id, maxRetries: 99, ...(phase === undefined ? {} : { phase }) }))
+      q.enqueue(task(id, { type: id, maxRetries: 99, ...(phase === undefined ? {} : { phase }), ...(discovery === undefined ? {} : { discovery }) }))
       q.fail(id, q.claim('ann', { types: [id] }).token)
     }
   }
@@ -145,6 +145,36 @@ describe('TQM-OBS-003: unusually many failed attempts of a phase', () => {
     expect(after(q)).toEqual([])
     failures(q, 1)
     expect(after(q)).toEqual(['+retry-spike:none'])
+  })
+  test('raise an alert for the kind of discovery that the tasks are about, whatever their phase', () => {
+    const q = queue()
+    failures(q, 5, 'TESTING', 'security_issue')
+    failures(q, 4, 'ANALYSIS', 'security_issue')
+    failures(q, 9, undefined, 'flaky')
+    expect(after(q)).toEqual([])
+    failures(q, 1, 'IMPLEMENTATION', 'security_issue')
+    expect(after(q)).toEqual(['+retry-spike:discovery:security_issue'])
+    expect(alertsOf(q.state)[0]).toMatchObject({ kind: 'retry-spike', message: '10 failed attempts of tasks about security_issue in five minutes; usual are 0' })
+    expect(textOf(fork(q.state))).toBe(textOf(q.state))
+    failures(q, 5, 'IMPLEMENTATION', 'security_issue')
+    expect([after(q, step), after(q, step), after(q)]).toEqual([[], ['-retry-spike:discovery:security_issue'], []])
+  })
+  test('a park that times out is a failed attempt', () => {
+    const q = queue().configure({ alerts: { retrySpikeMin: 1 } }).enqueue(task('a', { phase: 'TESTING', discovery: 'flaky' }))
+    const { token } = q.claim()
+    q.do({ type: 'Park', task: 'a', agent: 'ann', token, callbackKey: 'k', timeoutSeconds: 60 })
+    q.wait(60)
+    expect(after(q)).toEqual(['+retry-spike:TESTING', '+retry-spike:discovery:flaky'])
+  })
+  test('INV-22: kinds that are over leave the state, and of too many at once the others count as one', () => {
+    const q = queue()
+    for (let i = 0; i < 200; i++) failures(q, 1, undefined, `kind ${i}`)
+    expect(sizesOf(q.state)).toMatchObject({ failures: 101 })
+    expect(after(q)).toEqual(['+retry-spike:discovery:other', '+retry-spike:none'])
+    q.at += 13 * step * 1_000
+    expect(after(q)).toEqual(['-retry-spike:discovery:other', '-retry-spike:none'])
+    failures(q, 1, undefined, 'a new one')
+    expect(sizesOf(q.state)).toMatchObject({ failures: 2 })
   })
   test('the least number is a setting', () => {
     const q = queue().configure({ alerts: { retrySpikeMin: 2 } })

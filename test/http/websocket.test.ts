@@ -53,13 +53,72 @@ describe('TQM-WS: the messages', () => {
     await until(() => client.messages.length === 5)
     expect(client.messages.map(({ event, revision, payload }) => [revision, event, payload])).toEqual([
       [0, 'task_created', { task_id: 'a', description: 'do a' }],
-      [0, 'task_queued', { task_id: 'a', description: 'do a', queue_position: expect.toSatisfy((place) => place === 1 || place === null) as number, slots_available: null }],
+      [0, 'task_queued', { task_id: 'a', description: 'do a', queue_position: expect.toSatisfy((place) => place === 1 || place === null) as number, slots_available: expect.toSatisfy((slots) => slots === 10 || slots === 9) as number }],
       [1, 'agent_status_changed', { agent_id: 'ann', status: 'working', task_id: 'a' }],
       [2, 'task_completed', { task_id: 'a', agent_id: 'ann', status: 'COMPLETED', summary: 'sent' }],
       [2, 'agent_status_changed', { agent_id: 'ann', status: 'idle', task_id: 'a' }],
     ])
     for (const { timestamp } of client.messages) expect(new Date(timestamp).toISOString()).toBe(timestamp)
     client.socket.close()
+  })
+
+  test('TQM-CAP-002: a queued task has its place, and tells how many agents may still start; a client that catches up is told neither', async () => {
+    const queue = fresh()
+    const of = `/api/queues/${queue}`
+    await server.call('PATCH', `${of}/settings`, { capacity: { maxConcurrentAgents: 2 } })
+    await server.post(`${of}/tasks`, { tasks: ['a', 'b', 'c'].map((id) => ({ id, type: 'mail', payload: id })) })
+    const client = open(`/api/ws?queue=${queue}`)
+    await client.opened()
+    const queued = () => client.messages.filter(({ event }) => event === 'task_queued').map(({ payload: { queue_position: place, slots_available: slots } }) => [place, slots])
+    const enqueue = async (id: string) => {
+      const before = queued().length
+      await server.post(`${of}/tasks`, { id, type: 'mail', payload: id, description: '' })
+      await until(() => queued().length > before)
+    }
+    await enqueue('d')
+    await server.post(`${of}/claims`, { agentId: 'ann' })
+    await enqueue('e')
+    await server.post(`${of}/claims`, { agentId: 'bob' })
+    await enqueue('f')
+    // One more than may start: a bumped task.
+    await server.post('/api/bump_task_priority', { queue, task_id: 'd', reason: 'now' })
+    await server.post(`${of}/claims`, { agentId: 'eve' })
+    await enqueue('g')
+    expect(queued()).toEqual([[4, 2], [4, 1], [4, 0], [4, 0]])
+    await server.post(`${of}/tasks`, { tasks: Array.from({ length: 20 }, (_, i) => ({ type: 'mail', payload: `many ${i}` })) })
+    const late = open(`/api/ws?queue=${queue}&from=0`)
+    await until(() => late.messages.filter(({ event }) => event === 'task_queued').length === 27)
+    expect(new Set(late.messages.filter(({ event }) => event === 'task_queued').map(({ payload }) => `${String(payload['queue_position'])} ${String(payload['slots_available'])}`))).toEqual(new Set(['null null']))
+    client.socket.close()
+    late.socket.close()
+  })
+
+  test('of agents and of a bumped task: they follow from AgentRegistered, TaskBumped, TaskParked, AgentTerminated', async () => {
+    const queue = fresh()
+    const of = `/api/queues/${queue}`
+    await server.post(`${of}/tasks`, { tasks: [{ id: 'a', type: 'mail', payload: 1 }, { id: 'b', type: 'mail', payload: 2 }] })
+    await server.post(`${of}/agents`, { agentId: 'ann', types: ['mail'] })
+    await server.post('/api/bump_task_priority', { queue, task_id: 'b', reason: 'the customer waits' })
+    const { body: { claims: [{ task, lease }] } } = await server.post(`${of}/claims`, { agentId: 'ann' })
+    expect(task.id).toBe('b')
+    await server.post(`${of}/tasks/b/park`, { agentId: 'ann', token: lease.token, callbackKey: 'k', timeoutSeconds: 60 })
+    await server.post(`${of}/claims`, { agentId: 'ann' })
+    await server.post('/api/terminate_agent', { queue, agent_id: 'ann', reason: 'enough' })
+    const all = open(`/api/ws?queue=${queue}&from=0`)
+    await until(() => all.messages.some(({ event }) => event === 'lease_lost'))
+    await until(() => all.messages.some(({ payload }) => payload['status'] === 'terminated'))
+    const { body: { events } } = await server.get(`${of}/events?limit=100`)
+    const typeAt = (revision: number): string => events.find((each: { revision: number }) => each.revision === revision).type
+    expect(all.messages.filter(({ event }) => !event.startsWith('task_created') && event !== 'task_queued').map(({ revision, event, payload }) => [typeAt(revision), event, payload])).toEqual([
+      ['AgentRegistered', 'agent_created', { agent_id: 'ann', task_id: null }],
+      ['TaskBumped', 'task_priority_bumped', { task_id: 'b', agent_id: null }],
+      ['Claimed', 'agent_status_changed', { agent_id: 'ann', status: 'working', task_id: 'b' }],
+      ['TaskParked', 'agent_status_changed', { agent_id: 'ann', status: 'waiting', task_id: 'b' }],
+      ['Claimed', 'agent_status_changed', { agent_id: 'ann', status: 'working', task_id: 'a' }],
+      ['AgentTerminated', 'agent_status_changed', { agent_id: 'ann', status: 'terminated', task_id: null }],
+      ['ClaimRevoked', 'lease_lost', { task_id: 'a', agent_id: 'ann', cause: 'agent-terminated' }],
+    ])
+    all.socket.close()
   })
 
   test('of a failed task, a cancelled one, a breaker and an alert; again from any revision', async () => {

@@ -10,7 +10,7 @@
  * | `dead-letters:TYPE` | there is a dead letter of the type | there is none |
  * | `attempts-exhausted:ID` | the task is a dead letter because its attempts are used up (GB-06) | it is none any more |
  * | `breaker-open:TYPE` | the breaker of the type is not closed | it is closed |
- * | `retry-spike:PHASE` | the failed attempts of a phase in five minutes exceed the usual: see {@link isSpike} | five minutes went by without that |
+ * | `retry-spike:PHASE`, `retry-spike:discovery:KIND` | the failed attempts of a phase, or of tasks about a kind of discovery, in five minutes exceed the usual: see {@link isSpike} | five minutes went by without that |
  */
 import * as t from 'io-ts'
 import { SortedList } from './sorted-list.js'
@@ -42,7 +42,10 @@ export const spikeSteps = 12
  */
 export const isSpike = (count: number, mean: number, min: number): boolean => count >= min && count > mean + 3 * Math.sqrt(mean)
 
-/** The failed attempts of one phase. Replaced as a whole. */
+/** Phases and kinds of discovery that are counted at most. Those beyond count as the kind `other`: tasks may say any. */
+export const countedMax = 100
+
+/** The failed attempts of one phase or kind of discovery. Replaced as a whole. */
 export interface FailureCounts {
   /** Number of the step of the last failure: its time divided by {@link spikeStepMs}. */
   readonly step: number
@@ -52,13 +55,20 @@ export interface FailureCounts {
   readonly spike: number | null
 }
 
+/** What the alert of a kind of discovery is about. No phase has such a name. */
+export const aboutDiscovery = (kind: string): string => `discovery:${kind}`
+/** The kind of discovery that an alert is about; `undefined` if it is about a phase. */
+export const discoveryIn = (about: string): string | undefined => (about.startsWith('discovery:') ? about.slice('discovery:'.length) : undefined)
+
 const readySinceOf = (task: TaskRecord): number => task.extras.readySince ?? 0
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 
 export class Alerts {
   readonly raised = new Map<string, Alert>()
-  /** By phase; `none` for those without. */
+  /** By phase (`none` for tasks without one), and by {@link aboutDiscovery}. */
   readonly failures = new Map<string, FailureCounts>()
+  /** The keys of {@link failures} that have a spike. */
+  readonly spiking = new Set<string>()
   /** Ready tasks of priority CRITICAL, by when they became ready. */
   readonly critical = new SortedList<TaskRecord>(readySinceOf, byNumber)
   /** Keys of conditions that hold, except those that depend on the time, with how many records each is about. */
@@ -128,15 +138,17 @@ export class Alerts {
     this.compare(key)
   }
 
-  setFailures(phase: string, counts: FailureCounts | undefined): void {
-    const before = this.failures.get(phase)
-    this.placeFailures(phase, counts)
-    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.placeFailures(phase, before) })
+  setFailures(about: string, counts: FailureCounts | undefined): void {
+    const before = this.failures.get(about)
+    this.placeFailures(about, counts)
+    if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.placeFailures(about, before) })
   }
 
-  private placeFailures(phase: string, counts: FailureCounts | undefined): void {
-    if (counts === undefined) this.failures.delete(phase)
-    else this.failures.set(phase, counts)
+  private placeFailures(about: string, counts: FailureCounts | undefined): void {
+    if (counts === undefined) this.failures.delete(about)
+    else this.failures.set(about, counts)
+    if (typeof counts?.spike === 'number') this.spiking.add(about)
+    else this.spiking.delete(about)
   }
 
   /** All that is raised, by key. */
@@ -147,6 +159,6 @@ export class Alerts {
   /** Forgets what was raised and counted. */
   forgetAll(): void {
     for (const key of [...this.raised.keys()]) this.clear(key)
-    for (const phase of [...this.failures.keys()]) this.setFailures(phase, undefined)
+    for (const about of [...this.failures.keys()]) this.setFailures(about, undefined)
   }
 }

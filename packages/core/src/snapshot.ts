@@ -23,7 +23,7 @@ import { TaskWalk } from './task-walk.js'
 import { QueueState } from './queue-state.js'
 
 /** Raise this with every change of the fold or of these pages. */
-export const foldVersion = 6
+export const foldVersion = 7
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
@@ -134,7 +134,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     slowdowns = slowdownTexts
     sleepers = sleeperTexts
     for (const alert of alerts) tables.alerts.raise(alert)
-    for (const [phase, counts] of failures) tables.alerts.setFailures(phase, counts)
+    for (const [about, counts] of failures) tables.alerts.setFailures(about, counts)
   }
 
   const readTasks = (page: SnapshotPage): void => {

@@ -48,6 +48,27 @@ export const alertPlants: ReadonlyArray<Plant> = [
     killedBy: rules,
   },
   {
+    title: 'failed attempts are not counted by kind of discovery',
+    file: `${core}fold/alerts.ts`,
+    find: 'if (discovery !== undefined) count(',
+    replace: 'if (discovery === undefined) void (',
+    killedBy: rules,
+  },
+  {
+    title: 'a park that times out is not counted among the failed attempts',
+    file: `${core}fold/park.ts`,
+    find: 'countFailedAttempt(tables, task)',
+    replace: '',
+    killedBy: rules,
+  },
+  {
+    title: 'counts of kinds of discovery stay for ever',
+    file: `${core}fold/alerts.ts`,
+    find: 'now - step > spikeSteps &&',
+    replace: 'false &&',
+    killedBy: rules,
+  },
+  {
     title: 'what was raised is not in snapshots',
     file: `${core}snapshot.ts`,
     find: 'for (const alert of alerts) tables.alerts.raise(alert)',

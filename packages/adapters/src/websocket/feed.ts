@@ -2,16 +2,16 @@
  * Sends a queue's messages to one client, from a revision on: first from the log, page by page, then as events become durable. Nothing is kept for a client: it is
  * sent the next page when the one before has left, so a slow one costs no memory and misses nothing.
  */
-import { explainOf } from '@daybook/core'
+import { capacityOf, explainOf } from '@daybook/core'
 import { isRight } from 'fp-ts/lib/Either.js'
 import { type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
 import type { RecordedEvent } from '../store/index.js'
-import { type Message, messagesOf } from './messages.js'
+import { type Message, messagesOf, type Present } from './messages.js'
 
 /** Events that are read at a time. */
 const pageEvents = 256
-/** If more events are sent together, positions of queued tasks are not asked for. */
-const positionsMax = 16
+/** If more events are sent together, the queue is not asked where their tasks are now. */
+const askedMax = 16
 
 export interface FeedOptions {
   readonly daybook: Daybook
@@ -52,10 +52,10 @@ export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions):
       const limit = Math.min(revision - start + 1, pageEvents)
       for await (const page of daybook.log.read(streamOf(queue.name), { from: start, limit })) events.push(...page)
       const fresh = events.filter((event) => event.revision >= next)
-      const positions = fresh.length <= positionsMax ? await positionsIn(queue, fresh) : undefined
+      const present = fresh.length <= askedMax ? await presentOf(queue, fresh) : undefined
       for (const event of events) {
         if (event.revision >= next) {
-          for (const message of messagesOf(event, before, (task) => positions?.get(task) ?? null)) {
+          for (const message of messagesOf(event, before, present)) {
             if (isOver) return
             await send(message)
           }
@@ -72,11 +72,14 @@ export const feed = async ({ daybook, queue, from, send, signal }: FeedOptions):
   }
 }
 
-/** The places of the tasks that these events enqueued, as far as they still wait. */
-const positionsIn = async (queue: QueueEngine, events: ReadonlyArray<RecordedEvent>): Promise<ReadonlyMap<string, number>> => {
+/** The free slots, and the places of the tasks that these events enqueued, as far as they still wait. `undefined` if they enqueued none. */
+const presentOf = async (queue: QueueEngine, events: ReadonlyArray<RecordedEvent>): Promise<Present | undefined> => {
   const tasks = events.flatMap(({ type, data }) => (type === 'TaskEnqueued' ? [(JSON.parse(data) as { readonly task: string }).task] : []))
-  if (tasks.length === 0) return new Map()
-  const found = await queue.read((state, at) => tasks.map((task) => explainOf(state, task, at)?.position ?? null))
-  if (!isRight(found)) return new Map()
-  return new Map(tasks.flatMap((task, i) => (typeof found.right.value[i] === 'number' ? [[task, found.right.value[i] as number] as const] : [])))
+  if (tasks.length === 0) return undefined
+  const found = await queue.read((state, at): Present => {
+    const { isAtCapacity, queued, activeAgents, maxConcurrentAgents } = capacityOf(state, at)
+    const placeOf = (task: string): number | null => (isAtCapacity ? queued.indexOf(task) + 1 || null : (explainOf(state, task, at)?.position ?? null))
+    return { positions: new Map(tasks.map((task) => [task, placeOf(task)])), slotsAvailable: Math.max(0, maxConcurrentAgents - activeAgents) }
+  })
+  return isRight(found) ? found.right.value : undefined
 }

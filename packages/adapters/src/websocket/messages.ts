@@ -1,5 +1,5 @@
 /**
- * The messages of an event (TQM-WS). They follow from the event and the one before it alone, except for a queued task's position. So a client that comes
+ * The messages of an event (TQM-WS). They follow from the event and the one before it alone, except for a queued task's position and the free slots. So a client that comes
  * back gets the same messages again. Most events have none or one.
  */
 import { parseObject, readStamp } from '../engine/index.js'
@@ -21,16 +21,24 @@ type Data = Readonly<Record<string, unknown>>
 /** Longest description and summary, in characters. */
 const textMax = 1_000
 
-/** `before`: the event before it in the log. `positionOf`: the place of a queued task in the order of claims, `null` if it is not known. */
-export const messagesOf = (recorded: RecordedEvent, before: RecordedEvent | undefined, positionOf: (task: string) => number | null): ReadonlyArray<Message> => {
-  const said = saidBy(recorded, before, positionOf)
+/** The queue as it is when a message is sent, as far as messages tell it. */
+export interface Present {
+  /** The places of tasks in the order of claims; at capacity, in the order of `queued_tasks`. `null` for those that are not in it. */
+  readonly positions: ReadonlyMap<string, number | null>
+  /** How many agents may still start; at least 0. */
+  readonly slotsAvailable: number
+}
+
+/** `before`: the event before it in the log. `present`: `undefined` if it is not known. */
+export const messagesOf = (recorded: RecordedEvent, before: RecordedEvent | undefined, present: Present | undefined): ReadonlyArray<Message> => {
+  const said = saidBy(recorded, before, present)
   if (said.length === 0) return said as []
   const stamp = readStamp(recorded.metadata, recorded.created)
   const timestamp = new Date(stamp?.at ?? Date.parse(recorded.created)).toISOString()
   return said.map(([event, payload]) => ({ event, timestamp, revision: recorded.revision, payload }))
 }
 
-const saidBy = ({ type, data: text }: RecordedEvent, before: RecordedEvent | undefined, positionOf: (task: string) => number | null): ReadonlyArray<Said> => {
+const saidBy = ({ type, data: text }: RecordedEvent, before: RecordedEvent | undefined, present: Present | undefined): ReadonlyArray<Said> => {
   if (!spoken.has(type)) return []
   const data = parseObject(text)
   if (data === undefined) return []
@@ -40,8 +48,7 @@ const saidBy = ({ type, data: text }: RecordedEvent, before: RecordedEvent | und
       const description = descriptionOf(data)
       return [
         ['task_created', { task_id: task, description }],
-        // The free slots of that moment would need the state at every revision.
-        ['task_queued', { task_id: task, description, queue_position: positionOf(String(task)), slots_available: null }],
+        ['task_queued', { task_id: task, description, queue_position: present?.positions.get(String(task)) ?? null, slots_available: present?.slotsAvailable ?? null }],
       ]
     }
     case 'Completed':

@@ -1,5 +1,5 @@
 /** Which alerts are to be raised and cleared, and when the next one is. */
-import { type AlertKind, keyOf, kindOf, spikeStepMs, spikeSteps } from '../alerts.js'
+import { type AlertKind, discoveryIn, keyOf, kindOf, spikeStepMs, spikeSteps } from '../alerts.js'
 import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 import { clipped } from '../scalars.js'
@@ -50,9 +50,9 @@ const timed = (tables: Tables): ReadonlyArray<Change> => {
   } else if (oldest !== undefined) {
     changes.push({ key: 'starvation', at: overAfter(oldest.enqueuedAt, head.settings.score.starvationLimit) })
   }
-  for (const [phase, { spike }] of alerts.failures) {
-    if (spike === null) continue
-    const key = keyOf('retry-spike', phase)
+  for (const about of alerts.spiking) {
+    const key = keyOf('retry-spike', about)
+    const spike = alerts.failures.get(about)?.spike ?? 0
     changes.push({ key, at: alerts.raised.has(key) ? (spike + 2) * spikeStepMs : 0 })
   }
   return changes
@@ -101,7 +101,9 @@ const messageOf = (tables: Tables, key: string, at: number): string => {
     case 'retry-spike': {
       const { counts = [] } = alerts.failures.get(about) ?? {}
       const usual = counts.slice(1).reduce((a, b) => a + b, 0) / spikeSteps
-      return `${counts[0] ?? 0} failed attempts ${about === 'none' ? 'without a phase' : `of phase ${about}`} in five minutes; usual are ${Math.round(usual * 10) / 10}`
+      const discovery = discoveryIn(about)
+      const whose = discovery !== undefined ? `of tasks about ${discovery}` : about === 'none' ? 'without a phase' : `of phase ${about}`
+      return `${counts[0] ?? 0} failed attempts ${whose} in five minutes; usual are ${Math.round(usual * 10) / 10}`
     }
   }
 }

@@ -1,6 +1,7 @@
 /** The effects of events on alerts. */
-import { type Alert, type FailureCounts, isSpike, spikeStepMs, spikeSteps } from '../alerts.js'
+import { type Alert, type Alerts, aboutDiscovery, countedMax, type FailureCounts, isSpike, keyOf, spikeStepMs, spikeSteps } from '../alerts.js'
 import type { EventOf } from '../events.js'
+import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
 
 export const alertRaised = (tables: Tables, { at, data }: EventOf<'AlertRaised'>): void => {
@@ -17,20 +18,35 @@ export const alertCleared = (tables: Tables, { data: { key } }: EventOf<'AlertCl
   }
   alerts.clear(key)
   if (alert.kind !== 'retry-spike') return
-  const phase = key.slice('retry-spike:'.length)
-  const counts = alerts.failures.get(phase)
-  if (counts !== undefined) alerts.setFailures(phase, { ...counts, spike: null })
+  const about = key.slice('retry-spike:'.length)
+  const counts = alerts.failures.get(about)
+  if (counts !== undefined) alerts.setFailures(about, { ...counts, spike: null })
 }
 
-/** An attempt of a task of this phase has failed. */
-export const countFailedAttempt = ({ alerts, head }: Tables, phase: string): void => {
-  const known = alerts.failures.get(phase)
-  const step = Math.max(known?.step ?? 0, Math.floor(head.at / spikeStepMs))
+/** An attempt of this task has failed (TQM-OBS-003). */
+export const countFailedAttempt = (tables: Tables, { group: { phase }, extras: { discovery } }: TaskRecord): void => {
+  count(tables, phase ?? 'none')
+  if (discovery !== undefined) count(tables, aboutDiscovery(discovery))
+}
+
+const count = ({ alerts, head }: Tables, kind: string): void => {
+  const now = Math.floor(head.at / spikeStepMs)
+  if (!alerts.failures.has(kind)) forgetPast(alerts, now)
+  const about = alerts.failures.has(kind) || alerts.failures.size < countedMax ? kind : aboutDiscovery('other')
+  const known = alerts.failures.get(about)
+  const step = Math.max(known?.step ?? 0, now)
   const before = known === undefined ? [] : shifted(known, step)
   const counts = [(before[0] ?? 0) + 1, ...before.slice(1)]
   const mean = counts.slice(1).reduce((a, b) => a + b, 0) / spikeSteps
   const spiked = isSpike(counts[0] as number, mean, head.settings.alerts.retrySpikeMin)
-  alerts.setFailures(phase, { step, counts, spike: spiked ? step : (known?.spike ?? null) })
+  alerts.setFailures(about, { step, counts, spike: spiked ? step : (known?.spike ?? null) })
+}
+
+/** Counts that no longer matter leave the state: kinds of discoveries come and go (INV-22). */
+const forgetPast = (alerts: Alerts, now: number): void => {
+  for (const [about, { step }] of [...alerts.failures]) {
+    if (now - step > spikeSteps && !alerts.raised.has(keyOf('retry-spike', about))) alerts.setFailures(about, undefined)
+  }
 }
 
 /** The counts as of a later step. */

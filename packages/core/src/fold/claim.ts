@@ -122,7 +122,7 @@ export const endClaim = (
     rest(task, availableAt, tables.head.at)
     freeProbe(tables, task)
     if (retries === 0) return
-    countFailedAttempt(tables, task.group.phase ?? 'none')
+    countFailedAttempt(tables, task)
     if (countsAttempts(tables, task)) countFailure(tables, task, lease)
   })
 

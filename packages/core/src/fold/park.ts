@@ -3,6 +3,7 @@ import type { EventOf } from '../events.js'
 import { parkTimeoutMessage } from '../last-error.js'
 import { answeredMax, type Parking, type TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
+import { countFailedAttempt } from './alerts.js'
 import { countFailure, countsAttempts, freeProbe } from './breaker.js'
 import { onHeld, rest } from './change.js'
 
@@ -63,5 +64,6 @@ export const parkTimedOut = (tables: Tables, { at, data }: EventOf<'ParkTimedOut
     task.retries++
     const { bumpedAt: _, ...extras } = task.extras
     task.extras = { ...extras, lastError: parkTimeoutMessage, signature: data.signature }
+    countFailedAttempt(tables, task)
     if (task.lease !== null && countsAttempts(tables, task)) countFailure(tables, task, task.lease)
   })

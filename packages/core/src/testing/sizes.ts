@@ -20,6 +20,8 @@ export interface Sizes {
   readonly chains: number
   readonly approvals: number
   readonly meters: number
+  /** Phases and kinds of discovery whose failed attempts are counted. */
+  readonly failures: number
   /** Slots of the index by number, used or not. */
   readonly numberSlots: number
   /** Entries of all indexes over tasks, by index. */
@@ -50,6 +52,7 @@ export const sizesOf = (state: QueueState): Sizes => {
     chains: tables.chains.size,
     approvals: tables.approvals.size,
     meters: tables.limits.meters.size,
+    failures: tables.alerts.failures.size,
     numberSlots: tables.byNumber.capacity,
     entries: {
       byId: tables.byId.size,
