@@ -110,6 +110,27 @@ describe('a task from the command line', () => {
     expect((await in_(q, 'cancel', 'a', '--reason', 'not wanted')).out).toBe('2 tasks cancelled: a, b\n')
   })
 
+  test('LK-11: amend changes a task that nobody works on; dlq retry --payload sends a dead letter back as another one', async () => {
+    const q = queue()
+    await enqueue(q, 'x', '--id', 'a', '--payload', '{"path":"/tpm"}')
+    const reason = ['--reason', 'a slip']
+    expect((await in_(q, 'amend', 'a', '--priority', 'high', '--available-at', '+1h', '--deadline', '+2h', ...reason)).out).toBe('a (scheduled): priority, deadlineAt, availableAt changed\n')
+    expect((await in_(q, 'amend', 'a', '--available-at', 'now', '--deadline', 'none', ...reason)).out).toBe('a (pending): deadlineAt, availableAt changed\n')
+    expect((await in_(q, 'amend', 'a', '--priority', '8', ...reason)).out).toBe('a is so already (pending)\n')
+    expect((await in_(q, 'amend', 'a', ...reason)).code).toBe(2)
+    expect((await in_(q, 'amend', 'a', '--priority', '1')).code).toBe(2)
+    const [first] = await claim(q)
+    const held = await in_(q, 'amend', 'a', '--priority', '1', ...reason)
+    expect([held.code, held.err]).toEqual([1, expect.stringContaining('is working on a')])
+    await in_(q, 'fail', 'a', '--lease', first?.lease ?? '', '--error', 'no', '--permanent')
+    expect((await in_(q, 'dlq', 'retry', '--all', '--payload', '1', ...reason)).code).toBe(2)
+    const edited = await server.daybook(['dlq', 'retry', 'a', '--queue', q, '--payload', '-', ...reason], '{"path":"/tmp"}')
+    expect(edited.out).toBe('1 dead letter sent back: a\n')
+    expect(await server.json('show', 'a', '--queue', q)).toMatchObject({ status: 'pending', priority: 8, payload: { path: '/tmp' } })
+    const { events } = await server.json<{ readonly events: ReadonlyArray<{ readonly type: string }> }>('history', 'a', '--queue', q)
+    expect(events.slice(-2).map(({ type }) => type)).toEqual(['TaskAmended', 'Requeued'])
+  })
+
   test('fail and release', async () => {
     const q = queue()
     await enqueue(q, 'x', '--id', 'a')

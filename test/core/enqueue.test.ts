@@ -7,7 +7,7 @@ test('LK-01: a task gets the settings\' defaults for what it does not specify', 
   expect(q.task('plain')).toEqual({
     id: 'plain', number: 1, type: 'work', priority: 5, status: 'pending', idempotencyKey: 'key of plain', dependencies: [],
     timeout: 3_600, maxRetries: 3, backoffSeconds: 60, retries: 0, attempts: 0, attempt: 0, attemptsMax: 3, createdAt: start, skills: [], claimants: [],
-    enqueuedRevision: 0, lastRevision: 0,
+    enqueuedRevision: 0, contentRevision: 0, lastRevision: 0,
   })
   expect(q.task('own')).toMatchObject({ priority: 9, timeout: 30, maxRetries: 0, backoffSeconds: 1, ticketId: 'T-1', phase: 'TESTING' })
 })

@@ -181,7 +181,7 @@ test('LK-16: the next claim of a task gets its checkpoint', () => {
   q.fail('a', token)
   const [claimed] = q.ask({ type: 'Claim', agent: 'bob', max: 1 })
   expect(q.log[claimed?.checkpointRevision ?? -1]).toMatchObject({ type: 'LeaseExtended', data: { checkpoint: { page: 3 } } })
-  expect(q.log[claimed?.enqueuedRevision ?? -1]).toMatchObject({ type: 'TaskEnqueued', content: '{"payload":1}' })
+  expect(q.log[claimed?.contentRevision ?? -1]).toMatchObject({ type: 'TaskEnqueued', content: '{"payload":1}' })
 })
 
 test('INV-14: a clock that goes backward does not move the queue\'s time back', () => {

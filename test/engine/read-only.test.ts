@@ -48,6 +48,7 @@ const commands: ReadonlyArray<Command> = [
   { type: 'OpenBreaker', taskType: 'work', reason: 'r' },
   { type: 'CloseBreaker', taskType: 'work', reason: 'r' },
   { type: 'Restart', task: 'a', id: 'b', reason: 'r', content: '{}' },
+  { type: 'AmendTask', task: 'a', reason: 'r', priority: 1 },
   { type: 'Bump', task: 'a', reason: 'r' },
   { type: 'RegisterAgent', agent: 'ann' },
   { type: 'TerminateAgent', agent: 'ann', reason: 'r' },

@@ -92,6 +92,7 @@ const commandOf = (
     case 'CancelAll':
       return { type, filter: { statuses: ['pending'], type: 'eng-*', priorityMin: 3, ticketId: 'T-1', text: 't1' }, reason: 'not needed', max: 5, after: '2.0' }
     case 'Retry':
+      return { type, ...review, ...(pick % 4 === 0 ? { content: '{"payload":{"content":",\\"content\\":"}}' } : {}) }
     case 'Discard':
       return { type, ...review }
     case 'Approve':
@@ -111,6 +112,8 @@ const commandOf = (
     case 'Restart':
       // Of an imported task: those are finished.
       return { type, task: `i${pick % 30}`, id: `r${pick}`, reason: 'again', content: '{"payload":[1]}' }
+    case 'AmendTask':
+      return { type, task: id, reason: ',"content":', priority: 1 + (pick % 10), deadlineAt: pick % 3 === 0 ? null : pick, availableAt: pick % 3 === 1 ? null : 2_000_000_000_000, ...(pick % 2 === 0 ? { content: '{"payload":[1],"description":"d"}' } : {}) }
     case 'Bump':
       return { type, task: id, reason: 'now' }
     case 'RegisterAgent':

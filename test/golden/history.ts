@@ -1,5 +1,5 @@
 /** A short history with every type of event, both with all its fields and with as few as possible. */
-import { approvalsOf, type Findings, type QueueEvent } from '@daybook/core'
+import { approvalsOf, type CommandOf, type Findings, type QueueEvent } from '@daybook/core'
 import { Queue, start, task } from '../core/queue.js'
 
 const review = { reviewer: 'rev', reason: 'looked at it' }
@@ -222,6 +222,22 @@ export const everyLoop = (): ReadonlyArray<QueueEvent> => {
   q.fail(fix.ids[0] ?? '', fix.token, false)
   q.do({ type: 'Refuse', approval: approval(), reason: 'no use' })
   complete('ann', ['bare'], { discoveries: [{ ...finding, ticketId: 'T-2' }], left: 0 })
+  return q.log
+}
+
+/** A task that is changed in each way, and a dead letter that is sent back with another payload. */
+export const everyAmendment = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  const amend = (id: string, more: Partial<CommandOf<'AmendTask'>>): void => void q.do({ type: 'AmendTask', task: id, reason: 'a slip', ...more })
+  q.enqueue(task('a', { priority: 3, deadlineAt: start + 90_000 }), task('b', { availableAt: start + 60_000 }), task('c'))
+  amend('a', { priority: 8, deadlineAt: start + 60_000, availableAt: start + 30_000, content: '{"payload":2}' })
+  amend('a', { priority: 9 })
+  amend('a', { deadlineAt: null })
+  amend('b', { availableAt: null })
+  q.kill('b')
+  q.do({ type: 'Retry', task: 'b', reviewer: 'rev', reason: 'the path was wrong', content: '{"payload":{"path":"/tmp"}}' })
+  q.wait(30)
+  q.claim()
   return q.log
 }
 

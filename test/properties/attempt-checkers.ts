@@ -89,7 +89,7 @@ export const countsOfAttempts = (): Checker => {
   }
 }
 
-const reviews: ReadonlyArray<EventType> = ['Requeued', 'Discarded', 'Snoozed', 'SnoozeLapsed', 'Escalated']
+const reviews: ReadonlyArray<EventType> = ['Requeued', 'Discarded', 'Snoozed', 'SnoozeLapsed', 'Escalated', 'TaskAmended']
 
 /** INV-4: a task is a dead letter exactly when it should be, the reason is right, and only a reviewer sends it back. */
 export const deadLetterRule = (): Checker => {

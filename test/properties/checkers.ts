@@ -16,6 +16,7 @@ import {
   viewsAreScans,
 } from './queue-checkers.js'
 import { alertsAreRight } from './alert-checker.js'
+import { amendmentsTell } from './amend-checker.js'
 import { scheduleRuns } from './schedule-checker.js'
 import { rateLimitRule } from './rate-limit-checker.js'
 import { spawnedOnce } from './spawn-checkers.js'
@@ -46,6 +47,7 @@ export const checkers = {
   'INV-25': judgedAtItsInstant,
   'INV-27': scheduleRuns,
   'INV-29': spawnedOnce,
+  'INV-30': amendmentsTell,
 } as const satisfies Record<string, () => Checker>
 
 export type Invariant = keyof typeof checkers

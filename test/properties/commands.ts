@@ -60,7 +60,8 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
         return { ...by, filter: type === undefined ? {} : { type } }
       }
       const dead = shadow.tasks.filter((task) => task.stage === 'dead-letter')
-      return map(at(dead, step.pick), (task) => ({ ...by, task: task.facts.task }))
+      const edited = step.verb === 'Retry' && step.pick % 3 === 0 ? { content: '{"payload":2}' } : {}
+      return map(at(dead, step.pick), (task) => ({ ...by, ...edited, task: task.facts.task }))
     }
     case 'guardian':
       return map(at(approvalsOf(world.state), step.pick), ({ id, tasks }) =>
@@ -87,6 +88,20 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
     case 'restart': {
       const over = shadow.tasks.filter((task) => shadow.isEnded(task) || task.stage === 'dead-letter')
       return map(at(step.pick % 8 === 0 ? shadow.tasks : over, step.pick), (task) => ({ type: 'Restart', task: task.facts.task, id: world.newId(), reason: 'again', content: '{}' }))
+    }
+    case 'amend': {
+      // Mostly one that may be changed.
+      const idle = shadow.tasks.filter((task) => !shadow.isHeld(task) && !shadow.isEnded(task))
+      const timeOf = (time: number | 'none'): number | null => (time === 'none' ? null : world.clock + time * 1_000)
+      return map(at(step.pick % 16 === 0 ? shadow.tasks : idle, step.pick), (task) => ({
+        type: 'AmendTask',
+        task: task.facts.task,
+        reason: 'a slip',
+        ...(step.priority === null ? {} : { priority: step.priority }),
+        ...(step.deadline === null ? {} : { deadlineAt: timeOf(step.deadline) }),
+        ...(step.available === null || task.stage !== 'waiting' ? {} : { availableAt: timeOf(step.available) }),
+        ...(step.payload ? { content: '{"payload":3}', contentRevision: task.contentRevision } : {}),
+      }))
     }
     case 'bump': {
       // Mostly one that is ready.

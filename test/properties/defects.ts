@@ -474,6 +474,17 @@ export const defects: ReadonlyArray<Defect> = [
     ),
   },
   { breaks: 'INV-7', by: 'a duplicate of what is known no longer', system: judgedAtTheLastEvent() },
+  { breaks: 'INV-30', by: 'an amendment that does not tell the former priority', system: deciding((events) => events.map((event) => {
+    if (event.type !== 'TaskAmended') return event
+    const { formerPriority: _, ...data } = event.data
+    return { ...event, data }
+  })) },
+  { breaks: 'INV-30', by: 'an amendment that says what it wants again', system: asked((command) => command, (events, command) => (command.type === 'AmendTask' && events.length === 0 ? [{ type: 'TaskAmended', at: 0, data: { task: command.task, reason: command.reason } }] : events)) },
+  { breaks: 'INV-30', by: 'a new payload that is not found', system: folding((event) => {
+    if (event.type !== 'TaskAmended') return event
+    const { formerContentRevision: _, ...data } = event.data
+    return { ...event, data }
+  }) },
   { breaks: 'INV-25', by: 'a retention that is over only when another event comes', system: judgedAtTheLastEvent() },
 ]
 

@@ -51,6 +51,8 @@ export const holdInvariants = (half: Half): void => {
   test('INV-27: each instant of a schedule is decided once, by its rules, and a run has exactly one task', holds('INV-27'))
   test('INV-29: what a completion found is spawned once, and chains that go in circles are halted', holds('INV-29'))
 
+  test('INV-30: an amendment says what was and what is, is not repeated, and leaves alone what is held or finished', holds('INV-30'))
+
   test('every checker runs over random histories', () => {
     expect([...tested].sort()).toEqual([...allInvariants].sort())
   })

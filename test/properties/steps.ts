@@ -109,6 +109,15 @@ export type Step =
       readonly ttlSeconds: number
     }
   | { readonly kind: 'bump' | 'restart'; readonly pick: number }
+  /** Changes what is not null. Times are seconds from now, or `none`. */
+  | {
+      readonly kind: 'amend'
+      readonly pick: number
+      readonly priority: number | null
+      readonly deadline: number | 'none' | null
+      readonly available: number | 'none' | null
+      readonly payload: boolean
+    }
   /** Sets a limit; removes it if `limit` is null. */
   | { readonly kind: 'limit'; readonly key: string; readonly limit: Limit | null }
   | { readonly kind: 'configure'; readonly patch: SettingsPatch }
@@ -345,6 +354,17 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
   ],
   [6, fc.record({ kind: fc.constant('bump' as const), pick: index })],
   [2, fc.record({ kind: fc.constant('restart' as const), pick: index })],
+  [
+    4,
+    fc.record({
+      kind: fc.constant('amend' as const),
+      pick: index,
+      priority: fc.oneof(fc.constant(null), fc.constantFrom(1, 5, 9, 10, 10)),
+      deadline: fc.constantFrom(null, null, 'none' as const, -5, 20, 95, 1_000),
+      available: fc.constantFrom(null, null, 'none' as const, -5, 5, 90),
+      payload: fc.boolean(),
+    }),
+  ],
   [2, fc.record({ kind: fc.constant('configure' as const), patch: settingsPatch })],
   [1, fc.constantFrom<Step>({ kind: 'pause' })],
   [12, fc.constantFrom<Step>({ kind: 'resume' })],

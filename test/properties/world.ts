@@ -166,6 +166,7 @@ export class World {
     if (event.type === 'AlertRaised') this.count(`AlertRaised: ${event.data.kind}`)
     if (event.type === 'ScheduleSkipped') this.count(`ScheduleSkipped: ${event.data.why}`)
     if (event.type === 'DeadLettered') this.count(`DeadLettered: ${event.data.reason}`)
+    if (event.type === 'TaskAmended') this.count(`TaskAmended: ${this.shadow.task(event.data.task)?.stage}`)
     if (event.type === 'ParkTimedOut') this.count(`ParkTimedOut: ${event.data.onTimeout}`)
     if (event.type === 'RateLimited' && this.shadow.task(event.data.task)?.lease?.probe === true) this.count('rate-limited probe')
     if (event.type === 'TaskParked' && this.shadow.task(event.data.task)?.lease?.probe === true) this.count('parked probe')

@@ -19,6 +19,7 @@ import {
   type QueueState,
   type Replies,
   scheduleOf,
+  taskOf,
 } from '@daybook/core'
 import { isDeepStrictEqual } from 'node:util'
 
@@ -168,7 +169,8 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     mayAppendNothing: ({ command: { filter, after }, state }) => listTasks(state(), cancellableOf(filter), 1, after).tasks.length === 0,
   },
   Retry: {
-    records: isReviewOf('Requeued'),
+    // A new payload comes before.
+    records: (event, command) => isReviewOf('Requeued')(event, command) || (event.type === 'TaskAmended' && event.data.task === command.task && event.content === command.content),
     follows: ['Requeued'],
     replyMatches: ({ value, events }) => value.retried.join() === tasksIn(events, 'Requeued').join(),
     mayAppendNothing: (acknowledged) => acknowledged.command.task === undefined && stillDead(acknowledged).every(({ idempotencyKey }) => duplicateOf(acknowledged.state(), idempotencyKey) !== undefined),
@@ -207,6 +209,15 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
     replyMatches: ({ value, events }) => events.length === 0 || (events[0]?.data as { readonly number?: number }).number === value.number,
     // The same was sent before.
     mayAppendNothing: ({ command, past }) => past().some((event) => event.type === 'TaskEnqueued' && event.data.task === command.id),
+  },
+  AmendTask: {
+    records: (event, { task, reason, content }) => event.type === 'TaskAmended' && event.data.task === task && event.data.reason === reason && event.content === content,
+    replyMatches: ({ command: { task }, value, events }) => value.id === task && (value.changed.length > 0) === (events.length > 0),
+    // It was so already.
+    mayAppendNothing: ({ command: { task, content, priority }, state }) => {
+      const known = taskOf(state(), task)
+      return content === undefined && known !== undefined && (priority === undefined || priority === known.priority)
+    },
   },
   Bump: {
     records: (event, { task }) => event.type === 'TaskBumped' && event.data.task === task,

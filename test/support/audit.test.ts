@@ -78,6 +78,7 @@ beforeAll(async () => {
   await send({ type: 'Cancel', task: 'once-more', reason: 'no' })
   await send(enqueue('bumped'))
   for (let i = 0; i < 2; i++) await send({ type: 'Bump', task: 'bumped', reason: 'now' })
+  for (let i = 0; i < 2; i++) await send({ type: 'AmendTask', task: 'bumped', reason: 'more urgent', priority: 9 })
   await send({ type: 'Cancel', task: 'bumped', reason: 'no' })
   for (let i = 0; i < 2; i++) await send({ type: 'SetLimit', key: 'type:other', concurrency: 3, rate: { starts: 9, perSeconds: 1 } })
   await send({ type: 'RemoveLimit', key: 'type:other' })
@@ -100,7 +101,7 @@ test('INV-16, INV-19: an honest engine passes with every type of command, also w
   const types = new Set(honest.map(({ command }) => command.type))
   expect([...types].sort()).toEqual(Object.keys(commandCodecs).sort())
   const silent = new Set(honest.filter(({ id, outcome }) => outcome._tag === 'Right' && !log.some(({ command }) => command === id)).map(({ command }) => command.type))
-  expect([...silent].sort()).toEqual(['Bump', 'Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Escalate', 'Import', 'Pause', 'RegisterAgent', 'Restart', 'Resume', 'Retry', 'SetLimit', 'Snooze', 'Tick'])
+  expect([...silent].sort()).toEqual(['AmendTask', 'Bump', 'Callback', 'Cancel', 'CancelAll', 'ChangeSchedule', 'Complete', 'Configure', 'CreateSchedule', 'DeleteQueue', 'Discard', 'Enqueue', 'Escalate', 'Import', 'Pause', 'RegisterAgent', 'Restart', 'Resume', 'Retry', 'SetLimit', 'Snooze', 'Tick'])
 })
 
 type Fake<T extends CommandType> = () => readonly [command: CommandOf<T>, value: Replies[T]]
@@ -148,6 +149,10 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
   OpenBreaker: [() => [{ type: 'OpenBreaker', taskType: 'work', reason: 'by hand' }, null]],
   CloseBreaker: [() => [{ type: 'CloseBreaker', taskType: 'work', reason: 'by hand' }, null]],
   Restart: [() => [{ type: 'Restart', task: 'a', id: 'again-2', reason: 'r', content: '{}' }, { id: 'again-2', number: 99, restartOf: 'a', status: 'pending' }]],
+  AmendTask: [
+    () => [{ type: 'AmendTask', task: held.task, reason: 'r', priority: 1 }, { id: held.task, status: 'pending', changed: ['priority'] }],
+    () => [{ type: 'AmendTask', task: held.task, reason: 'r', content: '{}' }, { id: held.task, status: 'pending', changed: [] }],
+  ],
   Bump: [() => [{ type: 'Bump', task: 'a', reason: 'now' }, { status: 'pending' }]],
   RegisterAgent: [() => [{ type: 'RegisterAgent', agent: 'dot' }, { agent: 'dot', endsAt: 1 }]],
   SetLimit: [() => [{ type: 'SetLimit', key: 'db', concurrency: 1 }, { key: 'db', concurrency: 1, live: 0 }]],

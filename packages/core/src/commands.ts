@@ -9,6 +9,7 @@ import {
   AgentId,
   Count,
   Instant,
+  InstantOrNone,
   integer,
   LimitKey,
   Name,
@@ -107,6 +108,7 @@ export const scheduleFields = {
   overlap: OverlappingRuns,
   paused: t.boolean,
 }
+const newContent = { content: ContentText, contentRevision: Count }
 const tag = <T extends string>(type: T) => t.type({ type: t.literal(type) })
 
 const abilities = {
@@ -177,8 +179,8 @@ export const commandCodecs = {
     t.type({ filter: TaskFilter, reason: Text }),
     t.partial({ after: t.string, max: integer(1, 1_000) }),
   ]),
-  /** Sends one dead letter, or all that match the filter, back to the queue. */
-  Retry: t.intersection([tag('Retry'), review]),
+  /** Sends one dead letter, or all that match the filter, back to the queue. One may get a new payload: see `AmendTask`. */
+  Retry: t.intersection([tag('Retry'), review, t.partial(newContent)]),
   Discard: t.intersection([tag('Discard'), review]),
   /** A guardian lets happen what waits for approval. `contents`: of its tasks, which the engine reads from the log. */
   Approve: t.intersection([tag('Approve'), t.type(decided), t.partial({ contents: t.readonlyArray(ContentText) })]),
@@ -206,6 +208,15 @@ export const commandCodecs = {
   ]),
   /** Does a finished task or a dead letter once more, as a new task `id` with the same content, which the caller reads from the log. */
   Restart: t.intersection([tag('Restart'), t.type({ task: TaskRef, id: TaskId, reason: Text, content: ContentText })]),
+  /**
+   * Changes a task that nobody holds. `null` takes a time away. `content`: all of its content, with the new payload. `contentRevision`: that
+   * of the content from which it was made, or with which it was compared; if it is not the newest, the command is refused.
+   */
+  AmendTask: t.intersection([
+    tag('AmendTask'),
+    t.type({ task: TaskRef, reason: Text }),
+    t.partial({ priority: Priority, deadlineAt: InstantOrNone, availableAt: InstantOrNone, ...newContent }),
+  ]),
   /** Puts a ready task before all others, and lets it start beyond capacity. */
   Bump: t.intersection([tag('Bump'), t.type({ task: TaskRef, reason: Text })]),
   TerminateAgent: t.intersection([tag('TerminateAgent'), t.type({ agent: AgentId, reason: Text })]),

@@ -8,7 +8,7 @@
  */
 import * as t from 'io-ts'
 import { AlertKind } from './alerts.js'
-import { AgentId, Count, Instant, integer, LimitKey, Name, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
+import { AgentId, Count, Instant, InstantOrNone, integer, LimitKey, Name, Priority, RecordedText as Text, TaskId, TaskType, Token } from './scalars.js'
 import { RecordedJson as Json } from './json.js'
 import { Concurrency, Rate } from './limits/limit.js'
 import { SettingsPatch } from './settings.js'
@@ -63,6 +63,22 @@ export const eventCodecs = {
     TaskFacts,
     t.type({ status: ImportedStatus, createdAt: Instant, retries: Count }),
     t.partial({ finishedAt: Instant, lastError: Text }),
+  ]),
+  /**
+   * A task that nobody holds was changed. Each new value comes with the former one; `null` is no time. With `formerContentRevision` its payload is
+   * another one: the same event holds its content from now on, and the event of that revision held it before.
+   */
+  TaskAmended: t.intersection([
+    t.type({ task: TaskId, reason: Text }),
+    t.partial({
+      priority: Priority,
+      formerPriority: Priority,
+      deadlineAt: InstantOrNone,
+      formerDeadlineAt: InstantOrNone,
+      availableAt: InstantOrNone,
+      formerAvailableAt: InstantOrNone,
+      formerContentRevision: Count,
+    }),
   ]),
   /** A delay (retry or `availableAt`) is over. */
   TaskDue: t.type({ task: TaskId }),

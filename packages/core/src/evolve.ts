@@ -7,6 +7,7 @@ import type { EventOf, QueueEvent } from './events.js'
 import { agentRegistered, agentTerminated, speakerOf } from './fold/agents.js'
 import { decided, proposed, settled, validationFailed } from './fold/approvals.js'
 import { alertCleared, alertRaised } from './fold/alerts.js'
+import { taskAmended } from './fold/amend.js'
 import { enqueued, imported } from './fold/arrival.js'
 import { breakerMoved, countFailure, countsAttempts, freeProbe } from './fold/breaker.js'
 import { on, rest } from './fold/change.js'
@@ -68,6 +69,8 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       return imported(tables, event)
     case 'TaskDue':
       return on(tables, event.data.task, isScheduled, (task) => rest(task, 0, tables.head.at))
+    case 'TaskAmended':
+      return taskAmended(tables, event)
     case 'Claimed':
       return claimed(tables, event)
     case 'LeaseExtended':

@@ -1,6 +1,6 @@
 /**
  * Queries on a state. Answers are copies and do not change with the state.
- * Content (payload, result) is not in the state. `enqueuedRevision` and `lastRevision` say where in the log it is.
+ * Content (payload, result) is not in the state. `contentRevision` and `lastRevision` say where in the log it is.
  */
 import { isAtCapacity } from './capacity.js'
 import type { Alert } from './alerts.js'
@@ -18,7 +18,7 @@ import { type LimitView, limitView } from './limits/view.js'
 import type { Settings } from './settings.js'
 import type { SortedList } from './sorted-list.js'
 import type { Tables } from './tables.js'
-import { type Breaker, type BreakerState, type Redrive, type TaskRecord, type UnreadableEvent } from './state.js'
+import { contentRevisionOf as revisionOfContent, type Breaker, type BreakerState, type Redrive, type TaskRecord, type UnreadableEvent } from './state.js'
 import { type Band, bandOf, type Status } from './task.js'
 import { shownOf, type TaskView } from './task-view.js'
 
@@ -282,9 +282,11 @@ export const duplicateOf = (state: QueueState, idempotencyKey: string, at = time
   return task === undefined ? undefined : shownOf(tables, task)
 }
 
-/** The revision of the event that enqueued the task and holds its content. */
-export const enqueuedRevisionOf = (state: QueueState, id: string): number | undefined =>
-  recordOf(QueueState.tablesOf(state), id)?.enqueuedRevision
+/** The revision of the event that holds the task's content. */
+export const contentRevisionOf = (state: QueueState, id: string): number | undefined => {
+  const task = recordOf(QueueState.tablesOf(state), id)
+  return task === undefined ? undefined : revisionOfContent(task)
+}
 
 /** The revision of the last event about a task. Its history is a chain of events that ends there. */
 export const lastRevisionOf = (state: QueueState, id: string): number | undefined =>

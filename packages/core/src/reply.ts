@@ -8,12 +8,13 @@ import type { Schedule } from './schedules.js'
 import { type ScheduleView, viewOfSchedule } from './schedule-view.js'
 import { type LimitView, limitView } from './limits/view.js'
 import type { Settings } from './settings.js'
-import type { Parking, Redrive, TaskRecord } from './state.js'
+import { contentRevisionOf, type Parking, type Redrive, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { shownStatus } from './capacity.js'
 import { attemptOf } from './attempts.js'
 import { type Status, statuses } from './task.js'
 import { shownFields, type ShownFields, shownInExtras, shownInGroup } from './task-fields.js'
+import { type AmendedField, changedBy } from './decide/amend.js'
 import { cancellableOf } from './decide/cancel.js'
 import { recordOf } from './decide/lookup.js'
 import { ownerOf } from './decide/park.js'
@@ -40,6 +41,8 @@ class Claimed {
   readonly attempt: number
   /** The number of the attempt whose failure makes a dead letter. */
   readonly attemptsMax: number
+  /** The revision of the event that holds the task's content. */
+  readonly contentRevision: number
   /** The revision of the event with the checkpoint of a former attempt. */
   readonly checkpointRevision: number | undefined
   /** The callback for which a former attempt parked the task, and the revision of the event with its payload. */
@@ -67,6 +70,7 @@ class Claimed {
     const { attempt, attemptsMax } = attemptOf(record, maxAttempts)
     this.attempt = attempt
     this.attemptsMax = attemptsMax
+    this.contentRevision = contentRevisionOf(record)
     this.checkpointRevision = record.extras.checkpointRevision
     this.callbackReceived = record.extras.parking?.callback
   }
@@ -75,12 +79,12 @@ class Claimed {
   toJSON(): Readonly<Record<string, unknown>> {
     const { task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt } = this
     const { attempt, attemptsMax, idempotencyKey, dependencies } = this
-    const { enqueuedRevision, checkpointRevision, content, checkpoint, callbackReceived, callback } = this
+    const { contentRevision, checkpointRevision, content, checkpoint, callbackReceived, callback } = this
     return {
       ...{ task, number, type, agent, token, expiresAt, leaseMs, waitedMs, priority, timeout, maxRetries, retries, attempts, createdAt },
       ...{ attempt, attemptsMax, idempotencyKey, dependencies },
       ...Object.fromEntries(shownFields.map((name) => [name, (this as ShownFields)[name]])),
-      ...{ enqueuedRevision, checkpointRevision, content, checkpoint, callbackReceived, callback },
+      ...{ contentRevision, checkpointRevision, content, checkpoint, callbackReceived, callback },
     }
   }
 
@@ -110,10 +114,6 @@ class Claimed {
   }
   get dependencies(): ReadonlyArray<string> {
     return this.record.dependencies
-  }
-  /** The revision of the event that holds the task's content. */
-  get enqueuedRevision(): number {
-    return this.record.enqueuedRevision
   }
 }
 for (const [place, names] of [['group', shownInGroup], ['extras', shownInExtras]] as const) {
@@ -159,6 +159,8 @@ export interface Replies {
   readonly StopRedrive: Redrive
   readonly OpenBreaker: null
   readonly CloseBreaker: null
+  /** The fields that have another value now. Empty if all were so already. */
+  readonly AmendTask: { readonly id: string; readonly status: Status; readonly changed: ReadonlyArray<AmendedField> }
   readonly Bump: { readonly status: Status }
   readonly Restart: { readonly id: string; readonly number: number; readonly restartOf: string; readonly status: Status }
   /** When the registration ends, unless the agent is heard of again. */
@@ -240,6 +242,8 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
       const task = tables.byId.get(command.id)
       return { id: command.id, number: task?.number ?? 0, restartOf: task?.extras.restartOf ?? command.task, status: statusOf(tables, command.id) }
     }
+    case 'AmendTask':
+      return { id: recordOf(tables, command.task)?.id ?? command.task, status: statusOf(tables, command.task), changed: changedBy(events[0] as EventOf<'TaskAmended'> | undefined) }
     case 'Bump':
       return inStatus[statusOf(tables, command.task)]
     case 'RegisterAgent':

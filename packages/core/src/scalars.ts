@@ -79,6 +79,8 @@ const instantMax = 253_402_300_799_999
 /** Milliseconds since 1970 in UTC, up to the year 9999. */
 export const Instant = refine(t.number, 'milliseconds since 1970', isInteger(0, instantMax))
 export type Instant = number
+/** An {@link Instant}, or `null` for none. */
+export const InstantOrNone = t.union([Instant, t.null])
 /** The {@link Instant} at or just before this many milliseconds since 1970, or the nearest valid one. */
 export const toInstant = (ms: number): Instant => (ms >= instantMax ? instantMax : ms > 0 ? Math.floor(ms) : 0)
 

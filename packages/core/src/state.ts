@@ -77,6 +77,8 @@ export interface TaskExtras extends ExtraFields {
   readonly bumpedAt?: number
   /** Agents that failed it, or let its lease expire, and when: see `assignment.ts`. */
   readonly failers?: Failers
+  /** The revision of the event that amended its payload last, and holds all of its content. */
+  readonly contentRevision?: number
   /** Revisions of the newest checkpoint, and of the newest progress of the last claim. */
   readonly checkpointRevision?: number
   readonly progressRevision?: number
@@ -99,12 +101,12 @@ export interface TaskRecord extends Undoable {
   readonly id: string
   readonly key: string
   readonly group: Group
-  readonly priority: number
+  priority: number
   readonly timeout: number
   readonly maxRetries: number
   readonly backoffSeconds: number
   readonly enqueuedAt: number
-  /** The revision of the event that holds the content. */
+  /** The revision of the event that brought the task. It holds the content, unless that was amended: see {@link contentRevisionOf}. */
   readonly enqueuedRevision: number
   readonly dependencies: ReadonlyArray<string>
   status: Status
@@ -223,6 +225,9 @@ export interface Head extends Undoable {
   /** Events that did not fit the state, e.g. a completion of an unknown task. */
   misfits: number
 }
+
+/** The revision of the event that holds the task's content. */
+export const contentRevisionOf = ({ extras, enqueuedRevision }: TaskRecord): number => extras.contentRevision ?? enqueuedRevision
 
 /** Orders the tasks of a group: by priority, then first in, first out. Exact in a double: 10 bands of 2^44 tasks each. */
 export const rankOf = ({ priority, number }: Pick<TaskRecord, 'priority' | 'number'>): number => (10 - priority) * 2 ** 44 + number

@@ -45,6 +45,8 @@ import { TextIndex } from './text-index.js'
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 const numberOf = ({ number }: TaskRecord): number => number
 const tokenOf = (task: TaskRecord): number => task.lease?.token ?? 0
+/** Whether it is CRITICAL and ready: alerts count such tasks. */
+const isCritical = ({ priority, status }: TaskRecord): boolean => priority === priorityOf.CRITICAL && status === 'pending'
 const delayOf = (task: TaskRecord): number => task.delayedUntil
 const leaseEndOf = (task: TaskRecord): number => task.lease?.expiresAt ?? 0
 /** Leases that end at the same time are ordered by token. Tasks claimed together are mostly finished in that order, so they are removed from the front. */
@@ -156,7 +158,7 @@ export class Tables {
     const { share } = task.group
     const hadWork = share.open > 0
     this.undoLog.mustSave(task)
-    if (task.priority === priorityOf.CRITICAL && task.status === 'pending') task.extras = { ...task.extras, readySince: this.head.at }
+    if (isCritical(task)) task.extras = { ...task.extras, readySince: this.head.at }
     this.enter(task)
     if (!hadWork && share.open > 0) this.shares.comeBack(share)
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.leave(task) })
@@ -401,11 +403,11 @@ export class Tables {
   /** Returns the tenants that have something to take again because a lease has ended. */
   private relink<T extends TaskRecord>(task: T, change: (task: T) => void, revision: number): ReadonlyArray<TenantShare> {
     const [blocked, held] = [blocksDuplicates(task.status), isHeld(task)]
-    const wasReady = task.status === 'pending'
+    const wasCritical = isCritical(task)
     this.unlink(task)
     task.lastRevision = revision
     change(task)
-    if (task.priority === priorityOf.CRITICAL && !wasReady && task.status === 'pending' && !this.undoLog.isUndoing) {
+    if (!wasCritical && isCritical(task) && !this.undoLog.isUndoing) {
       task.extras = { ...task.extras, readySince: this.head.at }
     }
     this.link(task)

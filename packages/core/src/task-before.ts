@@ -6,6 +6,7 @@ import type { Undo } from './undo-log.js'
 /** The former values of a task's changeable fields, and the undo that restores them. One object, because nearly every event makes one. */
 export class TaskBefore implements Undo {
   readonly savedFor: number
+  readonly priority: number
   readonly status: Status
   readonly retries: number
   readonly attempts: number
@@ -23,6 +24,7 @@ export class TaskBefore implements Undo {
     private readonly task: TaskRecord,
   ) {
     this.savedFor = task.savedFor
+    this.priority = task.priority
     this.status = task.status
     this.retries = task.retries
     this.attempts = task.attempts
@@ -43,6 +45,7 @@ export class TaskBefore implements Undo {
   putBack(): void {
     const { task } = this
     task.savedFor = this.savedFor
+    task.priority = this.priority
     task.status = this.status
     task.retries = this.retries
     task.attempts = this.attempts

@@ -3,7 +3,7 @@ import { isBumped, shownStatus } from './capacity.js'
 import { type Attempt, attemptOf } from './attempts.js'
 import type { DeadLetterReason } from './events.js'
 import type { Settings } from './settings.js'
-import { type Escalation, isHeld, type Lease, type Parking, type TaskRecord } from './state.js'
+import { contentRevisionOf, type Escalation, isHeld, type Lease, type Parking, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { isFinal, type OnTimeout, type Status } from './task.js'
 import { type ShownFields, shownInExtras, shownInGroup } from './task-fields.js'
@@ -48,6 +48,8 @@ export interface TaskView extends Attempt, ShownFields {
   readonly deadLetteredAt?: number
   readonly deadLetterReason?: DeadLetterReason
   readonly enqueuedRevision: number
+  /** The revision of the event that holds the content: that one, or the last that amended the payload. */
+  readonly contentRevision: number
   readonly lastRevision: number
   /** Revisions of the newest checkpoint, and of the newest progress of the last claim. */
   readonly checkpointRevision?: number
@@ -93,6 +95,7 @@ export const viewOf = (task: TaskRecord, { maxAttempts }: Pick<Settings, 'maxAtt
     skills: group.skills,
     claimants: extras.claimants ?? [],
     enqueuedRevision: task.enqueuedRevision,
+    contentRevision: contentRevisionOf(task),
     lastRevision: task.lastRevision,
     ...shownFieldsOf(task),
     ...(isBumped(task) && !isFinal(task.status) ? { priorityBoosted: true as const } : {}),

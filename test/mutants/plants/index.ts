@@ -9,6 +9,7 @@ import { enginePlants } from './engine.js'
 import { eventStoreDbPlants } from './eventstoredb.js'
 import { explainPlants } from './explain.js'
 import { fieldPlants } from './fields.js'
+import { amendPlants } from './amend.js'
 import { loopPlants } from './loops.js'
 import { memoryBankPlants } from './memory-bank.js'
 import { memoryPlants } from './memory.js'
@@ -35,6 +36,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...explainPlants,
   ...redactPlants,
   ...loopPlants,
+  ...amendPlants,
   ...outcomePlants,
   ...schedulePlants,
   ...alertPlants,

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { DaybookError } from '../client/index.js'
 import { Cli } from './cli.js'
 import { agentsCommand } from './commands/agents.js'
+import { amendCommand } from './commands/amend.js'
 import { approvalsCommand } from './commands/approvals.js'
 import { alertsCommand } from './commands/alerts.js'
 import { breakersCommand } from './commands/breakers.js'
@@ -39,7 +40,7 @@ import { clean } from './text.js'
 
 const commands = [
   serveCommand,
-  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, watchCommand, cancelCommand, bumpCommand, restartCommand, depthCommand,
+  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, watchCommand, cancelCommand, amendCommand, bumpCommand, restartCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   parkCommand, callbackCommand,
   dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand, alertsCommand,

@@ -78,6 +78,11 @@ export interface DaybookClient {
   readonly history: (id: string, options?: CallOptions & { readonly onSearch?: (before: number) => void }) => Promise<ReadonlyArray<W.HistoryEvent>>
   /** Does a finished task or a dead letter once more, as a new task. The old one keeps its status and its history. */
   readonly restart: (id: string, reason: string, options?: CallOptions) => Promise<W.Restarted>
+  /**
+   * Changes a task that nobody holds. Its former values stay in its history. A dead letter stays one: {@link DaybookClient.deadLetters} sends it
+   * back, also with another payload.
+   */
+  readonly amend: (id: string, amendment: W.Amendment, reason: string, options?: CallOptions) => Promise<W.Amended>
   /** Puts a ready task before all others, and lets it start beyond capacity. `agentId`: the agent that waited for a task and got it at once. */
   readonly bump: (id: string, reason: string, options?: CallOptions) => Promise<W.Bumped>
   /** Cancels the task and everything that depends on it. */
@@ -116,7 +121,7 @@ export interface DaybookClient {
     readonly list: (filter?: W.DeadLetterListFilter, options?: CallOptions) => Promise<W.TaskPage>
     /** Dead letters grouped by failure, most frequent first. */
     readonly patterns: (filter?: W.DeadLetterFilter, options?: CallOptions) => Promise<ReadonlyArray<W.FailurePattern>>
-    readonly retry: (id: string, review: W.Review, options?: CallOptions) => Promise<W.Retried>
+    readonly retry: (id: string, review: W.RetryReview, options?: CallOptions) => Promise<W.Retried>
     readonly discard: (id: string, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
     /** All that match, at most 1,000 in one call. */
     readonly retryAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Retried>
@@ -349,6 +354,7 @@ const queueClient = (
     },
     restart: (id, reason, options) =>
       json({ method: 'POST', path: `${taskPath(id)}/restart`, body: bodyOf({ reason }), requestId: newTaskId() }, 'safe', options),
+    amend: (id, amendment, reason, options) => json({ method: 'PATCH', path: taskPath(id), body: bodyOf({ ...amendment, reason }) }, 'unsent', options),
     bump: (id, reason, options) => post(`${taskPath(id)}/bump`, { reason }, options),
     cancel: (id, reason, options) => post(`${taskPath(id)}/cancel`, { reason }, options),
     cancelAll: (filter, reason, { dryRun, cursor, ...options } = {}) => post(`${base}/tasks/cancel`, { filter, reason, dryRun, cursor }, options),

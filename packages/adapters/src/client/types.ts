@@ -1,6 +1,7 @@
 /** The types of the HTTP API. Times are ISO 8601 in UTC; durations are seconds. */
 import type {
   AlertKind,
+  AmendedField,
   Band,
   DeadLetterFilter,
   Failure,
@@ -332,6 +333,23 @@ export interface Restarted {
   readonly status: Status
 }
 
+/** What to change of a task. `null` takes a time away. */
+export interface Amendment {
+  readonly priority?: NewTask['priority']
+  readonly payload?: Json
+  readonly deadlineAt?: Time | null
+  /** When it becomes ready. A time that has passed makes it ready now. */
+  readonly availableAt?: Time | null
+}
+
+export interface Amended {
+  readonly id: string
+  readonly status: Status
+  /** The fields that have another value now. Empty if all were so already. */
+  readonly changed: ReadonlyArray<AmendedField>
+  readonly revision: number
+}
+
 export interface Bumped {
   readonly id: string
   readonly status: Status
@@ -390,6 +408,11 @@ export interface FailurePattern {
 export interface Review {
   readonly reviewer: string
   readonly reason: string
+}
+
+export interface RetryReview extends Review {
+  /** Replaces the payload of the dead letter. */
+  readonly payload?: Json
 }
 
 export interface Retried {

@@ -2,7 +2,7 @@
  * The contents of tasks, which are in the log and not in the state. They are joined to a task when it is claimed:
  * from the cache if the task was enqueued recently, otherwise from the log.
  */
-import { type ClaimedTask, enqueuedRevisionOf, isUnreadable, type QueueEvent, type QueueState, type Replies, type Unreadable } from '@daybook/core'
+import { type ClaimedTask, contentRevisionOf, isUnreadable, type QueueEvent, type QueueState, type Replies, type Unreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { StoreError } from '../store/index.js'
 import type { ClaimItem } from './batch.js'
@@ -37,12 +37,13 @@ export class Contents {
 
   /**
    * Called before an event is folded. A task that was cancelled, or claimed by another process, will not be claimed
-   * from here, so its content must not stay in the cache.
+   * from here, and one that was amended has another content, so the content must not stay in the cache.
    */
   forgetFor(event: QueueEvent | Unreadable, before: QueueState, isOwn: boolean): void {
     if (isUnreadable(event)) return
-    if (event.type !== 'Cancelled' && (isOwn || event.type !== 'Claimed')) return
-    const revision = enqueuedRevisionOf(before, event.data.task)
+    if (event.type !== 'Cancelled' && event.type !== 'TaskAmended' && (isOwn || event.type !== 'Claimed')) return
+    if (event.type === 'TaskAmended' && event.data.formerContentRevision === undefined) return
+    const revision = contentRevisionOf(before, event.data.task)
     if (revision !== undefined) this.cache.drop(revision)
   }
 
@@ -76,10 +77,10 @@ export class Contents {
   /** The claims whose contents can be read; the others are reported one by one. */
   private async join(claimed: Replies['Claim']): Promise<ReadonlyArray<Claim>> {
     // Taken from the cache before the first await, because they may be removed after it.
-    const cached = claimed.map(({ enqueuedRevision }) => this.cache.take(enqueuedRevision))
+    const cached = claimed.map(({ contentRevision }) => this.cache.take(contentRevision))
     const missing: Array<number> = []
-    claimed.forEach(({ enqueuedRevision, checkpointRevision, callbackReceived }, index) => {
-      if (cached[index] === undefined) missing.push(enqueuedRevision)
+    claimed.forEach(({ contentRevision, checkpointRevision, callbackReceived }, index) => {
+      if (cached[index] === undefined) missing.push(contentRevision)
       if (checkpointRevision !== undefined) missing.push(checkpointRevision)
       if (callbackReceived !== undefined) missing.push(callbackReceived.revision)
     })
@@ -90,9 +91,9 @@ export class Contents {
       throw new Error(`revision ${revision} of the log cannot be read${text === undefined ? '' : `: ${describe(text)}`}`)
     }
     return claimed.filter((claim, index) => {
-      const { enqueuedRevision, checkpointRevision, callbackReceived } = claim
+      const { contentRevision, checkpointRevision, callbackReceived } = claim
       try {
-        claim.content = cached[index] ?? contentOf(textAt(enqueuedRevision)) ?? '{}'
+        claim.content = cached[index] ?? contentOf(textAt(contentRevision)) ?? '{}'
         if (checkpointRevision !== undefined) claim.checkpoint = checkpointOf(textAt(checkpointRevision))
         if (callbackReceived !== undefined) claim.callback = contentOf(textAt(callbackReceived.revision)) ?? '{}'
         return true

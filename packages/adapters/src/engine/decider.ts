@@ -342,7 +342,7 @@ export class Decider {
     batch.bytes += bytes
     for (let i = 0; i < events.length; i++) {
       const event = events[i] as QueueEvent
-      if (event.type === 'Cancelled') contents.forgetFor(event, live.current, true)
+      if (event.type === 'Cancelled' || event.type === 'TaskAmended') contents.forgetFor(event, live.current, true)
       live.evolve(event)
       batch.events.push(event)
       batch.texts.push(texts[i] as EventToAppend)

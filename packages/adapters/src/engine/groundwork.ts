@@ -1,5 +1,5 @@
 /** What a command needs from the log before it can be decided: contents of tasks, which are not in the state. */
-import { approvalOf, type Command, type CommandOf, type CommandType, enqueuedRevisionOf, type QueueState, type Replies } from '@daybook/core'
+import { approvalOf, type Command, type CommandOf, type CommandType, contentRevisionOf, type QueueState, type Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { StoreError } from '../store/index.js'
 import type { CommandItem } from './batch.js'
@@ -32,7 +32,7 @@ export const withGroundwork = async <C extends Command>(command: C, archive: Arc
 /** What is spawned inherits from the task that is completed. If that one's content is damaged, it inherits nothing: the completion must not fail for it. */
 const withInheritance = async (command: CommandOf<'Complete'>, { state, read }: Archive): Promise<CommandOf<'Complete'>> => {
   const { found, task } = command
-  const revision = enqueuedRevisionOf(state(), task)
+  const revision = contentRevisionOf(state(), task)
   if (found === undefined || revision === undefined) return command
   try {
     const [data] = await read([revision])

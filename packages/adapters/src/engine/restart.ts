@@ -20,7 +20,7 @@ export const restartTask = async (
   if (E.isLeft(read)) return read
   const view = read.right.value
   if (view === undefined) return E.left(reject('not-found', `no task ${task} in queue ${engine.name}: it was never enqueued here, or it finished and its retention is over`))
-  const [data] = await engine.contents([view.enqueuedRevision])
+  const [data] = await engine.contents([view.contentRevision])
   const content = data === undefined ? undefined : contentIn(data)
   if (content === undefined) return E.left(unavailable(`the content of ${task} cannot be read from the log`))
   return engine.submit({ type: 'Restart', task: view.id, id, reason, content }, caller)

@@ -26,7 +26,7 @@ import type { Caller } from './types.js'
 
 const contentMark = ',"content":'
 /** The event types with content. In others, the text `,"content":` may be inside a value that the fold needs, such as a checkpoint. */
-const withContent: ReadonlySet<string> = new Set<EventType>(['TaskEnqueued', 'TaskImported', 'MarkedIncomplete', 'Completed', 'CallbackReceived', 'SpawnProposed', 'LoopHalted'])
+const withContent: ReadonlySet<string> = new Set<EventType>(['TaskEnqueued', 'TaskImported', 'TaskAmended', 'MarkedIncomplete', 'Completed', 'CallbackReceived', 'SpawnProposed', 'LoopHalted'])
 
 export const encodeData = (event: QueueEvent): string => {
   const { data, content } = event

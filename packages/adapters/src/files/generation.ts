@@ -54,10 +54,10 @@ const fileText = async function* ({ total, tasks }: FileList, revision: number, 
   let text = `{"revision":${revision},"total":${total},"tasks":[`
   let separator = '\n'
   for (const views of inGroups(tasks, joinMax)) {
-    const texts = await contents.get(views.flatMap((view) => [view.enqueuedRevision, resultRevisionOf(view) ?? []].flat()))
+    const texts = await contents.get(views.flatMap((view) => [view.contentRevision, resultRevisionOf(view) ?? []].flat()))
     for (const view of views) {
       const result = resultRevisionOf(view)
-      text += separator + recordText(view, texts.get(view.enqueuedRevision), result === undefined ? undefined : texts.get(result))
+      text += separator + recordText(view, texts.get(view.contentRevision), result === undefined ? undefined : texts.get(result))
       separator = ',\n'
       if (text.length < chunkChars) continue
       yield text

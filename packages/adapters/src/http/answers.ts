@@ -1,5 +1,5 @@
 /** The server's answers as codecs. OpenAPI is made from them, and the tests check real answers against them. */
-import { DeadLetterFilter, haltCauses, OnTimeout, Phase, PriorityName, proposalCauses, Settings, type ShownField, shownFields, Status, taskFields } from '@daybook/core'
+import { amendableFields, DeadLetterFilter, haltCauses, OnTimeout, Phase, PriorityName, proposalCauses, Settings, type ShownField, shownFields, Status, taskFields } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
 import { problemCodes } from './problem.js'
@@ -252,6 +252,8 @@ export const OutcomesAnswer = t.type(
   },
   'Outcome results',
 )
+/** `changed`: the fields that have another value now; empty if all were so already. */
+export const AmendedAnswer = t.type({ id: t.string, status: Status, changed: t.readonlyArray(keys(amendableFields)), ...revision }, 'Amended')
 export const CancelledAnswer = t.type({ cancelled: ids }, 'Cancelled')
 export const CancelledAllAnswer = t.type({ count: t.number, cancelled: ids, nextCursor: orNull(t.string), ...revision }, 'Cancelled all')
 

@@ -1,5 +1,5 @@
 /** An event of the log as JSON. */
-import { eventCodecs, type EventType, eventTypes, Instant } from '@daybook/core'
+import { eventCodecs, type EventType, eventTypes, Instant, InstantOrNone } from '@daybook/core'
 import type * as t from 'io-ts'
 import { parseObject } from '../engine/index.js'
 import type { RecordedEvent } from '../store/index.js'
@@ -30,7 +30,7 @@ interface Node {
 /** The members of an event's data that its codec declares as times. */
 const timesIn = (codec: t.Mixed): ReadonlyArray<string> => {
   const { props = {}, types = [] } = codec as Node
-  return [...Object.keys(props).filter((key) => props[key] === Instant), ...types.flatMap(timesIn)]
+  return [...Object.keys(props).filter((key) => props[key] === Instant || props[key] === InstantOrNone), ...types.flatMap(timesIn)]
 }
 
 const timesOf: ReadonlyMap<string, ReadonlyArray<RegExp>> = new Map(

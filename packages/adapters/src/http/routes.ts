@@ -3,6 +3,7 @@ import { SettingsPatch } from '@daybook/core'
 import { alertRoutes } from './alert-routes.js'
 import * as a from './answers.js'
 import * as agents from './handle/agents.js'
+import { amendTask } from './handle/amend.js'
 import * as approvals from './handle/approvals.js'
 import * as deadLetters from './handle/dead-letters.js'
 import { explain } from './handle/explain.js'
@@ -64,6 +65,11 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
     queueRoute({
       method: 'GET', path: `${of}/tasks/{id}`, role: 'auditor', summary: 'A task with its payload and result.',
       query: view, answers: { 200: a.TaskAnswer }, handle: tasks.getTask,
+    }),
+    queueRoute({
+      method: 'PATCH', path: `${of}/tasks/{id}`, role: 'operator',
+      summary: 'Changes the priority, the payload or a time of a task that nobody holds; `null` takes a time away. The former values stay in the history. A dead letter stays one.',
+      body: input(w.AmendBody), answers: { 200: a.AmendedAnswer }, handle: amendTask,
     }),
     queueRoute({
       method: 'GET', path: `${of}/tasks/{id}/explain`, role: 'auditor', summary: 'Why a task is not running: all reasons, what would change each, its position in the order of claims, and its score. For an agent that asks for everything, or for a claim with the parameters of the query.',
@@ -158,8 +164,8 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
       query: input(q.patternsQuery, { root: 'query' }), answers: { 200: a.PatternsAnswer }, handle: deadLetters.patterns,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/{id}/retry`, role: 'operator', summary: 'Sends a dead letter back to the queue and resets its retries.',
-      body: input(w.ReviewBody), answers: { 200: a.RetriedAnswer }, handle: deadLetters.retryOne,
+      method: 'POST', path: `${of}/dead-letters/{id}/retry`, role: 'operator', summary: 'Sends a dead letter back to the queue and resets its retries; with `payload` it gets another one.',
+      body: input(w.RetryBody), answers: { 200: a.RetriedAnswer }, handle: deadLetters.retryOne,
     }),
     queueRoute({
       method: 'POST', path: `${of}/dead-letters/{id}/discard`, role: 'operator', summary: 'Discards a dead letter and cancels the tasks that depend on it.',

@@ -112,8 +112,8 @@ export const taskTexts = async (
       return data === undefined ? undefined : contentOf(data)
     }
     for (const view of part) {
-      const text = taskText(asFinished(view, dataAt(view.enqueuedRevision)), {
-        content: contentAt(view.enqueuedRevision),
+      const text = taskText(asFinished(view, dataAt(view.contentRevision)), {
+        content: contentAt(view.contentRevision),
         progress: memberOf(dataAt(view.progressRevision), 'progress'),
         checkpoint: memberOf(dataAt(view.checkpointRevision), 'checkpoint'),
         result: contentAt(resultRevision(view)),
@@ -133,7 +133,7 @@ type DataAt = (revision: number | undefined) => string | undefined
 const datasAt = async (engine: QueueEngine, views: ReadonlyArray<TaskView>): Promise<DataAt> => {
   const wanted = new Set<number>()
   for (const view of views) {
-    for (const revision of [view.enqueuedRevision, view.progressRevision, view.checkpointRevision, resultRevision(view), view.callback?.revision]) {
+    for (const revision of [view.contentRevision, view.progressRevision, view.checkpointRevision, resultRevision(view), view.callback?.revision]) {
       if (revision !== undefined) wanted.add(revision)
     }
   }

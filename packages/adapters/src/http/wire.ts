@@ -15,6 +15,8 @@ import {
   ParkRequest,
   Phase,
   PositiveSeconds,
+  Priority,
+  PriorityName,
   QueueName,
   Result,
   Text,
@@ -146,12 +148,22 @@ export type OutcomeBody = t.TypeOf<(typeof outcomeBodies)[keyof typeof outcomeBo
 
 export const ReasonBody = t.type({ reason: Text }, 'Reason')
 export type ReasonBody = t.TypeOf<typeof ReasonBody>
+const timeOrNone = t.union([Time, t.null])
+/** `null` takes a time away. */
+export const AmendBody = t.intersection(
+  [t.type({ reason: Text }), t.partial({ priority: t.union([Priority, PriorityName]), payload: AnyJson, deadlineAt: timeOrNone, availableAt: timeOrNone })],
+  'Amendment',
+)
+export type AmendBody = t.TypeOf<typeof AmendBody>
 export const OptionalReasonBody = t.partial({ reason: Text }, 'Optional reason')
 export type OptionalReasonBody = t.TypeOf<typeof OptionalReasonBody>
 
 const NonEmpty = t.refinement(Text, (text) => text.trim() !== '', 'text of 1 to 4000 characters')
 export const ReviewBody = t.type({ reviewer: NonEmpty, reason: NonEmpty }, 'Review')
 export type ReviewBody = t.TypeOf<typeof ReviewBody>
+/** With a payload the dead letter gets that one. It is checked when it is made canonical. */
+export const RetryBody = t.intersection([ReviewBody, t.partial({ payload: AnyJson })], 'Retry')
+export type RetryBody = t.TypeOf<typeof RetryBody>
 export const BulkReviewBody = t.intersection([ReviewBody, t.type({ filter: DeadLetterFilter })], 'Review of many')
 export type BulkReviewBody = t.TypeOf<typeof BulkReviewBody>
 export const BulkRetryBody = t.intersection([BulkReviewBody, t.partial({ perMinute: integer(1, 60_000), dryRun: t.boolean })], 'Retry of many')

@@ -7,6 +7,7 @@ import { invalid, reject, type Rejection } from '../rejections.js'
 import { holderOfKey } from '../retention.js'
 import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
+import { payloadAmended, staleContent } from './amend.js'
 import { cancelDependents } from './cancel.js'
 import { matchesType } from '../type-pattern.js'
 import { taskById } from './lookup.js'
@@ -18,7 +19,8 @@ export const reviewMax = 1_000
 
 export const decideRetry = (command: CommandOf<'Retry'>, tables: Tables, { at }: Envelope): Decision =>
   pipe(
-    chosen(command, tables, at),
+    oneForPayload(command),
+    E.chain(() => chosen(command, tables, at)),
     E.chain((tasks): Decision => {
       const events: Array<QueueEvent> = []
       const keys = new Set<string>()
@@ -27,7 +29,9 @@ export const decideRetry = (command: CommandOf<'Retry'>, tables: Tables, { at }:
         if (rival === undefined && !keys.has(task.key)) {
           keys.add(task.key)
           const { reviewer, reason } = command
-          events.push({ type: 'Requeued', at, data: { task: task.id, reviewer, reason } })
+          const stale = staleContent(task, command)
+          if (stale !== undefined) return E.left(stale)
+          events.push(...payloadAmended(task, command, at), { type: 'Requeued', at, data: { task: task.id, reviewer, reason } })
         } else if (command.task !== undefined) {
           return E.left(
             reject('conflict', `${rival?.id ?? 'another task'} was enqueued since with the same idempotency key: discard ${task.id}, or cancel that one first`),
@@ -37,6 +41,12 @@ export const decideRetry = (command: CommandOf<'Retry'>, tables: Tables, { at }:
       return E.right(events)
     }),
   )
+
+/** Only a dead letter that is named gets a new payload. */
+const oneForPayload = ({ task, content, contentRevision }: CommandOf<'Retry'>): E.Either<Rejection, null> =>
+  task === undefined && (content !== undefined || contentRevision !== undefined)
+    ? E.left(invalid([{ path: 'payload', message: 'is only for a dead letter that is named: leave it out, or retry them one by one' }]))
+    : E.right(null)
 
 export const decideDiscard = (command: CommandOf<'Discard'>, tables: Tables, { at }: Envelope): Decision =>
   pipe(

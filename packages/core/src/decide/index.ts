@@ -9,6 +9,7 @@ import { toInstant } from '../scalars.js'
 import { patchSettings } from '../settings.js'
 import type { Tables } from '../tables.js'
 import { decideRegisterAgent, decideTerminateAgent } from './agents.js'
+import { decideAmend } from './amend.js'
 import { decideApprove, decideRefuse } from './approvals.js'
 import { decideRestart } from './restart.js'
 import { decideBump } from './bump.js'
@@ -85,6 +86,8 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       return decideCloseBreaker(command, tables, at)
     case 'Restart':
       return decideRestart(command, tables, envelope)
+    case 'AmendTask':
+      return decideAmend(command, tables, envelope)
     case 'Bump':
       return decideBump(command, tables, envelope)
     case 'RegisterAgent':

@@ -20,9 +20,11 @@ export interface ShadowLease {
 }
 
 export interface ShadowTask {
-  readonly facts: DataOf<'TaskEnqueued'>
+  /** As amended. */
+  facts: DataOf<'TaskEnqueued'>
   readonly createdAt: number
   readonly enqueuedRevision: number
+  contentRevision: number
   /** `waiting` means unfinished and not held: see {@link Shadow.statusOf}. */
   stage: 'waiting' | 'parked' | 'held' | 'incomplete' | 'dead-letter' | 'completed' | 'cancelled' | 'discarded'
   /** The end of the task's delay; 0 if there is none, or if it is over. */
@@ -395,6 +397,17 @@ export class Shadow {
       case 'TaskEnqueued':
       case 'TaskImported':
         return this.enter(event)
+      case 'TaskAmended': {
+        const { priority = task.facts.priority, deadlineAt = task.facts.deadlineAt ?? null, availableAt, formerContentRevision } = event.data
+        const status = this.statusOf(task)
+        const { deadlineAt: _, ...facts } = task.facts
+        task.facts = { ...facts, priority, ...(deadlineAt === null ? {} : { deadlineAt }) }
+        if (formerContentRevision !== undefined) task.contentRevision = this.revision
+        if (availableAt === undefined) return
+        task.facts = { ...task.facts, availableAt: availableAt ?? 0 }
+        if (status === 'pending' || status === 'scheduled') task.delayedUntil = availableAt !== null && availableAt > this.at ? availableAt : 0
+        return
+      }
       case 'TaskDue':
         task.delayedUntil = 0
         return
@@ -578,6 +591,7 @@ export class Shadow {
       facts: event.data,
       createdAt: history?.createdAt ?? event.at,
       enqueuedRevision: this.revision,
+      contentRevision: this.revision,
       stage: history?.status ?? 'waiting',
       delayedUntil: history === undefined && availableAt > this.at ? availableAt : 0,
       retries: history?.retries ?? 0,

@@ -50,6 +50,7 @@ export const viewInShadow = (shadow: Shadow, task: ShadowTask): TaskView => {
     skills: [...(facts.skills ?? [])].sort(),
     claimants: task.barred,
     enqueuedRevision: task.enqueuedRevision,
+    contentRevision: task.contentRevision,
     lastRevision: task.lastRevision,
   }
   return withGiven(withGiven(view, facts, shownFields), {

@@ -7,7 +7,7 @@ import { exitCodes, UsageError } from '../exit-codes.js'
 import { resolveSignature, shortSignatures } from '../signatures.js'
 import { taskColumns, taskRow } from '../task-table.js'
 import { clean, clock, plural, since, until as untilText } from '../text.js'
-import { defined, positive, time } from '../values.js'
+import { defined, positive, readJsonOrText, time } from '../values.js'
 import { defaultReviewer } from '../who.js'
 import { showTask } from './show.js'
 
@@ -92,6 +92,7 @@ interface ReviewOptions {
   readonly until?: string
   readonly perMinute?: number
   readonly dryRun?: boolean
+  readonly payload?: string
 }
 
 type Verb = 'retry' | 'discard' | 'snooze' | 'escalate' | 'redrive'
@@ -150,7 +151,10 @@ const decide = async ({ io, printer, client }: Session, verb: Verb, options: Rev
     return exitCodes.done
   }
   if (verb === 'retry') {
-    const answer = id === undefined ? await deadLetters.retryAll(filter, said) : await deadLetters.retry(id, said)
+    const { payload } = options
+    if (id === undefined && payload !== undefined) throw new UsageError('a new payload is for one dead letter: name it')
+    const amended = payload === undefined ? said : { ...said, payload: await readJsonOrText(payload, io) }
+    const answer = id === undefined ? await deadLetters.retryAll(filter, said) : await deadLetters.retry(id, amended)
     printer.answer(answer, () => tellOf(answer.retried, 'sent back'))
     return answer.retried.length === 0 ? exitCodes.refused : exitCodes.done
   }
@@ -186,7 +190,9 @@ export const dlqCommand = (cli: Cli): Command =>
     .addCommand(show(cli))
     .addCommand(review(cli, 'retry', 'send dead letters back to the queue, their retries reset',
       'daybook dlq retry M1-001 --reason "the disk has room again"',
-      "daybook dlq retry --type 'eng-*' --error ENOSPC --reason \"the disk has room again\""))
+      "daybook dlq retry --type 'eng-*' --error ENOSPC --reason \"the disk has room again\"",
+      "daybook dlq retry M1-001 --payload '{\"to\":\"ann@example.org\"}' --reason \"the address was wrong\"")
+      .option('--payload <json>', 'replaces its payload: JSON or text, @file, or - for standard input'))
     .addCommand(review(cli, 'snooze', 'send dead letters back later, unless they are reviewed otherwise before',
       'daybook dlq snooze M1-001 --until +2h --reason "the supplier is down until noon"',
       "daybook dlq snooze --type 'eng-*' --until 2026-02-01T06:00:00Z --reason \"after the move\"").requiredOption('--until <when>', 'a time such as 2026-02-01T06:00:00Z, or +15m', time))

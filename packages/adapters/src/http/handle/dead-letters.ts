@@ -1,12 +1,13 @@
 /** The review of dead letters (LK-11). */
-import { countDeadLetters, type DeadLetterFilter, deadLetterPatterns, type Redrive, redriveOf } from '@daybook/core'
+import { countDeadLetters, type DeadLetterFilter, deadLetterPatterns, type Json, type Redrive, redriveOf } from '@daybook/core'
 import type { PatternsQuery, ReasonQuery } from '../query.js'
 import * as E from 'fp-ts/lib/Either.js'
+import { submitWithPayload } from '../../engine/index.js'
 import { problemOf } from '../problem.js'
 import { type Handled, type QueueCall, replyWith } from '../route.js'
 import { quoteAll } from '../text.js'
 import { isoOf, millisecondsOf } from '../time.js'
-import type { BulkRetryBody, BulkReviewBody, BulkSnoozeBody, ReviewBody, SnoozeBody } from '../wire.js'
+import type { BulkRetryBody, BulkReviewBody, BulkSnoozeBody, RetryBody, ReviewBody, SnoozeBody } from '../wire.js'
 
 export const patterns = async ({ queue, query }: QueueCall<unknown, PatternsQuery>): Promise<Handled> => {
   const { type, signature, error } = query
@@ -29,8 +30,13 @@ const discardedText = (reply: { readonly discarded: ReadonlyArray<string>; reado
 
 const one = ({ params, body }: QueueCall<ReviewBody>) => ({ task: params.id ?? '', reviewer: body.reviewer, reason: body.reason })
 
-export const retryOne = async (call: QueueCall<ReviewBody>): Promise<Handled> =>
-  replyWith(await call.queue.submit({ type: 'Retry', ...one(call) }, call.caller), retriedText)
+export const retryOne = async (call: QueueCall<RetryBody>): Promise<Handled> => {
+  const { queue, caller, limits, body: { payload } } = call
+  const command = { type: 'Retry' as const, ...one(call) }
+  // The payload is checked when it is made canonical.
+  const outcome = payload === undefined ? queue.submit(command, caller) : submitWithPayload(queue, command, payload as Json, caller, limits.taskBytesMax)
+  return replyWith(await outcome, retriedText)
+}
 
 export const discardOne = async (call: QueueCall<ReviewBody>): Promise<Handled> =>
   replyWith(await call.queue.submit({ type: 'Discard', ...one(call) }, call.caller), discardedText)

@@ -1,0 +1,25 @@
+/** Changes of a task that nobody holds. */
+import { type CommandOf, type Json, priorityOf } from '@daybook/core'
+import { submitWithPayload } from '../../engine/index.js'
+import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { quote } from '../text.js'
+import { millisecondsOf } from '../time.js'
+import type { AmendBody } from '../wire.js'
+
+export const amendTask = async ({ queue, params, body, caller, limits }: QueueCall<AmendBody>): Promise<Handled> => {
+  const { reason, priority, payload, deadlineAt, availableAt } = body
+  const { id = '' } = params
+  const command: CommandOf<'AmendTask'> = {
+    type: 'AmendTask',
+    task: id,
+    reason,
+    ...(priority === undefined ? {} : { priority: typeof priority === 'number' ? priority : priorityOf[priority] }),
+    ...(deadlineAt === undefined ? {} : { deadlineAt: timeOf(deadlineAt) }),
+    ...(availableAt === undefined ? {} : { availableAt: timeOf(availableAt) }),
+  }
+  // The payload is checked when it is made canonical.
+  const outcome = payload === undefined ? queue.submit(command, caller) : submitWithPayload(queue, command, payload as Json, caller, limits.taskBytesMax)
+  return replyWith(await outcome, ({ id: task, status, changed }, revision) => `{"id":${quote(task)},"status":"${status}","changed":${JSON.stringify(changed)},"revision":${revision}}`)
+}
+
+const timeOf = (time: string | null): number | null => (time === null ? null : millisecondsOf(time))

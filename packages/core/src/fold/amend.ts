@@ -1,0 +1,27 @@
+/** A task that nobody holds was changed. */
+import type { EventOf } from '../events.js'
+import { isFinal, type Status } from '../task.js'
+import type { TaskExtras } from '../state.js'
+import type { Tables } from '../tables.js'
+import { on, rest } from './change.js'
+
+const canBeAmended = (status: Status): boolean => status !== 'in-progress' && status !== 'incomplete' && !isFinal(status)
+
+export const taskAmended = (tables: Tables, { data }: EventOf<'TaskAmended'>): void => {
+  const { task: id, priority, deadlineAt, availableAt, formerContentRevision } = data
+  const { head } = tables
+  on(tables, id, canBeAmended, (task) => {
+    if (priority !== undefined) task.priority = priority
+    let { extras } = task
+    if (deadlineAt !== undefined) extras = withTime(extras, 'deadlineAt', deadlineAt)
+    if (availableAt !== undefined) extras = withTime(extras, 'availableAt', availableAt)
+    if (formerContentRevision !== undefined) extras = { ...extras, contentRevision: head.revision }
+    task.extras = extras
+    if (availableAt !== undefined && (task.status === 'pending' || task.status === 'scheduled')) rest(task, availableAt ?? 0, head.at)
+  })
+}
+
+const withTime = (extras: TaskExtras, name: 'deadlineAt' | 'availableAt', time: number | null): TaskExtras => {
+  const { [name]: _, ...others } = extras
+  return time === null ? others : { ...others, [name]: time }
+}

@@ -1,0 +1,95 @@
+/** Tasks that are changed before anybody holds them. */
+import type { Plant } from '../plant.js'
+
+const core = 'packages/core/src/'
+const engine = 'packages/adapters/src/engine/'
+const amends = ['test/core/amend.test.ts']
+const contents = ['test/engine/contents.test.ts']
+const overHttp = ['test/http/amend.test.ts']
+
+export const amendPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'an amended priority is told and not kept',
+    file: `${core}fold/amend.ts`,
+    find: '    if (priority !== undefined) task.priority = priority\n',
+    replace: '',
+    killedBy: amends,
+  },
+  {
+    title: 'an amended task keeps its content',
+    file: `${core}state.ts`,
+    find: 'extras.contentRevision ?? enqueuedRevision',
+    replace: 'enqueuedRevision',
+    killedBy: [...amends, ...overHttp],
+  },
+  {
+    title: 'a task becomes CRITICAL, and the time since then is not counted',
+    file: `${core}tables.ts`,
+    find: '    const wasCritical = isCritical(task)\n',
+    replace: "    const wasCritical = task.status === 'pending'\n",
+    killedBy: amends,
+  },
+  {
+    title: 'a rollback leaves the amended priority',
+    file: `${core}task-before.ts`,
+    find: '    task.priority = this.priority\n',
+    replace: '',
+    killedBy: amends,
+  },
+  {
+    title: 'the last of two who amend a payload wins, unseen',
+    file: `${core}decide/amend.ts`,
+    find: 'obstacleTo(task, command) ?? staleContent(task, command)',
+    replace: 'obstacleTo(task, command)',
+    killedBy: [...amends, ...overHttp],
+  },
+  {
+    title: 'a task is amended while an agent works on it',
+    file: `${core}decide/amend.ts`,
+    find: '  if (isHeld(task)) {',
+    replace: '  if (isHeld(task) && priority === undefined) {',
+    killedBy: amends,
+  },
+  {
+    title: 'an amendment that changes nothing is an event',
+    file: `${core}decide/amend.ts`,
+    find: 'command.content === undefined && Object.keys(changes).length === 0',
+    replace: 'false',
+    killedBy: amends,
+  },
+  {
+    title: 'all dead letters that match get the payload that was meant for one',
+    file: `${core}decide/dead-letters.ts`,
+    find: '  task === undefined && (content !== undefined || contentRevision !== undefined)\n',
+    replace: '  task === undefined && contentRevision !== undefined\n',
+    killedBy: amends,
+  },
+  {
+    title: 'the former content of an amended task stays in the cache',
+    file: `${engine}decider.ts`,
+    find: " || event.type === 'TaskAmended') contents.forgetFor",
+    replace: ') contents.forgetFor',
+    killedBy: contents,
+  },
+  {
+    title: 'a new payload takes the description away',
+    file: `${engine}amend.ts`,
+    find: "}${others.join('')}}`",
+    replace: '}}`',
+    killedBy: overHttp,
+  },
+  {
+    title: 'a payload that is the same is an amendment',
+    file: `${engine}amend.ts`,
+    find: 'if (wanted.right === canonicalJson(former)) return',
+    replace: 'if (others.length > 99) return',
+    killedBy: overHttp,
+  },
+  {
+    title: 'an amended payload may be of any size',
+    file: `${engine}amend.ts`,
+    find: 'Buffer.byteLength(content) > bytesMax || !',
+    replace: '!',
+    killedBy: overHttp,
+  },
+]
