@@ -99,7 +99,7 @@ export const capacityPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'at capacity the waiting claims of those that work are not asked',
-    file: 'packages/adapters/src/engine/waiting.ts',
+    file: 'packages/core/src/waiting-claims.ts',
     find: "if (asked === 'active' && ofActive === undefined) walks.push",
     replace: "if (asked === 'active' && ofActive !== undefined) walks.push",
     killedBy: waiting,

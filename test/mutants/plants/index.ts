@@ -18,6 +18,7 @@ import { limitPlants } from './limits.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
 import { schedulePlants } from './schedules.js'
+import { simulationPlants } from './simulation.js'
 import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
 import { tablePlants } from './tables.js'
@@ -47,6 +48,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...memoryPlants,
   ...memoryBankPlants,
   ...snapshotPlants,
+  ...simulationPlants,
   ...clientPlants,
   ...webSocketPlants,
   ...workerPlants,

@@ -29,6 +29,7 @@ import { resultCommand } from './commands/result.js'
 import { serveCommand } from './commands/serve.js'
 import { schedulesCommand } from './commands/schedules.js'
 import { completeCommand, failCommand, heartbeatCommand, releaseCommand } from './commands/settle.js'
+import { simulateCommand } from './commands/simulate.js'
 import { settingsCommand } from './commands/settings.js'
 import { showCommand } from './commands/show.js'
 import { watchCommand } from './commands/watch.js'
@@ -45,7 +46,7 @@ const commands = [
   parkCommand, callbackCommand,
   dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand, alertsCommand,
   queuesCommand, settingsCommand, pauseCommand, resumeCommand, limitsCommand, schedulesCommand,
-  importCommand, exportCommand, doctorCommand,
+  importCommand, exportCommand, simulateCommand, doctorCommand,
 ]
 
 const program = (cli: Cli): Command => {

@@ -27,6 +27,7 @@ import {
   servedOf,
   takeWokenShapes,
   timeOf,
+  type WaitingClaims,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { appendBytes, appendBytesAtMost } from '../store/append-bytes.js'
@@ -43,12 +44,11 @@ import type { QueueClock } from './queue-clock.js'
 import type { ReadOnly } from './read-only.js'
 import { tooLarge, wrongClock } from './refusals.js'
 import { type Caller, type Refusal, systemCaller } from './types.js'
-import type { WaitingClaims } from './waiting.js'
 
 export interface DeciderParts {
   readonly live: LiveState
   readonly mailbox: Mailbox
-  readonly waiting: WaitingClaims
+  readonly waiting: WaitingClaims<ClaimItem>
   readonly contents: Contents
   readonly availability: Availability
   readonly limits: StoreLimits

@@ -12,7 +12,7 @@
  * At most two batches are in flight: one is written while the next is decided. They settle in order. If other
  * processes append to the same queue, only one is in flight, and the engine follows their events while it is idle.
  */
-import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, takeWokenShapes, textMax, timeOf, unreadableCount } from '@daybook/core'
+import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, takeWokenShapes, textMax, timeOf, unreadableCount, WaitingClaims } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
 import type { AppendError, EventStore, SnapshotStore } from '../store/index.js'
@@ -43,7 +43,6 @@ import { SettledWaits } from './settled-waits.js'
 import { Snapshotter } from './snapshotter.js'
 import { type Claim, type ClaimOptions, type Committed, type Caller, type EngineStatus, type Outcome, type QueueEngine, systemCaller } from './types.js'
 import { Turns } from './turns.js'
-import { WaitingClaims } from './waiting.js'
 
 /** Opens a queue: replays it and starts its loop. Rejects if the store cannot be read. */
 export const openEngine = async (
@@ -64,7 +63,7 @@ class Engine implements QueueEngine {
   private readonly durable: Durable
   private readonly settledWaits: SettledWaits
   private readonly mailbox: Mailbox
-  private readonly waiting = new WaitingClaims()
+  private readonly waiting = new WaitingClaims<ClaimItem>()
   private readonly inFlight = new InFlight()
   private readonly inFlightMax: number
   private readonly contentStore: Contents

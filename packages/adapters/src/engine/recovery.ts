@@ -6,7 +6,7 @@
  *   unavailable   callers are refused, and the store is not tried for a while
  *   unknown       nothing happens until it is known whether the batch is in the log (`unknown-append.ts`)
  */
-import { keepShape } from '@daybook/core'
+import { keepShape, type WaitingClaims } from '@daybook/core'
 import type { AppendError } from '../store/index.js'
 import type { Availability } from './availability.js'
 import { type Batch, type ClaimItem, type Item, refuse } from './batch.js'
@@ -20,7 +20,6 @@ import type { QueueLog } from './queue-log.js'
 import { describe, outcomeUnknown, tooLarge, unavailable } from './refusals.js'
 import { isInLog, isThere } from './unknown-append.js'
 import type { Turns } from './turns.js'
-import type { WaitingClaims } from './waiting.js'
 
 /** The parts of the engine that a recovery needs. */
 export interface Recovered {
@@ -29,7 +28,7 @@ export interface Recovered {
   readonly durable: Durable
   readonly inFlight: InFlight
   readonly mailbox: Mailbox
-  readonly waiting: WaitingClaims
+  readonly waiting: WaitingClaims<ClaimItem>
   readonly contents: Contents
   readonly availability: Availability
   readonly turns: Turns

@@ -2,23 +2,29 @@
  * The claims that wait (long polls), in a line for each shape of claim. A line costs nothing until something that its
  * claims may take becomes ready. Then the claims of all such lines are served in the order in which they came.
  */
-import type { ClaimShape } from '@daybook/core'
-import type { ClaimItem } from './batch.js'
+import type { ClaimShape } from './ready/claim-shape.js'
 
-/** The claims of one shape, first come, first served, each with its place among all that ever waited. */
-interface Line {
-  readonly shape: ClaimShape
-  claims: Map<ClaimItem, number>
+/** A claim that may wait. */
+export interface WaitingClaim {
+  readonly command: { readonly agent: string }
+  /** It was answered, or its caller has left. */
+  readonly isOver: () => boolean
 }
 
-export class WaitingClaims {
-  private readonly lines = new Map<ClaimShape, Line>()
+/** The claims of one shape, first come, first served, each with its place among all that ever waited. */
+interface Line<C> {
+  readonly shape: ClaimShape
+  claims: Map<C, number>
+}
+
+export class WaitingClaims<C extends WaitingClaim> {
+  private readonly lines = new Map<ClaimShape, Line<C>>()
   /** Lines whose claims are to be offered tasks. */
-  private readonly due = new Set<Line>()
-  private readonly lineOf = new Map<ClaimItem, Line>()
-  private readonly byAgent = new Map<string, Set<ClaimItem>>()
+  private readonly due = new Set<Line<C>>()
+  private readonly lineOf = new Map<C, Line<C>>()
+  private readonly byAgent = new Map<string, Set<C>>()
   /** When lines are to be offered tasks again because of the time, in the queue's time. */
-  private readonly looks = new Map<Line, number>()
+  private readonly looks = new Map<Line<C>, number>()
   private firstPlace = 0
   private lastPlace = 0
 
@@ -31,13 +37,13 @@ export class WaitingClaims {
     return this.due.size > 0
   }
 
-  add(item: ClaimItem, shape: ClaimShape): void {
+  add(item: C, shape: ClaimShape): void {
     this.lineFor(shape).claims.set(item, ++this.lastPlace)
     this.enter(item, shape)
   }
 
   /** Puts back claims that were served by a batch that was rolled back, before all others, and offers tasks to all again. */
-  putBack(items: ReadonlyArray<ClaimItem>, shapeOf: (item: ClaimItem) => ClaimShape): void {
+  putBack(items: ReadonlyArray<C>, shapeOf: (item: C) => ClaimShape): void {
     this.firstPlace -= items.length
     items.forEach((item, index) => {
       const shape = shapeOf(item)
@@ -86,14 +92,14 @@ export class WaitingClaims {
    * `who`: which claims of a line may find something. At capacity these are those of the active agents, which are few, and the others are not asked.
    */
   offer(
-    serve: (item: ClaimItem, shape: ClaimShape) => 'served' | 'empty' | 'full',
+    serve: (item: C, shape: ClaimShape) => 'served' | 'empty' | 'full',
     who: (shape: ClaimShape) => 'all' | 'active' | 'none',
     active: () => ReadonlyMap<string, unknown>,
   ): void {
-    const walks: Array<Walk> = [...this.due].map((line) => new Walk(line.claims.entries(), line))
-    let ofActive: Walk | undefined
+    const walks: Array<Walk<C>> = [...this.due].map((line) => new Walk(line.claims.entries(), line))
+    let ofActive: Walk<C> | undefined
     for (;;) {
-      let first: Walk | undefined
+      let first: Walk<C> | undefined
       for (const walk of walks) if (walk.place < (first?.place ?? Number.POSITIVE_INFINITY)) first = walk
       const { item } = first ?? {}
       if (first === undefined || item === undefined) break
@@ -115,9 +121,9 @@ export class WaitingClaims {
   }
 
   /** The waiting claims of these agents, in the order in which they came. */
-  private ofAgents(agents: ReadonlyMap<string, unknown>): ReadonlyArray<readonly [ClaimItem, number]> {
-    const found: Array<readonly [ClaimItem, number]> = []
-    const add = (items: Iterable<ClaimItem>): void => {
+  private ofAgents(agents: ReadonlyMap<string, unknown>): ReadonlyArray<readonly [C, number]> {
+    const found: Array<readonly [C, number]> = []
+    const add = (items: Iterable<C>): void => {
       for (const item of items) found.push([item, this.lineOf.get(item)?.claims.get(item) ?? 0])
     }
     if (agents.size < this.byAgent.size) for (const agent of agents.keys()) add(this.byAgent.get(agent) ?? [])
@@ -126,7 +132,7 @@ export class WaitingClaims {
   }
 
   /** Called also for claims that do not wait. */
-  remove(item: ClaimItem): void {
+  remove(item: C): void {
     const line = this.lineOf.get(item)
     if (line === undefined) return
     this.lineOf.delete(item)
@@ -140,20 +146,20 @@ export class WaitingClaims {
   }
 
   /** All of them, in the order in which they came. They no longer wait. */
-  drain(): ReadonlyArray<ClaimItem> {
+  drain(): ReadonlyArray<C> {
     const places = [...this.lines.values()].flatMap(({ claims }) => [...claims]).sort(([, a], [, b]) => a - b)
     const items = places.map(([item]) => item)
     for (const item of items) this.remove(item)
     return items
   }
 
-  private lineFor(shape: ClaimShape): Line {
+  private lineFor(shape: ClaimShape): Line<C> {
     let line = this.lines.get(shape)
     if (line === undefined) this.lines.set(shape, (line = { shape, claims: new Map() }))
     return line
   }
 
-  private enter(item: ClaimItem, shape: ClaimShape): void {
+  private enter(item: C, shape: ClaimShape): void {
     this.lineOf.set(item, this.lineFor(shape))
     addTo(this.byAgent, item.command.agent, item)
     shape.waiting++
@@ -161,13 +167,13 @@ export class WaitingClaims {
 }
 
 /** A walk along claims in the order of their places: those of a line, or of several. At its end `item` is `undefined` and `place` infinite. */
-class Walk {
-  item: ClaimItem | undefined
+class Walk<C> {
+  item: C | undefined
   place = Number.POSITIVE_INFINITY
 
   constructor(
-    private readonly rest: Iterator<readonly [ClaimItem, number]>,
-    readonly line?: Line,
+    private readonly rest: Iterator<readonly [C, number]>,
+    readonly line?: Line<C>,
   ) {
     this.advance()
   }
@@ -184,12 +190,12 @@ class Walk {
   }
 }
 
-const addTo = (index: Map<string, Set<ClaimItem>>, key: string, item: ClaimItem): void => {
+const addTo = <C>(index: Map<string, Set<C>>, key: string, item: C): void => {
   const known = index.get(key)
   if (known === undefined) index.set(key, new Set([item]))
   else known.add(item)
 }
-const removeFrom = (index: Map<string, Set<ClaimItem>>, key: string, item: ClaimItem): void => {
+const removeFrom = <C>(index: Map<string, Set<C>>, key: string, item: C): void => {
   const known = index.get(key)
   if (known?.delete(item) === true && known.size === 0) index.delete(key)
 }

@@ -1,0 +1,61 @@
+import { readFile } from 'node:fs/promises'
+import type { FieldError } from '@daybook/core'
+import { readScenario, type Scenario, simulate } from '@daybook/projections/simulate'
+import { Command } from 'commander'
+import * as E from 'fp-ts/lib/Either.js'
+import { parseYaml } from '../../config/index.js'
+import { type Cli, examples } from '../cli.js'
+import { UsageError } from '../exit-codes.js'
+import type { Io } from '../io.js'
+import { patchOf } from '../setting-paths.js'
+import { exampleScenario } from '../simulation/example.js'
+import { printSimulation } from '../simulation/report.js'
+import { whole } from '../values.js'
+
+interface Options {
+  readonly example?: boolean
+  readonly seed?: number
+  readonly set?: ReadonlyArray<string>
+}
+
+export const simulateCommand = (cli: Cli): Command =>
+  new Command('simulate')
+    .description('a virtual day of a fleet, to try settings on: waits, deadlines, shares of tenants, use of agents')
+    .argument('[file]', 'the scenario in YAML, or - for standard input')
+    .option('--example', 'print a scenario to begin with')
+    .option('--seed <number>', 'another day of the same kind (default: that of the file, or 1)', whole)
+    .option('--set <key=value>', 'a setting on top of the file\'s, as in daybook settings set; repeatable', (text, before: ReadonlyArray<string> = []) => [...before, text])
+    .addHelpText('after', examples(
+      'daybook simulate --example > agency.yaml',
+      'daybook simulate agency.yaml',
+      'daybook simulate agency.yaml --set policy=score --set assignment.tenants.beta=3',
+      'daybook simulate agency.yaml --json | jq .policies.settings.deadLetters',
+      '',
+      'The scenario says which tasks come, how long they take and how often they fail, and which agents work when. The day runs in virtual time',
+      'through the code that decides in a server: the same claims, retries, breakers, limits and leases. No server is needed, and nothing is stored.',
+      'The same tasks also run as plain FIFO and by strict priority, so that you see what the settings change. The same file and seed give the',
+      'same figures. docs/simulation.md tells what the figures mean, and what the model leaves out.',
+    ))
+    .action(cli.local<Options, [string | undefined]>(async (printer, { example, seed, set }, _, file) => {
+      if (example === true) return void cli.io.out(exampleScenario)
+      if (file === undefined) throw new UsageError('which scenario? daybook simulate --example prints one to begin with')
+      const scenario = await readFileOf(file, cli.io)
+      const patch = set === undefined ? {} : patchOf(set)
+      const simulation = simulate(scenario, { patch, ...(seed === undefined ? {} : { seed }) })
+      printer.answer(simulation, () => printSimulation(printer, simulation))
+    }))
+
+const readFileOf = async (file: string, io: Io): Promise<Scenario> => {
+  const name = file === '-' ? 'standard input' : file
+  let text: string
+  try {
+    text = file === '-' ? await io.input() : await readFile(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${name} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const parsed = parseYaml(text, name)
+  if (E.isLeft(parsed)) throw new UsageError(parsed.left.join('\n'))
+  const scenario = readScenario(parsed.right)
+  if (E.isLeft(scenario)) throw new UsageError(scenario.left.map(({ path, message }: FieldError) => `${name}: ${path === '(body)' ? 'the scenario' : path} ${message}`).join('\n'))
+  return scenario.right
+}

@@ -1,0 +1,12 @@
+/** Virtual days of a queue: scenarios, and what becomes of them under several policies. Pure. */
+export type { TenantShare } from './fairness.js'
+export { jainIndex } from './fairness.js'
+export type { Deadlines, Figures, GroupFigures, PoolFigures, Waits } from './figures.js'
+export { generate } from './generate.js'
+export type { Observer } from './observer.js'
+export { policies, type Policy } from './policies.js'
+export { readScenario } from './read-scenario.js'
+export { indexOfTask, type QueueRules, run, taskId } from './run.js'
+export type { Scenario } from './scenario.js'
+export { figuresOf, simulate, type Simulation } from './simulate.js'
+export type { Agent, AgentPool, Arrival, Outcome, Period, Workload } from './workload.js'

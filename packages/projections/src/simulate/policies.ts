@@ -1,0 +1,46 @@
+/**
+ * The policies that are compared. All of them run through the same core, with the same tasks, durations, failures, agents and crashes.
+ *
+ * - `settings`: the scenario's settings.
+ * - `fifo`: first come, first served: for the queue all tasks have the same priority and no tenant.
+ * - `strict`: by priority, and first come, first served within it, with nothing against starvation and no tenants.
+ *
+ * In the last two, retries and what has waited long have no place of their own, deadlines raise nothing, and limits of tenants do not hold.
+ */
+import { priorityDefault, type SettingsPatch } from '@daybook/core'
+import type { QueueRules } from './run.js'
+import type { Arrival, Workload } from './workload.js'
+
+export const policies = ['settings', 'fifo', 'strict'] as const
+export type Policy = (typeof policies)[number]
+
+/** Ten years, the longest that the setting may be. */
+const never = 10 * 365 * 86_400
+const byPriorityAlone: SettingsPatch = {
+  policy: 'priority',
+  score: { age: 0, deadline: 0, blockers: 0, retries: 0, starvationLimit: never },
+}
+
+/** The workload and the rules of a policy. */
+export const under = (policy: Policy, workload: Workload, rules: QueueRules): { readonly workload: Workload; readonly rules: QueueRules } => {
+  if (policy === 'settings') return { workload, rules }
+  return {
+    workload: { ...workload, arrivals: workload.arrivals.map((arrival) => plain(arrival, policy === 'fifo' ? priorityDefault : arrival.priority)) },
+    rules: {
+      patches: [...rules.patches, byPriorityAlone],
+      limits: Object.fromEntries(Object.entries(rules.limits).filter(([key]) => !key.startsWith('tenant:'))),
+    },
+  }
+}
+
+const plain = (arrival: Arrival, priority: number): Arrival => {
+  const { at, type, phase, skills } = arrival
+  return {
+    at,
+    type,
+    priority,
+    ...(phase === undefined ? {} : { phase }),
+    ...(skills === undefined ? {} : { skills }),
+    outcome: (attempt, startedAt) => arrival.outcome(attempt, startedAt),
+  }
+}

@@ -1,0 +1,76 @@
+/** Checks a scenario: each field, and what fields must be together. */
+import { type FieldError, PriorityName, validate } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { durationDefault, Scenario, type Stream } from './scenario.js'
+import { msOf } from './span.js'
+
+const dayMs = 86_400_000
+/** A simulation keeps all its tasks in memory. */
+export const tasksMax = 1_000_000
+const daysMax = 31
+const agentsMax = 10_000
+
+export const readScenario = (input: unknown): E.Either<ReadonlyArray<FieldError>, Scenario> => {
+  const checked = validate(Scenario)(input)
+  if (E.isLeft(checked)) return checked
+  const errors = [...mistakes(checked.right)]
+  return errors.length > 0 ? E.left(errors) : checked
+}
+
+function* mistakes(scenario: Scenario): Generator<FieldError, void> {
+  const { streams, agents, outages = [], duration = durationDefault } = scenario
+  const durationMs = msOf(duration)
+  if (durationMs > daysMax * dayMs) yield { path: 'duration', message: `must be at most ${daysMax}d` }
+  if (streams.length === 0) yield { path: 'streams', message: 'must not be empty' }
+  if (agents.length === 0) yield { path: 'agents', message: 'must not be empty' }
+  for (const [i, stream] of streams.entries()) yield* ofStream(stream, `streams[${i}]`)
+  yield* repeated(streams.map(nameOf), 'streams')
+  yield* repeated(agents.map(({ name }) => name), 'agents')
+  for (const [i, { shifts = [], crashesPerDay, restart }] of agents.entries()) {
+    for (const [j, { from, to }] of shifts.entries()) {
+      const path = `agents[${i}].shifts[${j}]`
+      if (msOf(to) > dayMs) yield { path: `${path}.to`, message: 'must be at most 24h: a shift over midnight is two shifts' }
+      if (msOf(to) <= msOf(from)) yield { path: `${path}.to`, message: `must be after ${from}` }
+    }
+    if (restart !== undefined && crashesPerDay === undefined) yield { path: `agents[${i}].restart`, message: 'needs crashesPerDay: without it no agent crashes' }
+  }
+  if (agents.reduce((sum, { count }) => sum + count, 0) > agentsMax) yield { path: 'agents', message: `must be at most ${agentsMax} together` }
+  for (const [i, { from, to }] of outages.entries()) if (msOf(to) <= msOf(from)) yield { path: `outages[${i}].to`, message: `must be after ${from}` }
+  const tasks = streams.reduce((sum, stream) => sum + expectedTasks(stream, durationMs), 0)
+  if (tasks > tasksMax) yield { path: 'streams', message: `would bring about ${Math.round(tasks)} tasks; a simulation takes at most ${tasksMax}` }
+}
+
+function* ofStream({ arrivals, duration, priority, tenant }: Stream, path: string): Generator<FieldError, void> {
+  const { perHour, every, bursts } = arrivals
+  if (perHour === undefined && every === undefined && bursts === undefined) yield { path: `${path}.arrivals`, message: 'must have perHour, every or bursts' }
+  if (typeof perHour === 'object' && perHour.length !== 24) yield { path: `${path}.arrivals.perHour`, message: `must be one number, or 24 for the hours of the day, not ${perHour.length}` }
+  if (typeof duration === 'object') {
+    const { exponential, p50, p99 } = duration
+    const isLognormal = p50 !== undefined && p99 !== undefined && exponential === undefined
+    if (!isLognormal && (exponential === undefined || p50 !== undefined || p99 !== undefined)) yield { path: `${path}.duration`, message: 'must be a length of time, or have either exponential (the mean), or p50 and p99' }
+    else if (isLognormal && msOf(p99) <= msOf(p50)) yield { path: `${path}.duration.p99`, message: `must be more than p50 (${p50})` }
+  }
+  if (typeof priority === 'object') {
+    for (const name of Object.keys(priority)) if (!/^([1-9]|10)$/.test(name) && !PriorityName.is(name)) yield { path: `${path}.priority.${name}`, message: 'is no priority: 1 to 10, CRITICAL, HIGH, MEDIUM or LOW' }
+    if (isWeightless(priority)) yield { path: `${path}.priority`, message: 'must have a weight above zero' }
+  }
+  if (typeof tenant === 'object' && isWeightless(tenant)) yield { path: `${path}.tenant`, message: 'must have a weight above zero' }
+}
+
+const isWeightless = (weights: Readonly<Record<string, number>>): boolean => !Object.values(weights).some((weight) => weight > 0)
+
+export const nameOf = ({ name, type }: Stream): string => name ?? type
+
+function* repeated(names: ReadonlyArray<string>, list: string): Generator<FieldError, void> {
+  for (const [i, name] of names.entries()) {
+    const first = names.indexOf(name)
+    if (first < i) yield { path: `${list}[${i}].name`, message: `is ${JSON.stringify(name)}, as that of ${list}[${first}]: give it another` }
+  }
+}
+
+/** The mean number of tasks that come in this time. */
+const expectedTasks = ({ arrivals: { perHour = 0, every, bursts = [] } }: Stream, durationMs: number): number => {
+  const rate = typeof perHour === 'number' ? perHour : Math.max(...perHour, 0)
+  const regular = every === undefined ? 0 : durationMs / msOf(every)
+  return (rate * durationMs) / 3_600_000 + regular + bursts.reduce((sum, { tasks }) => sum + tasks, 0)
+}

@@ -1,0 +1,54 @@
+/** Simulates a scenario, or any workload, under each policy. */
+import { patchSettings, settingsDefault, type Settings, type SettingsPatch } from '@daybook/core'
+import type { Figures } from './figures.js'
+import { generate } from './generate.js'
+import { Ledger, mayTake } from './ledger.js'
+import { policies, type Policy, under } from './policies.js'
+import { nameOf } from './read-scenario.js'
+import { type QueueRules, run } from './run.js'
+import { type Scenario, seedDefault } from './scenario.js'
+import type { Workload } from './workload.js'
+
+export interface Simulation {
+  readonly name: string
+  readonly seed: number
+  readonly durationSeconds: number
+  /** What the reader should know before the figures. */
+  readonly notes: ReadonlyArray<string>
+  readonly policies: Readonly<Record<Policy, Figures>>
+}
+
+/** The figures of a workload under these rules. */
+export const figuresOf = (workload: Workload, rules: QueueRules, policy: Policy = 'settings'): Figures => {
+  const { assignment: { tenants }, score } = settingsOf(rules)
+  // The account is kept by the priorities, tenants and deadlines that the tasks really have.
+  const ledger = new Ledger(workload, { weightOf: (tenant) => (tenant === null ? undefined : tenants[tenant]) ?? tenants.default ?? 1, starvationLimit: score.starvationLimit })
+  const its = under(policy, workload, rules)
+  run(its.workload, its.rules, ledger)
+  return ledger.figures()
+}
+
+/** `patch`: settings on top of the scenario's. */
+export const simulate = (scenario: Scenario, options: { readonly seed?: number; readonly patch?: SettingsPatch } = {}): Simulation => {
+  const seed = options.seed ?? scenario.seed ?? seedDefault
+  const workload = generate(scenario, seed)
+  const rules: QueueRules = { patches: [scenario.settings ?? {}, options.patch ?? {}], limits: scenario.limits ?? {} }
+  return {
+    name: scenario.name ?? 'simulation',
+    seed,
+    durationSeconds: (workload.until - workload.from) / 1_000,
+    notes: [...notesOf(scenario, workload, settingsOf(rules))],
+    policies: Object.fromEntries(policies.map((policy) => [policy, figuresOf(workload, rules, policy)])) as Record<Policy, Figures>,
+  }
+}
+
+const settingsOf = ({ patches }: QueueRules): Settings => patches.reduce(patchSettings, settingsDefault)
+
+function* notesOf({ streams, agents }: Scenario, workload: Workload, settings: Settings): Generator<string, void> {
+  const { maxConcurrentAgents } = settings.capacity
+  const count = agents.reduce((sum, pool) => sum + pool.count, 0)
+  if (count > maxConcurrentAgents) yield `there are ${count} agents, and capacity.maxConcurrentAgents lets ${maxConcurrentAgents} of them work at a time`
+  for (const stream of streams) {
+    if (!workload.pools.some((pool) => mayTake(pool, stream))) yield `no agents take the tasks of ${nameOf(stream)}: see types, phases and skills`
+  }
+}
