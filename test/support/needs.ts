@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process'
 
 export interface Need {
   /** Its name in `DAYBOOK_TEST_WITHOUT`. */
-  readonly name: 'strace' | 'mount'
+  readonly name: 'strace' | 'mount' | 'python'
   /** A command that ends with 0 if the program can do what is needed. */
   readonly probe: readonly [program: string, ...args: ReadonlyArray<string>]
   readonly advice: string
@@ -21,6 +21,12 @@ export const mount: Need = {
   name: 'mount',
   probe: ['unshare', '-rm', 'true'],
   advice: 'allow user namespaces, or mounts (docker run --cap-add SYS_ADMIN)',
+}
+
+export const python: Need = {
+  name: 'python',
+  probe: ['python3', '-c', 'import hmac'],
+  advice: 'install it (Debian, Ubuntu: apt-get install python3)',
 }
 
 /** Whether to skip these tests. Throws if what they need is missing and not waived. */

@@ -3,6 +3,7 @@ import type { Plant } from '../plant.js'
 import { agentPlants } from './agents.js'
 import { capacityPlants } from './capacity.js'
 import { alertPlants } from './alerts.js'
+import { webhookPlants } from './webhooks.js'
 import { clientPlants } from './client.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
@@ -41,6 +42,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...outcomePlants,
   ...schedulePlants,
   ...alertPlants,
+  ...webhookPlants,
   ...enginePlants,
   ...timePlants,
   ...sqlitePlants,

@@ -2,14 +2,15 @@
 import type { Plant } from '../plant.js'
 
 const bank = 'packages/adapters/src/memory-bank/'
+const followLog = 'packages/adapters/src/log-follower/follow-log.ts'
 const killedBy = ['test/memory-bank/memory.test.ts']
 
 export const memoryBankPlants: ReadonlyArray<Plant> = [
   { title: 'remembering: secrets are kept', file: `${bank}memory-of.ts`, find: '  return withoutSecrets(memory)', replace: '  return memory', killedBy },
-  { title: 'remembering: what fails is left out', file: `${bank}follower.ts`, find: '        await pause(delays.next())', replace: '        throw new MemoryRefused(reason)', killedBy },
-  { title: 'remembering: one that is refused takes the others with it', file: `${bank}follower.ts`, find: 'if (memories.length > 1) for (const memory of memories) await remember([memory])', replace: 'if (memories.length > 1) return', killedBy },
-  { title: 'remembering: the checkpoint of another memory counts', file: `${bank}follower.ts`, find: 'if (known !== null && known !== identity) return', replace: '', killedBy },
-  { title: 'remembering: each start begins with the first event', file: `${bank}follower.ts`, find: 'done = saved = checkpoint.revision', replace: 'saved = checkpoint.revision', killedBy },
+  { title: 'remembering: what fails is left out', file: `${bank}follower.ts`, find: 'tools.untilDone(() => bank.remember(memories))', replace: 'bank.remember(memories).catch(() => undefined)', killedBy },
+  { title: 'remembering: one that is refused takes the others with it', file: `${bank}follower.ts`, find: 'if (memories.length > 1) for (const memory of memories) await remember([memory], tools)', replace: 'if (memories.length > 1) return', killedBy },
+  { title: 'remembering: the checkpoint of another memory counts', file: followLog, find: 'if (known !== null && known !== taker) return', replace: '', killedBy },
+  { title: 'remembering: each start begins with the first event', file: followLog, find: 'done = saved = checkpoint.revision', replace: 'saved = checkpoint.revision', killedBy },
   { title: 'recalling: an answer waits for the memory', file: `${bank}service.ts`, find: 'await Promise.race([asked, over])', replace: 'await asked', killedBy },
   { title: 'recalling: a memory that hangs is asked with each claim', file: `${bank}service.ts`, find: "if (performance.now() < restsUntil) return missing('the memory did not answer lately')", replace: '', killedBy },
   { title: 'recalling: only what has all words is found', file: `${bank}words.ts`, find: "join(' OR ')", replace: "join(' AND ')", killedBy },

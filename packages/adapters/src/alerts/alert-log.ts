@@ -1,15 +1,15 @@
 /** Writes alerts to the server's log: those that this server raised and cleared, so that of several servers one tells. */
 import { isUnreadable } from '@daybook/core'
-import type { Daybook } from '../engine/index.js'
-import { forEachQueue } from './each-queue.js'
+import type { QueueEngine } from '../engine/index.js'
 
 /** A line of the log. */
 export type AlertLine = (fields: { readonly queue: string; readonly alert: string; readonly revision: number }, text: string) => void
 
-export const startAlertLog = (daybook: Daybook, log: AlertLine): (() => Promise<void>) =>
-  forEachQueue(daybook, (engine) => {
-    const queue = engine.name
-    const listening = engine.committed.subscribe(({ from, events, isOwn }) => {
+/** For each queue when it is opened: alerts may be due at once. */
+export const logAlerts =
+  (log: AlertLine) =>
+  ({ name: queue, committed }: QueueEngine): void => {
+    committed.subscribe(({ from, events, isOwn }) => {
       if (!isOwn) return
       events.forEach((event, index) => {
         if (isUnreadable(event)) return
@@ -18,5 +18,4 @@ export const startAlertLog = (daybook: Daybook, log: AlertLine): (() => Promise<
         else if (event.type === 'AlertCleared') log({ queue, alert: event.data.key, revision }, `alert in queue ${queue} is over: ${event.data.key}`)
       })
     })
-    return () => Promise.resolve(listening.unsubscribe())
-  })
+  }

@@ -1,2 +1,2 @@
 /** Telling of alerts: the log. */
-export { type AlertLine, startAlertLog } from './alert-log.js'
+export { type AlertLine, logAlerts } from './alert-log.js'

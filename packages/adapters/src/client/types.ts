@@ -535,8 +535,8 @@ export interface Ready {
   readonly readOnly?: ReadonlyArray<{ readonly queue: string; readonly reason: string }>
   /** Queues whose time is ahead of this server's clock, because a clock was wrong once: it goes on from the last event. */
   readonly ahead?: ReadonlyArray<{ readonly queue: string; readonly seconds: number }>
-  /** What does not work, and keeps no command from being taken: queue files that cannot be written. */
-  readonly degraded?: ReadonlyArray<{ readonly part: string; readonly queue: string; readonly reason: string; readonly since: string }>
+  /** What does not work, and keeps no command from being taken: queue files that cannot be written, a memory or a webhook that cannot be reached. */
+  readonly degraded?: ReadonlyArray<{ readonly part: string; readonly queue?: string; readonly reason: string; readonly since: string }>
 }
 
 export interface QueueSummary {

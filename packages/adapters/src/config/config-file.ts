@@ -37,12 +37,14 @@ export interface ConfigFile {
   readonly clockJump?: string
   /** As it stands in the file: see `memory-choice.ts`. */
   readonly memory?: unknown
+  /** As it stands in the file: see `webhook-choices.ts`. */
+  readonly alerts?: unknown
   readonly defaults?: SettingsPatch
   readonly launcher?: LauncherFile
 }
 
 const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'pastUnreadable', 'clockJump'] as const
-const known: ReadonlyArray<string> = [...texts, 'memory', 'defaults', 'breakers', 'launcher']
+const known: ReadonlyArray<string> = [...texts, 'memory', 'alerts', 'defaults', 'breakers', 'launcher']
 
 /**
  * `defaults:` is a settings patch for new queues. `breakers:` is the part of it that people often keep in a file of
@@ -58,7 +60,7 @@ export const readConfigFile = (text: string, name: string): E.Either<Problems, C
   const problems: Array<string> = Object.keys(value)
     .filter((key) => !known.includes(key))
     .map((key) => `${name}: ${key} is not known here; known: ${known.join(', ')}`)
-  const said: Record<string, unknown> = value.memory === undefined ? {} : { memory: value.memory }
+  const said: Record<string, unknown> = { ...(value.memory === undefined ? {} : { memory: value.memory }), ...(value.alerts === undefined ? {} : { alerts: value.alerts }) }
   for (const key of texts) {
     const given = value[key]
     // YAML reads an unquoted `off` as text, but `port: 80` as a number.

@@ -8,6 +8,7 @@ import { readMemory } from './memory-choice.js'
 import { dataDirDefault, hostDefault, portDefault, type ServeOptions } from './serve-options.js'
 import type { Problems } from './settings-file.js'
 import { readStore } from './store-choice.js'
+import { readWebhooks } from './webhook-choices.js'
 
 /** As given on the command line. */
 export interface ServeFlags {
@@ -52,7 +53,9 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   if (Number.isNaN(clockJumpMs)) problems.push(`clock-jump ${JSON.stringify(clockJumpText)} is neither a number of seconds from ${clockJumpSecondsMin} on, nor "off"`)
   const memory = readMemory(said.memory, variable('DAYBOOK_MEMORY_TOKEN'), flags.config ?? 'config')
   if (E.isLeft(memory)) problems.push(...memory.left)
-  if (E.isLeft(store) || E.isLeft(memory) || problems.length > 0) return E.left(problems)
+  const webhooks = readWebhooks(said.alerts, env, flags.config ?? 'config')
+  if (E.isLeft(webhooks)) problems.push(...webhooks.left)
+  if (E.isLeft(store) || E.isLeft(memory) || E.isLeft(webhooks) || problems.length > 0) return E.left(problems)
 
   const token = variable('DAYBOOK_TOKEN')
   const queueFiles = flags.queueFiles ?? said.queueFiles
@@ -62,6 +65,7 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     dataDir,
     store: store.right,
     ...(said.memory === undefined || said.memory === null ? {} : { memory: memory.right }),
+    ...(webhooks.right.length === 0 ? {} : { webhooks: webhooks.right }),
     auth: auth === 'off' ? 'off' : 'tokens',
     ...(token === undefined ? {} : { token }),
     ...(queueFiles === undefined ? {} : { queueFilesDir: resolve(queueFiles) }),

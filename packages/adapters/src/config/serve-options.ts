@@ -1,4 +1,5 @@
 import type { SettingsPatch } from '@daybook/core'
+import type { WebhookOptions } from '../webhooks/index.js'
 import type { LauncherFile } from './config-file.js'
 
 /** The options of a server, checked. */
@@ -21,6 +22,8 @@ export interface ServeOptions {
   readonly clockJumpMs?: number
   /** Default: an SQLite file in the data folder, made with the first memory. */
   readonly memory?: MemoryChoice
+  /** Who is told of alerts. Default: nobody but the log and WebSockets. */
+  readonly webhooks?: ReadonlyArray<WebhookOptions>
   /** Settings of new queues that differ from Daybook's own. */
   readonly defaults?: SettingsPatch
   /** The program that the server starts for each task. Default: none. */

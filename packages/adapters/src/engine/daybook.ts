@@ -14,6 +14,8 @@ export interface DaybookOptions extends EngineOptions {
   readonly snapshots?: SnapshotStore
   /** Called repeatedly while a queue is being read. */
   readonly progress?: (loading: Loading) => void
+  /** Called with each queue as soon as it is open, before anything is decided on it here. */
+  readonly opened?: (engine: QueueEngine) => void
 }
 
 /** Starts replaying. `ready` resolves when it is done, and rejects if the store cannot be read. */
@@ -190,6 +192,7 @@ class Registry implements Daybook {
         this.options,
         this.clock,
       )
+      this.options.opened?.(engine)
       this.engines.set(name, engine)
       this.unusable.delete(name)
       this.triedAt.delete(name)

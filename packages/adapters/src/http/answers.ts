@@ -389,7 +389,7 @@ export const ReadyAnswer = t.intersection(
       readOnly: t.readonlyArray(t.type({ queue: t.string, reason: t.string })),
       /** Queues whose time is ahead of this server's clock by more than a second. */
       ahead: t.readonlyArray(t.type({ queue: t.string, seconds: t.number })),
-      degraded: t.readonlyArray(t.type({ part: t.string, queue: t.string, reason: t.string, since: Time })),
+      degraded: t.readonlyArray(t.intersection([t.type({ part: t.string, reason: t.string, since: Time }), t.partial({ queue: t.string })])),
     }),
   ],
   'Ready',

@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
+import type { WebhookStatus } from '../webhooks/index.js'
 import type { Histogram, Meter } from './meter.js'
 
 /** Producers choose the task types, so their number is not bounded. The types beyond this many count as `other`. */
@@ -28,6 +29,7 @@ export const metricsOf = (
   meter: Meter,
   version: string,
   queueFiles: () => ReadonlyArray<QueueFilesStatus>,
+  webhooks: () => ReadonlyArray<WebhookStatus>,
 ): (() => Promise<string>) => {
   const registry = new Registry()
   const registers = [registry]
@@ -89,6 +91,14 @@ export const metricsOf = (
     }
   })
 
+  counter('webhook_messages_total', 'Messages about alerts: delivered, dropped, and tries that failed.', ['webhook', 'outcome'], (add) => {
+    for (const { name: webhook, delivered, dropped, failed } of webhooks()) {
+      add({ webhook, outcome: 'delivered' }, delivered)
+      add({ webhook, outcome: 'dropped' }, dropped)
+      add({ webhook, outcome: 'failed' }, failed)
+    }
+  })
+
   const tasks = gauge('tasks', 'Tasks by status.', ['queue', 'status'])
   const pending = gauge('pending_tasks', 'Ready tasks (pending or queued) by type.', ['queue', 'type'])
   const active = gauge('active_agents', 'Agents that hold a task.', ['queue'])
@@ -109,6 +119,17 @@ export const metricsOf = (
   const filesPosition = gauge('queue_files_position', 'Revision that the queue files show.', ['queue'])
   const filesFailing = gauge('queue_files_failing', '1 when the last write of the queue files failed, else 0.', ['queue'])
 
+  const hooksWaiting = gauge('webhook_waiting_messages', 'Messages about alerts that are known and not sent yet.', ['webhook'])
+  const hooksOldest = gauge('webhook_oldest_waiting_seconds', 'Age of the alert that waits longest to be sent.', ['webhook'])
+  const hooksFailing = gauge('webhook_failing', '1 when the last try to send failed, or the receiver wants no more, else 0.', ['webhook'])
+
+  const askWebhooks = (): void => {
+    for (const { name: webhook, waiting, oldestAt, problem } of webhooks()) {
+      hooksWaiting.set({ webhook }, waiting)
+      hooksOldest.set({ webhook }, oldestAt === undefined ? 0 : Math.max(0, Date.now() - oldestAt) / 1_000)
+      hooksFailing.set({ webhook }, problem === undefined ? 0 : 1)
+    }
+  }
   const askFiles = (): void => {
     filesPosition.reset()
     filesFailing.reset()
@@ -148,6 +169,7 @@ export const metricsOf = (
 
   return async () => {
     askFiles()
+    askWebhooks()
     await ask()
     return (
       (await registry.metrics()) +

@@ -8,6 +8,7 @@ import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
 import type { MemoryService } from '../memory-bank/index.js'
 import { StoreError } from '../store/index.js'
+import type { WebhookStatus } from '../webhooks/index.js'
 import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
 import { bytesOf, readJsonBodies, Refused } from './body.js'
 import { answerClientError } from './client-error.js'
@@ -34,6 +35,8 @@ export interface HttpServerOptions {
   readonly webSockets?: Partial<WebSocketLimits>
   /** Status of the queue files, for `/readyz` and `/metrics`. Default: none. */
   readonly queueFiles?: () => ReadonlyArray<QueueFilesStatus>
+  /** Status of the webhooks, for `/readyz` and `/metrics`. Default: none. */
+  readonly webhooks?: () => ReadonlyArray<WebhookStatus>
   /** What is remembered of earlier tasks comes with claims. Default: nothing. It is not closed with the server. */
   readonly memory?: MemoryService
   /** Receives every 500, with its stack and correlation id. Default: none. */
@@ -70,7 +73,7 @@ declare module 'fastify' {
 
 /** Starts listening. Rejects if the address is not available. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0', queueFiles = () => [] } = options
+  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0', queueFiles = () => [], webhooks = () => [] } = options
   const limits = { ...httpLimitsDefault, ...options.limits }
   const meter = new Meter()
   const state = { isReplayed: false, isDraining: false }
@@ -84,12 +87,12 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     () => undefined,
   )
 
-  const metrics = metricsOf(daybook, meter, version, queueFiles)
+  const metrics = metricsOf(daybook, meter, version, queueFiles, webhooks)
   let document = ''
   const routes = routesOf({
     limits,
     memory: options.memory,
-    readiness: { isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, memory: () => options.memory?.status() ?? [] },
+    readiness: { isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
     metricsRole: options.openMetrics === true ? 'anyone' : 'auditor',
     metrics: async () => E.right({ status: 200, text: await metrics(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
     openApi: () => Promise.resolve(E.right({ status: 200, text: document })),

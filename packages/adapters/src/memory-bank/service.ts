@@ -1,7 +1,8 @@
 /** The memory of a server: followers of all queues, and what comes with claims. */
 import type { CheckpointStore } from '@daybook/projections'
 import type { Claim, Daybook } from '../engine/index.js'
-import { type Follower, followQueue, type FollowerOptions } from './follower.js'
+import { forEachQueue, type LogFollower, type Problem } from '../log-follower/index.js'
+import { followQueue, type FollowerOptions } from './follower.js'
 import type { Memory, MemoryBank, RecallRequest } from './memory-bank.js'
 
 export interface MemoryOptions {
@@ -28,7 +29,7 @@ export interface MemoryStatus {
   readonly queue: string
   /** Revision up to which everything is remembered. */
   readonly revision: number
-  readonly problem: { readonly reason: string; readonly since: number } | undefined
+  readonly problem: Problem | undefined
 }
 
 export interface MemoryService {
@@ -40,8 +41,6 @@ export interface MemoryService {
   readonly close: () => Promise<void>
 }
 
-/** Interval of looking for new queues. */
-const lookMs = 50
 /** Tasks of one answer for which memories are looked up. */
 const tasksMax = 50
 /** Answers that may wait at the same time. */
@@ -53,17 +52,12 @@ const searchMs = 10_000
 const contentMax = 64 * 1024
 
 export const startMemory = ({ daybook, bank, checkpoints, warn = () => undefined, recallMs, limit, retryMs }: MemoryOptions): MemoryService => {
-  const followers = new Map<string, Follower>()
-  const look = (): void => {
-    for (const engine of daybook.queues()) {
-      const { name } = engine
-      if (followers.has(name)) continue
-      followers.set(name, followQueue({ engine, log: daybook.log, bank, checkpoints: checkpoints(name), warn, ...(retryMs === undefined ? {} : { retryMs }) }))
-    }
-  }
-  daybook.ready.then(look, () => undefined)
-  const timer = setInterval(look, lookMs)
-  timer.unref()
+  const followers = new Map<string, LogFollower>()
+  const stopFollowing = forEachQueue(daybook, (engine) => {
+    const follower = followQueue({ engine, log: daybook.log, bank, checkpoints: checkpoints(engine.name), warn, ...(retryMs === undefined ? {} : { retryMs }) })
+    followers.set(engine.name, follower)
+    return () => follower.stop()
+  })
 
   let waiting = 0
   let failures = 0
@@ -115,10 +109,9 @@ export const startMemory = ({ daybook, bank, checkpoints, warn = () => undefined
     search: async (queue, request) => (bank.mayHaveMemories() ? ((await bank.recall(queue, [request], AbortSignal.timeout(searchMs)))[0] ?? []) : []),
     status: () => [...followers].map(([queue, follower]) => ({ queue, revision: follower.done(), problem: follower.problem() })),
     close: async () => {
-      clearInterval(timer)
-      const stopped = [...followers.values()].map((follower) => follower.stop())
+      const stopped = stopFollowing()
       bank.interrupt()
-      await Promise.all(stopped)
+      await stopped
       await bank.close()
     },
   }

@@ -5,7 +5,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type DestinationStream, pino } from 'pino'
-import { startAlertLog } from '../alerts/index.js'
+import { logAlerts } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
 import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
 import { memoryDefault, type ServeOptions } from '../config/index.js'
@@ -19,6 +19,7 @@ import { type MemoryService, openHttpBank, openSqliteBank, startMemory } from '.
 import { openMemoryStore } from '../memory/index.js'
 import { openSqliteStore } from '../sqlite/index.js'
 import type { EventStore } from '../store/index.js'
+import { startWebhooks, type WebhookOptions, type Webhooks } from '../webhooks/index.js'
 
 export interface RunningServer {
   readonly url: string
@@ -66,11 +67,13 @@ export const serve = async (
     const persistent = options.store.kind !== 'memory'
     if (persistent) makeDataFolder(options.dataDir)
     const store = await openStore(options)
+    const logger = pino({ level: 'warn' }, log)
     const daybook = createDaybook({
       store,
       warn,
       progress,
       alerts: true,
+      opened: logAlerts((fields, text) => logger.warn(fields, text)),
       ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
       ...(options.pastUnreadable === undefined ? {} : { pastUnreadable: options.pastUnreadable }),
       ...(options.clockJumpMs === undefined ? {} : { clockJumpMs: options.clockJumpMs }),
@@ -79,24 +82,29 @@ export const serve = async (
     opened.push(() => daybook.close())
     const memory = startMemoryOf(options, daybook, warn)
     if (memory !== undefined) opened.push(() => memory.close())
-    const logger = pino({ level: 'warn' }, log)
     const tokens =
       options.auth === 'off'
         ? undefined
         : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token })
     let files: QueueFolders | undefined
+    let webhooks: Webhooks | undefined
     const http = await startHttpServer({
       daybook,
       tokens: tokens?.tokens ?? 'off',
       host: options.host,
       port: options.port,
       queueFiles: () => files?.status() ?? [],
+      webhooks: () => webhooks?.status() ?? [],
       ...(memory === undefined ? {} : { memory }),
       logger,
     })
     opened.push(() => http.close(graceMs))
     await daybook.ready
-    opened.push(startAlertLog(daybook, (fields, text) => logger.warn(fields, text)))
+    if (options.webhooks !== undefined) {
+      const started = await startWebhooksOf(options, options.webhooks, daybook, (text) => logger.warn(text))
+      webhooks = started
+      opened.push(() => started.close())
+    }
     if (options.queueFilesDir !== undefined) {
       const started = startQueueFiles({ daybook, dir: options.queueFilesDir, warn })
       files = started
@@ -133,6 +141,11 @@ const startMemoryOf = ({ memory = memoryDefault, store, dataDir }: ServeOptions,
   const bank = memory.kind === 'http' ? openHttpBank(memory) : openSqliteBank(persistent ? join(dataDir, memoryFileName) : ':memory:')
   const checkpoints = (queue: string): CheckpointStore => (persistent ? fileCheckpoints(join(dataDir, 'memory', queue)) : memoryCheckpoints())
   return startMemory({ daybook, bank, checkpoints, warn, recallMs: memory.recallMs, limit: memory.limit })
+}
+
+const startWebhooksOf = ({ store, dataDir }: ServeOptions, webhooks: ReadonlyArray<WebhookOptions>, daybook: Daybook, warn: (message: string) => void): Promise<Webhooks> => {
+  const folder = (...names: ReadonlyArray<string>): CheckpointStore => (store.kind === 'memory' ? memoryCheckpoints() : fileCheckpoints(join(dataDir, 'webhooks', ...names)))
+  return startWebhooks({ daybook, webhooks, checkpoints: (queue) => folder('queues', queue), known: folder(), warn })
 }
 
 const openStore = async ({ store }: ServeOptions): Promise<EventStore> => {

@@ -44,6 +44,10 @@ Configuration file:
   breakers:                    # or give circuit-breakers.yaml itself
     defaults: { failureThreshold: 5 }
     overrides: { ops-security: { failureThreshold: 3 } }
+  alerts:                      # who is told of alerts, besides the log (see daybook alerts --help)
+    webhooks:
+      - url: https://alerts.example.org/daybook
+        secret: env:WEBHOOK_SECRET
   launcher:                    # start a program for each task, as daybook work does (see daybook work --help)
     command: [./examples/agent.sh]
     types: ['eng-*']

@@ -1,0 +1,225 @@
+/**
+ * Hands the events of some types of one queue to somebody, from its log, each at least once and in order.
+ *
+ *     load checkpoint ──▶ read the log from there ──▶ live: events that become durable
+ *                                  ▲                          │ too many wait
+ *                                  └──────────────────────────┘
+ *
+ * The checkpoint stays before what is not taken yet. So nothing is lost while the taker cannot take, over restarts too, and nobody who is served
+ * waits for it.
+ */
+import { isUnreadable, type QueueEvent } from '@daybook/core'
+import type { CheckpointStore } from '@daybook/projections'
+import { backoff } from '../backoff.js'
+import { type Committed, type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
+import { type RecordedEvent, StoreError } from '../store/index.js'
+
+export interface FollowOptions {
+  readonly engine: QueueEngine
+  readonly log: Daybook['log']
+  readonly checkpoints: CheckpointStore
+  /** The name of its checkpoint. */
+  readonly name: string
+  readonly types: ReadonlySet<string>
+  /** Whether an event of these types matters that this server decided. Fast. Default: all do. */
+  readonly matters?: (event: QueueEvent) => boolean
+  /** Takes these events: all of them when it resolves. It rejects with {@link Stopped} if it was stopped before, and with nothing else. */
+  readonly take: (events: ReadonlyArray<RecordedEvent>, tools: Tools) => Promise<void>
+  /** Events that are taken together, at most. */
+  readonly batchMax: number
+  /** While it reads the log: revisions between two checkpoints, if there was something to take. */
+  readonly checkpointEvery: number
+  /** Who has taken what the checkpoint says, as JSON. If it is another one than then, the log is read from its beginning; `null` is nobody. Default: always the same. */
+  readonly identity?: () => Promise<unknown>
+  /** An error that trying again does not mend. */
+  readonly isFinal?: (error: unknown) => boolean
+  readonly warn: (message: string) => void
+  /** For a warning: what does not happen while something fails. */
+  readonly words: { readonly forNow: string; readonly untilStart: string }
+  /** Default: a second, doubled up to a minute. */
+  readonly retryMs?: RetryMs | undefined
+}
+
+export interface RetryMs {
+  readonly first: number
+  readonly most: number
+}
+
+export interface Tools {
+  /** Does it until it succeeds. Rejects with {@link Stopped}, and with errors that are final. */
+  readonly untilDone: <A>(what: () => Promise<A>) => Promise<A>
+  readonly signal: AbortSignal
+}
+
+export interface Problem {
+  readonly reason: string
+  readonly since: number
+}
+
+export interface LogFollower {
+  /** Revision up to which everything is taken; -1 for nothing. */
+  readonly done: () => number
+  /** Events that are known and not taken yet. */
+  readonly waiting: () => number
+  readonly problem: () => Problem | undefined
+  /** Stops at once, and saves the checkpoint. What is not taken is at the next start. */
+  readonly stop: () => Promise<void>
+}
+
+export class Stopped extends Error {
+  override readonly name = 'Stopped'
+}
+
+/** What is damaged or gone in the log. */
+export const isLost = (error: unknown): error is StoreError => error instanceof StoreError && (error.code === 'damaged' || error.code === 'deleted' || error.code === 'truncated')
+
+/** Events that may wait. If there are more, they are read from the log. */
+const waitingMax = 10_000
+/** Revisions without anything to take between two checkpoints. */
+const idleEvery = 10_000
+
+export const followLog = (options: FollowOptions): LogFollower => {
+  const { engine, log, checkpoints, name, types, matters, take, batchMax, checkpointEvery, identity, isFinal, warn, words, retryMs = { first: 1_000, most: 60_000 } } = options
+  const stream = streamOf(engine.name)
+  const stopping = new AbortController()
+  const { signal } = stopping
+  let done = -1
+  let saved = -1
+  let problem: Problem | undefined
+  let wake: () => void = () => undefined
+  /** Revisions of events that are not taken yet: those heard of, and those found in the log. And the last revision that was heard of. */
+  let waiting: Array<number> = []
+  let found: ReadonlyArray<number> = []
+  let heard = -1
+  let isBehind = false
+
+  const hear = ({ from, events, isOwn }: Committed): void => {
+    for (let i = 0; i < events.length; i++) {
+      const event = events[i] as Committed['events'][number]
+      if (isUnreadable(event) || !types.has(event.type) || (isOwn && matters?.(event) === false)) continue
+      waiting.push(from + i)
+    }
+    heard = from + events.length - 1
+    if (waiting.length > waitingMax) {
+      waiting = []
+      isBehind = true
+    }
+    if (waiting.length > 0 || isBehind || heard - saved >= idleEvery) wake()
+  }
+
+  const untilDone = async <A>(what: () => Promise<A>): Promise<A> => {
+    const delays = backoff({ firstMs: retryMs.first, mostMs: retryMs.most, random: Math.random })
+    for (;;) {
+      if (signal.aborted) throw new Stopped()
+      try {
+        const value = await what()
+        problem = undefined
+        return value
+      } catch (error) {
+        if (error instanceof Stopped || isFinal?.(error) === true || isLost(error)) throw error
+        const reason = error instanceof Error ? `${error.message}${error.cause instanceof Error ? `: ${error.cause.message}` : ''}` : String(error)
+        if (problem === undefined) warn(`queue ${engine.name}: ${words.forNow}: ${reason}`)
+        problem = { reason, since: problem?.since ?? Date.now() }
+        await pause(delays.next(), signal)
+      }
+    }
+  }
+
+  const save = async (): Promise<void> => {
+    if (done === saved) return
+    await checkpoints.save({ projection: name, version: 1, revision: done, state: JSON.stringify((await identity?.()) ?? null) })
+    saved = done
+  }
+
+  const resume = async (): Promise<void> => {
+    const checkpoint = await checkpoints.load(name)
+    const taker = (await identity?.()) ?? null
+    if (checkpoint === undefined || checkpoint.version !== 1 || checkpoint.revision > (await log.head(stream))) return
+    const known: unknown = JSON.parse(checkpoint.state)
+    // One that was exchanged or removed gets everything again. One that had nothing then lacks nothing before.
+    if (known !== null && known !== taker) return
+    done = saved = checkpoint.revision
+  }
+
+  const takeInBatches = async (events: ReadonlyArray<RecordedEvent>, saveEvery: number): Promise<void> => {
+    for (let i = 0; i < events.length; i += batchMax) {
+      const batch = events.slice(i, i + batchMax)
+      await take(batch, { untilDone, signal })
+      done = batch[batch.length - 1]?.revision ?? done
+      if (done - saved >= saveEvery) await untilDone(save)
+      if (signal.aborted) throw new Stopped()
+    }
+  }
+
+  const readLog = async (): Promise<void> => {
+    isBehind = false
+    for await (const page of log.read(stream, { from: done + 1 })) {
+      const wanted = page.filter(({ type }) => types.has(type))
+      found = wanted.map(({ revision }) => revision)
+      await takeInBatches(wanted, checkpointEvery)
+      done = page[page.length - 1]?.revision ?? done
+      if (done - saved >= idleEvery) await untilDone(save)
+      if (signal.aborted) throw new Stopped()
+    }
+  }
+
+  const live = async (): Promise<void> => {
+    const upTo = heard
+    const wanted = waiting.filter((revision) => revision > done).slice(0, batchMax)
+    const isAll = waiting.length <= batchMax
+    if (wanted.length > 0) await takeInBatches((await untilDone(() => log.pick(stream, wanted))).filter((event) => event !== undefined), 1)
+    const last = isAll ? upTo : (wanted[wanted.length - 1] ?? done)
+    done = Math.max(done, last)
+    waiting = waiting.filter((revision) => revision > done)
+    if (wanted.length > 0 || done - saved >= idleEvery) await untilDone(save)
+  }
+
+  const nothingToDo = (): boolean => waiting.length === 0 && !isBehind && heard - saved < idleEvery
+
+  const run = async (): Promise<void> => {
+    const subscription = engine.committed.subscribe(hear)
+    try {
+      await untilDone(resume)
+      await untilDone(readLog)
+      for (;;) {
+        while (!signal.aborted && nothingToDo()) await new Promise<void>((resolve) => (wake = resolve))
+        if (signal.aborted) break
+        if (isBehind) await untilDone(readLog)
+        else await live()
+      }
+      done = Math.max(done, waiting.length === 0 ? heard : done)
+    } catch (error) {
+      if (!(error instanceof Stopped)) warn(`queue ${engine.name}: ${words.untilStart}: ${String(error)}`)
+    } finally {
+      subscription.unsubscribe()
+      // A checkpoint that cannot be saved makes the next start read more.
+      await save().catch(() => undefined)
+    }
+  }
+  const ended = run()
+
+  return {
+    done: () => done,
+    waiting: () => new Set([...found, ...waiting].filter((revision) => revision > done)).size,
+    problem: () => problem,
+    stop: () => {
+      stopping.abort()
+      wake()
+      return ended
+    },
+  }
+}
+
+/** Waits so long, or until the signal. */
+export const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) return resolve()
+    const end = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = setTimeout(end, ms)
+    timer.unref()
+    signal.addEventListener('abort', end)
+  })

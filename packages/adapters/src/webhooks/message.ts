@@ -1,0 +1,34 @@
+/** The message of an alert. */
+import { type AlertKind, alertKinds } from '@daybook/core'
+import { parseObject, readStamp } from '../engine/index.js'
+import type { RecordedEvent } from '../store/index.js'
+
+export interface WebhookMessage {
+  /** That of the event, so it is the same whenever and by whomever it is sent. */
+  readonly id: string
+  readonly queue: string
+  readonly kind: AlertKind
+  /** When the alert was raised or cleared, in milliseconds since 1970. */
+  readonly at: number
+  readonly body: string
+}
+
+/** The events that have a message. */
+export const alertEvents: ReadonlySet<string> = new Set(['AlertRaised', 'AlertCleared'])
+
+/** `undefined` for an event that cannot be read. */
+export const messageOf = (queue: string, { id, type, data: text, metadata, created, revision }: RecordedEvent): WebhookMessage | undefined => {
+  const { key, message } = parseObject(text) ?? {}
+  if (typeof key !== 'string') return undefined
+  const kind = alertKinds.find((known) => known === key.split(':', 1)[0])
+  if (kind === undefined) return undefined
+  const at = readStamp(metadata, created)?.at ?? Date.parse(created)
+  const data = { queue, key, kind, ...(type === 'AlertRaised' ? { message } : {}), revision }
+  return { id, queue, kind, at, body: JSON.stringify({ type: type === 'AlertRaised' ? 'alert.raised' : 'alert.cleared', timestamp: new Date(at).toISOString(), data }) }
+}
+
+/** A message that says nothing, to try a receiver. `at` in milliseconds since 1970. */
+export const testMessage = (id: string, at: number): Pick<WebhookMessage, 'id' | 'body'> => ({
+  id,
+  body: JSON.stringify({ type: 'test', timestamp: new Date(at).toISOString(), data: { message: 'A test of this webhook. Nothing has happened.' } }),
+})

@@ -1,0 +1,105 @@
+/** One try to send a message. */
+import { Agent, request } from 'undici'
+import { publicConnector, type Resolve, ForbiddenAddress } from './addresses.js'
+import { signatureOf } from './signature.js'
+import type { WebhookMessage } from './message.js'
+
+export interface Endpoint {
+  readonly url: string
+  /** Signatures are made with each of them, so that a secret can be exchanged. */
+  readonly secrets: ReadonlyArray<Buffer>
+  readonly allowPrivateAddresses: boolean
+  /** Of one try, from resolving the name to the answer. */
+  readonly timeoutMs: number
+}
+
+export type Outcome =
+  | { readonly kind: 'delivered'; readonly status: number }
+  /** 410: it wants no more messages. */
+  | { readonly kind: 'gone' }
+  /** It refuses this message, and would refuse it again. */
+  | { readonly kind: 'refused'; readonly reason: string }
+  /** It takes no message now. */
+  | { readonly kind: 'failed'; readonly reason: string; readonly retryAfterMs?: number }
+
+export interface Poster {
+  /** Never rejects. */
+  readonly post: (message: Pick<WebhookMessage, 'id' | 'body'>, signal?: AbortSignal) => Promise<Outcome>
+  readonly close: () => Promise<void>
+}
+
+/** A receiver may ask for a pause of this at most. */
+const retryAfterMsMax = 3_600_000
+/** Bytes of an answer that are read, so that the connection can be used again. */
+const answerBytesMax = 16_384
+/** Answers that are about this message. After the others, the next message would fare the same. */
+const refusals = new Set([400, 405, 406, 411, 413, 414, 415, 422, 431])
+
+export const openPoster = ({ url, secrets, allowPrivateAddresses, timeoutMs }: Endpoint, resolve?: Resolve): Poster => {
+  const dispatcher = new Agent({
+    connections: 1,
+    connect: allowPrivateAddresses ? { timeout: timeoutMs } : publicConnector(timeoutMs, resolve),
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+  })
+  const post: Poster['post'] = async ({ id, body }, given) => {
+    // By hand: AbortSignal.any() would leave something of each try at a signal that lives as long as the server.
+    const controller = new AbortController()
+    let isLate = false
+    const abort = (): void => controller.abort()
+    const clock = setTimeout(() => {
+      isLate = true
+      abort()
+    }, timeoutMs)
+    given?.addEventListener('abort', abort)
+    const end = (): void => {
+      clearTimeout(clock)
+      given?.removeEventListener('abort', abort)
+    }
+    const timestamp = Math.floor(Date.now() / 1_000)
+    try {
+      // Redirects are not followed: undici does not by itself.
+      const { statusCode, headers, body: answer } = await request(url, {
+        dispatcher,
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'user-agent': 'daybook',
+          'webhook-id': id,
+          'webhook-timestamp': String(timestamp),
+          'webhook-signature': signatureOf(secrets, id, timestamp, body),
+        },
+        body,
+        signal: controller.signal,
+      })
+      // The time for it goes on, but nobody waits for it.
+      answer.dump({ limit: answerBytesMax }).catch(() => undefined).finally(end)
+      if (statusCode >= 200 && statusCode < 300) return { kind: 'delivered', status: statusCode }
+      if (statusCode === 410) return { kind: 'gone' }
+      const reason = `it answers ${statusCode}${statusCode >= 300 && statusCode < 400 ? ', and redirects are not followed' : ''}`
+      if (refusals.has(statusCode)) return { kind: 'refused', reason }
+      return { kind: 'failed', reason, retryAfterMs: readRetryAfter(headers['retry-after'], Date.now()) }
+    } catch (error) {
+      end()
+      return { kind: 'failed', reason: isLate ? `no answer within ${timeoutMs / 1_000} s` : reasonOf(error) }
+    }
+  }
+  return { post, close: () => dispatcher.destroy() }
+}
+
+/** Seconds or a date, from outside: what is not understood is 0, and no pause is longer than an hour. In milliseconds. */
+export const readRetryAfter = (value: string | ReadonlyArray<string> | undefined, now: number): number => {
+  const text = typeof value === 'string' ? value.trim() : ''
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1_000 : /^[A-Z][a-z]{2}, .{1,30} GMT$/.test(text) ? Date.parse(text) - now : 0
+  return Number.isFinite(ms) ? Math.min(Math.max(ms, 0), retryAfterMsMax) : 0
+}
+
+/** In words that do not contain the address, whose path may be a secret. */
+const reasonOf = (error: unknown): string => {
+  for (let each: unknown = error; each instanceof Error; each = each.cause) {
+    if (each instanceof ForbiddenAddress) return each.message
+    const { code } = each as NodeJS.ErrnoException
+    if (code !== undefined && each.cause === undefined) return `it cannot be reached (${code})`
+  }
+  return error instanceof Error && error.name === 'AbortError' ? 'the server is stopping' : 'it cannot be reached'
+}

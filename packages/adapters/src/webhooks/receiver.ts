@@ -1,0 +1,149 @@
+/**
+ * Sends messages to one receiver, one at a time, each until it is delivered or given up.
+ *
+ * | answer | |
+ * |---|---|
+ * | 2xx | delivered |
+ * | 410 | the receiver wants no more: nothing is sent until the server starts again |
+ * | a refusal of this message, such as 400 | tried a few times, then dropped |
+ * | everything else, no answer included | tried again until the message is three days old, then dropped |
+ */
+import { backoff } from '../backoff.js'
+import { pause, type Problem, type RetryMs, Stopped } from '../log-follower/index.js'
+import type { WebhookMessage } from './message.js'
+import { type Endpoint, openPoster } from './post.js'
+import type { Resolve } from './addresses.js'
+
+export interface WebhookOptions extends Endpoint {
+  /** Unique: what was sent is remembered under it. */
+  readonly name: string
+  /** Default: all. */
+  readonly kinds?: ReadonlyArray<string> | undefined
+  readonly queues?: ReadonlyArray<string> | undefined
+}
+
+export interface Tuning {
+  /** Between two tries. Default: 5 s, doubled up to ten minutes. */
+  readonly retryMs?: RetryMs
+  /** Default: three days. */
+  readonly ageMaxMs?: number
+  /** Default: the system's resolver. */
+  readonly resolve?: Resolve
+}
+
+export interface ReceiverStatus {
+  readonly name: string
+  /** Messages, since the server started. */
+  readonly delivered: number
+  readonly dropped: number
+  /** Tries that failed. */
+  readonly failed: number
+  readonly isGone: boolean
+  readonly problem: Problem | undefined
+  /** When the alert happened that waits longest to be sent, in milliseconds since 1970. */
+  readonly oldestAt: number | undefined
+}
+
+const retryMsDefault: RetryMs = { first: 5_000, most: 600_000 }
+const ageMaxMsDefault = 3 * 24 * 3_600_000
+/** How often a message is tried that the receiver refuses. */
+const refusalsMax = 5
+/** How long a message may be under way when the server stops. */
+const graceMs = 1_000
+
+export class Receiver {
+  private readonly poster
+  private readonly delays
+  private readonly ageMaxMs
+  private readonly givingUp = new AbortController()
+  private turn: Promise<void> = Promise.resolve()
+  private readonly waiting = new Set<WebhookMessage>()
+  private delivered = 0
+  private dropped = 0
+  private failed = 0
+  private isGone = false
+  private problem: Problem | undefined
+
+  constructor(
+    private readonly options: WebhookOptions,
+    private readonly warn: (message: string) => void,
+    { retryMs = retryMsDefault, ageMaxMs = ageMaxMsDefault, resolve }: Tuning = {},
+  ) {
+    this.poster = openPoster(options, resolve)
+    this.delays = backoff({ firstMs: retryMs.first, mostMs: retryMs.most, random: Math.random })
+    this.ageMaxMs = ageMaxMs
+  }
+
+  wants({ kind, queue }: WebhookMessage): boolean {
+    const { kinds, queues } = this.options
+    return (kinds?.includes(kind) ?? true) && (queues?.includes(queue) ?? true)
+  }
+
+  /** Resolves when the message is delivered or dropped. Rejects with Stopped if the signal came first. */
+  async deliver(message: WebhookMessage, signal: AbortSignal): Promise<void> {
+    this.waiting.add(message)
+    const sending = this.turn.then(() => this.send(message, signal))
+    this.turn = sending.catch(() => undefined)
+    try {
+      await sending
+    } finally {
+      this.waiting.delete(message)
+    }
+  }
+
+  status(): ReceiverStatus {
+    const { delivered, dropped, failed, isGone, problem } = this
+    const oldestAt = [...this.waiting].reduce<number | undefined>((oldest, { at }) => Math.min(at, oldest ?? at), undefined)
+    return { name: this.options.name, delivered, dropped, failed, isGone, problem, oldestAt }
+  }
+
+  /** What is under way has a second from now on. */
+  stopSoon(): void {
+    setTimeout(() => this.givingUp.abort(), graceMs).unref()
+  }
+
+  close(): Promise<void> {
+    return this.poster.close()
+  }
+
+  private async send(message: WebhookMessage, signal: AbortSignal): Promise<void> {
+    const isOld = (): boolean => Date.now() - message.at > this.ageMaxMs
+    if (this.isGone) return this.drop(message, 'the receiver wants no more')
+    // The message before it has just failed.
+    if (this.problem !== undefined && isOld()) return this.drop(message, this.problem.reason)
+    for (let refused = 0; ; ) {
+      if (signal.aborted) throw new Stopped()
+      const outcome = await this.poster.post(message, this.givingUp.signal)
+      if (outcome.kind === 'delivered') return this.noteDelivery()
+      if (signal.aborted && outcome.kind === 'failed') throw new Stopped()
+      this.failed++
+      if (outcome.kind === 'gone') {
+        this.isGone = true
+        this.problem = { reason: 'it answers 410: it wants no more messages, and gets none until the server starts again', since: Date.now() }
+        this.warn(`webhook ${this.options.name}: ${this.problem.reason}`)
+        return this.drop(message, 'the receiver wants no more')
+      }
+      this.noteFailure(outcome.reason)
+      if (outcome.kind === 'refused' && ++refused >= refusalsMax) return this.drop(message, outcome.reason)
+      if (isOld()) return this.drop(message, outcome.reason)
+      await pause(Math.max(this.delays.next(), outcome.kind === 'failed' ? (outcome.retryAfterMs ?? 0) : 0), signal)
+    }
+  }
+
+  private noteDelivery(): void {
+    this.delivered++
+    if (this.problem !== undefined) this.warn(`webhook ${this.options.name}: works again`)
+    this.problem = undefined
+    this.delays.reset()
+  }
+
+  private noteFailure(reason: string): void {
+    if (this.problem?.reason !== reason) this.warn(`webhook ${this.options.name}: ${reason}: it is tried again`)
+    this.problem = { reason, since: this.problem?.since ?? Date.now() }
+  }
+
+  private drop({ id, queue, body }: WebhookMessage, reason: string): void {
+    this.dropped++
+    this.warn(`webhook ${this.options.name}: message ${id} of queue ${queue} is dropped: ${reason}: ${body}`)
+  }
+}
