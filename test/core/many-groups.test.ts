@@ -9,9 +9,12 @@ const types = Array.from({ length: 12 }, (_, i) => `t${i}`)
 const tenants = ['acme', 'globex', undefined]
 const asked = [{}, { types: ['*'] }, { types: types.slice(0, 9) }, { tenant: 'acme' }, { tenant: 'acme', types: types.slice(0, 8) }, { phases: phases.slice(0, 2) }]
 
+/** Tasks whose numbers differ by this are of one group, which has lanes then. */
+const oneGroup = 60
+
 const doings = fc.array(
   fc.oneof(
-    { weight: 4, arbitrary: fc.record({ do: fc.constant('enqueue' as const), count: fc.integer({ min: 1, max: 150 }), from: fc.nat() }) },
+    { weight: 4, arbitrary: fc.record({ do: fc.constant('enqueue' as const), count: fc.integer({ min: 1, max: 150 }), from: fc.nat(), step: fc.constantFrom(7, oneGroup) }) },
     { weight: 8, arbitrary: fc.record({ do: fc.constant('claim' as const), shape: fc.nat({ max: asked.length - 1 }), max: fc.constantFrom(1, 1, 3, 40) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('give back' as const), pick: fc.nat() }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick: fc.nat() }) },
@@ -52,10 +55,10 @@ test('INV-11: with many groups a tenant, claims of kept shapes get the same task
           case 'enqueue':
             q.enqueue(
               ...Array.from({ length: doing.count }, () => {
-                const i = doing.from + made++ * 7
+                const i = doing.from + made++ * doing.step
                 const [type, phase, tenant] = [types[i % 12]!, phases[i % 5]!, tenants[i % 3]]
-                const deadlineAt = q.at + 1_000 * ((i * 31) % 4_000)
-                return task(`${made}`, { type, phase, priority: 1 + (i % 3), ...(tenant === undefined ? {} : { tenant }), ...(i % 4 === 0 ? { deadlineAt } : {}) })
+                const deadlineAt = q.at + 1_000 * ((made * 31) % 4_000)
+                return task(`${made}`, { type, phase, priority: 1 + (made % 3), ...(tenant === undefined ? {} : { tenant }), ...(made % 4 === 0 ? { deadlineAt } : {}) })
               }),
             )
             break

@@ -2,6 +2,7 @@
 import { activeAgents, isAtCapacity, isBumped } from './capacity.js'
 import { depthOf, timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
+import { inOrder } from './ready/policy.js'
 import { type Band, bandOf } from './task.js'
 import { tasksMatching } from './task-lists.js'
 
@@ -26,7 +27,7 @@ export interface CapacityView {
 export const capacityOf = (state: QueueState, at = timeOf(state)): CapacityView => {
   const tables = QueueState.tablesOf(state)
   const { byPriority, oldestPendingAt } = depthOf(state, at)
-  const queued = [...tables.ready.bumped].sort((a, b) => (tables.ready.policy.isBefore(a, b, at) ? -1 : 1)).map(({ id }) => id)
+  const queued = inOrder(tables.ready.policy, tables.ready.bumped, at).map(({ id }) => id)
   for (const task of tasksMatching(tables, { statuses: ['pending', 'queued'] }, undefined, at)) {
     if (queued.length >= queuedShown) break
     if (!isBumped(task)) queued.push(task.id)

@@ -262,7 +262,7 @@ export const nextAlertDue = (state: QueueState): number | undefined => nextAlert
 export const alertsOf = (state: QueueState): ReadonlyArray<Alert> => QueueState.tablesOf(state).alerts.all()
 
 /** When a ready task will next be in another lane: see {@link forget}. `undefined` for never. */
-export const nextMisplaced = (state: QueueState): number | undefined => QueueState.tablesOf(state).ready.nextMisplaced
+export const nextMisplaced = (state: QueueState): number | undefined => QueueState.tablesOf(state).ready.places.nextMisplaced
 
 /** When the next finished task will be forgotten; `undefined` if none is retained. */
 export const nextForgotten = (state: QueueState): number | undefined => nextForgottenOf(QueueState.tablesOf(state))

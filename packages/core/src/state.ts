@@ -142,8 +142,9 @@ export interface Group {
   meters: ReadonlyArray<Meter>
   /** Tasks in it. A group without any is not in the state (INV-22). */
   size: number
-  /** Those that are ready: how many, and by lane (see `ready/policy.ts`). */
+  /** Those that are ready: how many, and which (see `ready/group-tasks.ts`). */
   ready: number
+  few: Array<TaskRecord>
   lanes: ReadonlyArray<Lane>
   /** Whether claims may take from it: see `ready/ready-index.ts`. */
   isOpen: boolean

@@ -14,6 +14,7 @@ import { Deadlines } from './deadlines.js'
 import { isLimited, isTypeShut } from './gates.js'
 import { Limits } from './limits/limits.js'
 import { FairShare } from './ready/fair-share.js'
+import { noLanes, noReady } from './ready/group-tasks.js'
 import { policyOf } from './ready/policy.js'
 import { ReadyIndex } from './ready/ready-index.js'
 import { Schedules } from './schedules.js'
@@ -56,7 +57,6 @@ const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b
 const noShares: ReadonlyArray<never> = []
 const noMeters: ReadonlyArray<never> = []
 const noShapes: ReadonlyArray<never> = []
-const noLanes: ReadonlyArray<never> = []
 const noSkills: ReadonlyArray<never> = []
 /** Names have no line breaks, so no two groups have the same key. */
 const groupKey = (type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined, key: string | undefined): string =>
@@ -350,6 +350,7 @@ export class Tables {
       meters: noMeters,
       size: 0,
       ready: 0,
+      few: noReady,
       lanes: noLanes,
       isOpen: false,
       shapes: noShapes,

@@ -5,6 +5,7 @@ import { matchesType } from './type-pattern.js'
 import { Heap } from './heap.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
+import { readyIn } from './ready/group-tasks.js'
 import { knownAt } from './retention.js'
 import type { Cursor, SortedList } from './sorted-list.js'
 import { firstRankOf, type Group, rankOf, type TaskRecord } from './state.js'
@@ -131,7 +132,7 @@ const fewOf = (tables: Tables, filter: TaskFilter, status: Status): Iterable<Tas
   if (status !== 'pending' || (type === undefined && tenant === undefined)) return undefined
   const groups = [...tables.ready.groupsWithTasks()].filter((group) => fits(filter, group))
   const count = groups.reduce((sum, { ready }) => sum + ready, 0)
-  return count > fewMax ? undefined : groups.flatMap(({ lanes }) => lanes.flatMap((lane) => [...lane]))
+  return count > fewMax ? undefined : groups.flatMap((group) => readyIn(group))
 }
 
 const fits = (filter: TaskFilter, group: Group): boolean =>

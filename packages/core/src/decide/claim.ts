@@ -13,7 +13,8 @@ import { OtherAgents } from '../other-agents.js'
 import { Room } from '../limits/room.js'
 import { byName, type ShapeOf } from '../ready/claim-shape.js'
 import { turnCost } from '../ready/fair-share.js'
-import type { Lane } from '../ready/lane.js'
+import { inOrder } from '../ready/policy.js'
+import { Instant, type Run, runsOf } from '../ready/runs.js'
 import type { ShapeTurn } from '../ready/shape-turn.js'
 import type { Rejection } from '../rejections.js'
 import { toInstant } from '../scalars.js'
@@ -71,15 +72,14 @@ export const scan = (tables: Tables, asking: Asker | undefined, max: number, at:
   const agent = asker?.agent
   const { ready, head } = tables
   const picks = new Picks(tables, agent, Math.min(max, roomOf(tables, agent, at)), at, last, new Room(at))
-  const heads = new Heads(tables, at)
   if (ready.bumped.size > 0 && !isAskerShut(tables, agent, at, true)) {
     for (const task of bumpedFor(tables, asker, at)) {
       if (picks.isOver) break
-      picks.offer({ task, probe: heads.isProbe(task.group.type) })
+      picks.offer({ task, probe: isProbe(tables, task.group.type) })
     }
   }
   if (!picks.isOver && !isAskerShut(tables, agent, at, false)) {
-    const turns = new Turns(ready.shapeOf(asker).turns.cursor(), heads, picks.probed, picks.room)
+    const turns = new Turns(ready.shapeOf(asker).turns.cursor(), new Instant(ready.places, at), tables, picks)
     while (!picks.isOver) {
       const tenant = turns.first
       if (tenant === undefined) break
@@ -94,14 +94,12 @@ export const scan = (tables: Tables, asking: Asker | undefined, max: number, at:
 
 /** The bumped tasks of the groups from which the claim may take, in the policy's order. There are {@link bumpedMax} at most. */
 const bumpedFor = ({ ready }: Tables, asker: Asker | undefined, at: number): ReadonlyArray<TaskRecord> =>
-  [...ready.bumped]
-    .filter(({ group }) => group.isOpen && (asker === undefined || !isGroupShut(asker, group)))
-    .sort((a, b) => (ready.policy.isBefore(a, b, at) ? -1 : 1))
+  inOrder(ready.policy, [...ready.bumped].filter(({ group }) => group.isOpen && (asker === undefined || !isGroupShut(asker, group))), at)
 
 /** What a claim takes of the tasks that it is offered, and what it passes over. */
 class Picks {
   /** Types whose breaker has got its test task. */
-  readonly probed = new Set<string>()
+  private readonly probed = new Set<string>()
   private readonly picked: Array<Picked> = []
   /** For which the agent comes last. */
   private readonly deferred: Array<Picked> = []
@@ -115,7 +113,7 @@ class Picks {
     private readonly at: number,
     private readonly last: TaskRecord | undefined,
     /** What limits leave. */
-    readonly room: Room,
+    private readonly room: Room,
   ) {}
 
   private get isCut(): boolean {
@@ -161,7 +159,7 @@ class Picks {
   }
 
   /** Whether it may start after those that were taken. A half-open breaker admits exactly one test task (LK-15). */
-  private mayStart({ task: { group }, probe }: Picked): boolean {
+  mayStart({ task: { group }, probe }: Picked): boolean {
     return !(probe && this.probed.has(group.type)) && (group.meters.length === 0 || this.room.hasRoom(group))
   }
 }
@@ -172,11 +170,9 @@ class Turns {
 
   constructor(
     private readonly others: Cursor<ShapeTurn>,
-    private readonly heads: Heads,
-    /** Types whose breaker has got its test task. */
-    private readonly probed: ReadonlySet<string>,
-    /** What limits leave for this claim. */
-    private readonly room: Room,
+    private readonly instant: Instant,
+    private readonly tables: Tables,
+    private readonly picks: Picks,
   ) {}
 
   get first(): TenantTasks | undefined {
@@ -188,7 +184,7 @@ class Turns {
       return known
     }
     others.advance()
-    begun.add(new TenantTasks(other, this.heads, this.probed, this.room))
+    begun.add(new TenantTasks(other, this.instant, this.tables, this.picks))
     return begun.first
   }
 
@@ -206,208 +202,34 @@ class Turns {
   }
 }
 
-/**
- * The lanes with the same id of a tenant's groups, as one: a policy orders the tasks of such lanes alike at any time. Cursors
- * are made only when its first task is taken, because most claims take one task and have hundreds of lanes to compare.
- */
-class Lanes {
-  /** The first of the tasks that are left. Never `undefined` while it is in use. */
-  task: TaskRecord | undefined
-  private readonly lanes: Array<Lane> = []
-  private cursors: Heap<Cursor<TaskRecord>> | undefined
-
-  /** `misplaced`: tasks that are passed over. */
-  constructor(private readonly misplaced?: ReadonlySet<TaskRecord>) {}
-
-  add(lane: Lane): void {
-    this.lanes.push(lane)
-    const first = this.misplaced === undefined ? lane.first() : this.skip(lane.cursor()).item
-    if (first !== undefined && (this.task === undefined || lane.isFirst(first, this.task))) this.task = first
-  }
-
-  advance(): void {
-    const cursors = this.opened()
-    const { first } = cursors
-    first?.advance()
-    if (first === undefined || this.skip(first).item === undefined) cursors.removeFirst()
-    else cursors.sinkFirst()
-    this.task = cursors.first?.item
-  }
-
-  /** Leaves out the rest of the lane that has the first task. */
-  dropFirst(): void {
-    const cursors = this.opened()
-    cursors.removeFirst()
-    this.task = cursors.first?.item
-  }
-
-  private opened(): Heap<Cursor<TaskRecord>> {
-    if (this.cursors !== undefined) return this.cursors
-    const [lane] = this.lanes
-    const cursors = (this.cursors = new Heap((a, b) => lane!.isFirst(a.item as TaskRecord, b.item as TaskRecord)))
-    for (const each of this.lanes) {
-      const cursor = this.skip(each.cursor())
-      if (cursor.item !== undefined) cursors.add(cursor)
-    }
-    return cursors
-  }
-
-  private skip(cursor: Cursor<TaskRecord>): Cursor<TaskRecord> {
-    return passOver(cursor, this.misplaced)
-  }
-}
-
-const passOver = (cursor: Cursor<TaskRecord>, tasks: ReadonlySet<TaskRecord> | undefined): Cursor<TaskRecord> => {
-  if (tasks !== undefined) while (cursor.item !== undefined && tasks.has(cursor.item)) cursor.advance()
-  return cursor
-}
-
-/** The same for lanes whose first tasks are kept in order: a cursor is made only for a lane from which a task is taken. */
-class SortedLanes {
-  task: TaskRecord | undefined
-  private readonly untouched: Cursor<TaskRecord>
-  private touched: Heap<Cursor<TaskRecord>> | undefined
-  private isUntouched = true
-
-  /** `heads`: the first tasks. */
-  constructor(
-    private readonly heads: Lane,
-    private readonly misplaced: ReadonlySet<TaskRecord> | undefined,
-  ) {
-    this.untouched = heads.cursor()
-    this.find()
-  }
-
-  advance(): void {
-    const { untouched, touched } = this
-    if (this.isUntouched) {
-      this.touch(untouched.item as TaskRecord)
-      untouched.advance()
-    } else {
-      const first = touched?.first
-      first?.advance()
-      if (first === undefined || this.skip(first).item === undefined) touched?.removeFirst()
-      else touched?.sinkFirst()
-    }
-    this.find()
-  }
-
-  /** Leaves out the rest of the lane that has the first task. */
-  dropFirst(): void {
-    if (this.isUntouched) this.untouched.advance()
-    else this.touched?.removeFirst()
-    this.find()
-  }
-
-  private find(): void {
-    const { untouched, misplaced, heads } = this
-    while (untouched.item !== undefined && misplaced?.has(untouched.item) === true) {
-      this.touch(untouched.item)
-      untouched.advance()
-    }
-    const [head, next] = [untouched.item, this.touched?.first?.item]
-    this.isUntouched = next === undefined || (head !== undefined && heads.isFirst(head, next))
-    this.task = this.isUntouched ? head : next
-  }
-
-  /** The lane of this first task goes on after it. */
-  private touch(task: TaskRecord): void {
-    const { heads } = this
-    const lane = task.group.lanes.find(({ id }) => id === heads.id)
-    if (lane === undefined || lane.size === 1) return
-    const cursor = lane.cursor()
-    cursor.advance()
-    if (this.skip(cursor).item === undefined) return
-    this.touched ??= new Heap((a, b) => heads.isFirst(a.item as TaskRecord, b.item as TaskRecord))
-    this.touched.add(cursor)
-  }
-
-  private skip(cursor: Cursor<TaskRecord>): Cursor<TaskRecord> {
-    return passOver(cursor, this.misplaced)
-  }
-}
-
-const none: ReadonlyArray<never> = []
-
-/** Tasks in an order that holds at any time. */
-type Run = Lanes | SortedLanes
-/** Where the tasks of groups begin at an instant. */
-class Heads {
-  private readonly isBefore: (a: Run, b: Run) => boolean
-  /** Tasks whose lanes are not right at this instant. Each is by itself. */
-  private readonly misplaced: ReadonlySet<TaskRecord> | undefined
-
-  constructor(
-    private readonly tables: Tables,
-    at: number,
-  ) {
-    const { policy } = tables.ready
-    this.isBefore = (a, b) => policy.isBefore(a.task as TaskRecord, b.task as TaskRecord, at)
-    const misplaced = tables.ready.misplacedAt(at)
-    this.misplaced = misplaced.length === 0 ? undefined : new Set(misplaced)
-  }
-
-  of(turn: ShapeTurn): Heap<Run> {
-    const heap = new Heap(this.isBefore)
-    for (const run of turn.heads === undefined ? this.looked(turn) : this.sorted(turn.heads)) if (run.task !== undefined) heap.add(run)
-    for (const task of this.misplaced ?? none) {
-      if (!turn.has(task.group)) continue
-      const alone = new Lanes()
-      alone.task = task
-      heap.add(alone)
-    }
-    return heap
-  }
-
-  private looked(turn: ShapeTurn): Iterable<Run> {
-    const byId = new Map<number, Lanes>()
-    for (const group of turn) {
-      for (const lane of group.lanes) {
-        let lanes = byId.get(lane.id)
-        if (lanes === undefined) byId.set(lane.id, (lanes = new Lanes(this.misplaced)))
-        lanes.add(lane)
-      }
-    }
-    return byId.values()
-  }
-
-  private *sorted(heads: ReadonlyMap<number, Lane>): Iterable<Run> {
-    for (const lane of heads.values()) yield new SortedLanes(lane, this.misplaced)
-  }
-
-  /** Whether a task of this type would be a half-open breaker's test. */
-  isProbe(type: string): boolean {
-    return this.tables.breakers.get(type)?.state === 'half-open'
-  }
-}
-
 /** A tenant's tasks that match the claim, best first, and its turn. */
 class TenantTasks {
   turn: number
   readonly share: ShapeTurn['share']
-  private readonly lanes: Heap<Run>
+  private readonly runs: Heap<Run>
 
-  constructor(turn: ShapeTurn, private readonly heads: Heads, private readonly probed: ReadonlySet<string>, private readonly room: Room) {
+  constructor(turn: ShapeTurn, instant: Instant, private readonly tables: Tables, private readonly picks: Picks) {
     this.share = turn.share
     this.turn = turn.share.turn
-    this.lanes = heads.of(turn)
+    this.runs = runsOf(turn, instant)
   }
 
-  /** The next task, which is taken out. */
+  /** The next task that may start, which is taken out. */
   take(): Picked | undefined {
-    const { heads, lanes, probed, room } = this
-    for (let first = lanes.first; first !== undefined; first = lanes.first) {
-      const task = first.task as TaskRecord
-      const { group } = task
-      const { type, meters } = group
-      const probe = heads.isProbe(type)
-      const isTaken = (probe && probed.has(type)) || (meters.length > 0 && !room.hasRoom(group))
-      if (isTaken) first.dropFirst()
-      else first.advance()
-      if (first.task === undefined) lanes.removeFirst()
-      else lanes.sinkFirst()
-      if (!isTaken) return { task, probe }
+    const { tables, picks, runs } = this
+    for (let run = runs.first; run?.first !== undefined; run = runs.first) {
+      const { task } = run.first
+      const next = { task, probe: isProbe(tables, task.group.type) }
+      const isTaken = picks.mayStart(next)
+      if (isTaken) run.advance()
+      else run.dropGroup()
+      if (run.first === undefined) runs.removeFirst()
+      else runs.sinkFirst()
+      if (isTaken) return next
     }
     return undefined
   }
 }
+
+/** Whether a task of this type would be a half-open breaker's test. */
+const isProbe = ({ breakers }: Tables, type: string): boolean => breakers.get(type)?.state === 'half-open'

@@ -7,7 +7,7 @@ import type { CommandOf } from '../commands.js'
 import { isGroupShut } from '../gates.js'
 import { SortedList } from '../sorted-list.js'
 import type { Group, TaskRecord, TenantShare } from '../state.js'
-import type { Lane } from './lane.js'
+import type { Placements } from './placements.js'
 import { ShapeTurn } from './shape-turn.js'
 
 export type ShapeOf = Pick<CommandOf<'Claim'>, 'types' | 'phases' | 'skills' | 'tenant'>
@@ -34,6 +34,7 @@ export class ClaimShape {
   constructor(
     private readonly asked: ShapeOf | undefined,
     private readonly isKept: boolean,
+    private readonly places: Placements,
   ) {
     const types = asked?.types
     this.tenant = asked?.tenant
@@ -52,7 +53,7 @@ export class ClaimShape {
     const { share } = group
     const known = this.byShare.get(share)
     if (known !== undefined) return known.add(group)
-    const turn = new ShapeTurn(this, share, group)
+    const turn = new ShapeTurn(this, share, this.places, group)
     this.byShare.set(share, turn)
     this.turns.add(turn)
     if (this.isKept) share.turns = [...share.turns, turn]
@@ -70,9 +71,14 @@ export class ClaimShape {
     return this.byShare.get(share)
   }
 
-  /** A lane of an open group that matches has another first task. */
-  moveHead({ share }: Group, lane: Lane, before: TaskRecord | undefined, after: TaskRecord | undefined): void {
-    this.byShare.get(share)?.moveHead(lane, before, after)
+  /** This task may be the first of its group, which matches and is open. */
+  addHead(task: TaskRecord): void {
+    this.byShare.get(task.group.share)?.addHead(task)
+  }
+
+  /** It is no longer, or leaves the group. */
+  removeHead(task: TaskRecord): void {
+    this.byShare.get(task.group.share)?.removeHead(task)
   }
 
   /** A claim of `max` tasks looks at these tenants first, so their tasks are to be in order. */

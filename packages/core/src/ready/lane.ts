@@ -1,4 +1,4 @@
-/** Ready tasks of one group whose order never changes: see `policy.ts`. */
+/** Ready tasks of one group, or of a tenant's groups, whose order never changes: see `policy.ts`. */
 import { SortedList } from '../sorted-list.js'
 import type { TaskRecord } from '../state.js'
 import { byPriorityThenAge } from './policy.js'
@@ -9,11 +9,6 @@ export class Lane extends SortedList<TaskRecord> {
     key: (task: TaskRecord) => number,
   ) {
     super(key, byPriorityThenAge)
-  }
-
-  /** An empty list with the order of this lane, and of all lanes with its id. */
-  alike(): Lane {
-    return new Lane(this.id, this.keyOf)
   }
 
   /** The order of this lane, and of all lanes with its id. */

@@ -24,8 +24,9 @@ export interface Place {
 
 export interface Policy {
   readonly score: Score
-  /** Whether task `a` is served before task `b` at this instant. */
-  readonly isBefore: (a: TaskRecord, b: TaskRecord, at: number) => boolean
+  /** Tasks with the highest rank are served first; those with the same rank by {@link scoreAt}, then by priority, then first in, first out. */
+  readonly rank: (task: TaskRecord, at: number) => number
+  readonly scoreAt: (task: TaskRecord, at: number) => number
   /** The lane of a task without a deadline, or before the urgency window: for good. */
   readonly plainLane: (task: TaskRecord) => number
   /** The place of a task with a deadline at this instant. */
@@ -35,12 +36,26 @@ export interface Policy {
 export const policyOf = ({ policy, score }: Pick<Settings, 'policy' | 'score'>): Policy =>
   policy === 'score' ? scorePolicy(new Score(score)) : priorityPolicy(new Score(score))
 
-/** First in, first out. */
+/** Orders a lane first in, first out. */
 export const enqueuedAtOf = (task: TaskRecord): number => task.enqueuedAt
-export const isFirstIn = (a: TaskRecord, b: TaskRecord): boolean => a.enqueuedAt < b.enqueuedAt || (a.enqueuedAt === b.enqueuedAt && a.number < b.number)
 /** Orders the tasks of a lane that have the same key. */
 export const byPriorityThenAge = (a: TaskRecord, b: TaskRecord): number =>
   b.priority - a.priority || a.enqueuedAt - b.enqueuedAt || a.number - b.number
+
+/** A task's place in the order of an instant. */
+export interface Standing {
+  readonly task: TaskRecord
+  readonly rank: number
+  readonly score: number
+}
+export const standingOf = ({ rank, scoreAt }: Policy, task: TaskRecord, at: number): Standing => ({ task, rank: rank(task, at), score: scoreAt(task, at) })
+
+/** Negative if `a` is served before `b`. */
+export const byStanding = (a: Standing, b: Standing): number => b.rank - a.rank || b.score - a.score || byPriorityThenAge(a.task, b.task)
+
+/** The tasks as they are served at this instant. */
+export const inOrder = (policy: Policy, tasks: Iterable<TaskRecord>, at: number): ReadonlyArray<TaskRecord> =>
+  Array.from(tasks, (task) => standingOf(policy, task, at)).sort(byStanding).map(({ task }) => task)
 
 /** Starved tasks, then by priority, then by score, then first in, first out. */
 const priorityPolicy = (score: Score): Policy => ({
@@ -48,14 +63,11 @@ const priorityPolicy = (score: Score): Policy => ({
     lane: -(1 + task.priority * 4 + (score.isStarved(task, at) ? 2 : 0) + (isAgeing(score, task, at) ? 1 : 0)),
     byScore: true,
   })),
-  isBefore: (a, b, at) => {
-    const starved = score.isStarved(a, at)
-    if (starved !== score.isStarved(b, at)) return starved
-    if (a.priority !== b.priority) return a.priority > b.priority
-    const [scoreOfA, scoreOfB] = [score.of(a, at), score.of(b, at)]
-    return scoreOfA === scoreOfB ? isFirstIn(a, b) : scoreOfA > scoreOfB
-  },
+  rank: (task, at) => task.priority + (score.isStarved(task, at) ? starvedRank : 0),
+  scoreAt: (task, at) => score.of(task, at),
 })
+/** Above all priorities. */
+const starvedRank = 16
 
 /** By score with the floor of starved tasks, then by priority, then first in, first out. */
 const scorePolicy = (score: Score): Policy => ({
@@ -64,11 +76,8 @@ const scorePolicy = (score: Score): Policy => ({
       ? { lane: -(100 + task.priority), byScore: false }
       : { lane: -(1 + (isAgeing(score, task, at) ? 1 : 0)), byScore: true },
   ),
-  isBefore: (a, b, at) => {
-    const [scoreOfA, scoreOfB] = [score.floored(a, at), score.floored(b, at)]
-    if (scoreOfA !== scoreOfB) return scoreOfA > scoreOfB
-    return a.priority === b.priority ? isFirstIn(a, b) : a.priority > b.priority
-  },
+  rank: () => 0,
+  scoreAt: (task, at) => score.floored(task, at),
 })
 
 const isAgeing = (score: Score, { enqueuedAt }: TaskRecord, at: number): boolean => at - enqueuedAt < score.ageMs

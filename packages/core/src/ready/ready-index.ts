@@ -1,15 +1,15 @@
 /**
- * The ready tasks by group and lane, and which groups are open: they have a ready task, and no gate of their type or limits is shut.
+ * The ready tasks by group, and which groups are open: they have a ready task, and no gate of their type or limits is shut.
  * Groups without ready tasks cost nothing here.
  */
 import { isBumped } from '../capacity.js'
 import { addTo, removeFrom } from '../sets-by-key.js'
-import { SortedList } from '../sorted-list.js'
 import type { Group, Head, TaskRecord, TenantShare } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
-import { Lane } from './lane.js'
-import { enqueuedAtOf, type Policy } from './policy.js'
+import { addToGroup, readyIn, removeFromGroup } from './group-tasks.js'
+import { Placements } from './placements.js'
+import type { Policy } from './policy.js'
 
 /** Shapes that are kept. Beyond it, the one that was used longest ago and that no claim waits for is dropped. */
 export const shapesMax = 1_024
@@ -31,25 +31,27 @@ export class ReadyIndex {
   private readonly heldBack = new Set<ClaimShape>()
   /** Those that were bumped. They are in their lanes as well. */
   readonly bumped = new Set<TaskRecord>()
-  /** Where ready tasks with a deadline are, by when they must be placed anew. */
-  private readonly placements = new SortedList<Placement>(({ until }) => until, (a, b) => a.task.number - b.task.number)
-  private readonly placementOf = new Map<TaskRecord, Placement>()
-  /** Placements since the oldest mark, and earlier ones. A rollback may make them untimely. */
-  private recent: Array<Placement> = []
+  readonly places: Placements
 
   /** `isShut`: whether nothing of this group is claimed now. */
   constructor(
     private readonly isShut: (group: Group) => boolean,
     private readonly shareOf: (tenant: string) => TenantShare | undefined,
     private readonly head: Readonly<Head>,
-    private readonly undoLog: UndoLog,
-    public policy: Policy,
-  ) {}
+    undoLog: UndoLog,
+    policy: Policy,
+  ) {
+    this.places = new Placements(head, undoLog, policy)
+  }
+
+  get policy(): Policy {
+    return this.places.policy
+  }
 
   /** A task is ready. */
   add(task: TaskRecord): void {
     const { group } = task
-    this.intoLane(task)
+    this.place(task)
     if (isBumped(task)) this.bumped.add(task)
     if (group.ready++ === 0) {
       addTo(this.groups, group.type, group)
@@ -61,62 +63,37 @@ export class ReadyIndex {
 
   remove(task: TaskRecord): void {
     const { group } = task
-    this.outOfLane(task)
+    this.takeOut(task)
     if (this.bumped.size > 0) this.bumped.delete(task)
     if (--group.ready > 0) return
     removeFrom(this.groups, group.type, group)
     this.refresh(group)
   }
 
-  /** Tasks whose lane is not right at `at`, because time has passed since they were placed. Mostly none. */
-  misplacedAt(at: number): ReadonlyArray<TaskRecord> {
-    const first = this.placements.first()
-    if (first === undefined || first.until > at) return none
-    const tasks: Array<TaskRecord> = []
-    for (const { task, until } of this.placements) {
-      if (until > at) break
-      tasks.push(task)
-    }
-    return tasks
-  }
-
-  /** When the next task will be in the wrong lane; `undefined` for never. */
-  get nextMisplaced(): number | undefined {
-    return this.placements.first()?.until
-  }
-
   /** Moves tasks to their lanes at the time of the last event, or at `at`: `max` at most. No decision depends on it. */
   settle(max: number, at = this.head.at): void {
     for (let moved = 0; moved < max; moved++) {
-      const first = this.placements.first()
-      if (first === undefined || first.until > at) return
-      this.outOfLane(first.task)
-      this.intoLane(first.task, at)
+      const task = this.places.firstMisplaced(at)
+      if (task === undefined) return
+      this.takeOut(task)
+      this.place(task, at)
     }
   }
 
   /** After a rollback: tasks that were placed later than the last event are placed anew. */
   rolledBack(): void {
-    const { recent, head } = this
-    this.recent = []
-    for (const placement of recent) {
-      const { task, at } = placement
-      if (this.placementOf.get(task) !== placement) continue
-      if (at <= head.at) {
-        this.recent.push(placement)
-        continue
-      }
-      this.outOfLane(task)
-      this.intoLane(task)
+    for (const task of this.places.takeUntimely()) {
+      this.takeOut(task)
+      this.place(task)
     }
   }
 
   /** The settings of the order have changed: all ready tasks are placed anew. Cost: O(ready tasks). */
   reorder(policy: Policy): void {
-    const tasks = [...this.groupsWithTasks()].flatMap(({ lanes }) => lanes.flatMap((lane) => [...lane]))
-    for (const task of tasks) this.outOfLane(task)
-    this.policy = policy
-    for (const task of tasks) this.intoLane(task)
+    const tasks = [...this.groupsWithTasks()].flatMap((group) => [...readyIn(group)])
+    for (const task of tasks) this.takeOut(task)
+    this.places.policy = policy
+    for (const task of tasks) this.place(task)
   }
 
   *groupsWithTasks(): Generator<Group, void> {
@@ -156,11 +133,6 @@ export class ReadyIndex {
     return shape
   }
 
-  /** Number of placements that a rollback would look at. */
-  get placementsKept(): number {
-    return this.recent.length
-  }
-
   get shapesKept(): number {
     return this.shapes.size
   }
@@ -191,43 +163,19 @@ export class ReadyIndex {
     return woken
   }
 
-  private intoLane(task: TaskRecord, at = this.head.at): void {
-    const { deadlineAt } = task.extras
-    if (deadlineAt === undefined) return this.addTo(laneOf(task.group, this.policy.plainLane(task), enqueuedAtOf), task)
-    const { lane: id, key, until } = this.policy.place(task, deadlineAt, at)
-    const lane = laneOf(task.group, id, key)
-    this.addTo(lane, task)
-    const placement = { task, lane, at, until }
-    this.placementOf.set(task, placement)
-    if (until !== Number.POSITIVE_INFINITY) this.placements.add(placement)
-    if (!this.undoLog.isRecording) this.recent = []
-    // In a busy queue there is always a mark.
-    else if (this.recent.push(placement) > 2 * this.placementOf.size + 64) this.recent = this.recent.filter((one) => this.placementOf.get(one.task) === one)
+  private place(task: TaskRecord, at = this.head.at): void {
+    this.places.add(task, at)
+    addToGroup(task, this.places, this.watchersOf(task.group))
   }
 
-  private outOfLane(task: TaskRecord): void {
-    const { group } = task
-    const placement = task.extras.deadlineAt === undefined ? undefined : this.placementOf.get(task)
-    const lane = placement?.lane ?? laneOf(group, this.policy.plainLane(task), enqueuedAtOf)
-    const isFirst = lane.first() === task
-    lane.remove(task)
-    if (isFirst) this.moveHead(group, lane, task, lane.first())
-    if (lane.size === 0) group.lanes = group.lanes.length === 1 ? none : group.lanes.filter((other) => other !== lane)
-    if (placement === undefined) return
-    this.placementOf.delete(task)
-    if (placement.until !== Number.POSITIVE_INFINITY) this.placements.remove(placement)
+  private takeOut(task: TaskRecord): void {
+    removeFromGroup(task, this.places, this.watchersOf(task.group))
+    this.places.remove(task)
   }
 
-  private addTo(lane: Lane, task: TaskRecord): void {
-    const before = lane.first()
-    lane.add(task)
-    if (lane.first() === task) this.moveHead(task.group, lane, before, task)
-  }
-
-  /** A lane of the group has another first task. */
-  private moveHead(group: Group, lane: Lane, before: TaskRecord | undefined, after: TaskRecord | undefined): void {
-    if (group.share.sorted === 0 || !group.isOpen) return
-    for (const shape of this.shapesOf(group)) shape.moveHead(group, lane, before, after)
+  /** The shapes that may keep the first tasks of this group in order. */
+  private watchersOf(group: Group): ReadonlyArray<ClaimShape> {
+    return group.share.sorted === 0 || !group.isOpen ? none : this.shapesOf(group)
   }
 
   private refresh(group: Group): void {
@@ -255,7 +203,7 @@ export class ReadyIndex {
   }
 
   private make(asked: ShapeOf | undefined, isKept: boolean): ClaimShape {
-    const shape = new ClaimShape(asked, isKept)
+    const shape = new ClaimShape(asked, isKept, this.places)
     const open = (groups: Iterable<Group>): void => {
       for (const group of groups) if (group.isOpen && shape.matches(group)) shape.open(group)
     }
@@ -310,20 +258,3 @@ export class ReadyIndex {
   }
 }
 const none: ReadonlyArray<never> = []
-
-/** Where a ready task with a deadline is. */
-interface Placement {
-  readonly task: TaskRecord
-  readonly lane: Lane
-  /** The time for which it was placed, and until when that is right. */
-  readonly at: number
-  readonly until: number
-}
-
-/** The lane of the group; a new one if it has none with this id. */
-const laneOf = (group: Group, id: number, key: (task: TaskRecord) => number): Lane => {
-  for (const lane of group.lanes) if (lane.id === id) return lane
-  const lane = new Lane(id, key)
-  group.lanes = [...group.lanes, lane]
-  return lane
-}

@@ -10,6 +10,7 @@ import { QueueState } from '../queue-state.js'
 import { Limits } from '../limits/limits.js'
 import type { Meter } from '../limits/meter.js'
 import { FairShare } from '../ready/fair-share.js'
+import { readyIn } from '../ready/group-tasks.js'
 import { Schedules } from '../schedules.js'
 import { SortedList } from '../sorted-list.js'
 import type { Breaker, Group, TaskRecord, TenantShare } from '../state.js'
@@ -40,7 +41,7 @@ export const sign = {
  * Members of the tables and records that are not part of the state: undo log, walks, hash seed, and the kept shapes of
  * claims. The groups show which of their tasks are ready. Their `byStatus` are the lists of a phase, which are a table of their own.
  */
-const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'byStatus', 'shapes', 'shapesVersion', 'turns', 'sorted', 'meters', 'savedFor'])
+const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'byStatus', 'shapes', 'shapesVersion', 'turns', 'sorted', 'meters', 'few', 'savedFor'])
 
 export const contentsOf = (state: QueueState): Contents => {
   const tables = QueueState.tablesOf(state)
@@ -131,8 +132,8 @@ const addRecord = (into: Parts, record: object): void => {
     if (beside.has(name) || !isShown(value)) continue
     into.push(sign.field, name)
     if (name === 'dependents') addList(into, waiting(value as TaskRecord['dependents']))
-    // In which lanes the tasks are depends on when they were placed.
-    else if (name === 'lanes') addList(into, (value as Group['lanes']).flatMap((lane) => [...lane]).sort(byNumber))
+    // Whether the ready tasks are in lanes, and in which, depends on when they were added.
+    else if (name === 'lanes') addList(into, [...readyIn(record as Group)].sort(byNumber))
     else addValue(into, value)
   }
 }

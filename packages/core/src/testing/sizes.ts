@@ -1,5 +1,6 @@
 /** The sizes of a state and its indexes, which INV-22 limits. */
 import { QueueState } from '../queue-state.js'
+import { readyIn } from '../ready/group-tasks.js'
 import type { Tables } from '../tables.js'
 import { isFinal, statuses } from '../task.js'
 
@@ -45,7 +46,7 @@ export const sizesOf = (state: QueueState): Sizes => {
     groups: tables.groups.size,
     emptyGroups: [...tables.groups.values()].filter(({ size }) => size === 0).length,
     tenants: tables.shares.byTenant.size,
-    placements: tables.ready.placementsKept,
+    placements: tables.ready.places.kept,
     shapes: tables.ready.shapesKept,
     breakers: tables.breakers.size,
     agents: tables.agents.size,
@@ -65,7 +66,7 @@ export const sizesOf = (state: QueueState): Sizes => {
       finished: tables.finished.size,
       lines: sum(tables.lines.values()),
       lists: listedIn(tables),
-      ready: sum([...tables.groups.values()].flatMap(({ lanes }) => lanes)),
+      ready: sum([...tables.groups.values()].map((group) => ({ size: readyIn(group).length }))),
     },
     ghosts: pointedTo.filter((task) => tables.byId.get(task.id) !== task).length,
   }

@@ -1,0 +1,98 @@
+/**
+ * In which lane each ready task belongs (`policy.ts`). That of a task without a deadline follows from its fields. One with a deadline
+ * changes its lane as time passes, so where it was placed is kept, and until when that is right.
+ */
+import { SortedList } from '../sorted-list.js'
+import type { Head, TaskRecord } from '../state.js'
+import type { UndoLog } from '../undo-log.js'
+import { enqueuedAtOf, type Place, type Policy } from './policy.js'
+
+interface Placement extends Place {
+  readonly task: TaskRecord
+  /** The time for which it was placed. */
+  readonly at: number
+}
+
+export class Placements {
+  private readonly byTask = new Map<TaskRecord, Placement>()
+  /** Those that must be placed anew some time, by when. */
+  private readonly byEnd = new SortedList<Placement>(({ until }) => until, (a, b) => a.task.number - b.task.number)
+  /** Placements since the oldest mark, and earlier ones. A rollback may make them untimely. */
+  private recent: Array<Placement> = []
+
+  constructor(
+    private readonly head: Readonly<Head>,
+    private readonly undoLog: UndoLog,
+    public policy: Policy,
+  ) {}
+
+  /** The lane of a ready task. */
+  laneOf(task: TaskRecord): number {
+    return this.placementOf(task)?.lane ?? this.policy.plainLane(task)
+  }
+
+  /** What orders its lane. */
+  keyOf(task: TaskRecord): (task: TaskRecord) => number {
+    return this.placementOf(task)?.key ?? enqueuedAtOf
+  }
+
+  /** Places a task that is ready now, as is right at `at`. */
+  add(task: TaskRecord, at = this.head.at): void {
+    const { deadlineAt } = task.extras
+    if (deadlineAt === undefined) return
+    const placement = { task, at, ...this.policy.place(task, deadlineAt, at) }
+    this.byTask.set(task, placement)
+    if (placement.until !== Number.POSITIVE_INFINITY) this.byEnd.add(placement)
+    if (!this.undoLog.isRecording) this.recent = []
+    // In a busy queue there is always a mark.
+    else if (this.recent.push(placement) > 2 * this.byTask.size + 64) this.recent = this.recent.filter((one) => this.byTask.get(one.task) === one)
+  }
+
+  remove(task: TaskRecord): void {
+    const placement = this.placementOf(task)
+    if (placement === undefined) return
+    this.byTask.delete(task)
+    if (placement.until !== Number.POSITIVE_INFINITY) this.byEnd.remove(placement)
+  }
+
+  /** Tasks whose lane is not right at `at`, because time has passed since they were placed. Mostly none. */
+  misplacedAt(at: number): ReadonlyArray<TaskRecord> {
+    const first = this.byEnd.first()
+    if (first === undefined || first.until > at) return none
+    const tasks: Array<TaskRecord> = []
+    for (const { task, until } of this.byEnd) {
+      if (until > at) break
+      tasks.push(task)
+    }
+    return tasks
+  }
+
+  /** When the next task will be in the wrong lane; `undefined` for never. */
+  get nextMisplaced(): number | undefined {
+    return this.byEnd.first()?.until
+  }
+
+  /** The first task that is in the wrong lane at `at`. */
+  firstMisplaced(at: number): TaskRecord | undefined {
+    const first = this.byEnd.first()
+    return first === undefined || first.until > at ? undefined : first.task
+  }
+
+  /** After a rollback: the tasks that were placed later than the last event. The others are kept in mind. */
+  takeUntimely(): ReadonlyArray<TaskRecord> {
+    const recent = this.recent.filter((placement) => this.byTask.get(placement.task) === placement)
+    const isUntimely = ({ at }: Placement): boolean => at > this.head.at
+    this.recent = recent.filter((placement) => !isUntimely(placement))
+    return recent.filter(isUntimely).map(({ task }) => task)
+  }
+
+  /** Number of placements that a rollback would look at. */
+  get kept(): number {
+    return this.recent.length
+  }
+
+  private placementOf(task: TaskRecord): Placement | undefined {
+    return task.extras.deadlineAt === undefined ? undefined : this.byTask.get(task)
+  }
+}
+const none: ReadonlyArray<never> = []

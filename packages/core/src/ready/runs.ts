@@ -1,0 +1,216 @@
+/**
+ * Where a claim finds a tenant's tasks, best first. A run is tasks whose order holds at any time, such as a lane. At the instant of the
+ * claim the best task is the best of the first tasks of the runs.
+ */
+import { Heap } from '../heap.js'
+import type { Cursor } from '../sorted-list.js'
+import type { TaskRecord } from '../state.js'
+import type { Lane } from './lane.js'
+import type { Placements } from './placements.js'
+import { byStanding, type Policy, standingOf, type Standing } from './policy.js'
+import type { ShapeTurn } from './shape-turn.js'
+
+/** The time of a claim. */
+export class Instant {
+  readonly policy: Policy
+  /** Tasks whose lanes are not right now: each is compared by itself. Mostly none. */
+  readonly misplaced: ReadonlySet<TaskRecord> | undefined
+
+  constructor(places: Placements, readonly at: number) {
+    this.policy = places.policy
+    const misplaced = places.misplacedAt(at)
+    this.misplaced = misplaced.length === 0 ? undefined : new Set(misplaced)
+  }
+}
+
+/** The first task of a run, and how it stands. */
+export abstract class Run {
+  /** `undefined` at the end. */
+  first: Standing | undefined
+
+  constructor(protected readonly instant: Instant) {}
+
+  /** The first task is taken. */
+  abstract advance(): void
+  /** The first task and the others of its group are passed over, as far as this run has them. */
+  abstract dropGroup(): void
+
+  protected begin(task: TaskRecord | undefined): void {
+    const { policy, at } = this.instant
+    this.first = task === undefined ? undefined : standingOf(policy, task, at)
+  }
+
+  protected skip(cursor: Cursor<TaskRecord>): Cursor<TaskRecord> {
+    const { misplaced } = this.instant
+    if (misplaced !== undefined) while (cursor.item !== undefined && misplaced.has(cursor.item)) cursor.advance()
+    return cursor
+  }
+}
+const isBefore = (a: Run, b: Run): boolean => byStanding(a.first as Standing, b.first as Standing) < 0
+
+/** The runs of a tenant's open groups that match a claim. */
+export const runsOf = (turn: ShapeTurn, instant: Instant): Heap<Run> => {
+  const heap = new Heap(isBefore)
+  const add = (run: Run): void => void (run.first !== undefined && heap.add(run))
+  const { heads } = turn
+  if (heads === undefined) addLooked(turn, instant, add)
+  else for (const lane of heads.values()) add(new SortedLanes(lane, instant))
+  for (const task of instant.misplaced ?? none) {
+    const isLooked = heads === undefined && task.group.lanes.length === 0
+    if (!isLooked && turn.has(task.group)) add(new OneTask(task, instant))
+  }
+  return heap
+}
+const none: ReadonlyArray<never> = []
+
+const addLooked = (turn: ShapeTurn, instant: Instant, add: (run: Run) => void): void => {
+  const byLane = new Map<number, Lanes>()
+  for (const { few, lanes } of turn) {
+    for (const task of few) add(new OneTask(task, instant))
+    for (const lane of lanes) {
+      const known = byLane.get(lane.id)
+      if (known === undefined) byLane.set(lane.id, new Lanes(lane, instant))
+      else known.add(lane)
+    }
+  }
+  for (const lanes of byLane.values()) add(lanes.begun())
+}
+
+/** A task that is compared by itself. */
+class OneTask extends Run {
+  constructor(task: TaskRecord, instant: Instant) {
+    super(instant)
+    this.begin(task)
+  }
+
+  advance(): void {
+    this.first = undefined
+  }
+
+  dropGroup(): void {
+    this.first = undefined
+  }
+}
+
+/**
+ * The lanes with the same id of a tenant's groups, as one: a policy orders the tasks of such lanes alike at any time. Cursors
+ * are made only when its first task is taken, because most claims take one task and have hundreds of lanes to compare.
+ */
+class Lanes extends Run {
+  private readonly lanes: Array<Lane>
+  private cursors: Heap<Cursor<TaskRecord>> | undefined
+
+  constructor(lane: Lane, instant: Instant) {
+    super(instant)
+    this.lanes = [lane]
+  }
+
+  add(lane: Lane): void {
+    this.lanes.push(lane)
+  }
+
+  /** To be called when it has all its lanes. */
+  begun(): this {
+    let best: TaskRecord | undefined
+    for (const lane of this.lanes) {
+      const first = this.instant.misplaced === undefined ? lane.first() : this.skip(lane.cursor()).item
+      if (first !== undefined && (best === undefined || lane.isFirst(first, best))) best = first
+    }
+    this.begin(best)
+    return this
+  }
+
+  advance(): void {
+    const cursors = this.opened()
+    const { first } = cursors
+    first?.advance()
+    if (first === undefined || this.skip(first).item === undefined) cursors.removeFirst()
+    else cursors.sinkFirst()
+    this.begin(cursors.first?.item)
+  }
+
+  dropGroup(): void {
+    const cursors = this.opened()
+    cursors.removeFirst()
+    this.begin(cursors.first?.item)
+  }
+
+  private opened(): Heap<Cursor<TaskRecord>> {
+    if (this.cursors !== undefined) return this.cursors
+    const [lane] = this.lanes
+    const cursors = (this.cursors = new Heap((a, b) => lane!.isFirst(a.item as TaskRecord, b.item as TaskRecord)))
+    for (const each of this.lanes) {
+      const cursor = this.skip(each.cursor())
+      if (cursor.item !== undefined) cursors.add(cursor)
+    }
+    return cursors
+  }
+}
+
+/** The same for groups whose first tasks are kept in order (`shape-turn.ts`): a cursor is made only for a lane from which a task is taken. */
+class SortedLanes extends Run {
+  /** The first tasks that were not passed yet. Made when one is passed: of most runs a claim looks at the first task only. */
+  private untouched: Cursor<TaskRecord> | undefined
+  private touched: Heap<Cursor<TaskRecord>> | undefined
+  private isUntouched = true
+
+  /** `heads`: the tasks that may be first in their groups. */
+  constructor(
+    private readonly heads: Lane,
+    instant: Instant,
+  ) {
+    super(instant)
+    if (instant.misplaced === undefined) this.begin(heads.first())
+    else this.find(this.opened())
+  }
+
+  advance(): void {
+    const untouched = this.opened()
+    if (this.isUntouched) {
+      this.touch(untouched.item as TaskRecord)
+      untouched.advance()
+    } else {
+      const { touched } = this
+      const first = touched?.first
+      first?.advance()
+      if (first === undefined || this.skip(first).item === undefined) touched?.removeFirst()
+      else touched?.sinkFirst()
+    }
+    this.find(untouched)
+  }
+
+  dropGroup(): void {
+    const untouched = this.opened()
+    if (this.isUntouched) untouched.advance()
+    else this.touched?.removeFirst()
+    this.find(untouched)
+  }
+
+  private opened(): Cursor<TaskRecord> {
+    return (this.untouched ??= this.heads.cursor())
+  }
+
+  private find(untouched: Cursor<TaskRecord>): void {
+    const { heads } = this
+    const { misplaced } = this.instant
+    while (untouched.item !== undefined && misplaced?.has(untouched.item) === true) {
+      this.touch(untouched.item)
+      untouched.advance()
+    }
+    const [head, next] = [untouched.item, this.touched?.first?.item]
+    this.isUntouched = next === undefined || (head !== undefined && heads.isFirst(head, next))
+    this.begin(this.isUntouched ? head : next)
+  }
+
+  /** The lane of this first task goes on after it. A group with a few tasks has no lanes: all of them are among the first. */
+  private touch(task: TaskRecord): void {
+    const { heads } = this
+    const lane = task.group.lanes.find(({ id }) => id === heads.id)
+    if (lane === undefined || lane.size === 1) return
+    const cursor = lane.cursor()
+    cursor.advance()
+    if (this.skip(cursor).item === undefined) return
+    this.touched ??= new Heap((a, b) => heads.isFirst(a.item as TaskRecord, b.item as TaskRecord))
+    this.touched.add(cursor)
+  }
+}
