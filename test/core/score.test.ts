@@ -1,19 +1,29 @@
 /** The order of tasks by both policies at the edges of the score. INV-11 compares it with a scan in random histories. */
-import { mark, release, rollback } from '@daybook/core'
-import { sizesOf } from '@daybook/core/testing'
+import { mark, type PreparedTask, release, rollback } from '@daybook/core'
+import { fewMax, sizesOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, start, task } from './queue.js'
 
-/** Tasks with their ages in seconds, and the order in which one claim takes them. */
-const order = (policy: 'priority' | 'score', tasks: Readonly<Record<string, readonly [age: number, more?: object]>>, patch: object = {}): ReadonlyArray<string> => {
-  const q = new Queue().configure({ policy, ...patch })
+/** Enough tasks for the group to have lanes. They come last, if they are enqueued last or all others have a higher priority. */
+const manyLast = Array.from({ length: fewMax + 1 }, (_, i) => task(`last ${i}`, { priority: 1 }))
+const others = (ids: ReadonlyArray<string>): ReadonlyArray<string> => ids.filter((id) => !id.startsWith('last '))
+
+type Tasks = Readonly<Record<string, readonly [age: number, more?: object]>>
+/** Tasks with their ages in seconds, and the order in which one claim takes them: the same in a group of a few tasks and in one with lanes. */
+const order = (policy: 'priority' | 'score', tasks: Tasks): ReadonlyArray<string> => {
+  const [few, many] = [[], manyLast].map((last) => taken(policy, tasks, last))
+  expect(many).toEqual(few)
+  return few!
+}
+const taken = (policy: 'priority' | 'score', tasks: Tasks, last: ReadonlyArray<PreparedTask>): ReadonlyArray<string> => {
+  const q = new Queue().configure({ policy })
   const oldest = Math.max(...Object.values(tasks).map(([age]) => age))
   for (const [id, [age, more]] of Object.entries(tasks).sort(([, [a]], [, [b]]) => b - a)) {
     q.at = start + (oldest - age) * 1_000
     q.enqueue(task(id, more))
   }
   q.at = start + oldest * 1_000
-  return q.claim('ann', { max: 9 }).ids
+  return others(q.enqueue(...last).claim('ann', { max: 99 }).ids)
 }
 const soon = (seconds: number, age: number, oldest = age) => ({ deadlineAt: start + (oldest + seconds) * 1_000 })
 
@@ -61,9 +71,12 @@ test.each([
 })
 
 test.each(['priority', 'score'] as const)('TQM-PRI-003: with policy %s, a task becomes urgent without any event', (policy) => {
-  const q = new Queue().configure({ policy }).enqueue(task('a'), task('b', { deadlineAt: start + 1_000_000 }), task('c', { deadlineAt: start + 990_000 }))
-  q.at = start + 95_000
-  expect(q.claim('ann', { max: 9 }).ids).toEqual(['c', 'a', 'b'])
+  for (const last of [[], manyLast]) {
+    const q = new Queue().configure({ policy })
+    q.enqueue(...last, task('a'), task('b', { deadlineAt: start + 1_000_000 }), task('c', { deadlineAt: start + 990_000 }))
+    q.at = start + 95_000
+    expect(others(q.claim('ann', { max: 99 }).ids)).toEqual(['c', 'a', 'b'])
+  }
 })
 
 test('TQM-PRI-003: a task becomes urgent by time alone, and stays so when it is late', () => {
@@ -106,7 +119,7 @@ test('TQM-PRI-002: equal scores are equal, however they come about, also with sh
 })
 
 test('INV-15: after rollbacks to nested marks, tasks that had become urgent are in their former order', () => {
-  const q = new Queue().configure({ policy: 'score' }).enqueue(task('first', { deadlineAt: start + 1_000_000 }))
+  const q = new Queue().configure({ policy: 'score' }).enqueue(...manyLast, task('first', { deadlineAt: start + 1_000_000 }))
   q.at += 1_000
   q.enqueue(task('second', { deadlineAt: start + 950_000 }))
   const outer = mark(q.state)
