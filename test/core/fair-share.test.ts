@@ -115,7 +115,7 @@ test('turns are counted anew before they lose their precision', () => {
   const head = { turn: 2 ** 51, lastToken: 1, hasTenants: true } as ConstructorParameters<typeof FairShare>[0]
   const shares = new FairShare(head, () => head as never, new UndoLog())
   const [a, b] = [shares.of('a'), shares.of('b')]
-  for (const share of [a, b]) shares.join(share)
+  for (const share of [a, b]) shares.join({ key: 'work', share } as Parameters<FairShare['join']>[0])
   a.turn = 2 ** 51 + 3
   b.turn = 2 ** 51 + 2
   shares.charge(b, 1, { default: 1 })

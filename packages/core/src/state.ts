@@ -8,6 +8,7 @@ import type { Meter } from './limits/meter.js'
 import type { ClaimShape } from './ready/claim-shape.js'
 import type { Lane } from './ready/lane.js'
 import type { ShapeTurn } from './ready/shape-turn.js'
+import type { TenantGroups } from './ready/tenant-groups.js'
 import type { SortedList } from './sorted-list.js'
 import type { OnTimeout, Phase, Status } from './task.js'
 import type { ExtraFields } from './task-fields.js'
@@ -129,6 +130,7 @@ export interface TaskRecord extends Undoable {
 
 /** Tasks with the same type, phase, set of skills, tenant and concurrency key: the same claims may take them, and the same limits count them. */
 export interface Group {
+  /** Of its type, phase, concurrency key and skills: unique among the tenant's groups. */
   readonly key: string
   readonly type: string
   readonly phase: Phase | undefined
@@ -164,8 +166,8 @@ export interface TenantShare extends Undoable {
   turn: number
   /** The token of its last lease, 0 for none. */
   lastToken: number
-  /** Groups with tasks. */
-  groups: number
+  /** Its groups with tasks. */
+  groups: TenantGroups
   /** Its open groups. */
   open: number
   /** Its places in the kept shapes of claims. */

@@ -13,10 +13,12 @@ import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
 import { isLimited, isTypeShut } from './gates.js'
 import { Limits } from './limits/limits.js'
+import { byName } from './ready/claim-shape.js'
 import { FairShare } from './ready/fair-share.js'
 import { noLanes, noReady } from './ready/group-tasks.js'
 import { policyOf } from './ready/policy.js'
 import { ReadyIndex } from './ready/ready-index.js'
+import { groupIn } from './ready/tenant-groups.js'
 import { Schedules } from './schedules.js'
 import { UndoLog } from './undo-log.js'
 import { type Settings, settingsDefault } from './settings.js'
@@ -58,9 +60,11 @@ const noShares: ReadonlyArray<never> = []
 const noMeters: ReadonlyArray<never> = []
 const noShapes: ReadonlyArray<never> = []
 const noSkills: ReadonlyArray<never> = []
-/** Names have no line breaks, so no two groups have the same key. */
-const groupKey = (type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined, key: string | undefined): string =>
-  phase === undefined && tenant === undefined && key === undefined && skills.length === 0 ? type : [type, phase, tenant, key, ...skills].join('\n')
+/** Names have no line breaks, so no two groups of a tenant have the same key. */
+const groupKey = (type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, key: string | undefined): string => {
+  if (key === undefined && skills.length === 0) return phase === undefined ? type : `${type}\n${phase}`
+  return [type, phase, key, ...skills].join('\n')
+}
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 export class Tables {
@@ -94,12 +98,11 @@ export class Tables {
   /** See `approvals.ts`. */
   readonly chains = new Map<string, Chain>()
   readonly approvals = new Map<string, Approval>()
-  readonly groups = new Map<string, Group>()
   /** All tasks by phase, status and priority. */
   readonly lists = newStatusLists()
   readonly ready = new ReadyIndex((group) => isTypeShut(this, group.type) || isLimited(group), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault))
   readonly limits = new Limits(this.head, this.undoLog, {
-    groups: () => this.groups.values(),
+    groups: () => this.shares.groups(),
     held: () => this.leaseEnds,
     refresh: (groups) => this.ready.refreshAll(groups),
   })
@@ -238,9 +241,9 @@ export class Tables {
     })
   }
 
-  /** Groups in the order of their keys, which does not depend on the history. */
+  /** Groups in the order of their keys and tenants, which does not depend on the history. */
   sortedGroups(): ReadonlyArray<Group> {
-    return [...this.groups.values()].sort((a, b) => (a.key < b.key ? -1 : 1))
+    return [...this.shares.groups()].sort((a, b) => (a.key === b.key ? byName(a.share, b.share) : a.key < b.key ? -1 : 1))
   }
 
   /** Removes the task from its dependencies. Otherwise a live task would keep all tasks that ever depended on it, and the state would grow with history (INV-22). */
@@ -335,8 +338,9 @@ export class Tables {
   /** The group of these fields. A new one is not in the state until it has a task. */
   group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined, concurrencyKey: string | undefined): Group {
     const sorted = skills.length === 0 ? noSkills : [...skills].sort()
-    const key = groupKey(type, phase, sorted, tenant, concurrencyKey)
-    const known = this.groups.get(key)
+    const key = groupKey(type, phase, sorted, concurrencyKey)
+    const share = this.shares.of(tenant)
+    const known = groupIn(share.groups, key)
     if (known !== undefined) return known
     return {
       key,
@@ -346,7 +350,7 @@ export class Tables {
       tenant,
       concurrencyKey,
       byStatus: this.lists.get(phase) as ListsByStatus,
-      share: this.shares.of(tenant),
+      share,
       meters: noMeters,
       size: 0,
       ready: 0,
@@ -374,8 +378,7 @@ export class Tables {
     this.byNumber.set(task.number, task)
     this.byId.set(task.id, task.number)
     if (task.group.size++ === 0) {
-      this.groups.set(task.group.key, task.group)
-      this.shares.join(task.group.share)
+      this.shares.join(task.group)
       this.limits.join(task.group)
     }
     if (blocksDuplicates(task.status)) this.byKey.set(task.key, task.number)
@@ -392,8 +395,7 @@ export class Tables {
     if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
     this.byNumber.delete(task.number)
     if (--task.group.size === 0) {
-      this.groups.delete(task.group.key)
-      this.shares.part(task.group.share)
+      this.shares.part(task.group)
       this.limits.part(task.group)
     }
     const { ticketId, rootTaskId } = task.extras

@@ -353,7 +353,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'empty groups are not removed',
     file: `${core}tables.ts`,
-    find: '      this.groups.delete(task.group.key)\n',
+    find: '      this.shares.part(task.group)\n',
     replace: '',
     killedBy: retention,
   },

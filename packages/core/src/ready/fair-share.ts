@@ -5,9 +5,10 @@
  * it was ahead of that, it stays ahead, unless {@link debtLeases} leases were granted since its last.
  */
 import { SortedList } from '../sorted-list.js'
-import type { Head, TenantShare } from '../state.js'
+import type { Group, Head, TenantShare } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
 import { byName } from './claim-shape.js'
+import { groupsIn, withGroup, withoutGroup } from './tenant-groups.js'
 
 /** Virtual time of a lease at weight 1. Divisible by 1 to 10, so that turns are whole numbers for the usual weights. */
 export const turnUnit = 5_040_000
@@ -44,21 +45,31 @@ export class FairShare {
   of(name: string | undefined): TenantShare {
     const known = this.byTenant.get(name)
     if (known !== undefined) return known
-    const share: TenantShare = { savedFor: 0, name, turn: 0, lastToken: 0, groups: 0, open: 0, turns: noTurns, sorted: 0 }
+    const share: TenantShare = { savedFor: 0, name, turn: 0, lastToken: 0, groups: undefined, open: 0, turns: noTurns, sorted: 0 }
     this.byTenant.set(name, share)
     return share
   }
 
+  /** All groups with tasks. */
+  *groups(): Generator<Group, void> {
+    for (const { groups } of this.byTenant.values()) yield* groupsIn(groups)
+  }
+
   /** The tenant has tasks in one more group. */
-  join(share: TenantShare): void {
-    if (share.groups++ > 0) return
+  join(group: Group): void {
+    const { share } = group
+    const isFirst = share.groups === undefined
+    share.groups = withGroup(share.groups, group)
+    if (!isFirst) return
     this.byTenant.set(share.name, share)
     if (this.idle.remove(share)) this.noteUndo(() => this.keepIdle(share))
   }
 
   /** The tenant has tasks in one group less. */
-  part(share: TenantShare): void {
-    if (--share.groups > 0) return
+  part(group: Group): void {
+    const { share } = group
+    share.groups = withoutGroup(share.groups, group)
+    if (share.groups !== undefined) return
     // When a first task is undone, what the tenant was before is put back by the undo of `join`.
     if (this.isAhead(share) && !this.undoLog.isUndoing) this.idle.add(share)
     else this.byTenant.delete(share.name)
@@ -91,7 +102,7 @@ export class FairShare {
     for (const [name, turn, lastToken] of entries) {
       const share = this.of(name ?? undefined)
       this.setTurn(share, turn, lastToken)
-      if (share.groups === 0) this.idle.add(share)
+      if (share.groups === undefined) this.idle.add(share)
     }
   }
 

@@ -1,6 +1,6 @@
 /**
- * In which lane each ready task belongs (`policy.ts`). That of a task without a deadline follows from its fields. One with a deadline
- * changes its lane as time passes, so where it was placed is kept, and until when that is right.
+ * In which lane each ready task belongs (`policy.ts`). It follows from the fields of the task, until the urgency window of its deadline
+ * begins. From then on it changes with time, so where the task was placed is kept, and until when that is right.
  */
 import { SortedList } from '../sorted-list.js'
 import type { Head, TaskRecord } from '../state.js'
@@ -14,6 +14,9 @@ interface Placement extends Place {
 }
 
 export class Placements {
+  /** Tasks whose urgency window is to come, by its beginning. */
+  private readonly waiting = new SortedList<TaskRecord>((task) => this.policy.urgentFrom(task), (a, b) => a.number - b.number)
+  /** All others with a deadline. */
   private readonly byTask = new Map<TaskRecord, Placement>()
   /** Those that must be placed anew some time, by when. */
   private readonly byEnd = new SortedList<Placement>(({ until }) => until, (a, b) => a.task.number - b.task.number)
@@ -38,9 +41,9 @@ export class Placements {
 
   /** Places a task that is ready now, as is right at `at`. */
   add(task: TaskRecord, at = this.head.at): void {
-    const { deadlineAt } = task.extras
-    if (deadlineAt === undefined) return
-    const placement = { task, at, ...this.policy.place(task, deadlineAt, at) }
+    if (task.extras.deadlineAt === undefined) return
+    if (at < this.policy.urgentFrom(task)) return this.waiting.add(task)
+    const placement = { task, at, ...this.policy.urgentPlace(task, at) }
     this.byTask.set(task, placement)
     if (placement.until !== Number.POSITIVE_INFINITY) this.byEnd.add(placement)
     if (!this.undoLog.isRecording) this.recent = []
@@ -49,17 +52,21 @@ export class Placements {
   }
 
   remove(task: TaskRecord): void {
-    const placement = this.placementOf(task)
-    if (placement === undefined) return
+    if (task.extras.deadlineAt === undefined) return
+    const placement = this.byTask.get(task)
+    if (placement === undefined) return void this.waiting.remove(task)
     this.byTask.delete(task)
     if (placement.until !== Number.POSITIVE_INFINITY) this.byEnd.remove(placement)
   }
 
   /** Tasks whose lane is not right at `at`, because time has passed since they were placed. Mostly none. */
   misplacedAt(at: number): ReadonlyArray<TaskRecord> {
-    const first = this.byEnd.first()
-    if (first === undefined || first.until > at) return none
+    if ((this.nextMisplaced ?? Number.POSITIVE_INFINITY) > at) return none
     const tasks: Array<TaskRecord> = []
+    for (const task of this.waiting) {
+      if (this.policy.urgentFrom(task) > at) break
+      tasks.push(task)
+    }
     for (const { task, until } of this.byEnd) {
       if (until > at) break
       tasks.push(task)
@@ -69,13 +76,17 @@ export class Placements {
 
   /** When the next task will be in the wrong lane; `undefined` for never. */
   get nextMisplaced(): number | undefined {
-    return this.byEnd.first()?.until
+    const [waiting, placed] = [this.waiting.first(), this.byEnd.first()]
+    const from = waiting === undefined ? undefined : this.policy.urgentFrom(waiting)
+    if (from === undefined || placed === undefined) return from ?? placed?.until
+    return Math.min(from, placed.until)
   }
 
-  /** The first task that is in the wrong lane at `at`. */
+  /** A task that is in the wrong lane at `at`. */
   firstMisplaced(at: number): TaskRecord | undefined {
-    const first = this.byEnd.first()
-    return first === undefined || first.until > at ? undefined : first.task
+    const [waiting, placed] = [this.waiting.first(), this.byEnd.first()]
+    if (waiting !== undefined && this.policy.urgentFrom(waiting) <= at) return waiting
+    return placed !== undefined && placed.until <= at ? placed.task : undefined
   }
 
   /** After a rollback: the tasks that were placed later than the last event. The others are kept in mind. */

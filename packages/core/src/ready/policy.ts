@@ -27,10 +27,12 @@ export interface Policy {
   /** Tasks with the highest rank are served first; those with the same rank by {@link scoreAt}, then by priority, then first in, first out. */
   readonly rank: (task: TaskRecord, at: number) => number
   readonly scoreAt: (task: TaskRecord, at: number) => number
-  /** The lane of a task without a deadline, or before the urgency window: for good. */
+  /** The lane of a task without a deadline, or before the urgency window. Such lanes are first in, first out. */
   readonly plainLane: (task: TaskRecord) => number
-  /** The place of a task with a deadline at this instant. */
-  readonly place: (task: TaskRecord, deadlineAt: number, at: number) => Place
+  /** When the urgency window of a task with a deadline begins. */
+  readonly urgentFrom: (task: TaskRecord) => number
+  /** The place of a task within its urgency window or after its deadline. */
+  readonly urgentPlace: (task: TaskRecord, at: number) => Place
 }
 
 export const policyOf = ({ policy, score }: Pick<Settings, 'policy' | 'score'>): Policy =>
@@ -90,18 +92,18 @@ const epoch = Date.UTC(2020, 0, 1)
 const common = (
   score: Score,
   urgent: (task: TaskRecord, at: number) => { readonly lane: number; readonly byScore: boolean },
-): Pick<Policy, 'score' | 'plainLane' | 'place'> => {
+): Pick<Policy, 'score' | 'plainLane' | 'urgentFrom' | 'urgentPlace'> => {
   const lane = (task: TaskRecord, isLate: boolean): number => (score.base(task) * 16 + task.priority) * 2 + (isLate ? 1 : 0)
-  const urgencyFrom = ({ extras: { deadlineAt = 0 } }: TaskRecord): number => deadlineAt - score.windowMs
+  const urgentFrom = ({ extras: { deadlineAt = 0 } }: TaskRecord): number => deadlineAt - score.windowMs
   /** At any time the same number above all scores of the lane, in units, without the boost, which all have. */
-  const agedKey = (task: TaskRecord): number => score.deadlineRate * (urgencyFrom(task) - epoch) - score.base(task)
+  const agedKey = (task: TaskRecord): number => score.deadlineRate * (urgentFrom(task) - epoch) - score.base(task)
   const ageingKey = (task: TaskRecord): number => agedKey(task) + score.ageRate * (task.enqueuedAt - epoch)
   return {
     score,
     plainLane: (task) => lane(task, false),
-    place: (task, deadlineAt, at) => {
-      const from = deadlineAt - score.windowMs
-      if (at < from) return { lane: lane(task, false), key: enqueuedAtOf, until: from }
+    urgentFrom,
+    urgentPlace: (task, at) => {
+      const { deadlineAt = 0 } = task.extras
       if (at >= deadlineAt) return { lane: lane(task, true), key: enqueuedAtOf, until: Number.POSITIVE_INFINITY }
       const { lane: id, byScore } = urgent(task, at)
       const isYoung = isAgeing(score, task, at)

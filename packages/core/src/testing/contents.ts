@@ -11,6 +11,7 @@ import { Limits } from '../limits/limits.js'
 import type { Meter } from '../limits/meter.js'
 import { FairShare } from '../ready/fair-share.js'
 import { readyIn } from '../ready/group-tasks.js'
+import { groupsIn } from '../ready/tenant-groups.js'
 import { Schedules } from '../schedules.js'
 import { SortedList } from '../sorted-list.js'
 import type { Breaker, Group, TaskRecord, TenantShare } from '../state.js'
@@ -72,6 +73,10 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
     for (const share of [...value.byTenant.values()].sort(byName)) {
       into.push(sign.line)
       addRecord(into, share)
+      for (const group of [...groupsIn(share.groups)].sort(byKey)) {
+        into.push(sign.line)
+        addRecord(into, group)
+      }
     }
   } else if (value instanceof Alerts) {
     for (const alert of value.all()) {
@@ -102,7 +107,7 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
     for (const [key, meter] of sortedEntries(value.meters)) {
       const { limit, live, starts, shutUntil, groups } = meter as Meter
       into.push(sign.line, key)
-      addValue(into, { limit, live, starts: starts?.list(), shutUntil, isClosed: value.closed.has(meter as Meter), groups: [...groups].map((group) => group.key).sort() })
+      addValue(into, { limit, live, starts: starts?.list(), shutUntil, isClosed: value.closed.has(meter as Meter), groups: [...groups].map((group) => `${group.key} ${group.tenant}`).sort() })
     }
   } else if (value instanceof TextIndex) addIndex(into, value as TextIndex<TaskRecord>, tables)
   else if (value instanceof Map) {
@@ -131,6 +136,8 @@ const addRecord = (into: Parts, record: object): void => {
     const value = (record as Fields)[name]
     if (beside.has(name) || !isShown(value)) continue
     into.push(sign.field, name)
+    // The groups of a tenant come after it.
+    if (name === 'groups') continue
     if (name === 'dependents') addList(into, waiting(value as TaskRecord['dependents']))
     // Whether the ready tasks are in lanes, and in which, depends on when they were added.
     else if (name === 'lanes') addList(into, [...readyIn(record as Group)].sort(byNumber))
@@ -148,7 +155,7 @@ const addValue = (into: Parts, value: unknown): void => {
   else if (Array.isArray(value) || value instanceof SortedList) addList(into, value)
   else if (value instanceof Set) addList(into, [...(value as ReadonlySet<TaskRecord>)].sort(byNumber))
   else if (isTask(value)) into.push(sign.task, value.number)
-  else if (isGroup(value)) into.push(sign.group, value.key)
+  else if (isGroup(value)) into.push(sign.group, value.key, sign.share, value.share.name)
   else if (isShare(value)) into.push(sign.share, value.name)
   else if (isBreaker(value)) into.push(sign.breaker, value.type)
   else addObject(into, value)
@@ -194,6 +201,7 @@ const sortedEntries = (map: ReadonlyMap<string, unknown>): ReadonlyArray<readonl
   [...map].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
+const byKey = (a: Group, b: Group): number => (a.key < b.key ? -1 : 1)
 const byName = (a: TenantShare, b: TenantShare): number => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)
 
 const isTask = (value: object): value is TaskRecord => 'enqueuedRevision' in value

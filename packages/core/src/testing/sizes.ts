@@ -34,6 +34,7 @@ export interface Sizes {
 export const sizesOf = (state: QueueState): Sizes => {
   const tables = QueueState.tablesOf(state)
   const tasks = [...tables.byNumber.values()]
+  const groups = [...tables.shares.groups()]
   const retained = tasks.filter((task) => isFinal(task.status)).length
   const sum = (sets: Iterable<{ readonly size: number }>): number => [...sets].reduce((total, set) => total + set.size, 0)
   const pointedTo = [
@@ -43,8 +44,8 @@ export const sizesOf = (state: QueueState): Sizes => {
   return {
     live: tasks.length - retained,
     retained,
-    groups: tables.groups.size,
-    emptyGroups: [...tables.groups.values()].filter(({ size }) => size === 0).length,
+    groups: groups.length,
+    emptyGroups: groups.filter(({ size }) => size === 0).length,
     tenants: tables.shares.byTenant.size,
     placements: tables.ready.places.kept,
     shapes: tables.ready.shapesKept,
@@ -66,7 +67,7 @@ export const sizesOf = (state: QueueState): Sizes => {
       finished: tables.finished.size,
       lines: sum(tables.lines.values()),
       lists: listedIn(tables),
-      ready: sum([...tables.groups.values()].map((group) => ({ size: readyIn(group).length }))),
+      ready: sum(groups.map((group) => ({ size: readyIn(group).length }))),
     },
     ghosts: pointedTo.filter((task) => tables.byId.get(task.id) !== task).length,
   }
