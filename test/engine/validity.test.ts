@@ -69,7 +69,7 @@ const commandOf = (
     case 'Enqueue':
       return enqueue(
         task(id, { idempotencyKey: `key ${pick}`, maxRetries: 1, backoffSeconds: 0, content: '{"payload":{"a":[1,"two"]},"description":"d","metadata":{"m":null}}' }),
-        task(`${id}-b`, { deduplicate: 'off', isMadeId: true, isContentKey: true, dependencies: [id], skills: [], tenant: 'acme', phase: 'TESTING', ticketId: 'T-1', parentTaskId: id, priority: 8, availableAt: 1, deadlineAt: 2, timeout: 0.5, concurrencyKey: 'db', concurrencyLimit: 900, orderingKey: 'cart 1' }),
+        task(`${id}-b`, { deduplicate: 'off', isMadeId: true, isContentKey: true, dependencies: [id], skills: [], tenant: 'acme', phase: 'TESTING', ticketId: 'T-1', parentTaskId: id, priority: 8, availableAt: 1, deadlineAt: 2, timeout: 0.5, maxRunSeconds: 7.5, concurrencyKey: 'db', concurrencyLimit: 900, orderingKey: 'cart 1' }),
       )
     case 'Import':
       return { type, tasks: [{ ...task(`i${pick % 30}`), status: pick % 2 === 0 ? 'completed' : 'dead-letter', createdAt: 1, finishedAt: 2, retries: 1, lastError: 'as it was' }] }

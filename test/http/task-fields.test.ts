@@ -15,6 +15,7 @@ const values: Given = {
   metadata: { team: 'a' },
   deduplicate: 'off',
   timeout: 7,
+  maxRunSeconds: 600.5,
   maxRetries: 5,
   backoffSeconds: 9,
   dependencies: ['first'],

@@ -164,6 +164,7 @@ const prepared = (world: World, specs: ReadonlyArray<TaskSpec>) => {
       ...(spec.deduplicate === null ? {} : { deduplicate: spec.deduplicate }),
       priority: spec.priority,
       timeout: spec.timeout,
+      ...((spec.maxRun ?? null) === null ? {} : { maxRunSeconds: Number(spec.maxRun) }),
       maxRetries: spec.maxRetries,
       backoffSeconds: spec.backoffSeconds,
       dependencies: spec.dependencies.map((d) => at(population, d)).filter((d) => d !== id),

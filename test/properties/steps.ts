@@ -37,6 +37,7 @@ export interface TaskSpec {
   /** From its enqueueing on; may be in the past. */
   readonly deadlineSeconds?: number | null
   readonly timeout: number
+  readonly maxRun?: number | null
   readonly maxRetries: number
   readonly backoffSeconds: number
   readonly phase: Phase | null
@@ -155,6 +156,7 @@ const taskSpec: fc.Arbitrary<TaskSpec> = fc.record({
   delaySeconds: fc.constantFrom(0, 0, 0, 0, 0, 0, 5, 90),
   deadlineSeconds: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(-5, 20, 60, 70, 95, 300, 1_000) }),
   timeout: fc.constantFrom(1, 30, 30, 3_600),
+  maxRun: fc.constantFrom(null, null, null, null, null, 0.5, 40, 100),
   maxRetries: fc.constantFrom(0, 1, 1, 2, 3),
   backoffSeconds: fc.constantFrom(0, 1, 60),
   phase: seldom(fc.constantFrom(...phases.slice(0, 2))),

@@ -9,6 +9,8 @@ export interface MemoryTask {
   token: number
   agent: string
   leaseEndsAt: number
+  /** No heartbeat extends it beyond this. */
+  leaseEndsMax: number
   leaseMs: number
   checkpoint: unknown
   progress: unknown
@@ -27,6 +29,8 @@ export class MemorySource implements TaskSource {
   readonly settles: Array<{ readonly outcomes: ReadonlyArray<SettleOutcome>; readonly attempt: string; readonly at: number }> = []
   readonly heartbeats: Array<ReadonlyArray<Heartbeat>> = []
   leaseMs = 60_000
+  /** Of all tasks that are claimed from now on. */
+  maxRunSeconds: number | undefined
   waiting = 0
   /** The largest number of tasks leased at a time. */
   heldMax = 0
@@ -50,7 +54,7 @@ export class MemorySource implements TaskSource {
     for (let i = 0; i < count; i++) {
       const number = this.tasks.size + 1
       const id = `t${number}`
-      this.tasks.set(id, { id, number, payload: payload(i), status: 'pending', token: 0, agent: '', leaseEndsAt: 0, leaseMs: 0, checkpoint: undefined, progress: undefined, barred: new Set(), outcomes: [] })
+      this.tasks.set(id, { id, number, payload: payload(i), status: 'pending', token: 0, agent: '', leaseEndsAt: 0, leaseEndsMax: 0, leaseMs: 0, checkpoint: undefined, progress: undefined, barred: new Set(), outcomes: [] })
       ids.push(id)
     }
     this.wakeAll()
@@ -121,7 +125,7 @@ export class MemorySource implements TaskSource {
       const refused = this.refuseHeartbeat(heartbeat) ?? this.notHeld(heartbeat.taskId, heartbeat.token)
       if (refused !== undefined && !refused.ok) return refused
       const task = this.task(heartbeat.taskId)
-      task.leaseEndsAt = Date.now() + task.leaseMs
+      task.leaseEndsAt = Math.min(Date.now() + task.leaseMs, task.leaseEndsMax)
       if (heartbeat.progress !== undefined) task.progress = heartbeat.progress
       if (heartbeat.checkpoint !== undefined) task.checkpoint = heartbeat.checkpoint
       return { ok: true }
@@ -138,7 +142,8 @@ export class MemorySource implements TaskSource {
   }
 
   private grant({ agentId, max, leaseSeconds }: SourceClaim, waitedMs: number): ReadonlyArray<ClaimedWork> {
-    const leaseMs = Math.min(this.leaseMs, leaseSeconds * 1_000)
+    const { maxRunSeconds = Number.POSITIVE_INFINITY } = this
+    const leaseMs = Math.min(this.leaseMs, leaseSeconds * 1_000, maxRunSeconds * 1_000)
     const works: Array<ClaimedWork> = []
     const now = Date.now()
     let held = 0
@@ -150,9 +155,10 @@ export class MemorySource implements TaskSource {
         task.token = ++this.lastToken
         task.agent = agentId
         task.leaseEndsAt = now + leaseMs
+        task.leaseEndsMax = now + maxRunSeconds * 1_000
         task.leaseMs = leaseMs
         const { id, number, payload, token, checkpoint } = task
-        works.push({ task: { ...common, id, number, payload: payload as number, idempotencyKey: `key of ${id}` }, token, leaseMs, waitedMs, checkpoint: checkpoint as undefined })
+        works.push({ task: { ...common, id, number, payload: payload as number, idempotencyKey: `key of ${id}`, maxRunSeconds: this.maxRunSeconds }, token, leaseMs, waitedMs, checkpoint: checkpoint as undefined })
       }
     }
     this.heldMax = Math.max(this.heldMax, held)

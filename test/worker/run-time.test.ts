@@ -71,6 +71,59 @@ describe('a handler that runs longer than maxRunSeconds', () => {
   })
 })
 
+describe('a task with its own maxRunSeconds', () => {
+  const until1s = { handler: async (_: unknown, { signal }: { readonly signal: AbortSignal }) => Promise.reject(await aborted(signal)) }
+
+  test('is ended shortly before, so that its failure is reported in time, and however often it is extended', async () => {
+    source.leaseMs = 300
+    source.maxRunSeconds = 2
+    source.add(3)
+    work({ ...until1s, maxRunSeconds: 60, leaseRenewRatio: 0.2, concurrency: 3, prefetchMax: 0 })
+    const began = performance.now()
+    await until(() => accepted.length === 3, 'all have failed')
+    const tookMs = performance.now() - began
+    expect(tookMs).toBeGreaterThanOrEqual(1_890)
+    expect(tookMs).toBeLessThan(2_000)
+    expect(source.task('t1').outcomes).toMatchObject([{ kind: 'fail', retryable: true, error: { message: 'the handler ran longer than 2 s (maxRunSeconds)', code: 'run-time-exceeded' } }])
+    expect(events).toContainEqual({ type: 'run-time-exceeded', taskId: 't1', maxRunSeconds: 2 })
+    expect(worker.stats()).toMatchObject({ failed: 3, lost: 0, running: 0 })
+  })
+
+  test('counts from its claim, and not from the start of its handler', async () => {
+    source.maxRunSeconds = 1
+    source.beforeClaimAnswer = () => sleep(600)
+    source.add(1)
+    let began = 0
+    work({ concurrency: 1, prefetchMax: 0, maxRunSeconds: 60, handler: async (_, { signal }) => {
+      began = performance.now()
+      await aborted(signal)
+    } })
+    await until(() => accepted.length === 1, 'it has failed')
+    expect(accepted).toMatchObject([{ kind: 'fail' }])
+    expect(performance.now() - began).toBeLessThan(400)
+  })
+
+  test('whose handler hangs is lost at the limit, and its place is free', async () => {
+    source.maxRunSeconds = 2
+    source.add(1)
+    work({ concurrency: 1, prefetchMax: 0, maxRunSeconds: 60, handler: ({ number }) => (number === 1 ? forever() : undefined) })
+    await until(() => events.some(({ type }) => type === 'lease-lost'), 'the lease is over')
+    expect(events).toContainEqual({ type: 'lease-lost', taskId: 't1', started: true, detail: 'expired: the attempt took longer than maxRunSeconds of the task' })
+    source.revoke('t1')
+    source.maxRunSeconds = undefined
+    source.add(1)
+    await until(() => source.task('t2').status === 'completed', 'the next one has its place')
+  })
+
+  test('does not outlast the limit of its worker', async () => {
+    source.maxRunSeconds = 60
+    source.add(1)
+    work({ ...limited, ...until1s })
+    await until(() => accepted.length === 1, 'it has failed')
+    expect(events).toEqual([exceeded('t1')])
+  })
+})
+
 test('each handler has its own limit, measured from its own start', async () => {
   source.add(30)
   const began = new Map<number, number>()

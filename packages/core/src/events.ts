@@ -22,10 +22,10 @@ const due = { name: ScheduleName, dueAt: Instant }
 const review = { task: TaskId, reviewer: Text, reason: Text }
 const RecordedFilter = t.exact(t.partial({ type: Text, signature: Text, error: Text, escalated: t.boolean, snoozed: t.boolean }))
 
-/** Why an attempt ended without a report of the agent. `agent-terminated` is only in old logs: see `ClaimRevoked`. */
-export const expiryCauses = ['lease-expired', 'report-missing', 'agent-terminated'] as const
+/** Why an attempt ended without a report of the agent. `ran-too-long`: after the task's `maxRunSeconds`, whatever its heartbeats. `agent-terminated` is only in old logs: see `ClaimRevoked`. */
+export const expiryCauses = ['lease-expired', 'report-missing', 'agent-terminated', 'ran-too-long'] as const
 export type ExpiryCause = (typeof expiryCauses)[number]
-const ExpiryCause: t.Type<ExpiryCause> = t.keyof({ 'lease-expired': null, 'report-missing': null, 'agent-terminated': null })
+const ExpiryCause: t.Type<ExpiryCause> = t.keyof({ 'lease-expired': null, 'report-missing': null, 'agent-terminated': null, 'ran-too-long': null })
 
 export const deadLetterReasons = ['retries-exhausted', 'attempts-exhausted', 'not-retryable', 'imported'] as const
 export type DeadLetterReason = (typeof deadLetterReasons)[number]

@@ -128,8 +128,8 @@ export const gates: ReadonlyArray<Gate> = [
     code: 'held',
     scope: 'task',
     isShut: isHeld,
-    words: ({ task: { lease, status } }) => ({
-      message: `${lease?.agent ?? 'an agent'} ${status === 'incomplete' ? 'has completed it and has to hand in the decision report' : 'is working on it'}`,
+    words: ({ task: { lease, status, extras: { maxRunSeconds } } }) => ({
+      message: `${lease?.agent ?? 'an agent'} ${status === 'incomplete' ? 'has completed it and has to hand in the decision report' : 'is working on it'}${maxRunSeconds === undefined ? '' : `, for ${maxRunSeconds} s at most`}`,
       change: 'the report of this agent, or the end of its lease',
       ...(lease === null ? {} : { until: lease.expiresAt }),
     }),

@@ -12,6 +12,7 @@ export const expiryMessage = {
   'lease-expired': 'lease expired without a heartbeat',
   'report-missing': 'decision report missing',
   'agent-terminated': 'agent terminated',
+  'ran-too-long': 'the attempt took longer than maxRunSeconds',
 } as const
 
 /** The error of a parked task whose callback did not come. */

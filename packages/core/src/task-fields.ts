@@ -40,6 +40,8 @@ export const taskFields = {
   deduplicate: { codec: Deduplicate, kept: 'command' },
   /** Seconds a lease lasts without a heartbeat. */
   timeout: { codec: PositiveSeconds, kept: 'record', default: 'settings' },
+  /** How long one attempt may take, from its claim, whatever heartbeats say. */
+  maxRunSeconds: { codec: PositiveSeconds, kept: 'extras', isShown: true },
   /** Number of failures after which it is a dead letter, including the first; see `attempts.ts`. */
   maxRetries: { codec: integer(0, retriesMax), kept: 'record', default: 'settings' },
   /** Seconds before the first retry; doubles with each. */

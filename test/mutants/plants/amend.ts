@@ -1,13 +1,56 @@
-/** Tasks that are changed before anybody holds them. */
+/** Tasks that are changed before anybody holds them, and how long an attempt may take. */
 import type { Plant } from '../plant.js'
 
 const core = 'packages/core/src/'
 const engine = 'packages/adapters/src/engine/'
 const amends = ['test/core/amend.test.ts']
+const runTime = ['test/core/run-time.test.ts']
 const contents = ['test/engine/contents.test.ts']
 const overHttp = ['test/http/amend.test.ts']
 
 export const amendPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'a lease may be longer than its attempt',
+    file: `${core}decide/claim.ts`,
+    find: 'maxRunSeconds === undefined ? ms : Math.min(ms, runMs(maxRunSeconds))',
+    replace: 'runMs(maxRunSeconds ?? 0) < 0 ? 0 : ms',
+    killedBy: runTime,
+  },
+  {
+    title: 'heartbeats extend a lease beyond maxRunSeconds of its task',
+    file: `${core}decide/settle.ts`,
+    find: 'Math.min(runEndsAt(task, lease), toInstant(at + lease.durationMs))',
+    replace: 'Math.min(runEndsAt(task, lease) * 2, toInstant(at + lease.durationMs))',
+    killedBy: runTime,
+  },
+  {
+    title: 'an attempt that took too long is taken for one without heartbeats',
+    file: `${core}decide/tick.ts`,
+    find: "? 'ran-too-long' : 'lease-expired'",
+    replace: "? 'lease-expired' : 'lease-expired'",
+    killedBy: runTime,
+  },
+  {
+    title: 'worker: a handler is ended at the limit of its task, when it is too late to report it',
+    file: 'packages/adapters/src/worker/run.ts',
+    find: ' - Math.min(reportMsMax, maxRunSeconds * 50)',
+    replace: '',
+    killedBy: ['test/worker/run-time.test.ts'],
+  },
+  {
+    title: 'worker: a lease is believed to go on after maxRunSeconds of its task',
+    file: 'packages/adapters/src/worker/leases.ts',
+    find: 'Math.min(sentAt + run.leaseMs, run.leaseEndsMax)',
+    replace: 'sentAt + run.leaseMs',
+    killedBy: ['test/worker/run-time.test.ts'],
+  },
+  {
+    title: 'worker: a task has no limit of its own',
+    file: 'packages/adapters/src/worker/run-limit.ts',
+    find: 'if (run.endBy >= Math.min(',
+    replace: 'if (run.endBy > 0 || run.endBy >= Math.min(',
+    killedBy: ['test/worker/run-time.test.ts'],
+  },
   {
     title: 'an amended priority is told and not kept',
     file: `${core}fold/amend.ts`,

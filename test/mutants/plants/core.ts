@@ -132,8 +132,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a missing report ends a claim as if no heartbeat had come',
     file: `${decide}tick.ts`,
-    find: "task.status === 'incomplete' ? 'report-missing' : 'lease-expired'",
-    replace: "'lease-expired'",
+    find: "task.status === 'incomplete' ? 'report-missing' : ",
+    replace: '',
     killedBy: leases,
   },
   {

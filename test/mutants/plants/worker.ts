@@ -125,14 +125,14 @@ export const workerPlants: ReadonlyArray<Plant> = [
   {
     title: 'worker: the result of a handler that ran too long is its outcome',
     file: `${worker}worker-loop.ts`,
-    find: 'this.settle(run, ranTooLong(run, agentId, maxRunSeconds))',
+    find: 'this.settle(run, ranTooLong(run, agentId, this.limitOf(run)))',
     replace: 'this.settle(run, outcome)',
     killedBy: runTime,
   },
   {
     title: 'worker: the task of an abandoned handler is not settled',
     file: `${worker}worker-loop.ts`,
-    find: "if (run.state === 'overdue') this.settle(run, ranTooLong(run, this.config.agentId, this.config.maxRunSeconds))",
+    find: "if (run.state === 'overdue') this.settle(run, ranTooLong(run, this.config.agentId, this.limitOf(run)))",
     replace: '',
     killedBy: runTime,
   },

@@ -67,7 +67,7 @@ export class Leases {
     const due: Array<Run> = []
     for (const run of this.held) {
       // For a run that is being settled, the queue decides whether the outcome is too late.
-      if (run.leaseEndsAt <= now && run.state !== 'settling') this.lose(run, 'expired: no heartbeat was answered in time')
+      if (run.leaseEndsAt <= now && run.state !== 'settling') this.lose(run, run.leaseEndsAt === run.leaseEndsMax ? 'expired: the attempt took longer than maxRunSeconds of the task' : 'expired: no heartbeat was answered in time')
       else if (!run.beating && run.beatAt - this.slack(run) <= now) due.push(run)
     }
     this.beat(due)
@@ -120,7 +120,7 @@ export class Leases {
   private answered(run: Run, note: Note, answer: HeartbeatAnswer | undefined, sentAt: number): void {
     run.beating = false
     if (answer?.ok === true) {
-      run.leaseEndsAt = sentAt + run.leaseMs
+      run.leaseEndsAt = Math.min(sentAt + run.leaseMs, run.leaseEndsMax)
       run.beatAt = sentAt + run.leaseMs * this.renewRatio
       for (const { resolve } of note.waiters) resolve()
     } else if (answer === undefined || mayRetryLater(answer.code)) {

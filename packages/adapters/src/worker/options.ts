@@ -48,7 +48,8 @@ export interface WorkerOptions<P = Json> {
   /**
    * How long one handler may run, in seconds. Then its signal is aborted, and the attempt is reported as failed and
    * retryable: as soon as the handler ends, or after 6 seconds if it does not. Without a limit a handler that hangs
-   * would keep its task for ever. Default 21,600 (6 hours); 0.001 or more; `Infinity` for no limit.
+   * would keep its task for ever. A task's own `maxRunSeconds` counts from its claim, and wins if it is over before: then the handler has to end a
+   * twentieth before that, and at most a second, so that the report is in time. Default 21,600 (6 hours); 0.001 or more; `Infinity` for no limit.
    */
   readonly maxRunSeconds?: number
   /** Share of a lease after which it is extended. Smaller is safer and costs more. Default 1/3; 0.05–0.9. */

@@ -1,6 +1,7 @@
 /**
- * Notices handlers that run longer than they may. One timer is enough: all have the same limit, so the first to reach it is the
- * one that began first, and a set is walked in the order in which its members came in.
+ * Notices handlers that run longer than they may. One timer is enough for the worker's own limit: it is the same for all, so the first to
+ * reach it is the one that began first, and a set is walked in the order in which its members came in. A task with a limit of its own
+ * that is over before has its own timer.
  */
 import type { Run } from './run.js'
 
@@ -9,6 +10,7 @@ const sleepMsMax = 2_000_000_000
 
 export class RunLimit {
   private timer: ReturnType<typeof setTimeout> | undefined
+  private readonly own = new Map<Run, ReturnType<typeof setTimeout>>()
 
   constructor(
     /** In the order of their start. */
@@ -19,12 +21,22 @@ export class RunLimit {
   ) {}
 
   /** Called when a handler has started. */
-  watch(): void {
+  watch(run: Run): void {
     if (this.timer === undefined && this.maxRunMs < Number.POSITIVE_INFINITY) this.sleep(this.maxRunMs)
+    if (run.endBy >= Math.min(run.startedAt + this.maxRunMs, run.startedAt + sleepMsMax)) return
+    this.own.set(run, setTimeout(() => this.reached(run), Math.max(0, run.endBy - performance.now())))
+  }
+
+  /** Called when a handler that was watched has ended, or is not waited for any more. */
+  ended(run: Run): void {
+    if (this.own.size === 0) return
+    clearTimeout(this.own.get(run))
+    this.own.delete(run)
   }
 
   close(): void {
     clearTimeout(this.timer)
+    for (const timer of this.own.values()) clearTimeout(timer)
   }
 
   private sleep(ms: number): void {

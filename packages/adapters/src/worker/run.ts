@@ -32,6 +32,9 @@ export interface Note {
   readonly waiters: ReadonlyArray<Waiter>
 }
 
+/** The time that is left for the report of a handler that took as long as it may: a twentieth, and at most this, in milliseconds. */
+const reportMsMax = 1_000
+
 export class Run implements HandlerContext {
   state: 'buffered' | 'running' | 'settling' | 'stopped' | 'overdue' | 'lost' | 'gone' = 'buffered'
   readonly task: WorkTask
@@ -41,10 +44,14 @@ export class Run implements HandlerContext {
   readonly memories: ReadonlyArray<Partial<Memory>>
   /** Length of the lease without a heartbeat, in milliseconds. */
   readonly leaseMs: number
-  // These three are times of `performance.now()`.
+  // These are times of `performance.now()`.
   leaseEndsAt: number
   /** When the next heartbeat is due. */
   beatAt: number
+  /** No heartbeat extends the lease beyond this: the task's `maxRunSeconds` are over. */
+  readonly leaseEndsMax: number
+  /** When its handler has to end, so that its report is in time: shortly before that. */
+  readonly endBy: number
   startedAt = 0
   /** Whether a heartbeat is in flight. */
   beating = false
@@ -67,7 +74,10 @@ export class Run implements HandlerContext {
     this.lastCheckpoint = checkpoint
     this.callback = callback
     this.memories = memories
-    this.leaseEndsAt = leasedAt + leaseMs
+    const { maxRunSeconds = Number.POSITIVE_INFINITY } = task
+    this.leaseEndsMax = leasedAt + maxRunSeconds * 1_000
+    this.endBy = this.leaseEndsMax - Math.min(reportMsMax, maxRunSeconds * 50)
+    this.leaseEndsAt = Math.min(leasedAt + leaseMs, this.leaseEndsMax)
     this.beatAt = leasedAt + leaseMs * renewRatio
   }
 

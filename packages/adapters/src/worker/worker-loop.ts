@@ -236,7 +236,7 @@ export class WorkerLoop {
     const calledAt = performance.now()
     if (outcome === undefined) {
       this.running.add(run)
-      this.runLimit.watch()
+      this.runLimit.watch(run)
     } else {
       this.finished(run, outcome, calledAt)
     }
@@ -245,16 +245,17 @@ export class WorkerLoop {
 
   private readonly endedLater = (run: Run, outcome: SettleOutcome): void => {
     this.running.delete(run)
+    this.runLimit.ended(run)
     this.finished(run, outcome, performance.now())
     this.pump()
   }
 
   private finished(run: Run, outcome: SettleOutcome, now: number): void {
-    const { agentId, maxRunSeconds } = this.config
+    const { agentId } = this.config
     this.pace.finish(now - run.startedAt)
     if (run.state === 'running') this.settle(run, outcome)
     else if (run.state === 'stopped') this.settle(run, givenBack(run, agentId, 'the worker stopped'))
-    else if (run.state === 'overdue') this.settle(run, ranTooLong(run, agentId, maxRunSeconds))
+    else if (run.state === 'overdue') this.settle(run, ranTooLong(run, agentId, this.limitOf(run)))
     this.progress.open()
   }
 
@@ -282,8 +283,13 @@ export class WorkerLoop {
     if (status === 'incomplete') this.tell({ type: 'incomplete', taskId })
   }
 
+  /** How long its handler may run, in seconds: by the worker, or by the task if that is less. */
+  private limitOf({ task: { maxRunSeconds = Number.POSITIVE_INFINITY } }: Run): number {
+    return Math.min(maxRunSeconds, this.config.maxRunSeconds)
+  }
+
   private ranTooLong(run: Run): void {
-    const { maxRunSeconds } = this.config
+    const maxRunSeconds = this.limitOf(run)
     if (run.state === 'lost') return this.abandonOverdue(run)
     if (run.state !== 'running') return
     run.state = 'overdue'
@@ -295,8 +301,9 @@ export class WorkerLoop {
   /** Abandons a handler that hangs, to free its place and its task's lease. It cannot be stopped. */
   private abandonOverdue(run: Run): void {
     if (!this.running.delete(run)) return
+    this.runLimit.ended(run)
     this.tell({ type: 'abandoned', taskId: run.task.id, reason: 'run-time-exceeded' })
-    if (run.state === 'overdue') this.settle(run, ranTooLong(run, this.config.agentId, this.config.maxRunSeconds))
+    if (run.state === 'overdue') this.settle(run, ranTooLong(run, this.config.agentId, this.limitOf(run)))
     this.progress.open()
     this.pump()
   }

@@ -3,6 +3,7 @@
  * policy, the best among the first tasks of the lanes of that tenant's groups. Only the open groups that match the claim are looked at (INV-28).
  */
 import * as E from 'fp-ts/lib/Either.js'
+import { runMs } from '../run-time.js'
 import { lastUntil, roomOf, takeOver } from '../assignment.js'
 import { isBumped } from '../capacity.js'
 import type { CommandOf, Envelope } from '../commands.js'
@@ -40,8 +41,11 @@ export const decideClaim = (
   )
 }
 
-/** A task allows leases of `timeout` seconds (LK-08). A claim may ask for shorter ones. */
-const leaseMsOf = ({ timeout }: TaskRecord, leaseSeconds = timeout): number => Math.ceil(Math.min(timeout, leaseSeconds) * 1_000)
+/** A task allows leases of `timeout` seconds (LK-08). A claim may ask for shorter ones, and no attempt may take longer than `maxRunSeconds`. */
+const leaseMsOf = ({ timeout, extras: { maxRunSeconds } }: TaskRecord, leaseSeconds = timeout): number => {
+  const ms = Math.ceil(Math.min(timeout, leaseSeconds) * 1_000)
+  return maxRunSeconds === undefined ? ms : Math.min(ms, runMs(maxRunSeconds))
+}
 
 export interface Picked {
   readonly task: TaskRecord

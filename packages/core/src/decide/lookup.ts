@@ -52,6 +52,8 @@ const whyLost = (task: TaskRecord, claim: { readonly agent: string; readonly tok
       return 'terminated: this agent was ended by an operator'
     case 'lease-expired':
       return 'expired: no heartbeat came in time'
+    case 'ran-too-long':
+      return 'expired: the attempt took longer than maxRunSeconds of the task'
     case 'report-missing':
       return 'expired: the decision report was not handed in in time'
     case 'failed':

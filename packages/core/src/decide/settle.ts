@@ -1,6 +1,7 @@
 /** The reports of an agent that holds a task: heartbeat, completion, failure, release. */
 import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
+import { runEndsAt } from '../run-time.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import type { Rejection } from '../rejections.js'
@@ -25,7 +26,7 @@ export const decideHeartbeat = (command: CommandOf<'Heartbeat'>, tables: Tables,
           task: task.id,
           agent: lease.agent,
           token: lease.token,
-          expiresAt: Math.max(lease.expiresAt, toInstant(at + lease.durationMs)),
+          expiresAt: Math.max(lease.expiresAt, Math.min(runEndsAt(task, lease), toInstant(at + lease.durationMs))),
           ...(command.progress === undefined ? {} : { progress: command.progress }),
           ...(command.checkpoint === undefined ? {} : { checkpoint: command.checkpoint }),
         },

@@ -117,13 +117,14 @@ export const haltAtDeadLetter = (tables: Tables, task: TaskRecord, cause: HaltCa
 const validationSignature = ({ group: { type } }: TaskRecord, error: string): string => failureSignature(type, 'VALIDATION', error)
 
 /** What all children take over. */
-const inherited = ({ id, group: { type, tenant }, timeout, maxRetries, backoffSeconds, extras: { ticketId } }: TaskRecord) => ({
+const inherited = ({ id, group: { type, tenant }, timeout, maxRetries, backoffSeconds, extras: { ticketId, maxRunSeconds } }: TaskRecord) => ({
   type,
   timeout,
   maxRetries,
   backoffSeconds,
   ...(tenant === undefined ? {} : { tenant }),
   ...(ticketId === undefined ? {} : { ticketId }),
+  ...(maxRunSeconds === undefined ? {} : { maxRunSeconds }),
   parentTaskId: id,
 })
 

@@ -1,5 +1,6 @@
 /** Decides what is due. */
 import * as E from 'fp-ts/lib/Either.js'
+import { runEndsAt } from '../run-time.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import type { Rejection } from '../rejections.js'
@@ -56,7 +57,7 @@ export const decideTick = (
   for (const task of tables.leaseEnds) {
     if (task.lease === null || task.lease.expiresAt > endedBy || settled >= tickMax) break
     settled++
-    draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : 'lease-expired')
+    draft.expire(task, task.lease, task.status === 'incomplete' ? 'report-missing' : task.lease.expiresAt >= runEndsAt(task, task.lease) ? 'ran-too-long' : 'lease-expired')
   }
   redriveDue(draft, keys)
   if (alerts === true) decideAlerts(draft)

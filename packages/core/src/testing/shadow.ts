@@ -78,6 +78,7 @@ const expiryText: Readonly<Record<ExpiryCause, string>> = {
   'lease-expired': 'lease expired without a heartbeat',
   'report-missing': 'decision report missing',
   'agent-terminated': 'agent terminated',
+  'ran-too-long': 'the attempt took longer than maxRunSeconds',
 }
 const ended = ['completed', 'cancelled', 'discarded']
 /** The events by which an agent is heard of. */

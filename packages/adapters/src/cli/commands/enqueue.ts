@@ -17,6 +17,7 @@ interface Options {
   readonly description?: string
   readonly dependsOn?: ReadonlyArray<string>
   readonly timeout?: number
+  readonly maxRun?: number
   readonly maxRetries?: number
   readonly backoff?: number
   readonly key?: string
@@ -44,6 +45,7 @@ export const enqueueCommand = (cli: Cli): Command =>
     .option('-d, --description <text>', 'for people')
     .option('--depends-on <ids>', 'tasks that must be completed first, with commas', list)
     .option('--timeout <seconds>', 'how long a lease lasts without a heartbeat', number)
+    .option('--max-run <seconds>', 'how long one attempt may take, whatever its heartbeats', number)
     .option('--max-retries <n>', 'failures after which it becomes a dead letter: 3 (the default) means three attempts, 1 and 0 one', whole)
     .option('--backoff <seconds>', 'wait before the first retry; doubles with each', number)
     .option('--key <key>', 'idempotency key: the same one again enqueues nothing; without one, the hash of type and payload')
@@ -105,6 +107,7 @@ const fromOptions = async (type: string | undefined, options: Options, io: Io): 
       description: options.description,
       dependencies: options.dependsOn,
       timeout: options.timeout,
+      maxRunSeconds: options.maxRun,
       maxRetries: options.maxRetries,
       backoffSeconds: options.backoff,
       idempotencyKey: options.key,
