@@ -19,6 +19,8 @@ import { alertsAreRight } from './alert-checker.js'
 import { amendmentsTell } from './amend-checker.js'
 import { scheduleRuns } from './schedule-checker.js'
 import { rateLimitRule } from './rate-limit-checker.js'
+import { reviewsKeepTheirTime } from './review-checker.js'
+import { runsEnd } from './run-time-checker.js'
 import { spawnedOnce } from './spawn-checkers.js'
 import { withinLimits } from './limit-checkers.js'
 import type { Checker } from './world.js'
@@ -48,6 +50,8 @@ export const checkers = {
   'INV-27': scheduleRuns,
   'INV-29': spawnedOnce,
   'INV-30': amendmentsTell,
+  'INV-31': runsEnd,
+  'INV-32': reviewsKeepTheirTime,
 } as const satisfies Record<string, () => Checker>
 
 export type Invariant = keyof typeof checkers

@@ -474,6 +474,17 @@ export const defects: ReadonlyArray<Defect> = [
     ),
   },
   { breaks: 'INV-7', by: 'a duplicate of what is known no longer', system: judgedAtTheLastEvent() },
+  { breaks: 'INV-32', by: 'a redrive at twice its rate', system: deciding((events) => events.map((event) => (event.type === 'RedriveAdvanced' ? { ...event, data: { ...event.data, nextAt: event.at + Math.ceil((event.data.nextAt - event.at) / 2) } } : event))) },
+  { breaks: 'INV-32', by: 'a redrive that takes later dead letters, too', system: folding((event) => (event.type === 'DeadLettered' ? { ...event, at: 0 } : event)) },
+  { breaks: 'INV-32', by: 'a redrive that takes other types, too', system: folding((event) => (event.type === 'RedriveStarted' ? { ...event, data: { ...event.data, filter: {} } } : event)) },
+  { breaks: 'INV-32', by: 'a snooze that ends with the next tick', system: deciding((events, state, command, { at }) => {
+    if (command.type !== 'Tick') return events
+    const [early] = listTasks(state, { snoozed: true, statuses: ['dead-letter'] }, 1_000).tasks.filter(({ id }) => !events.some((event) => 'task' in event.data && event.data.task === id))
+    return early === undefined ? events : [...events, { type: 'Requeued', at: Math.max(at, timeOf(state)), data: { task: early.id, reviewer: 'rev', reason: 'looked at it' } }]
+  }) },
+  { breaks: 'INV-32', by: 'a snooze that does not end', system: deciding((events, _, command) => (command.type === 'Tick' ? events.filter(({ type }, i) => type !== 'Requeued' || events[i + 1]?.type === 'RedriveAdvanced') : events)) },
+  { breaks: 'INV-32', by: 'a snooze that is not kept', system: folding((event) => (event.type === 'Snoozed' ? { ...event, data: { ...event.data, until: event.data.until + 60_000 } } : event)) },
+  { breaks: 'INV-31', by: 'a heartbeat that extends a lease without end', system: deciding((events) => events.map((event) => (event.type === 'LeaseExtended' ? { ...event, data: { ...event.data, expiresAt: event.data.expiresAt + 500_000 } } : event))) },
   { breaks: 'INV-30', by: 'an amendment that does not tell the former priority', system: deciding((events) => events.map((event) => {
     if (event.type !== 'TaskAmended') return event
     const { formerPriority: _, ...data } = event.data

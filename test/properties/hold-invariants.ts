@@ -52,6 +52,8 @@ export const holdInvariants = (half: Half): void => {
   test('INV-29: what a completion found is spawned once, and chains that go in circles are halted', holds('INV-29'))
 
   test('INV-30: an amendment says what was and what is, is not repeated, and leaves alone what is held or finished', holds('INV-30'))
+  test('INV-31: no attempt takes longer than maxRunSeconds of its task', holds('INV-31'))
+  test('INV-32: a redrive keeps its rate and takes what it was started for, and snoozed dead letters come back at their time', holds('INV-32'))
 
   test('every checker runs over random histories', () => {
     expect([...tested].sort()).toEqual([...allInvariants].sort())

@@ -43,6 +43,7 @@ const atLeast: Readonly<Record<string, number>> = {
   RetryScheduled: 40,
   'ClaimExpired: lease-expired': 300,
   'ClaimExpired: report-missing': 8,
+  'ClaimExpired: ran-too-long': 30,
   ClaimRevoked: 20,
   'DeadLettered: retries-exhausted': 200,
   'DeadLettered: attempts-exhausted': 4,
