@@ -34,7 +34,10 @@ describe('TQM §11: the normative endpoints', () => {
       queued_by_priority: { CRITICAL: 1, HIGH: 1, MEDIUM: 0, LOW: 1 }, oldest_wait_seconds: expect.any(Number), critical_backlog_seconds: expect.any(Number),
     })
     expect((await server.get(`${q}/tasks?status=queued`)).body.tasks.map(({ id }: Body) => id)).toEqual(['urgent', 'high', 'low'])
-    expect((await server.get(`${q}/tasks/low`)).body).toMatchObject({ status: 'queued', reasons: [{ code: 'capacity' }] })
+    const low = (await server.get(`${q}/tasks/low`)).body
+    expect(low).toMatchObject({ status: 'queued', queuePosition: 3, reasons: [{ code: 'capacity' }] })
+    expect(low.queuedAt).toBe(low.createdAt)
+    expect((await server.get(`${q}/tasks/a`)).body).not.toHaveProperty('queuePosition')
     expect((await server.get(`${q}/depth`)).body).toMatchObject({ byStatus: { pending: 0, queued: 3, 'in-progress': 2 } })
     expect(await claim('cy')).toEqual({ claims: [], reason: { code: 'capacity', message: expect.stringMatching(/^at capacity: 2 of 2 agents/), change: expect.stringContaining('raise capacity.maxConcurrentAgents') } })
     const { text } = await server.get('/metrics')
@@ -51,6 +54,7 @@ describe('TQM §11: the normative endpoints', () => {
     expect((await bump('low')).body).toEqual({ task_id: 'low', agent_id: null, over_capacity: false, active_agents: 2, max_concurrent_agents: 2 })
     expect((await status()).queued_tasks).toEqual(['low', 'urgent', 'high'])
     expect((await server.get(`${q}/tasks/low`)).body).toMatchObject({ status: 'queued', priorityBoosted: true })
+    expect((await server.get(`${q}/tasks/urgent`)).body).toMatchObject({ status: 'queued', queuePosition: 2 })
     expect((await claim('cy')).claims).toMatchObject([{ task: { id: 'low' } }])
     expect(await status()).toMatchObject({ active_agents: 3, at_capacity: true })
     expect(await bump('high')).toMatchObject({ status: 409, body: { code: 'capacity-exceeded' } })

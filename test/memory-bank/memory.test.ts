@@ -8,7 +8,7 @@ import { createDaybook } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { type MemoryBank, type MemoryService, openHttpBank, openSqliteBank, startMemory } from '@daybook/adapters/memory-bank'
 import type { EventStore } from '@daybook/adapters/store'
-import { createWorker, httpSource } from '@daybook/adapters/worker'
+import { createWorker, engineSource, httpSource } from '@daybook/adapters/worker'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { adminToken, startTestServer, type TestServer } from '../http/support.js'
 import { BankServer } from './bank-server.js'
@@ -121,6 +121,20 @@ describe('the embedded memory', () => {
     const third = await start(openSqliteBank(file), dir, { store })
     await remembered(third.client, 2)
     expect((await third.client.memories()).map(({ task }) => task).sort()).toEqual(['a', 'b'])
+  })
+
+  test('TQM-MEM-002: in the process of the server, too, and it is told why there may be more', async () => {
+    const dir = folder()
+    const { client, server, memory } = await start(openSqliteBank(join(dir, 'memory.db')), dir)
+    await work(client, { id: 'first', ticketId: 'T-1' }, found('x'))
+    await remembered(client, 1)
+    await client.enqueueAll([{ id: 'next', type: 'next', ticketId: 'T-1' }, { id: 'last', type: 'last', ticketId: 'T-1' }])
+    const engine = await server.daybook.open('q')
+    const claimBy = async (recall: Pick<typeof memory, 'recallFor'> | undefined, type: string) =>
+      (await engineSource(engine, undefined, recall).claim({ agentId: 'w', types: [type], max: 1, waitMs: 0, leaseSeconds: 60 }, new AbortController().signal))[0]
+    expect(await claimBy(memory, 'next')).toMatchObject({ task: { id: 'next' }, memories: [{ task: 'first' }], memoriesMissing: undefined })
+    const away = { recallFor: () => Promise.resolve({ memories: [], missing: 'it is away' }) }
+    expect(await claimBy(away, 'last')).toMatchObject({ task: { id: 'last' }, memories: undefined, memoriesMissing: 'it is away' })
   })
 
   test('the handler of a worker has the memories', async () => {

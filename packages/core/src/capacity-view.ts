@@ -1,8 +1,11 @@
 /** The queue's capacity, and what waits for it (TQM-CAP, TQM §11). */
-import { activeAgents, isAtCapacity, isBumped } from './capacity.js'
+import { activeAgents, isAtCapacity, isBumped, shownStatus } from './capacity.js'
+import { findTask } from './decide/lookup.js'
 import { depthOf, timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
 import { inOrder } from './ready/policy.js'
+import type { TaskRecord } from './state.js'
+import type { Tables } from './tables.js'
 import { type Band, bandOf } from './task.js'
 import { tasksMatching } from './task-lists.js'
 
@@ -23,15 +26,36 @@ export interface CapacityView {
   readonly oldestCriticalAt: number | undefined
 }
 
+/** The first ready tasks, bumped ones first, then by priority and number. Cost: O(1) for each. */
+const queuedIn = (tables: Tables, at: number): ReadonlyArray<TaskRecord> => {
+  const queued = [...inOrder(tables.ready.policy, tables.ready.bumped, at)]
+  for (const task of tasksMatching(tables, { statuses: ['pending', 'queued'] }, undefined, at)) {
+    if (queued.length >= queuedShown) break
+    if (!isBumped(task)) queued.push(task)
+  }
+  return queued
+}
+
+/** The place of a task that is ready and waits for capacity (TQM-DM-001). */
+export interface QueuedPlace {
+  /** Since when it has been in the queue. */
+  readonly queuedAt: number
+  /** Its place among the tasks that wait, as {@link CapacityView} lists them: 1 for the first; `null` if it is not among those. */
+  readonly queuePosition: number | null
+}
+
+/** `undefined` for a task that is not shown as `queued`. */
+export const queuedPlaceOf = (state: QueueState, id: string, at = timeOf(state)): QueuedPlace | undefined => {
+  const tables = QueueState.tablesOf(state)
+  const task = findTask(tables, id, at)
+  if (task === undefined || shownStatus(tables, task.status) !== 'queued') return undefined
+  return { queuedAt: task.enqueuedAt, queuePosition: queuedIn(tables, at).indexOf(task) + 1 || null }
+}
+
 /** Cost: O(groups with ready tasks), and O(1) for each id shown. */
 export const capacityOf = (state: QueueState, at = timeOf(state)): CapacityView => {
   const tables = QueueState.tablesOf(state)
   const { byPriority, oldestPendingAt } = depthOf(state, at)
-  const queued = inOrder(tables.ready.policy, tables.ready.bumped, at).map(({ id }) => id)
-  for (const task of tasksMatching(tables, { statuses: ['pending', 'queued'] }, undefined, at)) {
-    if (queued.length >= queuedShown) break
-    if (!isBumped(task)) queued.push(task.id)
-  }
   let oldestCriticalAt: number | undefined
   for (const { pending } of tables.lists.values()) {
     for (let priority = 1; priority < pending.length; priority++) {
@@ -43,7 +67,7 @@ export const capacityOf = (state: QueueState, at = timeOf(state)): CapacityView 
     activeAgents: activeAgents(tables),
     maxConcurrentAgents: tables.head.settings.capacity.maxConcurrentAgents,
     isAtCapacity: isAtCapacity(tables),
-    queued,
+    queued: queuedIn(tables, at).map(({ id }) => id),
     queuedCount: tables.counts.pending,
     byPriority,
     oldestAt: oldestPendingAt,

@@ -3,7 +3,7 @@ export { type ApprovalContext, approvalContextOf, approvalOf, approvalsOf, type 
 export { type ApprovalKind, approvalsMax } from './approvals.js'
 export { type Attempt, attemptOf, type Tried } from './attempts.js'
 export { agentsMax } from './agent-register.js'
-export { capacityOf, type CapacityView } from './capacity-view.js'
+export { capacityOf, type CapacityView, type QueuedPlace, queuedPlaceOf } from './capacity-view.js'
 export { agentsOf, type AgentView } from './agent-view.js'
 export { ContentText } from './content-text.js'
 export { checkCommand } from './check-command.js'

@@ -7,6 +7,13 @@ const waiting = ['test/engine/capacity.test.ts']
 
 export const capacityPlants: ReadonlyArray<Plant> = [
   {
+    title: 'a task that is bumped while it is queued keeps its place',
+    file: 'packages/core/src/capacity-view.ts',
+    find: 'const queued = [...inOrder(tables.ready.policy, tables.ready.bumped, at)]',
+    replace: 'const queued = [...inOrder(tables.ready.policy, [...tables.ready.bumped].slice(9), at)]',
+    killedBy: ['test/http/capacity.test.ts'],
+  },
+  {
     title: 'one agent more than may work starts',
     file: `${core}capacity.ts`,
     find: 'if (active < maxConcurrentAgents) return false',

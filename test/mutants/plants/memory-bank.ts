@@ -6,6 +6,13 @@ const followLog = 'packages/adapters/src/log-follower/follow-log.ts'
 const killedBy = ['test/memory-bank/memory.test.ts']
 
 export const memoryBankPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'worker: a source in the process of the queue gives no memories',
+    file: 'packages/adapters/src/worker/engine-source.ts',
+    find: 'workOf(claim, recalled?.memories[index], recalled?.missing)',
+    replace: 'workOf(claim, recalled?.memories[index + 1], undefined)',
+    killedBy: ['test/memory-bank/memory.test.ts'],
+  },
   { title: 'remembering: secrets are kept', file: `${bank}memory-of.ts`, find: '  return withoutSecrets(memory)', replace: '  return memory', killedBy },
   { title: 'remembering: what fails is left out', file: `${bank}follower.ts`, find: 'tools.untilDone(() => bank.remember(memories))', replace: 'bank.remember(memories).catch(() => undefined)', killedBy },
   { title: 'remembering: one that is refused takes the others with it', file: `${bank}follower.ts`, find: 'if (memories.length > 1) for (const memory of memories) await remember([memory], tools)', replace: 'if (memories.length > 1) return', killedBy },

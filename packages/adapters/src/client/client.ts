@@ -362,9 +362,9 @@ const queueClient = (
     claim: async (request, { onNothing, ...options } = {}) => {
       const waitMs = (request.wait ?? 0) * 1_000
       const asked: HttpRequest = { method: 'POST', path: `${base}/claims`, body: bodyOf(request), waitMs }
-      const { claims, reason } = await json<{ readonly claims: ReadonlyArray<W.Claim>; readonly reason?: Reason }>(asked, 'never', options)
+      const { claims, reason, memoriesMissing } = await json<{ readonly claims: ReadonlyArray<W.Claim>; readonly reason?: Reason; readonly memoriesMissing?: string }>(asked, 'never', options)
       if (claims.length === 0) onNothing?.(reason)
-      return claims
+      return memoriesMissing === undefined ? claims : claims.map((claim) => ({ ...claim, memoriesMissing }))
     },
     heartbeat: (taskId, said) => report(taskId, 'heartbeat', said),
     complete: (taskId, said) => report(taskId, 'complete', said),

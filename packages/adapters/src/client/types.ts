@@ -127,6 +127,9 @@ export interface TaskView extends TaskCommon {
     readonly snoozedUntil?: string
     readonly escalated?: { readonly at: string; readonly reviewer: string; readonly reason: string }
   }
+  /** Of a `queued` task: since when it has been in the queue, and its place, `null` beyond 1,000. Only in the answer about a single task. */
+  readonly queuedAt?: string
+  readonly queuePosition?: number | null
   /** All reasons why it is not running. Only in the answer about a single task. */
   readonly reasons?: ReadonlyArray<Reason>
 }
@@ -245,6 +248,8 @@ export interface Claim {
   readonly callback?: Callback
   /** What was found in earlier tasks of the ticket, or in similar ones. */
   readonly memories?: ReadonlyArray<Memory>
+  /** Why there may be more memories than these: the memory did not answer in time, for example. */
+  readonly memoriesMissing?: string
 }
 
 /** What is remembered of an earlier task. An outside memory may leave members out. */

@@ -127,6 +127,9 @@ export const TaskAnswer = t.intersection(
         t.type({ at: Time, reason: t.string }),
         t.partial({ snoozedUntil: Time, escalated: t.type({ at: Time, reviewer: t.string, reason: t.string }) }),
       ]),
+      /** Of a `queued` task, since when it has been in the queue, and its place as in `queued_tasks`, `null` beyond 1,000. Only in the answer about a single task. */
+      queuedAt: Time,
+      queuePosition: orNull(t.number),
       /** Only in the answer about a single task. */
       reasons: t.readonlyArray(Reason),
     }),

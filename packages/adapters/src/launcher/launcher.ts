@@ -5,6 +5,7 @@
 import { hostname } from 'node:os'
 import type { Phase } from '@daybook/core'
 import type { Daybook } from '../engine/index.js'
+import type { MemoryService } from '../memory-bank/index.js'
 import { createWorker, engineSource, type TaskWorker, type WorkerEvent, WorkerStopped } from '../worker/index.js'
 import { cannotStart } from './find-program.js'
 import { programHandler } from './program-handler.js'
@@ -30,14 +31,14 @@ export interface Launcher {
   readonly close: (graceMs: number) => Promise<void>
 }
 
-/** @throws Error with what to do if the program cannot be started. */
-export const startLauncher = async (daybook: Daybook, url: string, options: LauncherOptions, warn: (message: string) => void): Promise<Launcher> => {
+/** `memory`: what was found in earlier tasks is given to the programs. @throws Error with what to do if the program cannot be started. */
+export const startLauncher = async (daybook: Daybook, url: string, options: LauncherOptions, warn: (message: string) => void, memory?: MemoryService): Promise<Launcher> => {
   const { command: [command = '', ...args], concurrency = 1, queues = ['default'], ...wanted } = options
   const obstacle = await cannotStart(command, process.env.PATH)
   if (obstacle !== undefined) throw new Error(`the launcher's program: ${obstacle}`)
   const workers: Array<TaskWorker> = []
   for (const queue of queues) {
-    const source = engineSource(await daybook.open(queue))
+    const source = engineSource(await daybook.open(queue), undefined, memory)
     for (let n = 1; n <= concurrency; n++) {
       const agentId = `launcher-${hostname().slice(0, 64)}-${n}`
       const run = programHandler({ command, args, queue, url, agentId: () => agentId, onStderr: () => undefined })

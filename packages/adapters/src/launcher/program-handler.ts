@@ -14,12 +14,12 @@ export interface Program {
 /** The program gets the task as JSON on its standard input, and prints the result as JSON. */
 export const programHandler =
   ({ command, args, queue, url, agentId, onStderr }: Program): Handler =>
-  (task, { signal, lease, lastCheckpoint, callback, memories }) =>
+  (task, { signal, lease, lastCheckpoint, callback, memories, memoriesMissing }) =>
     runAgent({
       command,
       args,
       signal,
-      input: JSON.stringify({ ...plainOf(task), checkpoint: lastCheckpoint, callback, ...(memories.length === 0 ? {} : { memories }) }),
+      input: JSON.stringify({ ...plainOf(task), checkpoint: lastCheckpoint, callback, ...(memories.length === 0 ? {} : { memories }), memoriesMissing }),
       env: {
         DAYBOOK_TASK_ID: task.id,
         DAYBOOK_TASK_TYPE: task.type,

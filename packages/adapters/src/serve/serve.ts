@@ -113,7 +113,7 @@ export const serve = async (
       await Promise.race([started.tried, delay(filesWaitMs, undefined, { ref: false })])
     }
     if (options.launcher !== undefined) {
-      const launcher = await startLauncher(daybook, http.url, options.launcher, warn)
+      const launcher = await startLauncher(daybook, http.url, options.launcher, warn, memory)
       // The first to be closed: its programs may still report.
       opened.push(() => launcher.close(launcherGraceMs))
     }

@@ -6,11 +6,12 @@ import { DaybookError } from '../client/errors.js'
 import { textOf } from '../client/gather.js'
 import { prepareResult } from '../engine/prepare.js'
 import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
+import type { MemoryService } from '../memory-bank/index.js'
 import { type SentFields, sentFields } from '../sent-fields.js'
 import type { ClaimedWork, Heartbeat, HeartbeatAnswer, ReceivedCallback, Refused, SettleAnswer, SettleOutcome, SourceClaim, TaskSource, WorkTask } from './source.js'
 
-/** `actor` is the name in the log. Default: the agent's name. */
-export const engineSource = (engine: QueueEngine, actor?: string): TaskSource => {
+/** `actor` is the name in the log. Default: the agent's name. `memory`: what was found in earlier tasks comes with claims, as over HTTP. */
+export const engineSource = (engine: QueueEngine, actor?: string, memory?: Pick<MemoryService, 'recallFor'>): TaskSource => {
   const callerOf = (agentId: string): Caller => ({ actor: actor ?? agentId })
 
   /** Submits the commands. The answers are in order, and refusals of invalid outcomes are in their places. */
@@ -44,7 +45,8 @@ export const engineSource = (engine: QueueEngine, actor?: string): TaskSource =>
       }
       const claims = outcome.right.value
       if (claims.length === 0 && onNothing !== undefined) onNothing(await whyNothingIn(engine, command))
-      return claims.map(workOf)
+      const recalled = await memory?.recallFor(engine.name, claims)
+      return claims.map((claim, index) => workOf(claim, recalled?.memories[index], recalled?.missing))
     },
     register: async ({ agentId, maxTasks, ttlSeconds, ...abilities }) => {
       // A queue is created by its first task.
@@ -153,13 +155,15 @@ class EngineTask implements Omit<WorkTask, keyof SentFields> {
   }
 }
 
-const workOf = (claim: Claim): ClaimedWork => ({
+const workOf = (claim: Claim, memories?: ClaimedWork['memories'], memoriesMissing?: string): ClaimedWork => ({
   task: Object.assign(new EngineTask(claim), sentFields(claim)),
   token: claim.token,
   leaseMs: claim.leaseMs,
   waitedMs: claim.waitedMs,
   checkpoint: claim.checkpoint === undefined ? undefined : (JSON.parse(claim.checkpoint) as Json),
   callback: callbackOf(claim),
+  memories,
+  memoriesMissing,
 })
 
 const callbackOf = ({ callbackReceived, callback = '{}' }: Claim): ReceivedCallback | undefined => {

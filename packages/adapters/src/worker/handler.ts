@@ -19,6 +19,8 @@ export interface HandlerContext {
   readonly callback: ReceivedCallback | undefined
   /** What was found in earlier tasks of the ticket, or in similar ones; empty if nothing is remembered, or the memory did not answer in time. */
   readonly memories: ReadonlyArray<Partial<Memory>>
+  /** Why there may be more memories: the memory did not answer in time, for example. */
+  readonly memoriesMissing: string | undefined
   /** Reports progress. It is sent at once with a heartbeat; of several calls in a row only the newest value is sent. */
   readonly progress: (value: Json) => void
   /**

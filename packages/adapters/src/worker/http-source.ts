@@ -23,7 +23,7 @@ export const httpSource = (client: DaybookClient): TaskSource => ({
 })
 
 /** `expiresAt` is not used, because it is a time of the server's clock. */
-const workOf = ({ task, lease, checkpoint, callback, memories }: Claim): ClaimedWork => ({
+const workOf = ({ task, lease, checkpoint, callback, memories, memoriesMissing }: Claim): ClaimedWork => ({
   task,
   token: lease.token,
   leaseMs: Math.min(leaseMsMax, lease.seconds * 1_000),
@@ -31,6 +31,7 @@ const workOf = ({ task, lease, checkpoint, callback, memories }: Claim): Claimed
   checkpoint,
   callback,
   memories,
+  memoriesMissing,
 })
 
 const refused = (answer: Extract<Each<OutcomeAnswer>, { ok: false }>): Extract<SettleAnswer, { ok: false }> => ({

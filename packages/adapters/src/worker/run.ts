@@ -42,6 +42,7 @@ export class Run implements HandlerContext {
   readonly lastCheckpoint: Json | undefined
   readonly callback: ReceivedCallback | undefined
   readonly memories: ReadonlyArray<Partial<Memory>>
+  readonly memoriesMissing: string | undefined
   /** Length of the lease without a heartbeat, in milliseconds. */
   readonly leaseMs: number
   // These are times of `performance.now()`.
@@ -64,7 +65,7 @@ export class Run implements HandlerContext {
   /** `leasedAt` is the latest possible start of the lease, by `performance.now()`. */
   constructor(
     private readonly owner: RunOwner,
-    { task, token, leaseMs, checkpoint, callback, memories = [] }: ClaimedWork,
+    { task, token, leaseMs, checkpoint, callback, memories = [], memoriesMissing }: ClaimedWork,
     leasedAt: number,
     renewRatio: number,
   ) {
@@ -74,6 +75,7 @@ export class Run implements HandlerContext {
     this.lastCheckpoint = checkpoint
     this.callback = callback
     this.memories = memories
+    this.memoriesMissing = memoriesMissing
     const { maxRunSeconds = Number.POSITIVE_INFINITY } = task
     this.leaseEndsMax = leasedAt + maxRunSeconds * 1_000
     this.endBy = this.leaseEndsMax - Math.min(reportMsMax, maxRunSeconds * 50)

@@ -56,6 +56,8 @@ export interface ClaimedWork {
   readonly callback?: ReceivedCallback | undefined
   /** What was found in earlier tasks. */
   readonly memories?: ReadonlyArray<Partial<Memory>> | undefined
+  /** Why there may be more. */
+  readonly memoriesMissing?: string | undefined
 }
 
 /** A callback that a parked task got; `payload` is `null` if it had none. `at`: ISO 8601. */

@@ -1,5 +1,5 @@
 /** Enqueueing, importing, reading and cancelling tasks. */
-import { cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
+import { cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type QueuedPlace, queuedPlaceOf, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { newTaskId, type Outcome, prepareImport, prepareTask, type QueueEngine, taskIdsOf } from '../../engine/index.js'
@@ -204,13 +204,16 @@ export const noSuchTask = (queue: QueueEngine, id: string): Problem =>
 
 export const getTask = async ({ queue, params }: QueueCall): Promise<Handled> => {
   const { id = '' } = params
-  const found = await queue.read((state, at) => ({ task: taskOf(state, id, at), reasons: reasonsOf(state, id, at) ?? [] }))
+  const found = await queue.read((state, at) => ({ task: taskOf(state, id, at), reasons: reasonsOf(state, id, at) ?? [], place: queuedPlaceOf(state, id, at) }))
   if (E.isLeft(found)) return E.left(problemOf(found.left))
-  const { value: { task, reasons }, revision } = found.right
+  const { value: { task, reasons, place }, revision } = found.right
   if (task === undefined) return E.left(noSuchTask(queue, id))
   const [text = ''] = await taskTexts(queue, [task])
-  return E.right({ status: 200, text: `${text.slice(0, -1)},"reasons":${JSON.stringify(shownReasons(reasons))}}`, revision })
+  return E.right({ status: 200, text: `${text.slice(0, -1)}${placeText(place)},"reasons":${JSON.stringify(shownReasons(reasons))}}`, revision })
 }
+
+const placeText = (place: QueuedPlace | undefined): string =>
+  place === undefined ? '' : `,"queuedAt":"${isoOf(place.queuedAt)}","queuePosition":${place.queuePosition}`
 
 export const getTasks = ({ queue, query, limits }: QueueCall<unknown, TasksQuery>): Promise<Handled> =>
   pageOfTasks(queue, filterOf(query), query, limits)
