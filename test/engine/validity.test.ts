@@ -72,7 +72,7 @@ const commandOf = (
         task(`${id}-b`, { deduplicate: 'off', isMadeId: true, isContentKey: true, dependencies: [id], skills: [], tenant: 'acme', phase: 'TESTING', ticketId: 'T-1', parentTaskId: id, priority: 8, availableAt: 1, deadlineAt: 2, timeout: 0.5, maxRunSeconds: 7.5, concurrencyKey: 'db', concurrencyLimit: 900, orderingKey: 'cart 1' }),
       )
     case 'Import':
-      return { type, tasks: [{ ...task(`i${pick % 30}`), status: pick % 2 === 0 ? 'completed' : 'dead-letter', createdAt: 1, finishedAt: 2, retries: 1, lastError: 'as it was' }] }
+      return { type, tasks: [{ ...task(`i${pick % 30}`), status: pick % 2 === 0 ? 'completed' : 'dead-letter', createdAt: 1, finishedAt: 2, retries: 1, lastError: 'as it was', rootTaskId: 't0', generation: pick }] }
     case 'Claim':
       return { ...claim('ann', 2), leaseSeconds: 30, types: ['work', 'eng-*'], phases: ['TESTING'], skills: ['go'] }
     case 'Heartbeat':

@@ -1,6 +1,7 @@
 /** Discoveries, validation loops and the guardian over a real server, with the client, explain and the log. */
 import { createClient, type DaybookClient, type Result } from '@daybook/adapters/client'
 import { engineSource } from '@daybook/adapters/worker'
+import { importFiles, importTarget, readQueueFile } from '@daybook/adapters/import'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminToken, startTestServer, type TestServer } from './support.js'
 
@@ -149,4 +150,21 @@ test('completions in bulk, with and without findings, are answered in order', as
   }))
   const { body } = await server.post(`${path}/outcomes`, { outcomes })
   expect(body.results.map(({ spawned }: { spawned: ReadonlyArray<string> }) => spawned.length)).toEqual(claims.map(({ task }: { task: { id: string } }) => (task.id === 'p' ? 1 : 0)))
+})
+
+test('EV-09, TQM-BR-002: a spawned task that is exported and imported elsewhere keeps its place in its chain', async () => {
+  await queueWith()
+  const discovery = { type: 'security_issue', details: 'a hole' }
+  const { answer } = await finish({ discoveries: [discovery] })
+  const [child = ''] = answer.spawned ?? []
+  const shown = await client.task(child)
+  expect(shown).toMatchObject({ rootTaskId: 'p', generation: 1, parentTaskId: 'p' })
+  client = client.in(`q${++queues}`)
+  expect(await importFiles([readQueueFile(JSON.stringify({ tasks: [shown] }), 'pending.json')], importTarget(client))).toMatchObject({ took: 1 })
+  expect(await client.task(child)).toMatchObject({ rootTaskId: 'p', generation: 1, status: 'pending' })
+  const next = await finish({ discoveries: [discovery] })
+  expect(await client.task(next.answer.spawned?.[0] ?? '')).toMatchObject({ rootTaskId: 'p', generation: 2, parentTaskId: child })
+  await client.importTasks([{ id: 'late', type: 't', status: 'dead-letter', rootTaskId: 'p', generation: 7 }])
+  expect(await client.task('late')).toMatchObject({ rootTaskId: 'p', generation: 7, status: 'dead-letter' })
+  await expect(client.enqueue({ type: 't', generation: 3 } as never)).rejects.toMatchObject({ code: 'invalid' })
 })

@@ -26,7 +26,7 @@ import { Interval, MissedRuns, OverlappingRuns, ScheduleName } from './schedules
 import { Concurrency, Rate } from './limits/limit.js'
 import { SettingsPatch } from './settings.js'
 import { KeptFailure, ParkRequest, Phase, Status } from './task.js'
-import { preparedCodecs, ScheduledTask } from './task-fields.js'
+import { importedCodecs, preparedCodecs, ScheduledTask } from './task-fields.js'
 
 /** A task prepared for the decision: id, key and content text are determined, defaults are not. */
 export const PreparedTask = t.intersection(
@@ -55,7 +55,7 @@ export const ImportedTask = t.intersection(
   [
     PreparedTask,
     t.type({ status: t.keyof({ pending: null, completed: null, cancelled: null, 'dead-letter': null }) }),
-    t.partial({ createdAt: Instant, finishedAt: Instant, retries: Count, lastError: Text }),
+    t.partial({ createdAt: Instant, finishedAt: Instant, retries: Count, lastError: Text, ...importedCodecs }),
   ],
   'imported task',
 )

@@ -27,6 +27,8 @@ interface Field {
   readonly isTime?: true
   /** Only the queue gives it: it is no field of requests. */
   readonly givenBy?: 'queue'
+  /** An import gives it, too. */
+  readonly isImported?: true
   /** Views, claims, HTTP answers, handlers and queue files show it as it was given. Other fields are shown in ways of their own, or not. */
   readonly isShown?: true
 }
@@ -70,8 +72,8 @@ export const taskFields = {
   /** What kind of discovery of the parent it is about (TQM-BR-001); `validation_failed` for fixes and re-checks. */
   discovery: { codec: Name, kept: 'extras', isShown: true },
   /** Of a spawned task: the first task of its chain, whose completion began it, and its place in the chain: 1 for children of that task. */
-  rootTaskId: { codec: TaskId, kept: 'extras', givenBy: 'queue' },
-  generation: { codec: Count, kept: 'extras', givenBy: 'queue' },
+  rootTaskId: { codec: TaskId, kept: 'extras', givenBy: 'queue', isImported: true, isShown: true },
+  generation: { codec: Count, kept: 'extras', givenBy: 'queue', isImported: true, isShown: true },
   /** Of a task that was restarted: the finished task whose content it has, and why. */
   restartOf: { codec: TaskId, kept: 'extras', givenBy: 'queue', isShown: true },
   restartReason: { codec: Text, kept: 'extras', givenBy: 'queue', isShown: true },
@@ -144,6 +146,11 @@ export type NewTask = t.TypeOf<typeof NewTask>
 export const newTaskKeys: ReadonlySet<string> = new Set(NewTask.types.flatMap(({ props }) => Object.keys(props)))
 
 export const preparedCodecs = codecsOf(preparedFields)
+
+/** What the queue alone gives to new tasks, and an import keeps. */
+export const importedFields = fieldsWith({ isImported: true })
+export type ImportedField = (typeof importedFields)[number]
+export const importedCodecs = codecsOf(importedFields)
 
 /** What a schedule cannot give to each of its tasks: points in time, other tasks, a limit that each run would set again, and a rule for duplicates, of which there are none. */
 const unscheduled = ['deduplicate', 'concurrencyLimit', 'dependencies', 'availableAt', 'deadlineAt'] as const

@@ -5,6 +5,13 @@ const fields = ['test/http/task-fields.test.ts']
 
 export const fieldPlants: ReadonlyArray<Plant> = [
   {
+    title: 'fields: an imported task begins a chain of its own',
+    file: 'packages/core/src/decide/enqueue.ts',
+    find: '    copyImported(task, data)\n',
+    replace: '',
+    killedBy: ['test/http/loops.test.ts'],
+  },
+  {
     title: 'fields: the first of a record\'s extras is lost in the fold',
     file: 'packages/core/src/fold/arrival.ts',
     find: 'copierOf(extraFields)',

@@ -528,6 +528,9 @@ export type ImportedTask = Omit<NewTask, 'deduplicate'> & {
   readonly result?: Result
   readonly lastError?: string
   readonly retries?: number
+  /** Of a spawned task: the first task of its chain, and its place in the chain. */
+  readonly rootTaskId?: string
+  readonly generation?: number
 }
 
 /** The server takes work. */

@@ -5,6 +5,7 @@ import {
   clipped,
   type Findings,
   hasDecisionReport,
+  type ImportedField,
   type ImportedTask,
   invalid,
   type Json,
@@ -119,7 +120,7 @@ const closing = ({ description, metadata }: NewTask, path: string): string => {
 }
 
 /** An imported task's status and history. Times are in milliseconds. */
-export interface History {
+export interface History extends Pick<ImportedTask, ImportedField> {
   readonly status: ImportedTask['status']
   readonly createdAt?: number
   readonly finishedAt?: number

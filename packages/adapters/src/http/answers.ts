@@ -290,7 +290,7 @@ export const PatternsAnswer = t.type(
 const WaitingTask = t.intersection(
   [
     t.type({ id: t.string, type: t.string, priority: t.number, timeout: t.number, maxRetries: t.number, backoffSeconds: t.number }),
-    t.partial({ ...content, ...shown, dependencies: ids, requires: t.type({ skills: ids }), rootTaskId: t.string, generation: t.number }),
+    t.partial({ ...content, ...shown, dependencies: ids, requires: t.type({ skills: ids }) }),
   ],
   'Waiting task',
 )

@@ -1,5 +1,5 @@
 /** Readers of single field values. Each returns a value that Daybook takes, or `undefined`. */
-import { type FieldValue, isTimeField, type Json, type JsonObject, Name, type PreparedField, preparedFields, TaskId, taskFields, type TimeField } from '@daybook/core'
+import { type FieldValue, type ImportedField, importedFields, isTimeField, type Json, type JsonObject, Name, type PreparedField, preparedFields, TaskId, taskFields, type TimeField } from '@daybook/core'
 import { readTime } from '../time.js'
 
 /** Milliseconds of the latest time that Daybook knows. */
@@ -39,12 +39,12 @@ export const isRecord = (value: unknown): value is JsonObject =>
 
 /** Fields with a reader of their own, and one that means nothing to an import. */
 const others = ['dependencies', 'skills', 'deduplicate'] as const satisfies ReadonlyArray<PreparedField>
-export type PlainField = Exclude<PreparedField, (typeof others)[number]>
+export type PlainField = Exclude<PreparedField, (typeof others)[number]> | ImportedField
 /** Times are ISO 8601. */
 export type PlainFields = { readonly [K in PlainField]?: K extends TimeField ? string : FieldValue<K> }
 
 /** The fields that {@link readField} reads. */
-export const plainFields = preparedFields.filter((field): field is PlainField => !others.some((other) => other === field))
+export const plainFields: ReadonlyArray<PlainField> = [...preparedFields.filter((field): field is Exclude<PlainField, ImportedField> => !others.some((other) => other === field)), ...importedFields]
 
 /** The first of the value's readings that the field takes: as it is, as a number, as a text, in upper case. */
 export const readField = (field: PlainField, value: Json): PlainFields[PlainField] | undefined => {

@@ -8,9 +8,9 @@ import { KnownTasks } from '../retention.js'
 import { blocksDuplicates } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal, priorityDefault, type Status } from '../task.js'
-import { listFields, optionalFacts, type TaskFacts } from '../task-fields.js'
+import { importedFields, listFields, optionalFacts, type TaskFacts } from '../task-fields.js'
 import { TextIndex } from '../text-index.js'
-import { unrolled } from '../unrolled.js'
+import { copierOf, unrolled } from '../unrolled.js'
 import { type Earlier, judge, ownKeyOf } from './duplicates.js'
 
 type Decision = E.Either<Rejection, ReadonlyArray<QueueEvent>>
@@ -27,13 +27,15 @@ export const decideEnqueue = (command: CommandOf<'Enqueue'>, tables: Tables, { a
 export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at }: Envelope): Decision =>
   takeIn(command.tasks, new KnownTasks(tables, at), true, at, (task, facts) => {
     const { status, createdAt = at, finishedAt, retries = 0, lastError, content } = task
-    if (status === 'pending') return { type: 'TaskEnqueued', at, data: facts, content }
+    const data = { ...facts }
+    copyImported(task, data)
+    if (status === 'pending') return { type: 'TaskEnqueued', at, data, content }
     return {
       type: 'TaskImported',
       at,
       content,
       data: {
-        ...facts,
+        ...data,
         status,
         createdAt: Math.min(createdAt, at),
         retries,
@@ -42,6 +44,8 @@ export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at 
       },
     }
   })
+
+const copyImported = copierOf(importedFields)
 
 const takeIn = <T extends PreparedTask | ImportedTask>(
   tasks: ReadonlyArray<T>,

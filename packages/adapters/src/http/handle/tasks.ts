@@ -177,7 +177,7 @@ export const importTasks = async ({ body, queue, caller, limits }: QueueCall<t.T
   if (refused !== undefined) return E.left(refused)
   const tasks = []
   for (const [index, given] of body.tasks.entries()) {
-    const { status = 'pending', createdAt, completedAt, result, lastError, retries, ...task } = given
+    const { status = 'pending', createdAt, completedAt, result, lastError, retries, rootTaskId, generation, ...task } = given
     const prepared = prepareImport(
       newTaskOf(task),
       {
@@ -186,6 +186,8 @@ export const importTasks = async ({ body, queue, caller, limits }: QueueCall<t.T
         ...(completedAt === undefined ? {} : { finishedAt: millisecondsOf(completedAt) }),
         ...(retries === undefined ? {} : { retries }),
         ...(lastError === undefined ? {} : { lastError }),
+        ...(rootTaskId === undefined ? {} : { rootTaskId }),
+        ...(generation === undefined ? {} : { generation }),
         // The contents of a result are checked when it is made canonical.
         ...(result === undefined ? {} : { result: result as Result }),
       },
