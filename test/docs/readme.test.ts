@@ -98,6 +98,7 @@ describe('README', () => {
       outputs.push(output)
     }
     expect(outputs[0]).toBe('{"answer":{"approved":true},"built":"v7"}\n')
+    expect(outputs[1]).toMatch(/welcome \(scheduled\): priority, payload changed[\s\S]*welcome \(pending\): availableAt changed[\s\S]*TaskAmended/)
   }, 300_000)
 
   test('the examples of docs/discoveries.md run', async () => {
