@@ -41,7 +41,7 @@ const atLeast: Readonly<Record<string, number>> = {
   'ParkTimedOut: requeue': 5,
   Failed: 166,
   RetryScheduled: 40,
-  'ClaimExpired: lease-expired': 300,
+  'ClaimExpired: lease-expired': 240,
   'ClaimExpired: report-missing': 8,
   'ClaimExpired: ran-too-long': 30,
   ClaimRevoked: 20,

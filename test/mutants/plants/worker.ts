@@ -62,8 +62,8 @@ export const workerPlants: ReadonlyArray<Plant> = [
   {
     title: 'worker: an extended lease is counted from the answer',
     file: `${worker}leases.ts`,
-    find: 'run.leaseEndsAt = sentAt + run.leaseMs',
-    replace: 'run.leaseEndsAt = performance.now() + run.leaseMs',
+    find: 'run.leaseEndsAt = Math.min(sentAt + run.leaseMs, run.leaseEndsMax)',
+    replace: 'run.leaseEndsAt = Math.min(performance.now() + run.leaseMs, run.leaseEndsMax)',
     killedBy: leases,
   },
   {
