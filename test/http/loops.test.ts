@@ -168,3 +168,10 @@ test('EV-09, TQM-BR-002: a spawned task that is exported and imported elsewhere 
   expect(await client.task('late')).toMatchObject({ rootTaskId: 'p', generation: 7, status: 'dead-letter' })
   await expect(client.enqueue({ type: 't', generation: 3 } as never)).rejects.toMatchObject({ code: 'invalid' })
 })
+
+test('LK-11, TQM-BR-002: what is spawned of an amended task gets its newest payload', async () => {
+  await queueWith()
+  await client.amend('p', { payload: { module: 'billing' } }, 'the wrong module')
+  const { answer } = await finish({ discoveries: [{ type: 'security_issue', details: 'a hole' }] })
+  expect((await client.task(answer.spawned?.[0] ?? '')).payload).toMatchObject({ parent: { payload: { module: 'billing' } } })
+})

@@ -91,6 +91,18 @@ describe('the embedded memory', () => {
     expect((await server.get('/readyz')).body).not.toHaveProperty('degraded')
   })
 
+  test('TQM-MEM-001, LK-11: the goal is that of the newest payload', async () => {
+    const dir = folder()
+    const { client } = await start(openSqliteBank(join(dir, 'memory.db')), dir)
+    await client.enqueue({ id: 'a', type: 'x', payload: { goal: 'repair the lock' } })
+    await client.amend('a', { payload: { goal: 'repair the login' } }, 'a slip')
+    await client.amend('a', { priority: 9 }, 'it is urgent')
+    const [claim] = await client.claim({ agentId: 'ann' })
+    await client.complete('a', { agentId: 'ann', token: claim!.lease.token, result: { decisionReport: 'x', ...found('y') } })
+    await remembered(client, 1)
+    expect(await client.memories()).toMatchObject([{ task: 'a', goal: 'repair the login' }])
+  })
+
   test('TQM-MEM-001: nothing secret is remembered', async () => {
     const dir = folder()
     const { client } = await start(openSqliteBank(join(dir, 'memory.db')), dir)

@@ -52,6 +52,20 @@ export const amendPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/worker/run-time.test.ts'],
   },
   {
+    title: 'a memory has the goal of the former payload',
+    file: 'packages/adapters/src/memory-bank/memory-of.ts',
+    find: '(amended ?? enqueued)?.data',
+    replace: '(enqueued ?? amended)?.data',
+    killedBy: ['test/memory-bank/memory.test.ts'],
+  },
+  {
+    title: 'what is spawned of an amended task gets its former payload',
+    file: `${core}query.ts`,
+    find: 'return task === undefined ? undefined : revisionOfContent(task)',
+    replace: 'return task?.enqueuedRevision',
+    killedBy: ['test/http/loops.test.ts'],
+  },
+  {
     title: 'an amended priority is told and not kept',
     file: `${core}fold/amend.ts`,
     find: '    if (priority !== undefined) task.priority = priority\n',

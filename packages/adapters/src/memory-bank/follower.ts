@@ -3,7 +3,7 @@
  * while a memory cannot be reached.
  */
 import type { CheckpointStore } from '@daybook/projections'
-import { type Daybook, eventsBehind, type QueueEngine, streamOf } from '../engine/index.js'
+import { contentOf, type Daybook, eventsBehind, type QueueEngine, streamOf } from '../engine/index.js'
 import { followLog, isLost, type LogFollower, type RetryMs, type Tools } from '../log-follower/index.js'
 import type { RecordedEvent } from '../store/index.js'
 import { type Memory, type MemoryBank, MemoryRefused } from './memory-bank.js'
@@ -28,8 +28,9 @@ export const followQueue = ({ engine, log, bank, checkpoints, warn, retryMs }: F
   const memoryAt = async (completed: RecordedEvent, { untilDone }: Tools): Promise<ReadonlyArray<Memory>> => {
     if (!mayMatter(completed.data)) return []
     try {
-      const [first] = await untilDone(() => eventsBehind(log, streamOf(queue), completed.revision))
-      return [memoryOf(queue, completed, first) ?? []].flat()
+      const chain = await untilDone(() => eventsBehind(log, streamOf(queue), completed.revision))
+      const amended = chain.filter(({ type, data }) => type === 'TaskAmended' && contentOf(data) !== undefined).at(-1)
+      return [memoryOf(queue, completed, chain[0], amended) ?? []].flat()
     } catch (error) {
       if (!isLost(error)) throw error
       warn(`queue ${queue}: the completion at revision ${completed.revision} cannot be remembered: ${error.message}`)

@@ -15,11 +15,12 @@ const itemMax = 1_000
 export const mayMatter = (text: string): boolean => /"(?:discoveries|errors)":\[[^\]]/.test(text)
 
 /**
- * The memory of a completion; `undefined` if it has neither discoveries nor errors. `enqueued`: the first event of the task, if it is known.
+ * The memory of a completion; `undefined` if it has neither discoveries nor errors. `enqueued`: the first event of the task, if it is known. `amended`: the
+ * last one that gave it another payload, if there is one.
  *
  * Errors of a task that validated another are remembered like discoveries: they are what somebody who works on the ticket has to know.
  */
-export const memoryOf = (queue: string, completed: RecordedEvent, enqueued: RecordedEvent | undefined): Memory | undefined => {
+export const memoryOf = (queue: string, completed: RecordedEvent, enqueued: RecordedEvent | undefined, amended?: RecordedEvent): Memory | undefined => {
   const { task, token } = (parseObject(completed.data) ?? {}) as { readonly task?: string; readonly token?: number }
   const result = parseObject(contentOf(completed.data) ?? '')
   if (task === undefined || result === undefined) return undefined
@@ -27,7 +28,7 @@ export const memoryOf = (queue: string, completed: RecordedEvent, enqueued: Reco
   const errors = textsIn(result.errors).slice(0, listMax).map((each) => clipped(each, itemMax))
   if (discoveries.length === 0 && errors.length === 0) return undefined
   const facts = parseObject(enqueued?.data ?? '') ?? {}
-  const content = parseObject(contentOf(enqueued?.data ?? '') ?? '') ?? {}
+  const content = parseObject(contentOf((amended ?? enqueued)?.data ?? '') ?? '') ?? {}
   const goal = goalOf(content)
   const summary = summaryOf(result)
   const files = filesOf(result)
