@@ -83,8 +83,8 @@ export default tseslint.config(
     files: ['packages/projections/**/*.ts'],
     rules: {
       ...imports({
-        regex: only('@daybook/core$', fpTs, ioTs, 'rxjs(?:/.+)?$', own),
-        message: 'projections may import only @daybook/core, fp-ts/lib/*.js, io-ts, rxjs and its own files.',
+        regex: only('@daybook/core$', fpTs, ioTs, 'rxjs(?:/.+)?$', 'd3-(?:scale|shape)$', own),
+        message: 'projections may import only @daybook/core, fp-ts/lib/*.js, io-ts, rxjs, d3-scale, d3-shape and its own files.',
       }),
       ...pure,
     },

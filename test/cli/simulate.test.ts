@@ -1,5 +1,6 @@
 /** `daybook simulate`: needs no server. */
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Simulation } from '@daybook/projections/simulate'
 import { expect, test } from 'vitest'
@@ -44,6 +45,22 @@ test('SIM: --json has the same figures; --seed and --set change them', async () 
   expect(more.policies.settings.all.waits.p95).toBeLessThan(settings.all.waits.p95)
   expect(more.policies.settings.fairness.tenants.map(({ weight }) => weight)).toEqual([4, 1])
   expect(more.notes).toEqual([])
+})
+
+test('SIM: --svg draws pictures in a folder, and says which; without the right to write there it fails', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'daybook-svg-'))
+  try {
+    const { code, err } = await simulate(['--svg', join(folder, 'a', 'b')])
+    expect(code).toBe(0)
+    const files = await readdir(join(folder, 'a', 'b'))
+    expect(files.sort()).toEqual(['agents.svg', 'deadlines.svg', 'waiting-by-priority.svg', 'waiting-by-tenant.svg', 'waits.svg'])
+    for (const file of files) expect(err).toContain(join(folder, 'a', 'b', file))
+    await writeFile(join(folder, 'file'), '')
+    const refused = await simulate(['--svg', join(folder, 'file')])
+    expect([refused.code, refused.out, refused.err]).toEqual([1, '', expect.stringMatching(/^daybook: the pictures cannot be written: /)])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
 })
 
 test('SIM: what is wrong is said with its place, with exit code 2', async () => {

@@ -2,7 +2,9 @@
 import type { Plant } from '../plant.js'
 
 const simulate = 'packages/projections/src/simulate/'
+const charts = 'packages/projections/src/charts/'
 const figures = ['test/simulate/simulation.test.ts']
+const pictures = ['test/simulate/pictures.test.ts']
 const theory = ['test/simulate/queueing.test.ts']
 
 export const simulationPlants: ReadonlyArray<Plant> = [
@@ -19,4 +21,7 @@ export const simulationPlants: ReadonlyArray<Plant> = [
   { title: 'the time of a series is counted in the next piece', file: `${simulate}step-series.ts`, find: 'value * (to - this.last)', replace: 'this.value * (at - this.last)', killedBy: figures },
   { title: 'shares compare tenants that ran out of tasks', file: `${simulate}fairness.ts`, find: 'if (left === 0) this.wasOut[tenant] = 1', replace: '', killedBy: figures },
   { title: 'shares forget the weights', file: `${simulate}fairness.ts`, find: '(claims * weightOf(tenant)) / weights', replace: 'claims / compared.length', killedBy: figures },
+  { title: 'bands of a chart lie over each other', file: `${charts}time-chart.ts`, find: '.y0(([low]) => y(low))', replace: '.y0(() => y(0))', killedBy: pictures },
+  { title: 'texts in pictures are not escaped', file: `${charts}svg.ts`, find: ".replace(/[&<>\"']/g,", replace: ".replace(/[&]/g,", killedBy: pictures },
+  { title: 'a picture shows the P50 of waits as their P95', file: `${simulate}pictures.ts`, find: 'says: lengthText(p95)', replace: 'says: lengthText(p50)', killedBy: pictures },
 ]

@@ -1,11 +1,12 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { FieldError } from '@daybook/core'
-import { readScenario, type Scenario, simulate } from '@daybook/projections/simulate'
+import { picturesOf, readScenario, type Scenario, simulate, type Simulation } from '@daybook/projections/simulate'
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { parseYaml } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
-import { UsageError } from '../exit-codes.js'
+import { CliError, UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
 import { patchOf } from '../setting-paths.js'
 import { exampleScenario } from '../simulation/example.js'
@@ -16,6 +17,7 @@ interface Options {
   readonly example?: boolean
   readonly seed?: number
   readonly set?: ReadonlyArray<string>
+  readonly svg?: string
 }
 
 export const simulateCommand = (cli: Cli): Command =>
@@ -25,10 +27,12 @@ export const simulateCommand = (cli: Cli): Command =>
     .option('--example', 'print a scenario to begin with')
     .option('--seed <number>', 'another day of the same kind (default: that of the file, or 1)', whole)
     .option('--set <key=value>', 'a setting on top of the file\'s, as in daybook settings set; repeatable', (text, before: ReadonlyArray<string> = []) => [...before, text])
+    .option('--svg <folder>', 'also draw pictures there: waiting tasks, waits, deadlines, agents')
     .addHelpText('after', examples(
       'daybook simulate --example > agency.yaml',
       'daybook simulate agency.yaml',
       'daybook simulate agency.yaml --set policy=score --set assignment.tenants.beta=3',
+      'daybook simulate agency.yaml --svg pictures',
       'daybook simulate agency.yaml --json | jq .policies.settings.deadLetters',
       '',
       'The scenario says which tasks come, how long they take and how often they fail, and which agents work when. The day runs in virtual time',
@@ -36,13 +40,15 @@ export const simulateCommand = (cli: Cli): Command =>
       'The same tasks also run as plain FIFO and by strict priority, so that you see what the settings change. The same file and seed give the',
       'same figures. docs/simulation.md tells what the figures mean, and what the model leaves out.',
     ))
-    .action(cli.local<Options, [string | undefined]>(async (printer, { example, seed, set }, _, file) => {
+    .action(cli.local<Options, [string | undefined]>(async (printer, { example, seed, set, svg }, _, file) => {
       if (example === true) return void cli.io.out(exampleScenario)
       if (file === undefined) throw new UsageError('which scenario? daybook simulate --example prints one to begin with')
       const scenario = await readFileOf(file, cli.io)
       const patch = set === undefined ? {} : patchOf(set)
       const simulation = simulate(scenario, { patch, ...(seed === undefined ? {} : { seed }) })
+      const pictures = svg === undefined ? [] : await draw(simulation, svg)
       printer.answer(simulation, () => printSimulation(printer, simulation))
+      if (pictures.length > 0) printer.note(`pictures: ${pictures.join(', ')}`)
     }))
 
 const readFileOf = async (file: string, io: Io): Promise<Scenario> => {
@@ -58,4 +64,16 @@ const readFileOf = async (file: string, io: Io): Promise<Scenario> => {
   const scenario = readScenario(parsed.right)
   if (E.isLeft(scenario)) throw new UsageError(scenario.left.map(({ path, message }: FieldError) => `${name}: ${path === '(body)' ? 'the scenario' : path} ${message}`).join('\n'))
   return scenario.right
+}
+
+/** The files that were written. */
+const draw = async (simulation: Simulation, folder: string): Promise<ReadonlyArray<string>> => {
+  const files = Object.entries(picturesOf(simulation)).map(([name, picture]) => ({ file: join(folder, `${name}.svg`), picture }))
+  try {
+    await mkdir(folder, { recursive: true })
+    for (const { file, picture } of files) await writeFile(file, picture)
+  } catch (error) {
+    throw new CliError(`the pictures cannot be written: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  return files.map(({ file }) => file)
 }

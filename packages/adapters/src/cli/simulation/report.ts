@@ -1,4 +1,5 @@
 /** The figures of a simulation as tables for people. */
+import { lengthText } from '@daybook/projections/charts'
 import type { Figures, GroupFigures, Policy, Simulation } from '@daybook/projections/simulate'
 import type { Printer } from '../printer.js'
 import type { Row } from '../table.js'
@@ -9,7 +10,7 @@ const titles: Readonly<Record<Policy, string>> = { settings: 'THESE SETTINGS', f
 export const printSimulation = (printer: Printer, simulation: Simulation): void => {
   const { name, seed, durationSeconds, notes, policies } = simulation
   const { settings, fifo, strict } = policies
-  printer.line(`${clean(name)}: ${spanText(durationSeconds)}, seed ${seed}, ${plural(settings.arrived, 'task')}`)
+  printer.line(`${clean(name)}: ${lengthText(durationSeconds)}, seed ${seed}, ${plural(settings.arrived, 'task')}`)
   for (const note of notes) printer.line(`note: ${clean(note)}`)
 
   printer.line()
@@ -45,10 +46,10 @@ const comparison = (figures: ReadonlyArray<Figures>): ReadonlyArray<Row> => {
     row('dead letters', ({ all }) => String(all.deadLetters)),
     row('open at the end', ({ waitingAtEnd, runningAtEnd }) => String(waitingAtEnd + runningAtEnd)),
     row('deadlines met', ({ all }) => metText(all)),
-    row('wait P50', ({ all: { waits } }) => spanText(waits.p50)),
-    row('wait P95', ({ all: { waits } }) => spanText(waits.p95)),
-    row('wait P99', ({ all: { waits } }) => spanText(waits.p99)),
-    row('longest wait', ({ all: { waits } }) => spanText(waits.max)),
+    row('wait P50', ({ all: { waits } }) => lengthText(waits.p50)),
+    row('wait P95', ({ all: { waits } }) => lengthText(waits.p95)),
+    row('wait P99', ({ all: { waits } }) => lengthText(waits.p99)),
+    row('longest wait', ({ all: { waits } }) => lengthText(waits.max)),
     row('fairness (Jain)', ({ fairness: { jain } }) => (jain === null ? '-' : jain.toFixed(2))),
     row('agents busy', ({ utilisation }) => percent(utilisation)),
   ]
@@ -57,8 +58,8 @@ const comparison = (figures: ReadonlyArray<Figures>): ReadonlyArray<Row> => {
 const groupHeads = ['TASKS', 'P50', 'P95', 'P99', 'LONGEST', 'FIFO P95', 'STRICT P95', 'DEADLINES MET', 'FIFO', 'STRICT']
 const groupCells = (group: GroupFigures, fifo: GroupFigures | undefined, strict: GroupFigures | undefined): Row => [
   String(group.waits.tasks),
-  ...[group.waits.p50, group.waits.p95, group.waits.p99, group.waits.max].map(spanText),
-  ...[fifo, strict].map((other) => (other === undefined ? '' : spanText(other.waits.p95))),
+  ...[group.waits.p50, group.waits.p95, group.waits.p99, group.waits.max].map(lengthText),
+  ...[fifo, strict].map((other) => (other === undefined ? '' : lengthText(other.waits.p95))),
   ...[group, fifo, strict].map((of) => (of === undefined ? '' : metText(of))),
 ]
 
@@ -81,25 +82,14 @@ function* says({ attempts, deadLetters, breakers, starvation, all, waitingAtEnd,
   const reasons = Object.entries(deadLetters)
   yield reasons.length === 0 ? 'no dead letters' : `dead letters: ${reasons.map(([reason, count]) => `${count} ${reason}`).join(', ')}`
   if (breakers.length === 0) yield 'no breaker opened'
-  for (const { type, opened, heldSeconds } of breakers) yield `the breaker of ${clean(type, 60)} opened ${plural(opened, 'time')} and held its tasks back for ${spanText(heldSeconds)}`
+  for (const { type, opened, heldSeconds } of breakers) yield `the breaker of ${clean(type, 60)} opened ${plural(opened, 'time')} and held its tasks back for ${lengthText(heldSeconds)}`
   if (waitingAtEnd + runningAtEnd > 0) yield `open at the end: ${waitingAtEnd} waiting, ${runningAtEnd} with an agent`
   if (all.waits.notStarted > 0) yield `${plural(all.waits.notStarted, 'task')} had not begun at the end; ${all.waits.notStarted === 1 ? 'it counts' : 'they count'} with the wait until then`
   yield starvation.starved === 0
-    ? `no task waited longer than the starvation limit (${spanText(starvation.limit)})`
-    : `${plural(starvation.starved, 'task')} waited longer than the starvation limit (${spanText(starvation.limit)}), the longest ${spanText(starvation.longestWait)}`
+    ? `no task waited longer than the starvation limit (${lengthText(starvation.limit)})`
+    : `${plural(starvation.starved, 'task')} waited longer than the starvation limit (${lengthText(starvation.limit)}), the longest ${lengthText(starvation.longestWait)}`
 }
 
 const tenantText = (tenant: string | null): string => (tenant === null ? '(none)' : clean(tenant, 40))
 const percent = (share: number | null): string => (share === null ? '-' : `${(share * 100).toFixed(1)} %`)
 const metText = ({ deadlines: { decided, met } }: GroupFigures): string => (decided === 0 ? '-' : percent(met / decided))
-
-/** `0.4s`, `12s`, `4m 10s`, `1h 5m`, `2d 3h`. */
-export const spanText = (seconds: number): string => {
-  if (seconds < 9.95) return seconds === 0 ? '0s' : `${seconds.toFixed(1)}s`
-  const [whole, units] = [Math.round(seconds), [[86_400, 'd'], [3_600, 'h'], [60, 'm'], [1, 's']] as const]
-  const first = units.findIndex(([size]) => whole >= size)
-  const [size, unit] = units[first] ?? [1, 's']
-  const next = units[first + 1]
-  const rest = next === undefined ? 0 : Math.floor((whole % size) / next[0])
-  return `${Math.floor(whole / size)}${unit}${rest === 0 ? '' : ` ${rest}${next?.[1] ?? ''}`}`
-}

@@ -1,0 +1,37 @@
+/** How pictures look, in light and dark. No colour says anything alone: a word stands with each. */
+
+/** Shades of one hue, the first the strongest. */
+const lightShades = ['#0a3a66', '#1f5f9e', '#3b76b3', '#74a6d6', '#9cc2e4', '#c1d9ef']
+const darkShades = ['#b9dcfb', '#86bff0', '#5a9bd3', '#3c78ab', '#31648f', '#284e72']
+export const shadesMax = lightShades.length
+
+/** The shade of each of `count` things in an order, spread over all shades. */
+export const shadeOf = (index: number, count: number): number => (count < 2 ? 1 : Math.round((index * (shadesMax - 1)) / (count - 1)))
+
+interface Ink {
+  readonly ground: string
+  readonly text: string
+  readonly quiet: string
+  readonly grid: string
+  readonly accent: string
+  readonly other: string
+  readonly shades: ReadonlyArray<string>
+  /** Of a label on each shade. */
+  readonly onStrong: string
+  readonly onWeak: string
+}
+
+const light: Ink = { ground: '#ffffff', text: '#1b1f24', quiet: '#59636e', grid: '#e4e8ec', accent: '#1f5f9e', other: '#6b7580', shades: lightShades, onStrong: '#ffffff', onWeak: '#1b1f24' }
+const dark: Ink = { ground: '#0f1419', text: '#e6edf3', quiet: '#a2adb8', grid: '#2a323b', accent: '#86bff0', other: '#8b96a1', shades: darkShades, onStrong: '#0f1419', onWeak: '#ffffff' }
+
+const rules = (ink: Ink): string =>
+  [
+    `.ground{fill:${ink.ground}}.text{fill:${ink.text}}.quiet{fill:${ink.quiet}}.grid{stroke:${ink.grid}}.axis{stroke:${ink.quiet}}`,
+    `.accent{fill:${ink.accent};stroke:${ink.accent}}.other{fill:${ink.other};stroke:${ink.other}}.hollow{fill:${ink.ground}}.limit{stroke:${ink.text}}.edge{stroke:${ink.ground}}`,
+    ...ink.shades.map((shade, i) => `.shade${i}{fill:${shade}}.on${i}{fill:${i < 3 ? ink.onStrong : ink.onWeak}}`),
+  ].join('')
+
+export const style = `text{font-family:system-ui,-apple-system,"Segoe UI",sans-serif;font-size:12px;font-variant-numeric:tabular-nums}.title{font-size:15px;font-weight:600}.small{font-size:11px}${rules(light)}@media(prefers-color-scheme:dark){${rules(dark)}}`
+
+/** The width of a text of the usual size, roughly: there is no DOM to measure it. */
+export const widthOf = (content: string, size = 12): number => content.length * size * 0.54

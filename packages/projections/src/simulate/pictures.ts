@@ -1,0 +1,94 @@
+/** The pictures of a simulation, by file name. */
+import { scaleLinear, scaleSymlog } from 'd3-scale'
+import { type Band, lengthText, lengthTicks, rowChart, timeChart } from '../charts/index.js'
+import type { Figures, GroupFigures } from './figures.js'
+import { policies, type Policy } from './policies.js'
+import type { Simulation } from './simulate.js'
+
+export const pictureNames = ['waiting-by-tenant', 'waiting-by-priority', 'waits', 'deadlines', 'agents'] as const
+export type PictureName = (typeof pictureNames)[number]
+
+/** Bands of a chart; the others are added up in the last. */
+const bandsMax = 6
+
+export const picturesOf = (simulation: Simulation): Readonly<Record<PictureName, string>> => {
+  const { name, seed, policies: { settings } } = simulation
+  const { series } = settings
+  const of = `${name}, seed ${seed}, with these settings`
+  const over = { unit: 'tasks', pieceSeconds: series.pieceSeconds }
+  return {
+    'waiting-by-tenant': timeChart({ ...over, title: 'Waiting tasks by tenant', subtitle: of, bands: bandsOf(series.waitingByTenant.map(({ tenant, tasks }) => ({ name: tenant ?? 'no tenant', values: tasks }))) }),
+    'waiting-by-priority': timeChart({ ...over, title: 'Waiting tasks by priority', subtitle: of, bands: bandsOf(series.waitingByPriority.map(({ priority, tasks }) => ({ name: `priority ${priority}`, values: tasks }))) }),
+    waits: waits(simulation),
+    deadlines: deadlines(simulation),
+    agents: timeChart({ ...over, title: 'Agents at work', subtitle: of, bands: [{ name: 'tasks that agents work on', values: series.busy }], limit: { name: 'places for tasks', values: series.places } }),
+  }
+}
+
+const bandsOf = (bands: ReadonlyArray<Band>): ReadonlyArray<Band> => {
+  if (bands.length <= bandsMax) return bands
+  const total = ({ values }: Band): number => values.reduce((sum, value) => sum + value, 0)
+  const largest = new Set([...bands].sort((a, b) => total(b) - total(a)).slice(0, bandsMax - 1))
+  const others = bands.filter((band) => !largest.has(band))
+  const sum = (bands[0]?.values ?? []).map((_, i) => others.reduce((all, { values }) => all + (values[i] ?? 0), 0))
+  return [...bands.filter((band) => largest.has(band)), { name: `${others.length} others`, values: sum }]
+}
+
+const policyNames: Readonly<Record<Policy, string>> = { settings: 'these settings', fifo: 'FIFO', strict: 'strict priority' }
+
+/** A row for each policy. */
+const rowsOf = (simulation: Simulation, groupOf: (figures: Figures) => GroupFigures | undefined, marksOf: (group: GroupFigures) => { readonly marks: Parameters<typeof rowChart>[0]['groups'][number]['rows'][number]['marks']; readonly says: string }) =>
+  policies.flatMap((policy) => {
+    const group = groupOf(simulation.policies[policy])
+    return group === undefined ? [] : [{ name: policyNames[policy], isMain: policy === 'settings', ...marksOf(group) }]
+  })
+
+const waits = (simulation: Simulation): string => {
+  const { name, seed, policies: { settings } } = simulation
+  const longest = Math.max(...policies.flatMap((policy) => simulation.policies[policy].byPriority.map((group) => group.waits.p99)), 1)
+  const ticks = lengthTicks(longest)
+  const place = scaleSymlog([0, ticks[ticks.length - 1]?.at ?? 1], [0, 1]).constant(1)
+  return rowChart({
+    title: 'Waits by priority',
+    subtitle: `${name}, seed ${seed}: from the arrival to the first claim; the scale is logarithmic`,
+    groups: settings.byPriority.map(({ priority }) => ({
+      name: `priority ${priority}`,
+      rows: rowsOf(simulation, ({ byPriority }) => byPriority.find((group) => group.priority === priority), ({ waits: { p50, p95, p99 } }) => ({
+        marks: [{ mark: 'ring', value: p50 }, { mark: 'dot', value: p95 }, { mark: 'bar', value: p99 }],
+        says: lengthText(p95),
+      })),
+    })),
+    ticks,
+    place,
+    saysHead: 'P95',
+    key: [{ mark: 'ring', name: 'P50: half wait less' }, { mark: 'dot', name: 'P95: 95 of 100 wait less' }, { mark: 'bar', name: 'P99' }],
+  })
+}
+
+const deadlines = (simulation: Simulation): string => {
+  const { name, seed, policies: { settings } } = simulation
+  const shareOf = ({ deadlines: { decided, met } }: GroupFigures): number => met / decided
+  const groups: ReadonlyArray<readonly [string, (figures: Figures) => GroupFigures | undefined]> = [
+    ['all tasks', ({ all }) => all],
+    ...settings.byTenant.map(({ tenant }) => [tenant ?? 'no tenant', ({ byTenant }: Figures) => byTenant.find((group) => group.tenant === tenant)] as const),
+  ]
+  const having = groups.filter(([, groupOf]) => (groupOf(settings)?.deadlines.decided ?? 0) > 0)
+  const least = Math.min(1, ...having.flatMap(([, groupOf]) => policies.flatMap((policy) => {
+    const group = groupOf(simulation.policies[policy])
+    return group === undefined || group.deadlines.decided === 0 ? [] : [shareOf(group)]
+  })))
+  // A tenth less than the least, so that differences can be seen; the axis says where it begins.
+  const from = Math.max(0, Math.floor(least * 10 - 0.5) / 10)
+  const place = scaleLinear([from, 1], [0, 1])
+  return rowChart({
+    title: 'Deadlines met',
+    subtitle: having.length === 0 ? 'no task had a deadline' : `${name}, seed ${seed}: of the tasks with a deadline; the axis begins at ${Math.round(from * 100)} %`,
+    groups: having.map(([group, groupOf]) => ({
+      name: group,
+      rows: rowsOf(simulation, groupOf, (figures) => ({ marks: [{ mark: 'dot', value: shareOf(figures) }], says: `${(shareOf(figures) * 100).toFixed(1)} %` })),
+    })),
+    ticks: place.ticks(5).map((at) => ({ at, label: `${Math.round(at * 100)} %` })),
+    place,
+    saysHead: 'met',
+  })
+}

@@ -1,0 +1,128 @@
+/** Pictures: XML that a strict parser takes, the same each time, with the figures in them, legible in light and dark. */
+import { readScenario, type Simulation, picturesOf, simulate } from '@daybook/projections/simulate'
+import { clockTicks, lengthText, lengthTicks, rowChart, timeChart } from '@daybook/projections/charts'
+import { SaxesParser } from 'saxes'
+import { expect, test } from 'vitest'
+import { eventful } from './workloads.js'
+
+interface Element {
+  readonly name: string
+  readonly attributes: Readonly<Record<string, string>>
+  text: string
+}
+
+/** Its elements; throws if it is not well-formed. */
+const parsed = (svg: string): ReadonlyArray<Element> => {
+  const elements: Array<Element> = []
+  const open: Array<Element> = []
+  const parser = new SaxesParser()
+  parser.on('error', (error) => {
+    throw error
+  })
+  parser.on('opentag', ({ name, attributes }) => {
+    const element = { name, attributes: attributes as Record<string, string>, text: '' }
+    elements.push(element)
+    open.push(element)
+  })
+  parser.on('text', (text) => {
+    const element = open[open.length - 1]
+    if (element !== undefined) element.text += text
+  })
+  parser.on('closetag', () => void open.pop())
+  parser.write(svg).close()
+  return elements
+}
+const textsOf = (svg: string): ReadonlyArray<string> => parsed(svg).filter(({ name }) => name === 'text').map(({ text }) => text)
+
+const simulation = simulate(eventful(7, 3))
+
+test('SIM: pictures are well-formed, the same each time, with nothing that is no number, and no text outside', () => {
+  const pictures = picturesOf(simulation)
+  expect(picturesOf(simulate(eventful(7, 3)))).toEqual(pictures)
+  for (const [name, svg] of Object.entries(pictures)) {
+    expect(svg, name).not.toMatch(/NaN|Infinity|undefined/)
+    const elements = parsed(svg)
+    const [root] = elements
+    expect([root?.name, root?.attributes.xmlns]).toEqual(['svg', 'http://www.w3.org/2000/svg'])
+    const [width, height] = [Number(root?.attributes.width), Number(root?.attributes.height)]
+    for (const { name: kind, attributes: { x, y, 'text-anchor': anchor }, text } of elements) {
+      if (kind !== 'text') continue
+      const long = text.length * 5.5
+      const start = Number(x) - (anchor === 'end' ? long : anchor === 'middle' ? long / 2 : 0)
+      expect([start >= 0, start + long <= width, Number(y) > 0, Number(y) <= height], `${name}: ${text}`).toEqual([true, true, true, true])
+    }
+    expect(elements.filter(({ name: kind }) => kind === 'title').map(({ text }) => text)).toEqual([expect.stringMatching(/^(Waiting|Waits|Deadlines|Agents)/)])
+  }
+})
+
+test('SIM: pictures say the figures', () => {
+  const pictures = picturesOf(simulation)
+  const { settings, fifo, strict } = simulation.policies
+  for (const { byPriority } of [settings, fifo, strict]) for (const { waits } of byPriority) expect(textsOf(pictures.waits)).toContain(lengthText(waits.p95))
+  for (const { all: { deadlines: { met, decided } } } of [settings, fifo, strict]) expect(textsOf(pictures.deadlines)).toContain(`${((met / decided) * 100).toFixed(1)} %`)
+  expect(textsOf(pictures['waiting-by-tenant'])).toEqual(expect.arrayContaining(settings.byTenant.map(({ tenant }) => tenant ?? 'no tenant')))
+  expect(textsOf(pictures['waiting-by-priority'])).toEqual(expect.arrayContaining(settings.byPriority.map(({ priority }) => `priority ${priority}`)))
+})
+
+test('SIM: names are escaped, and a scenario without tasks, tenants or deadlines has pictures, too', () => {
+  const { series, ...rest } = simulation.policies.settings
+  const name = '<b> & "c"\u0001'
+  const odd: Simulation = { ...simulation, name, policies: { ...simulation.policies, settings: { ...rest, series: { ...series, waitingByTenant: series.waitingByTenant.map((band, i) => (i === 0 ? { ...band, tenant: name } : band)) } } } }
+  const svg = picturesOf(odd)['waiting-by-tenant']
+  expect(textsOf(svg)).toContain('<b> & "c"')
+  const idle = readScenario({ duration: '90m', streams: [{ type: 'a', arrivals: { perHour: 0 }, duration: 1 }], agents: [{ name: 'x', count: 1 }] })
+  if (idle._tag === 'Left') throw new Error('it is right')
+  for (const picture of Object.values(picturesOf(simulate(idle.right)))) {
+    parsed(picture)
+    expect(picture).not.toMatch(/NaN|Infinity|undefined/)
+  }
+})
+
+test('SIM: bands stand on each other in the order given, and take the height of their values', () => {
+  const svg = timeChart({ title: 't', subtitle: 's', unit: 'u', pieceSeconds: 3_600, bands: [{ name: 'low', values: [10, 10, 10, 10] }, { name: 'high', values: [30, 30, 30, 30] }] })
+  const paths = parsed(svg).filter(({ name }) => name === 'path').map(({ attributes: { d = '' } }) => [...d.matchAll(/[ML,]?(-?[\d.]+),(-?[\d.]+)/g)].map(([, , y]) => Number(y)))
+  const [low, high] = paths.map((ys) => ({ top: Math.min(...ys), bottom: Math.max(...ys) }))
+  expect(low?.top).toBeCloseTo(high?.bottom ?? 0, 1)
+  expect(((high?.bottom ?? 0) - (high?.top ?? 0)) / ((low?.bottom ?? 0) - (low?.top ?? 0))).toBeCloseTo(3, 1)
+})
+
+test('SIM: marks stand where their values are', () => {
+  const svg = rowChart({
+    title: 't', subtitle: 's', saysHead: 'v', place: (value) => value / 100, ticks: [{ at: 0, label: '0' }, { at: 100, label: '100' }],
+    groups: [{ name: 'g', rows: [{ name: 'r', isMain: true, says: '50', marks: [{ mark: 'dot', value: 50 }] }] }],
+  })
+  const elements = parsed(svg)
+  const ticks = elements.filter(({ name, attributes }) => name === 'line' && attributes.class === 'grid').map(({ attributes }) => Number(attributes.x1))
+  const dot = elements.find(({ name }) => name === 'circle')
+  expect(Number(dot?.attributes.cx)).toBeCloseTo(((ticks[0] ?? 0) + (ticks[1] ?? 0)) / 2, 1)
+})
+
+test('SIM: ticks of time', () => {
+  expect(clockTicks(86_400).map(({ label }) => label)).toEqual(['0:00', '3:00', '6:00', '9:00', '12:00', '15:00', '18:00', '21:00', '24:00'])
+  expect(clockTicks(2 * 86_400).map(({ label }) => label)).toEqual(['0:00', '6:00', '12:00', '18:00', 'day 2', '6:00', '12:00', '18:00', 'day 3'])
+  expect(clockTicks(31 * 86_400).length).toBeLessThanOrEqual(10)
+  expect(lengthTicks(700).map(({ label }) => label)).toEqual(['0s', '1s', '10s', '1m', '10m', '1h'])
+  expect([0, 0.25, 9.99, 59.7, 250, 3_900, 183_600].map(lengthText)).toEqual(['0s', '0.3s', '10s', '1m', '4m 10s', '1h 5m', '2d 3h'])
+})
+
+/** Contrast of two colours, as WCAG 2 has it. */
+const contrast = (a: string, b: string): number => {
+  const luminance = (hex: string): number => {
+    const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255).map((part) => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const [light = 0, dark = 0] = [luminance(a), luminance(b)].sort((x, y) => y - x)
+  return (light + 0.05) / (dark + 0.05)
+}
+
+test('SIM: texts have a contrast of 4.5 and marks one of 3, in light and in dark', () => {
+  const svg = picturesOf(simulation).waits
+  const style = parsed(svg).find(({ name }) => name === 'style')?.text ?? ''
+  const [light = '', dark = ''] = style.split('@media')
+  for (const theme of [light, dark]) {
+    const fill = (name: string) => new RegExp(`\\.${name}\\{fill:(#[0-9a-f]{6})`).exec(theme)?.[1] ?? ''
+    for (const name of ['text', 'quiet']) expect(contrast(fill(name), fill('ground')), name).toBeGreaterThanOrEqual(4.5)
+    for (const name of ['accent', 'other']) expect(contrast(fill(name), fill('ground')), name).toBeGreaterThanOrEqual(3)
+    for (let i = 0; i < 6; i++) expect(contrast(fill(`on${i}`), fill(`shade${i}`)), `on${i}`).toBeGreaterThanOrEqual(4.5)
+  }
+})
