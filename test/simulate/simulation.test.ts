@@ -23,6 +23,14 @@ test('SIM: a change of one stream leaves the tasks of the others as they are', (
   expect(tasksOf(changed, 'eng')).not.toEqual(tasksOf(scenario, 'eng'))
 })
 
+test('SIM: how an attempt goes does not depend on when it begins, and streams that are described alike are not alike', () => {
+  const stream = { type: 'work', arrivals: { perHour: 100 }, duration: { exponential: '1m' }, failures: { probability: 0.5 } }
+  const { arrivals } = generate(scenarioOf({ duration: '2h', streams: [stream, { ...stream, name: 'other', type: 'twin' }], agents: [{ name: 'x', count: 1 }] }), seed)
+  for (const task of arrivals) expect(task.outcome(2, from)).toEqual(task.outcome(2, from + 3_600_000))
+  const times = (type: string) => arrivals.filter((task) => task.type === type).map(({ at }) => at)
+  expect(times('work')).not.toEqual(times('twin'))
+})
+
 test('SIM: the figures are those that the log gives', () => {
   const scenario = eventful(seed)
   const workload = generate(scenario)
@@ -169,6 +177,14 @@ test('SIM: only tenants that had tasks waiting all the time are compared, in win
   expect(fairness.tenants.map(({ tenant, got }) => [tenant, got])).toEqual([...sums].map(([tenant, { got }]) => [tenant, got]))
   for (const { tenant, due } of fairness.tenants) expect(due).toBeCloseTo(sums.get(tenant ?? '')?.due ?? Number.NaN, 6)
   expect([...sums.values()].map(({ got }) => got > 0)).toEqual([true, true, false, true])
+})
+
+test('SIM: what was hardly meant is noted', () => {
+  const notes = (more: object) => simulate(scenarioOf({ duration: '1h', streams: [{ type: 'work', arrivals: { every: '1h' }, duration: 1 }], agents: [{ name: 'x', count: 1 }], ...more })).notes
+  expect(notes({})).toEqual([])
+  expect(notes({ agents: [{ name: 'x', count: 12 }] })).toEqual(['there are 12 agents, and capacity.maxConcurrentAgents lets 10 of them work at a time'])
+  expect(notes({ agents: [{ name: 'x', count: 1, types: ['wrok'] }] })).toEqual(['no agents take the tasks of work: see types, phases and skills'])
+  expect(notes({ outages: [{ types: ['wrok'], from: 0, to: 60 }] })).toEqual(['no stream has tasks of the types wrok, which have an outage'])
 })
 
 test('SIM: Jain’s index by its definition', () => {

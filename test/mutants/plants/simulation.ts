@@ -8,13 +8,13 @@ const pictures = ['test/simulate/pictures.test.ts']
 const theory = ['test/simulate/queueing.test.ts']
 
 export const simulationPlants: ReadonlyArray<Plant> = [
-  { title: 'a simulated agent takes one task more than it can', file: `${simulate}fleet.ts`, find: 'this.running >= this.agent.concurrency', replace: 'this.running > this.agent.concurrency', killedBy: theory },
+  { title: 'a simulated agent takes one task more than it can', file: `${simulate}fleet.ts`, find: 'this.running >= this.agent.concurrency', replace: 'this.running > this.agent.concurrency', killedBy: theory, named: 'Erlang' },
   { title: 'a simulated lease ends with the crash of its agent', file: `${simulate}fleet.ts`, find: '(lastBeatMs + leaseMs) / 1_000', replace: '(lastBeatMs + everyMs) / 1_000', killedBy: figures },
   { title: 'a simulated agent works on after its crash', file: `${simulate}fleet.ts`, find: 'this.process++', replace: '', killedBy: figures },
-  { title: 'a simulated task fares the same in each attempt, whatever was drawn', file: `${simulate}generate.ts`, find: 'this.index, drawn.task + attempt)', replace: 'this.index, drawn.task + startedAt)', killedBy: figures },
+  { title: 'how a simulated attempt goes depends on when it begins', file: `${simulate}generate.ts`, find: 'this.index, drawn.task + attempt)', replace: 'this.index, drawn.task + startedAt)', killedBy: figures },
   { title: 'simulated streams share their random numbers', file: `${simulate}generate.ts`, find: 'const key = keyOf(nameOf(stream))', replace: 'const key = until', killedBy: figures },
-  { title: 'exponential durations are half as long as said', file: `${simulate}random.ts`, find: '-mean * Math.log(1 - random())', replace: '-mean * Math.log(1 - random() / 2)', killedBy: theory },
-  { title: 'the simulated FIFO knows priorities', file: `${simulate}policies.ts`, find: "policy === 'fifo' ? priorityDefault", replace: "policy !== 'fifo' ? priorityDefault", killedBy: theory },
+  { title: 'exponential durations are half as long as said', file: `${simulate}random.ts`, find: '-mean * Math.log(1 - random())', replace: '-mean * Math.log(1 - random() / 2)', killedBy: theory, named: 'Erlang' },
+  { title: 'the simulated FIFO knows priorities', file: `${simulate}policies.ts`, find: "policy === 'fifo' ? priorityDefault", replace: "policy !== 'fifo' ? priorityDefault", killedBy: theory, named: 'Cobham' },
   { title: 'tasks that never began do not count in waits', file: `${simulate}ledger.ts`, find: 'waits: waitsOf(indexes.map', replace: 'waits: waitsOf(indexes.filter((i) => !Number.isNaN(startedAt[i])).map', killedBy: figures },
   { title: 'open tasks whose deadline is past are not counted', file: `${simulate}ledger.ts`, find: 'deadlineAt >= until) continue', replace: 'deadlineAt >= 0) continue', killedBy: figures },
   { title: 'dead letters count as met deadlines', file: `${simulate}ledger.ts`, find: 'if (isCompleted && (endedAt[i] as number) <= deadlineAt) met++', replace: 'if ((endedAt[i] as number) <= deadlineAt) met++', killedBy: figures },

@@ -1,5 +1,5 @@
 /** Simulates a scenario, or any workload, under each policy. */
-import { patchSettings, settingsDefault, type Settings, type SettingsPatch } from '@daybook/core'
+import { matchesType, patchSettings, settingsDefault, type Settings, type SettingsPatch } from '@daybook/core'
 import type { Figures } from './figures.js'
 import { generate } from './generate.js'
 import { Ledger, mayTake } from './ledger.js'
@@ -44,11 +44,14 @@ export const simulate = (scenario: Scenario, options: { readonly seed?: number; 
 
 const settingsOf = ({ patches }: QueueRules): Settings => patches.reduce(patchSettings, settingsDefault)
 
-function* notesOf({ streams, agents }: Scenario, workload: Workload, settings: Settings): Generator<string, void> {
+function* notesOf({ streams, agents, outages = [] }: Scenario, workload: Workload, settings: Settings): Generator<string, void> {
   const { maxConcurrentAgents } = settings.capacity
   const count = agents.reduce((sum, pool) => sum + pool.count, 0)
   if (count > maxConcurrentAgents) yield `there are ${count} agents, and capacity.maxConcurrentAgents lets ${maxConcurrentAgents} of them work at a time`
   for (const stream of streams) {
     if (!workload.pools.some((pool) => mayTake(pool, stream))) yield `no agents take the tasks of ${nameOf(stream)}: see types, phases and skills`
+  }
+  for (const { types } of outages) {
+    if (!streams.some(({ type }) => types.some((pattern) => matchesType(pattern, type)))) yield `no stream has tasks of the types ${types.join(', ')}, which have an outage`
   }
 }
