@@ -72,5 +72,6 @@ test('SIM: what is wrong is said with its place, with exit code 2', async () => 
   expect(await wrong(['nowhere.yaml'])).toMatch(/^2 daybook: nowhere\.yaml cannot be read/)
   expect(await wrong(['-'], 'streams: [')).toMatch(/^2 daybook: standard input: /)
   expect(await wrong(['-'], small.replace('exponential', 'exponental'))).toMatch(/^2 daybook: standard input: streams\[0\]\.duration\.exponental is not a field here/)
+  expect(await wrong(['-', '--seed', '4294967296'], small)).toContain('a whole number below 4294967296 is wanted')
   expect(await wrong(['-', '--set', 'policy=fifo'], small)).toMatch(/^2 daybook: policy must be one of priority, score/)
 })

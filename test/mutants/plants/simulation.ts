@@ -5,10 +5,13 @@ const simulate = 'packages/projections/src/simulate/'
 const charts = 'packages/projections/src/charts/'
 const figures = ['test/simulate/simulation.test.ts']
 const pictures = ['test/simulate/pictures.test.ts']
+const engine = ['test/simulate/engine.test.ts']
 const theory = ['test/simulate/queueing.test.ts']
 
 export const simulationPlants: ReadonlyArray<Plant> = [
   { title: 'a simulated agent takes one task more than it can', file: `${simulate}fleet.ts`, find: 'this.running >= this.agent.concurrency', replace: 'this.running > this.agent.concurrency', killedBy: theory, named: 'Erlang' },
+  { title: 'simulated agents do not register, so failed tasks are not left to others', file: `${simulate}fleet.ts`, find: 'this.register(Math.max(0.001, (this.world.until - period.from) / 1_000))', replace: '', killedBy: engine },
+  { title: 'a simulated agent asks for another task before its report', file: `${simulate}fleet.ts`, find: 'this.running--\n    observer.ended(queue.at, this.agent.pool)', replace: 'this.running--\n    this.ask()\n    observer.ended(queue.at, this.agent.pool)', killedBy: engine },
   { title: 'a simulated lease ends with the crash of its agent', file: `${simulate}fleet.ts`, find: '(lastBeatMs + leaseMs) / 1_000', replace: '(lastBeatMs + everyMs) / 1_000', killedBy: figures },
   { title: 'a simulated agent works on after its crash', file: `${simulate}fleet.ts`, find: 'this.process++', replace: '', killedBy: figures },
   { title: 'how a simulated attempt goes depends on when it begins', file: `${simulate}generate.ts`, find: 'this.index, drawn.task + attempt)', replace: 'this.index, drawn.task + startedAt)', killedBy: figures },

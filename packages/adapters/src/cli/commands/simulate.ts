@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FieldError } from '@daybook/core'
 import { picturesOf, readScenario, type Scenario, simulate, type Simulation } from '@daybook/projections/simulate'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { parseYaml } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
@@ -25,7 +25,7 @@ export const simulateCommand = (cli: Cli): Command =>
     .description('a virtual day of a fleet, to try settings on: waits, deadlines, shares of tenants, use of agents')
     .argument('[file]', 'the scenario in YAML, or - for standard input')
     .option('--example', 'print a scenario to begin with')
-    .option('--seed <number>', 'another day of the same kind (default: that of the file, or 1)', whole)
+    .option('--seed <number>', 'another day of the same kind (default: that of the file, or 1)', seedNumber)
     .option('--set <key=value>', 'a setting on top of the file\'s, as in daybook settings set; repeatable', (text, before: ReadonlyArray<string> = []) => [...before, text])
     .option('--svg <folder>', 'also draw pictures there: waiting tasks, waits, deadlines, agents')
     .addHelpText('after', examples(
@@ -50,6 +50,13 @@ export const simulateCommand = (cli: Cli): Command =>
       printer.answer(simulation, () => printSimulation(printer, simulation))
       if (pictures.length > 0) printer.note(`pictures: ${pictures.join(', ')}`)
     }))
+
+/** As in the file. */
+const seedNumber = (text: string): number => {
+  const seed = whole(text)
+  if (seed >= 2 ** 32) throw new InvalidArgumentError('a whole number below 4294967296 is wanted')
+  return seed
+}
 
 const readFileOf = async (file: string, io: Io): Promise<Scenario> => {
   const name = file === '-' ? 'standard input' : file
