@@ -1,6 +1,6 @@
 /**
- * A tenant's open groups that match a shape of claims. If they are many, the tasks that may be first in their groups are kept in order,
- * so that a claim does not look at each group. Lanes with the same id are ordered alike at any time (`policy.ts`), so one sorted
+ * A tenant's open groups that match a shape of claims. If many of their tasks may be the first, these are kept in order, so that a
+ * claim does not look at each. Lanes with the same id are ordered alike at any time (`policy.ts`), so one sorted
  * list for each id is exact, whatever the time of the claim.
  */
 import { SmallSet } from '../small-set.js'
@@ -10,10 +10,13 @@ import { headsOf } from './group-tasks.js'
 import { Lane } from './lane.js'
 import type { Placements } from './placements.js'
 
+/** A claim looks at so many tasks of a tenant one by one. */
+const looksMax = 32
+
 export class ShapeTurn {
   /** Never empty. */
   private readonly groups = new SmallSet<Group>()
-  /** The tasks that may be first in their groups, by lane. `undefined` until a claim needs them, and while the groups are few: then a look at each is as fast. */
+  /** The tasks that may be first in their groups, by lane. `undefined` until a claim needs them, and while they are few: then a look at each is as fast. */
   heads: Map<number, Lane> | undefined = undefined
 
   constructor(
@@ -48,9 +51,9 @@ export class ShapeTurn {
     if (this.heads !== undefined) for (const task of headsOf(group)) this.removeHead(task)
   }
 
-  /** Sorts the first tasks, if the groups are many. From now on they are kept in order. */
+  /** Sorts the tasks that may be first, if they are many. From now on they are kept in order. */
   sort(): void {
-    if (this.heads !== undefined || !this.groups.isLarge) return
+    if (this.heads !== undefined || !this.hasManyHeads()) return
     const { places } = this
     const byLane = new Map<number, Array<TaskRecord>>()
     for (const group of this.groups) {
@@ -68,6 +71,13 @@ export class ShapeTurn {
       this.heads.set(id, heads)
     }
     this.share.sorted++
+  }
+
+  private hasManyHeads(): boolean {
+    if (this.groups.isLarge) return true
+    let heads = 0
+    for (const { few, lanes } of this.groups) heads += few.length + lanes.length
+    return heads > looksMax
   }
 
   addHead(task: TaskRecord): void {
