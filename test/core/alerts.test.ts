@@ -1,5 +1,5 @@
 /** Alerts: raised once when a condition begins, cleared once when it ends (EV-08, GB-06, LK-10, TQM-OBS-002, TQM-OBS-003). */
-import { alertsOf, fork, headOf, mark, nextAlertDue, type Phase, rollback } from '@daybook/core'
+import { alertsOf, failedAttemptsOf, fork, headOf, mark, nextAlertDue, type Phase, rollback } from '@daybook/core'
 import { sizesOf, textOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
 import { Queue, start, task } from './queue.js'
@@ -158,6 +158,18 @@ describe('TQM-OBS-003: unusually many failed attempts of a phase, or about a kin
     expect(textOf(fork(q.state))).toBe(textOf(q.state))
     failures(q, 5, 'IMPLEMENTATION', 'security_issue')
     expect([after(q, step), after(q, step), after(q)]).toEqual([[], ['-retry-spike:discovery:security_issue'], []])
+  })
+  test('are counted for an hour, by phase and by kind of discovery', () => {
+    const q = queue()
+    failures(q, 2, 'TESTING', 'flaky')
+    q.at += step * 1_000
+    failures(q, 1, undefined, 'flaky')
+    const now = () => Object.fromEntries(failedAttemptsOf(q.state, q.at).map(({ by, name, count }) => [`${by} ${name}`, count]))
+    expect(now()).toEqual({ 'phase TESTING': 2, 'phase none': 1, 'discovery flaky': 3 })
+    q.at += 12 * step * 1_000
+    expect(now()).toEqual({ 'phase TESTING': 0, 'phase none': 1, 'discovery flaky': 1 })
+    q.at += step * 1_000
+    expect(now()).toEqual({ 'phase TESTING': 0, 'phase none': 0, 'discovery flaky': 0 })
   })
   test('a park that times out is a failed attempt', () => {
     const q = queue().configure({ alerts: { retrySpikeMin: 1 } }).enqueue(task('a', { phase: 'TESTING', discovery: 'flaky' }))

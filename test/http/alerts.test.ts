@@ -28,6 +28,18 @@ test('EV-08, LK-10: a dead letter raises an alert without another command, and i
   expect(events.map(({ type, actor }: { type: string; actor: string }) => `${type} by ${actor}`).filter((text: string) => text.startsWith('Alert'))).toEqual(['AlertRaised by daybook', 'AlertCleared by daybook'])
 })
 
+test('TQM-OBS-003: failed attempts of the last hour are in the metrics, by phase and by kind of discovery', async () => {
+  const of = '/api/queues/failing'
+  await server.post(`${of}/tasks`, { id: 'a', type: 'mail', phase: 'TESTING', discovery: 'flaky_test' })
+  const { body: { claims: [{ lease }] } } = await server.post(`${of}/claims`, { agentId: 'w' })
+  await server.post(`${of}/tasks/a/fail`, { agentId: 'w', token: lease.token, error: 'no luck' })
+  const { text } = await server.get('/metrics')
+  expect(text.split('\n').filter((line) => line.startsWith('daybook_failed_attempts{queue="failing"'))).toEqual([
+    'daybook_failed_attempts{queue="failing",by="phase",name="TESTING"} 1',
+    'daybook_failed_attempts{queue="failing",by="discovery",name="flaky_test"} 1',
+  ])
+})
+
 test('the limit is a setting', async () => {
   expect((await server.call('PATCH', `${q}/settings`, { alerts: { criticalDepthSeconds: 0 } })).body.alerts).toEqual({ criticalDepthSeconds: 0, retrySpikeMin: 10 })
   await server.post(`${q}/tasks`, { type: 'urgent', priority: 'CRITICAL' })

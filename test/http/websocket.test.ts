@@ -163,6 +163,7 @@ describe('who may connect', () => {
     ['another path', '/api/other', authorized, 404],
     ['an invalid queue', '/api/ws?queue=a%20b', authorized, 400],
     ['an invalid revision', '/api/ws?from=-1', authorized, 400],
+    ['a revision that the log does not lead to', '/api/ws?queue=nothing-yet&from=1', authorized, 400],
   ])('%s is refused', async (_, path, options, status) => {
     const client = open(path, [], options)
     await until(() => client.status() !== undefined)
@@ -253,6 +254,19 @@ test('TQM-WS: client.watch() with cuts at random places yields every message onc
     await client.close()
     await between.close()
   }
+})
+
+test('TQM-WS: a client whose log was exchanged for an older one is told so', async () => {
+  const queue = fresh()
+  await work(queue, 'a')
+  const client = createClient({ url: server.http.url, token: adminToken, queue })
+  await expect(client.watch({ from: 4 }).next()).rejects.toMatchObject({ code: 'invalid', detail: expect.stringContaining('ends at revision 2') })
+  const ended = new AbortController()
+  const watching = client.watch({ from: 3, signal: ended.signal }).next()
+  await work(queue, 'b')
+  expect((await watching).value).toMatchObject({ revision: 3, event: 'task_created' })
+  ended.abort()
+  await client.close()
 })
 
 test('client.watch() rejects what will not get better, and ends with its signal', async () => {

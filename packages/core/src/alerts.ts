@@ -60,6 +60,12 @@ export const aboutDiscovery = (kind: string): string => `discovery:${kind}`
 /** The kind of discovery that an alert is about; `undefined` if it is about a phase. */
 export const discoveryIn = (about: string): string | undefined => (about.startsWith('discovery:') ? about.slice('discovery:'.length) : undefined)
 
+/** The counts as of a later step, newest first. */
+export const failureCountsAt = ({ step, counts }: FailureCounts, to: number): ReadonlyArray<number> => {
+  const passed = Math.min(to - step, spikeSteps + 1)
+  return [...Array<number>(passed).fill(0), ...counts].slice(0, spikeSteps + 1)
+}
+
 const readySinceOf = (task: TaskRecord): number => task.extras.readySince ?? 0
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
 

@@ -3,7 +3,7 @@
  * Content (payload, result) is not in the state. `contentRevision` and `lastRevision` say where in the log it is.
  */
 import { isAtCapacity } from './capacity.js'
-import type { Alert } from './alerts.js'
+import { type Alert, failureCountsAt, discoveryIn, spikeStepMs } from './alerts.js'
 import { nextAlert } from './decide/alerts.js'
 import { deadLettersMatching } from './decide/dead-letters.js'
 import { findTask, recordOf } from './decide/lookup.js'
@@ -260,6 +260,21 @@ export const nextAlertDue = (state: QueueState): number | undefined => nextAlert
 
 /** The alerts that are raised, by key. */
 export const alertsOf = (state: QueueState): ReadonlyArray<Alert> => QueueState.tablesOf(state).alerts.all()
+
+/** Failed attempts of the phase (`none`: of tasks without one) or of tasks about the kind of discovery. */
+export interface FailedAttempts {
+  readonly by: 'phase' | 'discovery'
+  readonly name: string
+  readonly count: number
+}
+
+/** Failed attempts of the last hour (TQM-OBS-003): of the five minutes now under way, and the twelve before them. Only those that are counted: see {@link countedMax}. */
+export const failedAttemptsOf = (state: QueueState, at: number): ReadonlyArray<FailedAttempts> =>
+  [...QueueState.tablesOf(state).alerts.failures].map(([about, counts]) => {
+    const count = failureCountsAt(counts, Math.max(counts.step, Math.floor(at / spikeStepMs))).reduce((a, b) => a + b, 0)
+    const discovery = discoveryIn(about)
+    return discovery === undefined ? { by: 'phase', name: about, count } : { by: 'discovery', name: discovery, count }
+  })
 
 /** When a ready task will next be in another lane: see {@link forget}. `undefined` for never. */
 export const nextMisplaced = (state: QueueState): number | undefined => QueueState.tablesOf(state).ready.places.nextMisplaced

@@ -83,6 +83,13 @@ export const alertPlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/alert-log.test.ts'],
   },
   {
+    title: 'failed attempts are shown as they were counted last',
+    file: `${core}query.ts`,
+    find: 'Math.max(counts.step, Math.floor(at / spikeStepMs))',
+    replace: 'counts.step',
+    killedBy: rules,
+  },
+  {
     title: 'nobody is woken for an alert',
     file: 'packages/adapters/src/engine/decider.ts',
     find: 'alerts ? Math.min(other, nextAlertDue(live.current) ?? Number.POSITIVE_INFINITY) : other',

@@ -1,5 +1,5 @@
 /** Prometheus metrics: counters come from committed events, gauges are read at each scrape. Ids are never labels. */
-import { activeAgentsOf, breakersOf, depthOf, type EventType, headOf } from '@daybook/core'
+import { activeAgentsOf, breakersOf, depthOf, type EventType, failedAttemptsOf, headOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Daybook } from '../engine/index.js'
@@ -104,6 +104,7 @@ export const metricsOf = (
   const active = gauge('active_agents', 'Agents that hold a task.', ['queue'])
   const activeMax = gauge('max_concurrent_agents', 'Agents that may hold tasks at the same time.', ['queue'])
   const oldest = gauge('oldest_ready_age_seconds', 'Age of the oldest ready task.', ['queue'])
+  const failedAttempts = gauge('failed_attempts', 'Failed attempts of the last hour, by phase and by kind of discovery.', ['queue', 'by', 'name'])
   const breaker = gauge('breaker_state', 'Breakers: 0 closed, 1 half-open, 2 open.', ['queue', 'type'])
   const position = gauge('log_position', 'Revision of the last durable event.', ['queue'])
   const snapshot = gauge('snapshot_position', 'Revision of the last snapshot.', ['queue'])
@@ -139,7 +140,7 @@ export const metricsOf = (
     }
   }
   const ask = async (): Promise<void> => {
-    for (const each of [tasks, pending, active, activeMax, oldest, breaker, position, snapshot, mailbox, waiting, appends, conflicts, available, readOnly, ahead, unreadable]) each.reset()
+    for (const each of [tasks, pending, active, activeMax, oldest, failedAttempts, breaker, position, snapshot, mailbox, waiting, appends, conflicts, available, readOnly, ahead, unreadable]) each.reset()
     for (const engine of daybook.queues()) {
       meter.watch(engine)
       const queue = engine.name
@@ -154,15 +155,16 @@ export const metricsOf = (
       readOnly.set({ queue }, status.readOnly === undefined ? 0 : 1)
       ahead.set({ queue }, status.aheadMs / 1_000)
       unreadable.set({ queue }, status.unreadable)
-      const read = await engine.read((state, at) => ({ at, depth: depthOf(state, at), breakers: breakersOf(state), activeCount: activeAgentsOf(state).size, settings: headOf(state).settings }))
+      const read = await engine.read((state, at) => ({ at, depth: depthOf(state, at), failed: failedAttemptsOf(state, at), breakers: breakersOf(state), activeCount: activeAgentsOf(state).size, settings: headOf(state).settings }))
       // A queue that cannot be read now has no values in this scrape.
       if (E.isLeft(read)) continue
-      const { at, depth, breakers, activeCount, settings } = read.right.value
+      const { at, depth, failed, breakers, activeCount, settings } = read.right.value
       active.set({ queue }, activeCount)
       activeMax.set({ queue }, settings.capacity.maxConcurrentAgents)
       for (const [name, count] of Object.entries(depth.byStatus)) tasks.set({ queue, status: name }, count)
       for (const [type, count] of byTypeBounded(depth.byType)) pending.set({ queue, type }, count)
       oldest.set({ queue }, depth.oldestPendingAt === undefined ? 0 : Math.max(0, at - depth.oldestPendingAt) / 1_000)
+      for (const { by, name, count } of failed) failedAttempts.set({ queue, by, name }, count)
       for (const [type, { state }] of Object.entries(breakers).slice(0, typesMax)) breaker.set({ queue, type }, breakerValue[state])
     }
   }

@@ -5,7 +5,7 @@ import { QueueName } from '@daybook/core'
 import { isLeft } from 'fp-ts/lib/Either.js'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Tokens } from '../auth/index.js'
-import type { Daybook, QueueEngine } from '../engine/index.js'
+import { type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
 import { guard } from '../http/guard.js'
 import { problem, type Problem, problemText } from '../http/problem.js'
 import { feed } from './feed.js'
@@ -90,13 +90,18 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
     const refused = refusal(request, url.searchParams)
     if (refused !== undefined) return refuse(socket, refused)
     const { searchParams: query } = url
-    daybook.open(query.get('queue') ?? 'default').then(
-      (queue) => {
-        const from = query.get('from') ?? 'end'
-        const first = from === 'end' ? queue.status().revision + 1 : Number(from)
-        befores.set(request, first - 1)
-        sockets.handleUpgrade(request, socket, head, (client) => serveClient(client, daybook, queue, first, limits))
-      },
+    const serve = async (): Promise<void> => {
+      const queue = await daybook.open(query.get('queue') ?? 'default')
+      const from = query.get('from') ?? 'end'
+      const end = queue.status().revision + 1
+      const first = from === 'end' ? end : Number(from)
+      // The log was exchanged for an older one, perhaps. What comes before that revision would be left out in silence.
+      const missing = first > end ? await missingBefore(daybook, queue, first) : undefined
+      if (missing !== undefined) return refuse(socket, missing)
+      befores.set(request, first - 1)
+      sockets.handleUpgrade(request, socket, head, (client) => serveClient(client, daybook, queue, first, limits))
+    }
+    serve().catch(
       (error: unknown) => refuse(socket, problem('unavailable', error instanceof Error ? error.message : String(error), { retryAfterSeconds: 1 })),
     )
   })
@@ -111,6 +116,12 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
       clearTimeout(cut)
     },
   }
+}
+
+/** Why nobody can go on from this revision, unless another server has brought the log so far already. */
+const missingBefore = async (daybook: Daybook, { name }: QueueEngine, first: number): Promise<Problem | undefined> => {
+  const last = await daybook.log.head(streamOf(name))
+  return first > last + 1 ? problem('invalid', `from: the log of queue ${name} ends at revision ${last}: it is another one than that which had revision ${first - 1}; begin with from=0, or with from=end`) : undefined
 }
 
 const isOwn = (origin: string, host: string | undefined): boolean => origin === `http://${host}` || origin === `https://${host}`

@@ -1,5 +1,5 @@
 /** The effects of events on alerts. */
-import { type Alert, type Alerts, aboutDiscovery, countedMax, type FailureCounts, isSpike, keyOf, spikeStepMs, spikeSteps } from '../alerts.js'
+import { type Alert, type Alerts, aboutDiscovery, countedMax, failureCountsAt, isSpike, keyOf, spikeStepMs, spikeSteps } from '../alerts.js'
 import type { EventOf } from '../events.js'
 import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
@@ -35,7 +35,7 @@ const count = ({ alerts, head }: Tables, kind: string): void => {
   const about = alerts.failures.has(kind) || alerts.failures.size < countedMax ? kind : aboutDiscovery('other')
   const known = alerts.failures.get(about)
   const step = Math.max(known?.step ?? 0, now)
-  const before = known === undefined ? [] : shifted(known, step)
+  const before = known === undefined ? [] : failureCountsAt(known, step)
   const counts = [(before[0] ?? 0) + 1, ...before.slice(1)]
   const mean = counts.slice(1).reduce((a, b) => a + b, 0) / spikeSteps
   const spiked = isSpike(counts[0] as number, mean, head.settings.alerts.retrySpikeMin)
@@ -47,10 +47,4 @@ const forgetPast = (alerts: Alerts, now: number): void => {
   for (const [about, { step }] of [...alerts.failures]) {
     if (now - step > spikeSteps && !alerts.raised.has(keyOf('retry-spike', about))) alerts.setFailures(about, undefined)
   }
-}
-
-/** The counts as of a later step. */
-const shifted = ({ step, counts }: FailureCounts, to: number): ReadonlyArray<number> => {
-  const passed = Math.min(to - step, spikeSteps + 1)
-  return [...Array<number>(passed).fill(0), ...counts].slice(0, spikeSteps + 1)
 }
