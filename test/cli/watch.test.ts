@@ -9,7 +9,7 @@ test('TQM-WS: daybook watch: what has happened since a revision, as lines or as 
   const lines = await server.daybook(['watch', '--from', '0', '--limit', '3', '--queue', 'w'])
   expect([lines.code, lines.out.trimEnd().split('\n').map((line) => line.slice(21).trim().replace(/ +/g, ' '))]).toEqual([0, [
     '0 task_created task_id=a description=to Ada',
-    '0 task_queued task_id=a description=to Ada',
+    '0 task_queued task_id=a description=to Ada slots_available=10',
     '1 task_completed task_id=a status=CANCELLED summary=not needed',
   ]])
   const { out } = await server.daybook(['watch', '--from', '0', '--events', 'task_completed', '--limit', '1', '--json', '--queue', 'w'])
