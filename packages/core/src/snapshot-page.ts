@@ -3,7 +3,7 @@
  * waits while its state is read, and copying a record's numbers costs a twentieth of printing them as JSON.
  */
 import { type Group, leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from './state.js'
-import { type Status, statuses } from './task.js'
+import { type Phase, type Status, statuses } from './task.js'
 
 /** Tasks of a full page. */
 export const pageTasks = 1_024
@@ -23,7 +23,11 @@ interface Texts {
   readonly agents: ReadonlyArray<string>
   readonly dependencies: Few<ReadonlyArray<string>>
   readonly extras: Few<TaskExtras>
+  /** The groups that no page before had: they get the next numbers. */
+  readonly groups: ReadonlyArray<GroupText>
 }
+/** Type, phase, skills, tenant and concurrency key. */
+export type GroupText = readonly [string, Phase | null, ReadonlyArray<string>, string | null, string | null]
 /** A field that most tasks do not have: the rows that have it, each with its value. */
 type Few<T> = Array<readonly [row: number, value: T]>
 
@@ -56,8 +60,8 @@ const column = {
 } as const
 const columns = Object.keys(column).length
 
-/** A page of `tasks`. `groups`: the index by which the reader will know each group. */
-export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Group, number>): SnapshotPage => {
+/** A page of `tasks`. `groups`: the numbers of the groups in the pages before. New ones are added. */
+export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, number>): SnapshotPage => {
   const rows = tasks.length
   const numbers = new Float64Array(rows * columns)
   const ids: Array<string> = []
@@ -65,6 +69,13 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Gro
   const agents = new Map<string, number>()
   const dependencies: Few<ReadonlyArray<string>> = []
   const extras: Few<TaskExtras> = []
+  const newGroups: Array<GroupText> = []
+  const numberOf = (group: Group): number => {
+    const before = groups.size
+    const number = indexOf(groups, group)
+    if (groups.size > before) newGroups.push(textOf(group))
+    return number
+  }
   for (let row = 0; row < rows; row++) {
     const task = tasks[row] as TaskRecord
     const { lease } = task
@@ -74,7 +85,7 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Gro
     if (task.extras !== noExtras && !isEmpty(task.extras)) extras.push([row, task.extras])
     const put = (at: number, value: number): void => void (numbers[at * rows + row] = value)
     put(column.number, task.number)
-    put(column.group, groups.get(task.group) as number)
+    put(column.group, numberOf(task.group))
     put(column.priority, task.priority)
     put(column.timeout, task.timeout)
     put(column.maxRetries, task.maxRetries)
@@ -101,26 +112,32 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: ReadonlyMap<Gro
     put(column.end, lease.end === null ? -1 : leaseEnds.indexOf(lease.end))
     put(column.durationMs, lease.durationMs)
   }
-  const texts: Texts = { id: ids, key: keys, agents: [...agents.keys()], dependencies, extras }
+  const texts: Texts = { id: ids, key: keys, agents: [...agents.keys()], dependencies, extras, groups: newGroups }
   return { text: JSON.stringify(texts), rows, numbers }
 }
 
 /** The index of `value` among the distinct values seen, which the map keeps in order. A new one is added. */
-const indexOf = (known: Map<string, number>, value: string): number => {
+const indexOf = <T>(known: Map<T, number>, value: T): number => {
   const index = known.get(value) ?? known.size
   if (index === known.size) known.set(value, index)
   return index
 }
+
+const textOf = ({ type, phase, skills, tenant, concurrencyKey }: Group): GroupText => [type, phase ?? null, skills, tenant ?? null, concurrencyKey ?? null]
 
 const isEmpty = (value: object): boolean => {
   for (const _ in value) return false
   return true
 }
 
-/** The tasks of a page. `shared` returns one string for equal names of agents. Throws when it is not a page. */
+/**
+ * The tasks of a page. `groups`: those of the pages before, to which those of this one are added. `shared` returns one string for equal names
+ * of agents. Throws when it is not a page.
+ */
 export const tasksOf = (
   { text, rows, numbers }: SnapshotPage,
-  groups: ReadonlyArray<Group>,
+  groups: Array<Group>,
+  groupOf: (text: GroupText) => Group,
   shared: (agent: string) => string,
 ): ReadonlyArray<TaskRecord> => {
   const texts = JSON.parse(text) as Texts
@@ -128,6 +145,7 @@ export const tasksOf = (
   if (numbers.length !== rows * columns || id.length !== rows || key.length !== rows) {
     throw new Error(`a page of ${rows} tasks has ${numbers.length} numbers, ${id.length} ids and ${key.length} keys`)
   }
+  for (const group of texts.groups) groups.push(groupOf(group))
   const agents = texts.agents.map(shared)
   const dependenciesAt = fewOf(texts.dependencies)
   const rareAt = fewOf(texts.extras)

@@ -5,7 +5,7 @@
  * `beginSnapshot` makes its pages in small steps while the state goes on changing. All pages show the state at the
  * moment it began (see `task-walk.ts`).
  */
-import { pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
+import { type GroupText, pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { RegisteredAgent } from './agent-register.js'
 import { type Approval, byAge, type Chain } from './approvals.js'
 import type { Limit } from './limits/limit.js'
@@ -18,7 +18,7 @@ import type { ShareEntry } from './ready/fair-share.js'
 import type { Breaker, Group, Head, TaskRecord } from './state.js'
 import { sortedByKey } from './sorted-list.js'
 import { byType, Tables } from './tables.js'
-import { isFinal, type Phase } from './task.js'
+import { isFinal } from './task.js'
 import { TaskWalk } from './task-walk.js'
 import { QueueState } from './queue-state.js'
 
@@ -27,7 +27,6 @@ export const foldVersion = 7
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
-  readonly groups: ReadonlyArray<readonly [string, Phase | null, ReadonlyArray<string>, string | null, string | null]>
   readonly limits: ReadonlyArray<readonly [string, Limit]>
   readonly meters: ReadonlyArray<MeterEntry>
   readonly turns: ReadonlyArray<ShareEntry>
@@ -54,7 +53,7 @@ export interface SnapshotWork {
 export const beginSnapshot = (state: QueueState): SnapshotWork => {
   const tables = QueueState.tablesOf(state)
   const walk = new TaskWalk(tables)
-  const groups = groupIndexes(tables)
+  const groups = new Map<Group, number>()
   let head: ReadonlyArray<SnapshotPage> = [headPage(tables)]
   const next = (tasksMin: number): ReadonlyArray<SnapshotPage> | undefined => {
     const tasks = walk.next(tasksMin)
@@ -73,15 +72,11 @@ export const beginSnapshot = (state: QueueState): SnapshotWork => {
 /** The whole snapshot at once. */
 export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => beginSnapshot(state).next(Number.POSITIVE_INFINITY) ?? []
 
-/** Pages refer to a group by its index in this list. */
-const groupIndexes = (tables: Tables): ReadonlyMap<Group, number> => new Map(tables.sortedGroups().map((group, index) => [group, index]))
-
 const headPage = (tables: Tables): SnapshotPage => {
   const { savedFor: _, ...head } = tables.head
   const text: HeadText = {
     ...head,
     queue: tables.queue,
-    groups: tables.sortedGroups().map((group) => [group.type, group.phase ?? null, group.skills, group.tenant ?? null, group.concurrencyKey ?? null]),
     limits: [...tables.limits.set],
     meters: tables.limits.entries(),
     turns: tables.shares.entries(),
@@ -103,7 +98,7 @@ const headPage = (tables: Tables): SnapshotPage => {
 /** Builds a state from a snapshot's pages, given in order; `finish` returns it. Rejects malformed pages by throwing. */
 export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) => void; readonly finish: () => QueueState } => {
   let tables: Tables | undefined
-  let groups: ReadonlyArray<Group> = []
+  const groups: Array<Group> = []
   let breakers: HeadText['breakers'] = []
   let meters: HeadText['meters'] = []
   let turns: HeadText['turns'] = []
@@ -117,12 +112,9 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, seed)
-    const { queue: _, groups: groupTexts, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, alerts, failures, ...fields } = head
+    const { queue: _, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, alerts, failures, ...fields } = head
     Object.assign(tables.head, fields)
     tables.ready.reorder(policyOf(tables.head.settings))
-    groups = groupTexts.map(([type, phase, skills, tenant, key]) =>
-      (tables as Tables).group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined),
-    )
     for (const chain of chains) tables.chains.set(chain.root, { savedFor: 0, ...chain })
     for (const approval of approvals) tables.approvals.set(approval.id, approval)
     for (const [key, limit] of limits) tables.limits.set.set(key, limit)
@@ -137,8 +129,9 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     for (const [about, counts] of failures) tables.alerts.setFailures(about, counts)
   }
 
-  const readTasks = (page: SnapshotPage): void => {
-    for (const task of tasksOf(page, groups, shared)) {
+  const readTasks = (page: SnapshotPage, loaded: Tables): void => {
+    const groupOf = ([type, phase, skills, tenant, key]: GroupText): Group => loaded.group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined)
+    for (const task of tasksOf(page, groups, groupOf, shared)) {
       const before = tasks[tasks.length - 1]
       if (before !== undefined && before.number > task.number) isInOrder = false
       tasks.push(task)
@@ -181,7 +174,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   }
 
   return {
-    page: (page) => (tables === undefined ? readHead(page) : readTasks(page)),
+    page: (page) => (tables === undefined ? readHead(page) : readTasks(page, tables)),
     finish,
   }
 }

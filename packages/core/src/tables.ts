@@ -13,7 +13,6 @@ import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
 import { isLimited, isTypeShut } from './gates.js'
 import { Limits } from './limits/limits.js'
-import { byName } from './ready/claim-shape.js'
 import { FairShare } from './ready/fair-share.js'
 import { noLanes, noReady } from './ready/group-tasks.js'
 import { policyOf } from './ready/policy.js'
@@ -239,11 +238,6 @@ export class Tables {
         if (keyed !== undefined) this.byKey.set(task.key, keyed.number)
       },
     })
-  }
-
-  /** Groups in the order of their keys and tenants, which does not depend on the history. */
-  sortedGroups(): ReadonlyArray<Group> {
-    return [...this.shares.groups()].sort((a, b) => (a.key === b.key ? byName(a.share, b.share) : a.key < b.key ? -1 : 1))
   }
 
   /** Removes the task from its dependencies. Otherwise a live task would keep all tasks that ever depended on it, and the state would grow with history (INV-22). */
