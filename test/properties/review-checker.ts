@@ -25,8 +25,12 @@ const placeOf = ({ priority, number }: Known): number => (10 - priority) * 2 ** 
 const matches = ({ type, signature }: DeadLetterFilter, { facts, ...task }: ShadowTask): boolean =>
   (type === undefined || facts.type === type) && (signature === undefined || task.signature === signature)
 
-const hasRival = (shadow: Shadow, task: ShadowTask, at: number): boolean =>
-  shadow.knownAt(at).some((other) => other !== task && other.facts.idempotencyKey === task.facts.idempotencyKey && !['dead-letter', 'cancelled', 'discarded'].includes(other.stage))
+/** Whether another task has its key, or had it until one of these events, which are of one decision. */
+const hasRival = (shadow: Shadow, task: ShadowTask, at: number, events: ReadonlyArray<QueueEvent> = []): boolean => {
+  const died = new Set(events.flatMap((event) => (event.type === 'DeadLettered' ? [event.data.task] : [])))
+  const hasKey = ({ facts, stage }: ShadowTask): boolean => died.has(facts.task) || !['dead-letter', 'cancelled', 'discarded'].includes(stage)
+  return shadow.knownAt(at).some((other) => other !== task && other.facts.idempotencyKey === task.facts.idempotencyKey && hasKey(other))
+}
 
 /** So much it may make up for after a pause of the server. */
 const madeUpMs = 1_000
@@ -77,7 +81,7 @@ export const reviewsKeepTheirTime = (): Checker => {
       if (event.type === 'RedriveStopped' && event.data.cause === 'nothing-left' && redrive !== undefined) {
         const { started, last } = redrive
         const left = shadow.tasks.filter(
-          (task) => task.stage === 'dead-letter' && matches(started.data.filter, task) && (task.deadLetter?.at ?? 0) < started.at && placeOf(known.get(task.facts.task) as Known) > last && !hasRival(shadow, task, event.at),
+          (task) => task.stage === 'dead-letter' && matches(started.data.filter, task) && (task.deadLetter?.at ?? 0) < started.at && placeOf(known.get(task.facts.task) as Known) > last && !hasRival(shadow, task, event.at, decided.slice(0, index)),
         )
         same(left.map(({ facts }) => facts.task), [], 'what a redrive leaves behind that says nothing is left')
       }

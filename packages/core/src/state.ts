@@ -6,6 +6,7 @@ import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
 import type { Meter } from './limits/meter.js'
 import type { ClaimShape } from './ready/claim-shape.js'
+import type { Heads } from './ready/heads.js'
 import type { Lane } from './ready/lane.js'
 import type { ShapeTurn } from './ready/shape-turn.js'
 import type { TenantGroups } from './ready/tenant-groups.js'
@@ -174,6 +175,8 @@ export interface TenantShare extends Undoable {
   turns: ReadonlyArray<ShapeTurn>
   /** How many of these keep their first tasks in order. */
   sorted: number
+  /** The first tasks of all its open groups in order, if these are many. */
+  heads: Heads | undefined
 }
 
 export type BreakerState = 'closed' | 'open' | 'half-open'

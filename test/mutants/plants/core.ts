@@ -95,10 +95,17 @@ export const corePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'the lower priority goes first',
+    file: `${core}ready/policy.ts`,
+    find: 'b.rank - a.rank',
+    replace: 'a.rank - b.rank',
+    killedBy: claims,
+  },
+  {
+    title: 'lists begin with the lower priority',
     file: `${core}state.ts`,
     find: '(10 - priority)',
     replace: '(priority)',
-    killedBy: claims,
+    killedBy: ['test/core/views.test.ts'],
   },
   // Leases, attempts, retries.
   {

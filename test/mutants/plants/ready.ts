@@ -192,8 +192,36 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a group that closes leaves its first tasks among those of many groups',
     file: `${ready}shape-turn.ts`,
-    find: 'if (this.heads !== undefined) for (const task of headsOf(group)) this.removeHead(task)',
+    find: 'this.own?.removeGroup(group)',
     replace: '',
+    killedBy: groups,
+  },
+  {
+    title: 'a group that closes leaves its first tasks among those of its tenant',
+    file: `${ready}ready-index.ts`,
+    find: 'share.heads?.removeGroup(group)',
+    replace: '',
+    killedBy: groups,
+  },
+  {
+    title: 'a group that opens does not get among those of its tenant',
+    file: `${ready}ready-index.ts`,
+    find: 'share.heads.addGroup(group)',
+    replace: 'void 0',
+    killedBy: groups,
+  },
+  {
+    title: 'a claim of some types gets tasks of other types of the tenant',
+    file: `${ready}shape-turn.ts`,
+    find: 'groups.size === share.open',
+    replace: 'groups.size > 0',
+    killedBy: groups,
+  },
+  {
+    title: 'a task that comes or goes is not noticed among those of its tenant',
+    file: `${ready}ready-index.ts`,
+    find: 'sorted === 0 ? heads.asWatchers : [...this.shapesOf(group), heads]',
+    replace: 'this.shapesOf(group)',
     killedBy: groups,
   },
   {

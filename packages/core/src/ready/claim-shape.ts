@@ -33,7 +33,7 @@ export class ClaimShape {
   /** `asked`: `undefined` for everything, whatever skills it requires. `isKept`: it is told of changes. Otherwise it is made for one question. */
   constructor(
     private readonly asked: ShapeOf | undefined,
-    private readonly isKept: boolean,
+    readonly isKept: boolean,
     private readonly places: Placements,
   ) {
     const types = asked?.types
@@ -99,7 +99,7 @@ export class ClaimShape {
     const { share } = turn
     this.turns.remove(turn)
     this.byShare.delete(share)
-    if (turn.heads !== undefined) share.sorted--
+    turn.end()
     if (this.isKept) share.turns = share.turns.filter((other) => other !== turn)
   }
 }

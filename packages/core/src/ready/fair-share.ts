@@ -45,7 +45,7 @@ export class FairShare {
   of(name: string | undefined): TenantShare {
     const known = this.byTenant.get(name)
     if (known !== undefined) return known
-    const share: TenantShare = { savedFor: 0, name, turn: 0, lastToken: 0, groups: undefined, open: 0, turns: noTurns, sorted: 0 }
+    const share: TenantShare = { savedFor: 0, name, turn: 0, lastToken: 0, groups: undefined, open: 0, turns: noTurns, sorted: 0, heads: undefined }
     this.byTenant.set(name, share)
     return share
   }
@@ -70,6 +70,7 @@ export class FairShare {
     const { share } = group
     share.groups = withoutGroup(share.groups, group)
     if (share.groups !== undefined) return
+    share.heads = undefined
     // When a first task is undone, what the tenant was before is put back by the undo of `join`.
     if (this.isAhead(share) && !this.undoLog.isUndoing) this.idle.add(share)
     else this.byTenant.delete(share.name)

@@ -7,12 +7,17 @@ import { addTo, removeFrom } from '../sets-by-key.js'
 import type { Group, Head, TaskRecord, TenantShare } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
-import { addToGroup, readyIn, removeFromGroup } from './group-tasks.js'
+import { addToGroup, type HeadsWatcher, readyIn, removeFromGroup } from './group-tasks.js'
+import { Heads } from './heads.js'
 import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
+import { groupsIn } from './tenant-groups.js'
 
 /** Shapes that are kept. Beyond it, the one that was used longest ago and that no claim waits for is dropped. */
 export const shapesMax = 1_024
+
+/** A tenant with more open groups has its first tasks kept in order, as long as it has tasks. */
+const groupsMax = 16
 
 export class ReadyIndex {
   /** Groups with ready tasks, by type. */
@@ -173,9 +178,13 @@ export class ReadyIndex {
     this.places.remove(task)
   }
 
-  /** The shapes that may keep the first tasks of this group in order. */
-  private watchersOf(group: Group): ReadonlyArray<ClaimShape> {
-    return group.share.sorted === 0 || !group.isOpen ? none : this.shapesOf(group)
+  /** What keeps the first tasks of this group in order. */
+  private watchersOf(group: Group): ReadonlyArray<HeadsWatcher> {
+    const { isOpen, share } = group
+    if (!isOpen) return none
+    const { sorted, heads } = share
+    if (heads === undefined) return sorted === 0 ? none : this.shapesOf(group)
+    return sorted === 0 ? heads.asWatchers : [...this.shapesOf(group), heads]
   }
 
   private refresh(group: Group): void {
@@ -186,12 +195,15 @@ export class ReadyIndex {
     const shapes = this.shapesOf(group)
     if (isOpen) {
       share.open++
+      if (share.heads !== undefined) share.heads.addGroup(group)
+      else if (share.open > groupsMax) share.heads = new Heads(this.places, openIn(share))
       for (const shape of shapes) {
         shape.open(group)
         this.wake(shape)
       }
     } else {
       share.open--
+      share.heads?.removeGroup(group)
       for (const shape of shapes) shape.close(group)
     }
   }
@@ -258,3 +270,5 @@ export class ReadyIndex {
   }
 }
 const none: ReadonlyArray<never> = []
+
+const openIn = ({ groups }: TenantShare): ReadonlyArray<Group> => [...groupsIn(groups)].filter(({ isOpen }) => isOpen)

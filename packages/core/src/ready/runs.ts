@@ -54,7 +54,7 @@ export const runsOf = (turn: ShapeTurn, instant: Instant): Heap<Run> => {
   const add = (run: Run): void => void (run.first !== undefined && heap.add(run))
   const { heads } = turn
   if (heads === undefined) addLooked(turn, instant, add)
-  else for (const lane of heads.values()) add(new SortedLanes(lane, instant))
+  else for (const lane of heads.lanes()) add(new SortedLanes(lane, instant))
   for (const task of instant.misplaced ?? none) {
     const isLooked = heads === undefined && task.group.lanes.length === 0
     if (!isLooked && turn.has(task.group)) add(new OneTask(task, instant))

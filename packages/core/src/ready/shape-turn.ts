@@ -6,8 +6,7 @@
 import { SmallSet } from '../small-set.js'
 import type { Group, TaskRecord, TenantShare } from '../state.js'
 import type { ClaimShape } from './claim-shape.js'
-import { headsOf } from './group-tasks.js'
-import { Lane } from './lane.js'
+import { Heads } from './heads.js'
 import type { Placements } from './placements.js'
 
 /** A claim looks at so many tasks of a tenant one by one. */
@@ -16,8 +15,8 @@ const looksMax = 32
 export class ShapeTurn {
   /** Never empty. */
   private readonly groups = new SmallSet<Group>()
-  /** The tasks that may be first in their groups, by lane. `undefined` until a claim needs them, and while they are few: then a look at each is as fast. */
-  heads: Map<number, Lane> | undefined = undefined
+  /** `undefined` until a claim needs them, and while they are few: then a look at each is as fast. */
+  private own: Heads | undefined = undefined
 
   constructor(
     readonly shape: ClaimShape,
@@ -32,6 +31,11 @@ export class ShapeTurn {
     return this.groups.size > 0
   }
 
+  /** The tasks that may be first, in order, if they are kept so. */
+  get heads(): Heads | undefined {
+    return this.ofTenant ?? this.own
+  }
+
   [Symbol.iterator](): Iterator<Group> {
     return this.groups[Symbol.iterator]()
   }
@@ -43,34 +47,39 @@ export class ShapeTurn {
 
   add(group: Group): void {
     this.groups.add(group)
-    if (this.heads !== undefined) for (const task of headsOf(group)) this.addHead(task)
+    this.own?.addGroup(group)
   }
 
   remove(group: Group): void {
     this.groups.delete(group)
-    if (this.heads !== undefined) for (const task of headsOf(group)) this.removeHead(task)
+    this.own?.removeGroup(group)
   }
 
   /** Sorts the tasks that may be first, if they are many. From now on they are kept in order. */
   sort(): void {
     if (this.heads !== undefined || !this.hasManyHeads()) return
-    const { places } = this
-    const byLane = new Map<number, Array<TaskRecord>>()
-    for (const group of this.groups) {
-      for (const task of headsOf(group)) {
-        const lane = places.laneOf(task)
-        const known = byLane.get(lane)
-        if (known === undefined) byLane.set(lane, [task])
-        else known.push(task)
-      }
-    }
-    this.heads = new Map()
-    for (const [id, tasks] of byLane) {
-      const heads = new Lane(id, places.keyOf(tasks[0] as TaskRecord))
-      heads.fill(tasks)
-      this.heads.set(id, heads)
-    }
+    this.own = new Heads(this.places, this.groups)
     this.share.sorted++
+  }
+
+  /** The shape is dropped, or there are no more groups. */
+  end(): void {
+    if (this.own !== undefined) this.share.sorted--
+    this.own = undefined
+  }
+
+  addHead(task: TaskRecord): void {
+    this.own?.addHead(task)
+  }
+
+  removeHead(task: TaskRecord): void {
+    this.own?.removeHead(task)
+  }
+
+  /** Those of the tenant, if the shape takes all of its open groups. */
+  private get ofTenant(): Heads | undefined {
+    const { share, groups, shape } = this
+    return shape.isKept && groups.size === share.open ? share.heads : undefined
   }
 
   private hasManyHeads(): boolean {
@@ -78,22 +87,5 @@ export class ShapeTurn {
     let heads = 0
     for (const { few, lanes } of this.groups) heads += few.length + lanes.length
     return heads > looksMax
-  }
-
-  addHead(task: TaskRecord): void {
-    const { heads, places } = this
-    if (heads === undefined) return
-    const id = places.laneOf(task)
-    let lane = heads.get(id)
-    if (lane === undefined) heads.set(id, (lane = new Lane(id, places.keyOf(task))))
-    lane.add(task)
-  }
-
-  removeHead(task: TaskRecord): void {
-    const { heads } = this
-    if (heads === undefined) return
-    const lane = heads.get(this.places.laneOf(task))
-    lane?.remove(task)
-    if (lane?.size === 0) heads.delete(lane.id)
   }
 }

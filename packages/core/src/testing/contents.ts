@@ -42,7 +42,7 @@ export const sign = {
  * Members of the tables and records that are not part of the state: undo log, walks, hash seed, and the kept shapes of
  * claims. The groups show which of their tasks are ready. Their `byStatus` are the lists of a phase, which are a table of their own.
  */
-const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'byStatus', 'shapes', 'shapesVersion', 'turns', 'sorted', 'meters', 'few', 'savedFor'])
+const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'byStatus', 'shapes', 'shapesVersion', 'turns', 'sorted', 'heads', 'meters', 'few', 'savedFor'])
 
 export const contentsOf = (state: QueueState): Contents => {
   const tables = QueueState.tablesOf(state)

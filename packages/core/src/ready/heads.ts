@@ -1,0 +1,57 @@
+/** The tasks that may be first in their groups, kept in order by lane, so that a claim does not look at each group. */
+import type { Group, TaskRecord } from '../state.js'
+import { headsOf, type HeadsWatcher } from './group-tasks.js'
+import { Lane } from './lane.js'
+import type { Placements } from './placements.js'
+
+export class Heads implements HeadsWatcher {
+  private readonly byLane = new Map<number, Lane>()
+  /** Itself. */
+  readonly asWatchers: ReadonlyArray<HeadsWatcher> = [this]
+
+  constructor(
+    private readonly places: Placements,
+    groups: Iterable<Group>,
+  ) {
+    const tasks = new Map<number, Array<TaskRecord>>()
+    for (const group of groups) {
+      for (const task of headsOf(group)) {
+        const id = places.laneOf(task)
+        const known = tasks.get(id)
+        if (known === undefined) tasks.set(id, [task])
+        else known.push(task)
+      }
+    }
+    for (const [id, ofLane] of tasks) {
+      const lane = new Lane(id, places.keyOf(ofLane[0] as TaskRecord))
+      lane.fill(ofLane)
+      this.byLane.set(id, lane)
+    }
+  }
+
+  lanes(): Iterable<Lane> {
+    return this.byLane.values()
+  }
+
+  addGroup(group: Group): void {
+    for (const task of headsOf(group)) this.addHead(task)
+  }
+
+  removeGroup(group: Group): void {
+    for (const task of headsOf(group)) this.removeHead(task)
+  }
+
+  addHead(task: TaskRecord): void {
+    const { byLane, places } = this
+    const id = places.laneOf(task)
+    let lane = byLane.get(id)
+    if (lane === undefined) byLane.set(id, (lane = new Lane(id, places.keyOf(task))))
+    lane.add(task)
+  }
+
+  removeHead(task: TaskRecord): void {
+    const lane = this.byLane.get(this.places.laneOf(task))
+    lane?.remove(task)
+    if (lane?.size === 0) this.byLane.delete(lane.id)
+  }
+}
