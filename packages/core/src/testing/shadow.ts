@@ -309,9 +309,9 @@ export class Shadow {
     return Math.max(1, Math.round(5_040_000 / (weight ?? 1)))
   }
 
-  /** Tenants with a pending task whose type is admitted by its breaker. */
-  private tenantsWithWork(): ReadonlySet<string | undefined> {
-    return new Set(this.tasks.filter((task) => this.statusOf(task) === 'pending' && this.admits(task)).map(({ facts }) => facts.tenant))
+  /** Tenants with a pending task, other than this one, whose type is admitted by its breaker. */
+  private tenantsWithWork(except?: ShadowTask): ReadonlySet<string | undefined> {
+    return new Set(this.tasks.filter((task) => task !== except && this.statusOf(task) === 'pending' && this.admits(task)).map(({ facts }) => facts.tenant))
   }
 
   /** Whether a limit keeps all tasks with these facts from starting. */
@@ -351,7 +351,8 @@ export class Shadow {
     const task = id === undefined ? undefined : this.task(id)
     if (task !== undefined) task.lastRevision = this.revision
     this.deleted = null
-    const withWork = this.hasTenants ? this.tenantsWithWork() : undefined
+    // A task that is cancelled leaves before the next of its line takes its place.
+    const withWork = this.hasTenants ? this.tenantsWithWork(event.type === 'Cancelled' ? task : undefined) : undefined
     if (event.type === 'Claimed') this.lastToken = event.data.token
     if (event.type === 'Claimed' && task !== undefined && this.hasTenants && !task.isBumped) this.chargeFor(task, event.data.token)
     this.foldOn(event, task as ShadowTask)
