@@ -1,6 +1,6 @@
 /** Random histories: any events in any order, more than a real queue would write. */
-import type { QueueEvent } from '@daybook/core'
-import type { EventSource, Page } from '@daybook/projections'
+import type { QueueEvent, Unreadable } from '@daybook/core'
+import type { EventMeta, EventSource, LoggedEvent } from '@daybook/projections'
 import fc from 'fast-check'
 import { Subject } from 'rxjs'
 
@@ -40,18 +40,31 @@ const shapes: Record<string, Record<string, fc.Arbitrary<unknown>>> = {
 
 const event = fc.constantFrom(...Object.keys(shapes)).chain((name) => fc.record({ type: fc.constant(name), data: fc.record(shapes[name] ?? {}) }))
 
+/** An event as a projection sees it. */
+export const logged = (event: QueueEvent, revision = 0, meta: EventMeta = {}, content?: string): LoggedEvent => ({ revision, id: `id-${revision}`, event, meta, content: () => content })
+
+/** A list of events from this revision on. */
+export const loggedFrom = (from: number, events: ReadonlyArray<QueueEvent>): ReadonlyArray<LoggedEvent> => events.map((each, i) => logged(each, from + i))
+
+/** The same events as the next ones of a longer history. */
+export const after = (before: ReadonlyArray<LoggedEvent>, events: ReadonlyArray<LoggedEvent>): ReadonlyArray<LoggedEvent> =>
+  events.map((each, i) => ({ ...each, revision: before.length + i, id: `id-${before.length + i}` }))
+
+const meta = fc.record({ actor: agent, correlationId: text, causationId: text }, { requiredKeys: [] })
+const content = fc.option(fc.constantFrom('{"payload":1,"description":"mow the lawn"}', 'null'), { nil: undefined })
+
 /** A random history. Its times do not go back (INV-14). */
-export const history: fc.Arbitrary<ReadonlyArray<QueueEvent>> = fc
-  .array(fc.tuple(fc.nat(5_000), event), { maxLength: 60 })
+export const history: fc.Arbitrary<ReadonlyArray<LoggedEvent>> = fc
+  .array(fc.tuple(fc.nat(5_000), event, meta, content), { maxLength: 60 })
   .map((steps) => {
     let at = 1_000
-    return steps.map(([pause, made]) => ({ ...made, at: (at += pause) }) as QueueEvent)
+    return steps.map(([pause, made, by, text], i) => logged({ ...made, at: (at += pause) } as QueueEvent, i, by, text))
   })
 
-/** A log in memory that can be appended to and subscribed to. */
-export const logOf = (first: ReadonlyArray<QueueEvent> = [], pageSize = 7) => {
-  const events = [...first]
-  const committed = new Subject<Page>()
+/** A log in memory that can be appended to and followed. */
+export const logOf = (first: ReadonlyArray<LoggedEvent> = [], pageSize = 7) => {
+  const events: Array<LoggedEvent | Unreadable> = [...first]
+  const grown = new Subject<number>()
   const reads: Array<number> = []
   const source: EventSource = {
     head: async () => events.length - 1,
@@ -62,12 +75,11 @@ export const logOf = (first: ReadonlyArray<QueueEvent> = [], pageSize = 7) => {
         yield { from: at, events: events.slice(at, at + pageSize) }
       }
     },
-    committed,
+    grown,
   }
-  const append = (...more: ReadonlyArray<QueueEvent>): void => {
-    const from = events.length
+  const append = (...more: ReadonlyArray<LoggedEvent | Unreadable>): void => {
     events.push(...more)
-    committed.next({ from, events: more })
+    grown.next(events.length - 1)
   }
-  return { source, append, reads, committed, events }
+  return { source, append, reads, grown, events }
 }

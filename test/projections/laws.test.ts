@@ -1,18 +1,17 @@
-import type { QueueEvent } from '@daybook/core'
-import { breakerTimeline, deadLetterReview, foldAll, memoryCheckpoints, type Projection, runProjection, totals } from '@daybook/projections'
+import { breakerTimeline, deadLetterReview, foldAll, type LoggedEvent, memoryCheckpoints, type Projection, runProjection, totals } from '@daybook/projections'
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
 import { describe, expect, test } from 'vitest'
-import { history, logOf } from './histories.js'
+import { after, history, logOf } from './histories.js'
 
 // Any projection: the tests do not look at its state.
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 type AnyProjection = Projection<any, unknown>
 
 const cuts = fc.array(fc.nat(60), { maxLength: 6 })
-const cutAt = (events: ReadonlyArray<QueueEvent>, at: ReadonlyArray<number>) => {
+const cutAt = (events: ReadonlyArray<LoggedEvent>, at: ReadonlyArray<number>) => {
   const places = [0, ...new Set(at.filter((cut) => cut < events.length)), events.length].sort((a, b) => a - b)
-  return places.slice(1).map((end, i) => ({ from: places[i] ?? 0, events: events.slice(places[i] ?? 0, end) }))
+  return places.slice(1).map((end, i) => events.slice(places[i] ?? 0, end))
 }
 const saveAndLoad = (projection: AnyProjection, state: unknown): unknown => {
   const loaded = projection.decode(JSON.parse(JSON.stringify(projection.encode(state))))
@@ -28,7 +27,7 @@ const holdsLaws = (projection: AnyProjection): void => {
       let state: unknown = projection.initial()
       for (const batch of cutAt(events, at)) {
         state = saveAndLoad(projection, state)
-        state = foldAll(projection, batch.events, batch.from, state)
+        state = foldAll(projection, batch, state)
       }
       expect(JSON.stringify(projection.encode(state))).toBe(JSON.stringify(projection.encode(whole)))
       expect(projection.result(state)).toEqual(projection.result(whole))
@@ -44,7 +43,7 @@ const resultsAreCopies = (projection: AnyProjection): void => {
       const state: unknown = foldAll(projection, first)
       const result = projection.result(state)
       const before = JSON.stringify(result)
-      foldAll(projection, second, first.length, state)
+      foldAll(projection, after(first, second), state)
       expect(JSON.stringify(result)).toBe(before)
     }),
     { numRuns: 200 },
@@ -67,12 +66,12 @@ describe.each(all.map((projection) => [projection.name, projection] as const))('
         const run = runProjection(projection, log.source, checkpoints, { checkpointEvery: 5 })
         await run.caughtUp
         await run.stop()
-        log.append(...second)
+        log.append(...after(first, second))
         log.reads.length = 0
         const again = runProjection(projection, log.source, checkpoints)
         await again.caughtUp
         expect(log.reads).toEqual([first.length])
-        expect(again.current()).toEqual({ revision: first.length + second.length - 1, value: projection.result(foldAll(projection, [...first, ...second])) })
+        expect(again.current()).toEqual({ revision: first.length + second.length - 1, value: projection.result(foldAll(projection, [...first, ...after(first, second)])) })
         await again.stop()
       }),
       { numRuns: 50 },

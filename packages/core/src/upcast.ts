@@ -57,4 +57,4 @@ export const decodeEvent = (
   return { type, at, data: current } as QueueEvent
 }
 
-export const isUnreadable = (event: QueueEvent | Unreadable): event is Unreadable => '_tag' in event
+export const isUnreadable = <A extends object>(event: A | Unreadable): event is Unreadable => '_tag' in event

@@ -62,7 +62,7 @@ export const breakerTimeline: Projection<BreakerTimelineState, BreakerTimeline> 
   name: 'breaker-timeline',
   version: 1,
   initial: () => new Map(),
-  fold: (state, event, revision) => {
+  fold: (state, { event, revision }) => {
     const span = spanOf(event, revision)
     if (span === undefined || !('taskType' in event.data)) return state
     const { taskType } = event.data

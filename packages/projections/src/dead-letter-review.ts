@@ -37,7 +37,7 @@ export const deadLetterReview: Projection<DeadLetterReviewState, DeadLetterRevie
   name: 'dead-letter-review',
   version: 1,
   initial: () => ({ reviewers: new Map(), decisions: [] }),
-  fold: (state, event, revision) => {
+  fold: (state, { event, revision }) => {
     if (event.type !== 'Requeued' && event.type !== 'Discarded') return state
     const { reviewers, decisions } = state
     const { task, reviewer, reason } = event.data

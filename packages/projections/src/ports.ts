@@ -1,21 +1,22 @@
 /** The source of a projection's events, and the store of its checkpoints. Adapters implement both. */
-import type { QueueEvent, Unreadable } from '@daybook/core'
+import type { Unreadable } from '@daybook/core'
 import type { Observable } from 'rxjs'
+import type { LoggedEvent } from './projection.js'
 
 /** Consecutive events; `from` is the revision of the first. An event that cannot be read keeps its place. */
 export interface Page {
   readonly from: number
-  readonly events: ReadonlyArray<QueueEvent | Unreadable>
+  readonly events: ReadonlyArray<LoggedEvent | Unreadable>
 }
 
-/** The log of one queue. */
+/** The log of one queue. All events come from `read`, new ones too, so that a projection sees each of them in one form only. */
 export interface EventSource {
   /** Revision of the last event, -1 for none. */
   readonly head: () => Promise<number>
   /** Pages from this revision up to the head, including events appended while it reads. */
   readonly read: (from: number) => AsyncIterable<Page>
-  /** Events that become durable from now on, whoever appends them. */
-  readonly committed: Observable<Page>
+  /** The revision of the last event, whenever there are more of them, whoever appends them. */
+  readonly grown: Observable<number>
 }
 
 export interface Checkpoint {

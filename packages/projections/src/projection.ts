@@ -2,11 +2,33 @@
 import type { QueueEvent } from '@daybook/core'
 import type { Either } from 'fp-ts/lib/Either.js'
 
+/** Who caused an event, and why. A member is missing if the program that wrote the event left it out. */
+export interface EventMeta {
+  /** The token, agent or program that gave the command. */
+  readonly actor?: string
+  /** Ties together everything that one request led to, also in other systems. */
+  readonly correlationId?: string
+  /** The id of the command. */
+  readonly causationId?: string
+}
+
+/** An event of a queue's log: the same whether it was just appended or is read years later. */
+export interface LoggedEvent {
+  readonly revision: number
+  /** Unique in the log. */
+  readonly id: string
+  /** Type, time and facts. `event.content` is always missing: see `content`. */
+  readonly event: QueueEvent
+  readonly meta: EventMeta
+  /** What the queue does not decide by, as a JSON text: payload, description and metadata of a task, a result, or the payload of a callback. `undefined` if the event has none. */
+  readonly content: () => string | undefined
+}
+
 /**
  * Folds the events of one queue into a state `S`. `R` is the result that others see.
  *
  * Laws, which `test/projections` checks for every projection: the result does not depend on how the events are
- * batched; folding on from `decode(encode(s))` gives the same as folding on from `s`.
+ * batched, nor on whether they were folded as they were appended or later; folding on from `decode(encode(s))` gives the same as folding on from `s`.
  */
 export interface Projection<S, R> {
   readonly name: string
@@ -14,7 +36,7 @@ export interface Projection<S, R> {
   readonly version: number
   readonly initial: () => S
   /** May change `state` in place. The caller must use the returned state only. */
-  readonly fold: (state: S, event: QueueEvent, revision: number) => S
+  readonly fold: (state: S, logged: LoggedEvent) => S
   /** A copy that later folds do not change. */
   readonly result: (state: S) => R
   /** The state as JSON. */
@@ -29,6 +51,5 @@ export interface Shown<R> {
   readonly value: R
 }
 
-/** Folds a list of events, the first of which has revision `from`. */
-export const foldAll = <S, R>(projection: Projection<S, R>, events: ReadonlyArray<QueueEvent>, from = 0, state: S = projection.initial()): S =>
-  events.reduce((current, event, i) => projection.fold(current, event, from + i), state)
+/** Folds a list of events. */
+export const foldAll = <S, R>(projection: Projection<S, R>, events: ReadonlyArray<LoggedEvent>, state: S = projection.initial()): S => events.reduce(projection.fold, state)

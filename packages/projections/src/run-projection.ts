@@ -1,24 +1,21 @@
 /**
- * Feeds a projection from a queue's log, and then from the events that become durable.
+ * Feeds a projection from a queue's log, and goes on as the log grows.
  *
- *     load checkpoint ──usable──▶ read the log from there ──▶ live
+ *     load checkpoint ──usable──▶ read the log from there ──▶ wait until it has grown
  *            └──other version, beyond the log, not decodable──▶ read from zero
- *     live ──fell behind──▶ read the log from the revision reached ──▶ live
  *
- * Events are taken in a plain awaited loop, because rxjs has no back-pressure. Only the result is an Observable.
+ * There is one way for an event into a projection, the log, so that what is live and what is rebuilt cannot differ. Events are taken
+ * in a plain awaited loop, because rxjs has no back-pressure. Only the result is an Observable.
  */
 import { isUnreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { Observable, Subject } from 'rxjs'
-import { inbox } from './inbox.js'
 import type { Checkpoint, CheckpointStore, EventSource, Page } from './ports.js'
 import type { Projection, Shown } from './projection.js'
 
 export interface RunOptions {
   /** Events between two checkpoints. `stop` also saves one. Default 10,000. */
   readonly checkpointEvery?: number
-  /** Live events that may wait. If there are more, they are dropped and read from the log. Default 10,000. */
-  readonly liveEventsMax?: number
 }
 
 export interface RunningProjection<R> {
@@ -35,20 +32,28 @@ export const runProjection = <S, R>(
   projection: Projection<S, R>,
   source: EventSource,
   checkpoints: CheckpointStore,
-  { checkpointEvery = 10_000, liveEventsMax = 10_000 }: RunOptions = {},
+  { checkpointEvery = 10_000 }: RunOptions = {},
 ): RunningProjection<R> => {
   let state = projection.initial()
   let revision = -1
   let saved = -1
-  let stopping = false
+  let head = -1
+  let isOver = false
+  let wake: () => void = () => undefined
+  /** Whether an event could not be read. A later version may be able to: it must begin before that event. */
+  let hasUnread = false
   let failure: { readonly error: unknown } | undefined
   const subject = new Subject<Shown<R>>()
-  const waiting = inbox(liveEventsMax)
+
+  const end = (): void => {
+    isOver = true
+    wake()
+  }
 
   const current = (): Shown<R> => ({ revision, value: projection.result(state) })
 
   const checkpoint = async (): Promise<void> => {
-    if (revision === saved) return
+    if (revision === saved || hasUnread) return
     const { name, version } = projection
     const taken: Checkpoint = { projection: name, version, revision, state: JSON.stringify(projection.encode(state)) }
     await checkpoints.save(taken)
@@ -56,21 +61,23 @@ export const runProjection = <S, R>(
   }
 
   const take = async ({ from, events }: Page): Promise<void> => {
-    const before = revision
-    for (let i = Math.max(0, revision + 1 - from); i < events.length; i++) {
-      const event = events[i]
-      if (event !== undefined && !isUnreadable(event)) state = projection.fold(state, event, from + i)
+    for (let i = 0; i < events.length; i++) {
+      const logged = events[i]
+      if (logged === undefined) continue
+      if (isUnreadable(logged)) {
+        await checkpoint()
+        hasUnread = true
+      } else state = projection.fold(state, logged)
       revision = from + i
     }
-    if (revision === before) return
     if (subject.observed) subject.next(current())
     if (revision - saved >= checkpointEvery) await checkpoint()
   }
 
   const readLog = async (): Promise<void> => {
     for await (const page of source.read(revision + 1)) {
-      if (stopping) return
-      if (page.from > revision + 1) throw new Error(`asked the log for events from ${revision + 1}, but got them from ${page.from}`)
+      if (isOver) return
+      if (page.from !== revision + 1) throw new Error(`asked the log for events from ${revision + 1}, but got them from ${page.from}`)
       await take(page)
     }
   }
@@ -94,21 +101,27 @@ export const runProjection = <S, R>(
 
   const run = async (): Promise<void> => {
     // Subscribe before reading, so that no event is missed in between.
-    const live = source.committed.subscribe({
-      next: (page) => waiting.put(page),
+    const growing = source.grown.subscribe({
+      next: (revision) => {
+        head = revision
+        wake()
+      },
       error: (error: unknown) => {
         failure = { error }
-        waiting.end()
+        end()
       },
-      complete: () => waiting.end(),
+      complete: end,
     })
     try {
       await resume()
       await readLog()
       tellCaughtUp()
-      for (let next = await waiting.take(); next !== 'over'; next = await waiting.take()) {
-        if (next === 'behind' || next.from > revision + 1) await readLog()
-        else await take(next)
+      while (!isOver) {
+        const grownTo = head
+        if (grownTo > revision) {
+          await readLog()
+          if (revision < grownTo && !isOver) throw new Error(`the log has grown to revision ${grownTo}, but ends at ${revision}`)
+        } else await new Promise<void>((resolve) => (wake = resolve))
       }
       if (failure !== undefined) throw failure.error
       await checkpoint()
@@ -118,7 +131,7 @@ export const runProjection = <S, R>(
       tellFailed(error)
       subject.error(error)
     } finally {
-      live.unsubscribe()
+      growing.unsubscribe()
     }
   }
   const ended = run()
@@ -131,8 +144,7 @@ export const runProjection = <S, R>(
     current,
     caughtUp,
     stop: () => {
-      stopping = true
-      waiting.end()
+      end()
       return ended
     },
   }

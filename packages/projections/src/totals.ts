@@ -2,7 +2,7 @@
 import { type QueueEvent, TaskId, TaskType } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import type { Projection } from './projection.js'
+import type { LoggedEvent, Projection } from './projection.js'
 
 const counts = {
   enqueued: t.number,
@@ -68,7 +68,7 @@ const Saved = t.type({
 
 const none = (): Counting => Object.fromEntries(Object.keys(counts).map((key) => [key, 0])) as Counting
 
-const fold = (state: TotalsState, event: QueueEvent): TotalsState => {
+const fold = (state: TotalsState, { event }: LoggedEvent): TotalsState => {
   state.events.set(event.type, (state.events.get(event.type) ?? 0) + 1)
   if (event.type === 'TaskEnqueued' || event.type === 'TaskImported') {
     const { task, type } = event.data

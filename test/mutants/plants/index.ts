@@ -16,6 +16,7 @@ import { memoryBankPlants } from './memory-bank.js'
 import { memoryPlants } from './memory.js'
 import { outcomePlants } from './outcomes.js'
 import { limitPlants } from './limits.js'
+import { projectionPlants } from './projections.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
 import { schedulePlants } from './schedules.js'
@@ -51,6 +52,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...memoryBankPlants,
   ...snapshotPlants,
   ...simulationPlants,
+  ...projectionPlants,
   ...clientPlants,
   ...webSocketPlants,
   ...workerPlants,

@@ -20,6 +20,7 @@ import {
   type Unreadable,
   versionOf,
 } from '@daybook/core'
+import type { EventMeta } from '@daybook/projections'
 import type { RecordedEvent } from '../store/index.js'
 import { readFacts } from './read-facts.js'
 import type { Caller } from './types.js'
@@ -111,7 +112,10 @@ const optionalFacts = (facts: TaskFacts): string => {
   return `,${JSON.stringify(optional).slice(1, -1)}`
 }
 
-/** The text of an event's content, from the text of its data. */
+/** Like {@link contentOf}, for an event of any type. */
+export const contentOfEvent = ({ type, data }: Pick<RecordedEvent, 'type' | 'data'>): string | undefined => (withContent.has(type) ? contentOf(data) : undefined)
+
+/** The text of an event's content, from the text of its data, if events of its type have content. */
 export const contentOf = (data: string): string | undefined => {
   const at = data.indexOf(contentMark)
   return at < 0 ? undefined : data.slice(at + contentMark.length, -1)
@@ -173,6 +177,16 @@ export const readStamp = (metadata: string, created: string): Stamp | undefined 
 }
 
 type Recorded = Pick<RecordedEvent, 'type' | 'data' | 'metadata' | 'created'>
+
+/** Who caused an event, from its metadata. */
+export const metaOf = (metadata: string): EventMeta => {
+  const { actor, $correlationId: correlationId, $causationId: causationId } = parseObject(metadata) ?? {}
+  return {
+    ...(typeof actor === 'string' ? { actor } : {}),
+    ...(typeof correlationId === 'string' ? { correlationId } : {}),
+    ...(typeof causationId === 'string' ? { causationId } : {}),
+  }
+}
 
 /** The event, without its content. */
 export const decodeRecorded = (recorded: Recorded): QueueEvent | Unreadable => {
