@@ -1,5 +1,5 @@
 /** A task's history is read by following the links of its events, many events per read if they are close together. */
-import { historyOf } from '@daybook/adapters/engine'
+import { historyOf, viewOf } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
 import { expect, test } from 'vitest'
@@ -31,7 +31,7 @@ test.each([
   }
   await engine.submit(complete(held!), caller)
   asked.reads = 0
-  const history = ok(await historyOf(engine, store, 'a')) ?? []
+  const history = ok(await historyOf(viewOf(engine, store), 'a')) ?? []
   expect(history.map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', ...Array<string>(200).fill('LeaseExtended'), 'Completed'])
   expect(history.every(({ data }) => data.startsWith('{"task":"a"'))).toBe(true)
   expect(asked.reads).toBeLessThanOrEqual(readsMax)

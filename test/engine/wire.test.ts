@@ -1,7 +1,7 @@
 /** Events as they are in the log: complete, linked, and readable by later versions. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { decodeRecorded, historyOf, parseObject, showEvent, taskOfEvent } from '@daybook/adapters/engine'
+import { decodeRecorded, historyOf, parseObject, showEvent, taskOfEvent, viewOf } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, EventToAppend, RecordedEvent } from '@daybook/adapters/store'
 import { headOf, isUnreadable } from '@daybook/core'
@@ -103,10 +103,10 @@ test('history: each event of a task names the previous one; following the links 
     expect(isChained(log)).toBeGreaterThan(20)
     const tasks = new Set(log.flatMap((event) => taskOfEvent(event) ?? []))
     for (const id of tasks) {
-      const told = ok(await historyOf(engine, store, id))
+      const told = ok(await historyOf(viewOf(engine, store), id))
       expect(told).toEqual(log.filter((event) => taskOfEvent(event) === id))
     }
-    expect(ok(await historyOf(engine, store, 'nobody'))).toBeUndefined()
+    expect(ok(await historyOf(viewOf(engine, store), 'nobody'))).toBeUndefined()
   }
 })
 

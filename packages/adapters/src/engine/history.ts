@@ -1,22 +1,22 @@
 /** The events of one task. Each has the revision of the previous one, so no index is needed to read them backwards. */
 import { isUnreadable, type QueueEvent, quote, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import type { EventStore, RecordedEvent } from '../store/index.js'
+import type { LogReader, RecordedEvent } from '../store/index.js'
 import { decodeRecorded, parseObject } from './wire.js'
 import { streamOf } from './replay.js'
-import type { Outcome, QueueEngine } from './types.js'
+import type { QueueView } from './queue-view.js'
+import type { Outcome } from './types.js'
 
 /** Oldest first. `undefined` for a task that the queue does not know (any more). */
 export const historyOf = async (
-  engine: QueueEngine,
-  store: EventStore,
+  view: Pick<QueueView, 'name' | 'read' | 'log'>,
   task: string,
 ): Promise<Outcome<ReadonlyArray<RecordedEvent> | undefined>> => {
-  const last = await engine.read((state, at) => taskOf(state, task, at)?.lastRevision)
+  const last = await view.read((state, at) => taskOf(state, task, at)?.lastRevision)
   if (E.isLeft(last)) return last
   const { value, revision } = last.right
   if (value === undefined) return E.right({ value: undefined, revision })
-  return E.right({ value: await eventsBehind(store, streamOf(engine.name), value), revision })
+  return E.right({ value: await eventsBehind(view.log, streamOf(view.name), value), revision })
 }
 
 export interface Searched {
@@ -30,7 +30,7 @@ export interface Searched {
  * Searches for a task that the queue does not know any more. There is no index for it, so at most `limit` events of the log
  * are read backwards from a revision. The newest event of the task leads to all earlier ones.
  */
-export const searchHistory = async (store: EventStore, queue: string, task: string, from: number, limit: number): Promise<Searched> => {
+export const searchHistory = async (store: LogReader, queue: string, task: string, from: number, limit: number): Promise<Searched> => {
   const stream = streamOf(queue)
   const mark = `"task":${quote(task)}`
   let lowest = from + 1
@@ -52,7 +52,7 @@ const nearMax = 64
  * The chain that ends at this revision, oldest first. Events that are close together, such as heartbeats, are read
  * many at a time; one that is far away is read alone.
  */
-export const eventsBehind = async (store: EventStore, stream: string, last: number): Promise<ReadonlyArray<RecordedEvent>> => {
+export const eventsBehind = async (store: LogReader, stream: string, last: number): Promise<ReadonlyArray<RecordedEvent>> => {
   const chain: Array<RecordedEvent> = []
   let near = new Map<number, RecordedEvent>()
   let isNear = false
@@ -71,7 +71,7 @@ export const eventsBehind = async (store: EventStore, stream: string, last: numb
   return chain.reverse()
 }
 
-const eventsUpTo = async (store: EventStore, stream: string, from: number, limit: number): Promise<Map<number, RecordedEvent>> => {
+const eventsUpTo = async (store: LogReader, stream: string, from: number, limit: number): Promise<Map<number, RecordedEvent>> => {
   const events = new Map<number, RecordedEvent>()
   for await (const page of store.read(stream, { from, direction: 'backwards', limit })) {
     for (const event of page) events.set(event.revision, event)

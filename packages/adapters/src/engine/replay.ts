@@ -1,11 +1,14 @@
 /** Rebuilds the state: loads the newest usable snapshot and folds the events after it. */
 import { randomInt } from 'node:crypto'
 import { evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
-import { type EventStore, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
+import { type EventStore, type LogReader, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
 import { decodeRecorded } from './wire.js'
 
 /** See core's `initial`. */
 const indexSeed = randomInt(2 ** 32)
+
+/** A queue before its first event. */
+export const emptyState = (queue: string): QueueState => initial(queue, indexSeed)
 
 export const streamPrefix = 'taskqueue-'
 export const streamOf = (queue: string): string => `${streamPrefix}${queue}`
@@ -65,7 +68,7 @@ export const replay = async (
   const stream = streamOf(queue)
   const head = await store.head(stream)
   const loaded = snapshots === undefined ? undefined : await loadSnapshot(store, snapshots, stream, head, report)
-  let state = loaded?.state ?? initial(queue, indexSeed)
+  let state = loaded?.state ?? emptyState(queue)
   let lastId = loaded?.eventId
   const snapshotRevision = revisionOf(state)
   let done = 0
@@ -81,17 +84,18 @@ export const replay = async (
 }
 
 /** Whether the log has the last event of the snapshot. If the event cannot be read, because it was cut off or is damaged, the snapshot is trusted. */
-const isOfThisLog = async (store: EventStore, { stream, revision, eventId }: SnapshotHeader): Promise<boolean> => {
+const isOfThisLog = async (store: LogReader, { stream, revision, eventId }: SnapshotHeader): Promise<boolean> => {
   const [event] = await store.pick(stream, [revision]).catch(() => [])
   return event === undefined || event.id === eventId
 }
 
-const loadSnapshot = async (
-  store: EventStore,
-  snapshots: SnapshotStore,
+/** The state of the newest usable snapshot that is not beyond the revision `head`; `undefined` if there is none. */
+export const loadSnapshot = async (
+  store: LogReader,
+  snapshots: Pick<SnapshotStore, 'list'>,
   stream: string,
   head: number,
-  report: ReplayReport,
+  report: Pick<ReplayReport, 'skipped'>,
 ): Promise<{ readonly state: QueueState; readonly eventId: string } | undefined> => {
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
   for (const { name, reason } of skipped) report.skipped(name, reason)

@@ -1,4 +1,4 @@
-export { openSnapshotFolder, type SnapshotFolderOptions } from './snapshots.js'
+export { openSnapshotFolder, readSnapshotFolder, type SnapshotFolderOptions } from './snapshots.js'
 export { type QueueFolders, type QueueFoldersOptions, startQueueFiles } from './queue-folders.js'
 export { type QueueFiles, type QueueFilesOfOptions, type QueueFilesProblem, type QueueFilesStatus, startQueueFilesOf } from './queue-files.js'
 export { recordText } from './queue-record.js'

@@ -59,10 +59,20 @@ export const openSnapshotFolder = async (
     return { ...writer, commit }
   }
 
+  return { create, ...readSnapshotFolder(dir) }
+}
+
+const ifMissing = (error: NodeJS.ErrnoException): ReadonlyArray<string> => {
+  if (error.code === 'ENOENT') return []
+  throw error
+}
+
+/** The snapshots in a folder, for another thread or process than the one that takes them. */
+export const readSnapshotFolder = (dir: string): Pick<SnapshotStore, 'list'> => {
   const list: SnapshotStore['list'] = async (stream, foldVersion, revisionMax) => {
     const usable: Array<LoadedSnapshot> = []
     const skipped: Array<SkippedSnapshot> = []
-    for (const { name } of snapshotsOf(stream, await readdir(dir))) {
+    for (const { name } of snapshotsOf(stream, await readdir(dir).catch(ifMissing))) {
       const path = join(dir, name)
       const skip = (reason: string): void => void skipped.push({ name, reason })
       const file = await inspectSnapshot(path).catch((error: unknown) => `it cannot be read: ${String(error)}`)
@@ -76,6 +86,5 @@ export const openSnapshotFolder = async (
     }
     return { usable, skipped }
   }
-
-  return { create, list }
+  return { list }
 }

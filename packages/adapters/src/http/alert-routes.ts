@@ -3,7 +3,7 @@ import { alertKinds } from '@daybook/core'
 import * as t from 'io-ts'
 import * as alerts from './handle/alerts.js'
 import * as q from './query.js'
-import { input, queueRoute, type Route } from './route.js'
+import { input, type Route, viewRoute } from './route.js'
 import { Time } from './time.js'
 
 const AlertAnswer = t.type(
@@ -13,8 +13,8 @@ const AlertAnswer = t.type(
 const AlertsAnswer = t.type({ alerts: t.readonlyArray(AlertAnswer), revision: t.number }, 'Alerts')
 
 export const alertRoutes = (of: string): ReadonlyArray<Route> => [
-  queueRoute({
-    method: 'GET', path: `${of}/alerts`, role: 'auditor', unused: 'empty', summary: 'The alerts that are raised now.',
-    query: input(q.AtLeastQuery, { root: 'query' }), answers: { 200: AlertsAnswer }, handle: alerts.list,
+  viewRoute({
+    path: `${of}/alerts`, unused: 'empty', summary: 'The alerts that are raised now.',
+    query: input(q.MomentQuery, { root: 'query' }), answers: { 200: AlertsAnswer }, handle: alerts.list,
   }),
 ]

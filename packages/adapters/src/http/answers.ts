@@ -330,20 +330,14 @@ const Breaker = t.intersection(
 export const BreakersAnswer = t.type({ breakers: t.record(t.string, Breaker) }, 'Breakers')
 export const BreakerAnswer = t.type({ type: t.string, breaker: Breaker }, 'One breaker')
 
-export const AgentsAnswer = t.type(
-  {
-    agents: t.readonlyArray(
-      t.intersection(
-        [
-          t.type({ agentId: t.string, status: keys(['idle', 'working']), tasks: ids, leases: t.readonlyArray(t.type({ task: t.string, expiresAt: Time })) }),
-          t.partial({ types: ids, phases: ids, skills: ids, tenant: t.string, maxTasks: t.number, /** Of a registered agent. */ lastSeenAt: Time, registeredUntil: Time }),
-        ],
-        'Agent',
-      ),
-    ),
-  },
-  'Agents',
+const Agent = t.intersection(
+  [
+    t.type({ agentId: t.string, status: keys(['idle', 'working']), tasks: ids, leases: t.readonlyArray(t.type({ task: t.string, expiresAt: Time })) }),
+    t.partial({ types: ids, phases: ids, skills: ids, tenant: t.string, maxTasks: t.number, /** Of a registered agent. */ lastSeenAt: Time, registeredUntil: Time }),
+  ],
+  'Agent',
 )
+export const AgentsAnswer = t.type({ agents: t.readonlyArray(Agent) }, 'Agents')
 export const RegisteredAnswer = t.type({ agentId: t.string, registeredUntil: Time }, 'Registered agent')
 export const TerminatedAnswer = t.type(
   {
@@ -360,19 +354,30 @@ export const SettingsAnswer = Settings
 export const PausedAnswer = t.type({ paused: orNull(t.string) }, 'Paused')
 
 const counts = t.record(t.string, t.number)
-export const DepthAnswer = t.type(
+const depth = {
+  total: t.number,
+  byStatus: t.record(Status, t.number),
+  byPriority: t.record(PriorityName, t.number),
+  byType: counts,
+  byPhase: counts,
+  byTenant: counts,
+  oldestPendingAt: orNull(Time),
+  oldestWaitSeconds: t.number,
+}
+export const DepthAnswer = t.type({ ...depth, ...revision }, 'Depth')
+/** `at`: the moment that it shows, for which ages are counted. */
+export const StateAnswer = t.type(
   {
-    total: t.number,
-    byStatus: t.record(Status, t.number),
-    byPriority: t.record(PriorityName, t.number),
-    byType: counts,
-    byPhase: counts,
-    byTenant: counts,
-    oldestPendingAt: orNull(Time),
-    oldestWaitSeconds: t.number,
     ...revision,
+    at: Time,
+    paused: orNull(t.string),
+    counts: t.type(depth, 'Counts'),
+    breakers: t.record(t.string, Breaker),
+    agents: t.readonlyArray(Agent),
+    tasks: t.readonlyArray(TaskAnswer),
+    nextCursor: orNull(t.string),
   },
-  'Depth',
+  'State',
 )
 
 export const QueueAnswer = t.type(

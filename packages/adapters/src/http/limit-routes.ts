@@ -3,7 +3,7 @@ import { Concurrency, Rate } from '@daybook/core'
 import * as t from 'io-ts'
 import * as limits from './handle/limits.js'
 import * as q from './query.js'
-import { input, queueRoute, type Route } from './route.js'
+import { input, queueRoute, type Route, viewRoute } from './route.js'
 import { Time } from './time.js'
 
 const members = { concurrency: Concurrency, rate: Rate }
@@ -16,14 +16,14 @@ const LimitsAnswer = t.type({ limits: t.readonlyArray(LimitAnswer), revision: t.
 const LimitRemovedAnswer = t.type({ key: t.string, removed: t.literal(true) }, 'Removed limit')
 
 export const limitRoutes = (of: string): ReadonlyArray<Route> => {
-  const view = input(q.AtLeastQuery, { root: 'query' })
+  const view = input(q.MomentQuery, { root: 'query' })
   return [
-    queueRoute({
-      method: 'GET', path: `${of}/limits`, role: 'auditor', unused: 'empty', summary: 'All limits, with the number of live leases under each.',
+    viewRoute({
+      path: `${of}/limits`, unused: 'empty', summary: 'All limits, with the number of live leases under each.',
       query: view, answers: { 200: LimitsAnswer }, handle: limits.list,
     }),
-    queueRoute({
-      method: 'GET', path: `${of}/limits/{key}`, role: 'auditor', summary: 'The limit of a concurrency key, of a type (`type:TYPE`) or of a tenant (`tenant:TENANT`).',
+    viewRoute({
+      path: `${of}/limits/{key}`, summary: 'The limit of a concurrency key, of a type (`type:TYPE`) or of a tenant (`tenant:TENANT`).',
       query: view, answers: { 200: LimitAnswer }, handle: limits.show,
     }),
     queueRoute({

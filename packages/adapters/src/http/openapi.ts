@@ -33,7 +33,7 @@ export const openApi = (routes: ReadonlyArray<Route>, version: string): JsonSche
 const operation = (route: Route, components: Map<string, JsonSchema>, problem: JsonSchema): JsonSchema => ({
   operationId: operationId(route),
   summary: route.summary,
-  tags: [route.of],
+  tags: [route.of === 'server' ? 'server' : 'queue'],
   'x-daybook-role': route.role,
   ...(route.role === 'anyone' ? { security: [] } : {}),
   parameters: [...pathParameters(route.path), ...queryParameters(route.query, components), ...headerParameters(route)],
@@ -95,7 +95,7 @@ const answerOf = (route: Route, answer: t.Mixed | string, components: Map<string
   description: route.summary,
   headers: {
     'X-Correlation-Id': { schema: { type: 'string' } },
-    ...(route.of === 'queue'
+    ...(route.of !== 'server'
       ? { 'X-Daybook-Revision': { description: 'Revision of the queue that this answer shows.', schema: { type: 'integer' } } }
       : {}),
   },

@@ -1,7 +1,8 @@
 /** Query parameters. They are checked as text; the functions in this file turn them into values. */
-import { AgentId, type Asker, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, type Status, statuses, type TaskFilter, Text, TypePattern } from '@daybook/core'
+import { AgentId, type Asker, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, QueueName, type Status, statuses, type TaskFilter, Text, TypePattern } from '@daybook/core'
 import * as t from 'io-ts'
 import { described } from './json-schema.js'
+import { Time } from './time.js'
 
 const text = (name: string, holds: (value: string) => boolean) => t.refinement(t.string, holds, name)
 
@@ -34,16 +35,23 @@ const priorityRange = (value: string): readonly [number, number] | undefined => 
 const Priority = text('priority (1 to 10, or CRITICAL, HIGH, MEDIUM, LOW) or range such as 5-7', (value) => priorityRange(value) !== undefined)
 
 export const revisionMax = Number.MAX_SAFE_INTEGER
-const atLeast = { atLeast: whole(0, revisionMax) }
+/**
+ * Every question about a queue has these. `atLeast`: waits until the queue has this revision. `revision` and `at`: the answer is that of the moment when this
+ * revision was the last, or that of this time.
+ */
+const moment = { atLeast: whole(0, revisionMax), revision: whole(0, revisionMax), at: Time }
 
-export const AtLeastQuery = t.partial(atLeast, 'query')
-export type AtLeastQuery = t.TypeOf<typeof AtLeastQuery>
+export const MomentQuery = t.partial(moment, 'query')
+export type Moment = t.TypeOf<typeof MomentQuery>
 
-export const resultQuery = (waitSecondsMax: number) => t.partial({ wait: seconds(waitSecondsMax) }, 'query')
+/** The normative endpoint names its queue in the query. */
+export const QueueStatusQuery = t.partial({ queue: QueueName, ...moment }, 'query')
+
+export const resultQuery = (waitSecondsMax: number) => t.partial({ wait: seconds(waitSecondsMax), ...moment }, 'query')
 export type ResultQuery = t.TypeOf<ReturnType<typeof resultQuery>>
 
 /** `before`: continue the search for a task that is no longer in memory here. */
-export const HistoryQuery = t.partial({ ...atLeast, before: whole(0, revisionMax) }, 'query')
+export const HistoryQuery = t.partial({ ...moment, before: whole(0, revisionMax) }, 'query')
 export type HistoryQuery = t.TypeOf<typeof HistoryQuery>
 
 /** Without `q` and `ticketId`: the newest. */
@@ -61,7 +69,7 @@ const namesOf = (value: string): ReadonlyArray<string> => (value === '' ? [] : v
 
 /** A claim, for which a task is explained. */
 export const ExplainQuery = t.partial(
-  { agentId: AgentId, types: listOf(TypePattern, 'types or patterns'), phases: listOf(Phase, 'phases'), skills: listOf(Name, 'skills'), tenant: Name, ...atLeast },
+  { agentId: AgentId, types: listOf(TypePattern, 'types or patterns'), phases: listOf(Phase, 'phases'), skills: listOf(Name, 'skills'), tenant: Name, ...moment },
   'query',
 )
 export type ExplainQuery = t.TypeOf<typeof ExplainQuery>
@@ -90,7 +98,7 @@ const filter = {
   q: Name,
 }
 
-export const tasksQuery = (pageMax: number) => t.partial({ ...filter, ...pageQuery(pageMax), ...atLeast }, 'query')
+export const tasksQuery = (pageMax: number) => t.partial({ ...filter, ...pageQuery(pageMax), ...moment }, 'query')
 export type TasksQuery = t.TypeOf<ReturnType<typeof tasksQuery>>
 
 /** The same filter in a body. There, statuses may be a list and a priority a number. Only statuses that can be cancelled are accepted. */
@@ -117,7 +125,7 @@ export const cancelFilterOf = ({ filter: { status, priority, ...rest } }: Cancel
     ...(priority === undefined ? {} : { priority: String(priority) }),
   })
 
-export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | 'atLeast'>): TaskFilter => {
+export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | keyof Moment>): TaskFilter => {
   const { status, type, phase, priority, ticketId, tenant, agent, q } = query
   const range = priority === undefined ? undefined : priorityRange(priority)
   return {
@@ -136,10 +144,10 @@ export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | 'atLeast'>
 const Flag = t.keyof({ true: null, false: null }, 'true or false')
 
 export const deadLettersQuery = (pageMax: number) =>
-  t.partial({ type: TypePattern, signature: Name, error: Name, escalated: Flag, snoozed: Flag, ...pageQuery(pageMax), ...atLeast }, 'query')
+  t.partial({ type: TypePattern, signature: Name, error: Name, escalated: Flag, snoozed: Flag, ...pageQuery(pageMax), ...moment }, 'query')
 export type DeadLettersQuery = t.TypeOf<ReturnType<typeof deadLettersQuery>>
 
-export const patternsQuery = t.partial({ type: TypePattern, signature: Name, error: Name, ...atLeast }, 'query')
+export const patternsQuery = t.partial({ type: TypePattern, signature: Name, error: Name, ...moment }, 'query')
 export type PatternsQuery = t.TypeOf<typeof patternsQuery>
 
 export const eventsQuery = (pageMax: number) =>
@@ -149,7 +157,7 @@ export const eventsQuery = (pageMax: number) =>
       limit: whole(1, Number.MAX_SAFE_INTEGER),
       type: Name,
       task: Name,
-      ...atLeast,
+      ...moment,
     },
     `query; a page of JSON holds at most ${pageMax} events, a stream of lines any number`,
   )

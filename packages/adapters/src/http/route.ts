@@ -3,10 +3,11 @@ import type { Readable } from 'node:stream'
 import { type FieldError, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
-import type { Daybook, Caller, Outcome, QueueEngine } from '../engine/index.js'
+import type { Daybook, Caller, Outcome, QueueEngine, QueueView } from '../engine/index.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
 import { type Problem, problemOf } from './problem.js'
+import type { Moment } from './query.js'
 
 /** Who may call a route; `anyone` needs no token. */
 export type Role = 'anyone' | 'producer' | 'worker' | 'operator' | 'auditor' | 'admin'
@@ -45,6 +46,11 @@ export interface Call<Body = unknown, Query = unknown> {
 
 export interface QueueCall<Body = unknown, Query = unknown> extends Call<Body, Query> {
   readonly queue: QueueEngine
+}
+
+/** A question about a queue. What it gets is all that it may answer from, so that it answers for a past moment as it did then. */
+export interface ViewCall<Query = unknown> extends Pick<Call<undefined, Query>, 'params' | 'query' | 'limits' | 'wantsLines' | 'gone'> {
+  readonly queue: QueueView
 }
 
 /** How a body or a query is checked, and its schema. */
@@ -94,7 +100,14 @@ export interface QueueRoute<Body = unknown, Query = unknown> extends Declared<Bo
   readonly handle: (call: QueueCall<Body, Query>) => Promise<Handled>
 }
 
-export type Route = PlainRoute | QueueRoute
+/** A `GET` about a queue, as it is or as it was at a past moment: its query has `revision` and `at`. */
+export interface ViewRoute<Query = unknown> extends Declared<undefined, Query> {
+  readonly of: 'view'
+  readonly unused: 'refused' | 'empty'
+  readonly handle: (call: ViewCall<Query>) => Promise<Handled>
+}
+
+export type Route = PlainRoute | QueueRoute | ViewRoute
 
 /**
  * A route of the server. The handler knows the types of body and query. The table of all routes does not need them,
@@ -107,6 +120,15 @@ export const serverRoute = <Body, Query>(route: Omit<PlainRoute<Body, Query>, 'o
 export const queueRoute = <Body, Query>(
   route: Omit<QueueRoute<Body, Query>, 'of' | 'unused'> & Partial<Pick<QueueRoute, 'unused'>>,
 ): Route => ({ of: 'queue', unused: 'refused', ...route }) as QueueRoute<Body, Query> as Route
+
+/** A question about one queue. Default: refused for a queue that was never used. */
+export const viewRoute = <Query>(
+  route: Omit<ViewRoute<Query & Moment>, 'of' | 'method' | 'role' | 'unused' | 'handle' | 'query'> &
+    Partial<Pick<ViewRoute, 'unused' | 'role'>> & {
+      readonly query: Input<Query & Moment>
+      readonly handle: (call: ViewCall<Query>) => Promise<Handled>
+    },
+): Route => ({ of: 'view', method: 'GET', role: 'auditor', unused: 'refused', ...route }) as ViewRoute<Query & Moment> as Route
 
 /** Turns the engine's outcome into an answer: its refusal, or the text of its value. */
 export const replyWith = <A>(

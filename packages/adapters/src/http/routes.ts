@@ -21,6 +21,7 @@ import type { HttpLimits } from './limits.js'
 import * as q from './query.js'
 import { type Call, type Handled, input, queueRoute, type Role, type Route, serverRoute } from './route.js'
 import { scheduleRoutes } from './schedule-routes.js'
+import { viewRoutes } from './view-routes.js'
 import * as w from './wire.js'
 
 export interface Served {
@@ -35,7 +36,6 @@ export interface Served {
 
 export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, openApi }: Served): ReadonlyArray<Route> => {
   const of = '/api/queues/{queue}'
-  const view = input(q.AtLeastQuery, { root: 'query' })
   const pageMax = limits.pageMax
   return [
     serverRoute({
@@ -43,10 +43,6 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
       answers: { 200: a.QueuesAnswer }, handle: queue.listQueues,
     }),
 
-    queueRoute({
-      method: 'GET', path: of, role: 'auditor', unused: 'empty', summary: 'A summary of the queue: tasks by status, and whether it is paused.',
-      query: view, answers: { 200: a.QueueAnswer }, handle: queue.showQueue,
-    }),
     queueRoute({
       method: 'DELETE', path: of, role: 'operator', summary: 'Deletes a queue without unfinished tasks. Its log stays; its next task creates it again.',
       query: input(q.reasonQuery, { root: 'query' }), answers: { 200: a.QueueDeletedAnswer }, handle: queue.deleteQueue,
@@ -59,29 +55,9 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
       body: tasks.enqueueInput, answers: { 200: a.EnqueuedEachAnswer, 201: a.EnqueuedOneOrAllAnswer }, handle: tasks.enqueue,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/tasks`, role: 'auditor', unused: 'empty', summary: 'Tasks that match all filters; pending tasks in the order of claiming.',
-      query: input(q.tasksQuery(pageMax), { root: 'query' }), answers: { 200: a.TasksAnswer }, handle: tasks.getTasks,
-    }),
-    queueRoute({
-      method: 'GET', path: `${of}/tasks/{id}`, role: 'auditor', summary: 'A task with its payload and result.',
-      query: view, answers: { 200: a.TaskAnswer }, handle: tasks.getTask,
-    }),
-    queueRoute({
       method: 'PATCH', path: `${of}/tasks/{id}`, role: 'operator',
       summary: 'Changes the priority, the payload or a time of a task that nobody holds; `null` takes a time away. The former values stay in the history. A dead letter stays one.',
       body: input(w.AmendBody), answers: { 200: a.AmendedAnswer }, handle: amendTask,
-    }),
-    queueRoute({
-      method: 'GET', path: `${of}/tasks/{id}/explain`, role: 'auditor', summary: 'Why a task is not running: all reasons, what would change each, its position in the order of claims, and its score. For an agent that asks for everything, or for a claim with the parameters of the query.',
-      query: input(q.ExplainQuery, { root: 'query' }), answers: { 200: a.ExplanationAnswer }, handle: explain,
-    }),
-    queueRoute({
-      method: 'GET', path: `${of}/tasks/{id}/result`, role: 'producer', summary: 'The result of a task. Waits up to `wait` seconds until it is completed, cancelled, discarded or a dead letter; then `status` says which, otherwise where it stands.',
-      query: input(q.resultQuery(limits.claimWaitSecondsMax), { root: 'query' }), answers: { 200: a.ResultAnswer }, handle: result,
-    }),
-    queueRoute({
-      method: 'GET', path: `${of}/tasks/{id}/history`, role: 'auditor', unused: 'empty', summary: 'All events of a task, oldest first. If its retention is over, the log is searched, 100,000 events at a time; to continue, send `next` as `before`.',
-      query: input(q.HistoryQuery, { root: 'query' }), answers: { 200: a.HistoryAnswer }, handle: log.history,
     }),
     queueRoute({
       method: 'POST', path: `${of}/tasks/{id}/cancel`, role: 'producer', summary: 'Cancels a task and all tasks that depend on it.',
@@ -142,10 +118,6 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
       body: work.outcomesInput, answers: { 200: a.OutcomesAnswer }, handle: work.outcomes,
     }),
     queueRoute({
-      method: 'GET', path: `${of}/agents`, role: 'auditor', unused: 'empty', summary: 'Registered agents and those that hold tasks: what each can take, and the tasks it holds.',
-      query: view, answers: { 200: a.AgentsAnswer }, handle: agents.agents,
-    }),
-    queueRoute({
       method: 'POST', path: `${of}/agents`, role: 'worker', summary: 'Registers what an agent can take: its claims take over what they leave out. The registration ends `ttlSeconds` (600) after the agent was last heard of: it registered, claimed, or reported.',
       body: input(w.RegisterBody), answers: { 200: a.RegisteredAnswer }, handle: agents.registerAgent,
     }),
@@ -155,14 +127,6 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
     }),
 
     // ------------------------------------------------------------------------------ dead letters
-    queueRoute({
-      method: 'GET', path: `${of}/dead-letters`, role: 'auditor', unused: 'empty', summary: 'Dead letters, with error, attempts and failure signature.',
-      query: input(q.deadLettersQuery(pageMax), { root: 'query' }), answers: { 200: a.TasksAnswer }, handle: tasks.getDeadLetters,
-    }),
-    queueRoute({
-      method: 'GET', path: `${of}/dead-letters/patterns`, role: 'auditor', unused: 'empty', summary: 'Dead letters grouped by failure signature, most frequent first.',
-      query: input(q.patternsQuery, { root: 'query' }), answers: { 200: a.PatternsAnswer }, handle: deadLetters.patterns,
-    }),
     queueRoute({
       method: 'POST', path: `${of}/dead-letters/{id}/retry`, role: 'operator', summary: 'Sends a dead letter back to the queue and resets its retries; with `payload` it gets another one.',
       body: input(w.RetryBody), answers: { 200: a.RetriedAnswer }, handle: deadLetters.retryOne,
@@ -187,14 +151,6 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
 
     // --------------------------------------------------------------------------------- guardian
     queueRoute({
-      method: 'GET', path: `${of}/approvals`, role: 'auditor', unused: 'empty', summary: 'What waits for a guardian, the oldest first: discoveries about other tickets, halted chains of fixes, dead letters in such chains.',
-      query: view, answers: { 200: a.ApprovalsAnswer }, handle: approvals.approvals,
-    }),
-    queueRoute({
-      method: 'GET', path: `${of}/approvals/{id}`, role: 'auditor', summary: 'What waits, with the contents of its tasks, the tasks of its chain, and their failures.',
-      query: view, answers: { 200: a.ApprovalAnswer }, handle: approvals.approval,
-    }),
-    queueRoute({
       method: 'POST', path: `${of}/approvals/{id}/approve`, role: 'operator', summary: 'Enqueues the tasks that wait, or sends the dead letter back. A halted chain is counted from zero again.',
       body: input(w.ReasonBody), answers: { 200: a.ApprovedAnswer }, handle: approvals.approve,
     }),
@@ -204,10 +160,6 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
     }),
 
     // ---------------------------------------------------------------- later, or at a steady rate
-    queueRoute({
-      method: 'GET', path: `${of}/dead-letters/redrive`, role: 'auditor', unused: 'empty', summary: 'The last redrive (`perMinute`), under way or stopped.',
-      query: view, answers: { 200: a.RedriveAnswer }, handle: deadLetters.redrive,
-    }),
     queueRoute({
       method: 'DELETE', path: `${of}/dead-letters/redrive`, role: 'operator', summary: 'Stops the redrive that is under way.',
       query: input(q.reasonQuery, { root: 'query' }), answers: { 200: a.RedriveAnswer }, handle: deadLetters.stopRedrive,
@@ -231,20 +183,12 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
 
     // ------------------------------------------------------------- breakers, settings, the queue
     queueRoute({
-      method: 'GET', path: `${of}/breakers`, role: 'auditor', unused: 'empty', summary: 'The breaker of each task type that has ever failed.',
-      query: view, answers: { 200: a.BreakersAnswer }, handle: queue.breakers,
-    }),
-    queueRoute({
       method: 'POST', path: `${of}/breakers/{type}/open`, role: 'operator', summary: 'Opens the breaker of a type by hand: no task of the type is claimed until the breaker is closed by hand.',
       body: input(w.ReasonBody), answers: { 200: a.BreakerAnswer }, handle: queue.openBreaker,
     }),
     queueRoute({
       method: 'POST', path: `${of}/breakers/{type}/close`, role: 'operator', summary: 'Closes the breaker of a type: its tasks can be claimed again.',
       body: input(w.ReasonBody), answers: { 200: a.BreakerAnswer }, handle: queue.closeBreaker,
-    }),
-    queueRoute({
-      method: 'GET', path: `${of}/settings`, role: 'auditor', unused: 'empty', summary: 'All settings of the queue.',
-      query: view, answers: { 200: a.SettingsAnswer }, handle: queue.settings,
     }),
     queueRoute({
       method: 'PATCH', path: `${of}/settings`, role: 'operator', unused: 'opened', summary: 'Changes some or all settings.',
@@ -258,25 +202,13 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
       method: 'POST', path: `${of}/resume`, role: 'operator', summary: 'Resumes the queue.',
       body: input(w.OptionalReasonBody, { mayBeAbsent: true }), answers: { 200: a.PausedAnswer }, handle: queue.resume,
     }),
-    queueRoute({
-      method: 'GET', path: `${of}/depth`, role: 'auditor', unused: 'empty', summary: 'Number of tasks by status; pending tasks also by priority, type, phase and tenant.',
-      query: view, answers: { 200: a.DepthAnswer }, handle: queue.depth,
-    }),
-    queueRoute({
-      method: 'GET', path: `${of}/events`, role: 'auditor', unused: 'empty',
-      summary: 'The log: a page of JSON, or, with `Accept: application/x-ndjson`, all of it with one event per line.',
-      query: input(q.eventsQuery(pageMax), { root: 'query' }), answers: { 200: a.EventsAnswer }, lines: true, handle: log.events,
-    }),
 
+    ...viewRoutes(limits),
     ...limitRoutes(of),
     ...scheduleRoutes(of),
     ...alertRoutes(of),
 
     // ------------------------------------------------------- the normative endpoints (TQM §11)
-    queueRoute({
-      method: 'GET', path: '/api/queue_status', role: 'auditor', unused: 'empty', summary: 'The capacity of a queue, and the tasks that are ready and wait for an agent.',
-      query: input(w.QueueQuery, { root: 'query' }), answers: { 200: a.QueueStatusAnswer }, handle: normative.queueStatus,
-    }),
     queueRoute({
       method: 'POST', path: '/api/bump_task_priority', role: 'operator', summary: 'Puts a ready task before all others, and lets it start beyond capacity.',
       query: input(w.QueueQuery, { root: 'query' }), body: input(w.BumpBody), answers: { 200: a.BumpedPriorityAnswer }, handle: normative.bumpTaskPriority,

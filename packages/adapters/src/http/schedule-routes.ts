@@ -3,7 +3,7 @@ import { Interval, MissedRuns, OverlappingRuns, ScheduledTask, scheduleFields, S
 import * as t from 'io-ts'
 import * as schedules from './handle/schedules.js'
 import * as q from './query.js'
-import { input, queueRoute, type Route } from './route.js'
+import { input, queueRoute, type Route, viewRoute } from './route.js'
 import { Time } from './time.js'
 
 export const NewScheduleBody = t.intersection([t.type({ name: ScheduleName, task: ScheduledTask }), t.partial(scheduleFields)], 'NewSchedule')
@@ -36,10 +36,10 @@ const SchedulesAnswer = t.type({ schedules: t.readonlyArray(ScheduleAnswer), rev
 const ScheduleRemovedAnswer = t.type({ name: t.string, removed: t.literal(true) }, 'Removed schedule')
 
 export const scheduleRoutes = (of: string): ReadonlyArray<Route> => {
-  const view = input(q.AtLeastQuery, { root: 'query' })
+  const view = input(q.MomentQuery, { root: 'query' })
   return [
-    queueRoute({
-      method: 'GET', path: `${of}/schedules`, role: 'auditor', unused: 'empty', summary: 'All schedules, each with its next run and its last five.',
+    viewRoute({
+      path: `${of}/schedules`, unused: 'empty', summary: 'All schedules, each with its next run and its last five.',
       query: view, answers: { 200: SchedulesAnswer }, handle: schedules.list,
     }),
     queueRoute({
@@ -47,8 +47,8 @@ export const scheduleRoutes = (of: string): ReadonlyArray<Route> => {
       summary: 'Creates a schedule, which enqueues its task whenever it is due: by `cron` in `timeZone`, or `every` so many seconds.',
       body: input(NewScheduleBody), answers: { 201: ScheduleAnswer }, handle: schedules.create,
     }),
-    queueRoute({
-      method: 'GET', path: `${of}/schedules/{name}`, role: 'auditor', summary: 'A schedule with its next five runs and its last five.',
+    viewRoute({
+      path: `${of}/schedules/{name}`, summary: 'A schedule with its next five runs and its last five.',
       query: view, answers: { 200: ScheduleAnswer }, handle: schedules.show,
     }),
     queueRoute({

@@ -1,18 +1,23 @@
 /** The steps from an authorized request to its answer, the same for every route. */
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { type Daybook, isRequestId, type QueueEngine, unusedQueue } from '../engine/index.js'
+import { type Daybook, isRequestId, type QueueEngine, unusedQueue, viewOf } from '../engine/index.js'
 import { type IdempotencyKeys, type Rendered } from './idempotency.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
-import { invalid, noSuchQueue, problem, type Problem, problemText, soonSeconds } from './problem.js'
-import type { Call, Handled, Input, QueueRoute, Reply, Route } from './route.js'
+import type { PastAnswers, PastQuestion } from './past/index.js'
+import { invalid, noSuchQueue, problem, type Problem, problemOf, problemText, soonSeconds } from './problem.js'
+import type { Moment } from './query.js'
+import type { Call, Handled, Input, QueueRoute, Reply, Route, ViewRoute } from './route.js'
 import { unicodeText } from './text.js'
+import { isoOf, millisecondsOf } from './time.js'
+import { refusalOfUnused } from './unused.js'
 
 export interface Context {
   readonly daybook: Daybook
   readonly limits: HttpLimits
   readonly meter: Meter
+  readonly past: PastAnswers
   readonly keys: IdempotencyKeys
   /** Whether every queue of the store has been read. */
   readonly isReplayed: () => boolean
@@ -110,13 +115,18 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, wantsLines, gone, requestId }
   if (route.of === 'server') return route.handle(call)
   // 2. Find the queue, and wait for the revision that the caller asks for.
-  const queue = await queueOf(context, params.queue ?? queueNamed(query.right) ?? queueNamed(body.right) ?? 'default', route.unused)
+  const name = params.queue ?? queueNamed(query.right) ?? queueNamed(body.right) ?? 'default'
+  const isPast = route.of === 'view' && isAboutPast(query.right)
+  const queue = await queueOf(context, name, isPast ? 'empty' : route.unused)
   if (E.isLeft(queue)) return queue
   if (queue.right.status().revision >= 0 || route.unused === 'opened') meter.watch(queue.right)
   const late = await notYet(queue.right, query.right, limits)
   if (late !== undefined) return E.left({ revision: queue.right.status().revision, ...late })
   // 3. Run the handler. A refusal also tells the queue's revision.
-  const handled = await route.handle({ ...call, queue: queue.right })
+  if (isPast) return answerPast(context, route, asked, query.right as Moment, queue.right)
+  const handled = await (route.of === 'view'
+    ? route.handle({ params, query: query.right as Moment, limits, wantsLines, gone, queue: viewOf(queue.right, daybook.log) })
+    : route.handle({ ...call, queue: queue.right }))
   return E.isRight(handled) ? handled : E.left({ revision: queue.right.status().revision, ...handled.left })
 }
 
@@ -144,8 +154,8 @@ const queueOf = async (
   unused: QueueRoute['unused'],
 ): Promise<E.Either<Problem, QueueEngine>> => {
   const there = (queue: QueueEngine): E.Either<Problem, QueueEngine> => {
-    const { deleted } = queue.status()
-    return deleted === null || unused !== 'refused' ? E.right(queue) : E.left(problem('not-found', wasDeleted(name, deleted)))
+    const refusal = refusalOfUnused(unused, name, queue.status().revision, queue.status().deleted)
+    return refusal === undefined ? E.right(queue) : E.left(refusal)
   }
   const known = daybook.queue(name)
   if (known !== undefined) return there(known)
@@ -164,8 +174,42 @@ const queueOf = async (
   }
 }
 
-const wasDeleted = (name: string, reason: string): string =>
-  `queue ${name} was deleted${reason === '' ? '' : ` (${reason})`}: its next task or setting creates it again; /api/queues/${name}/events still has its log`
+// ---------------------------------------------------------------------------------------- the past
+
+const isAboutPast = (query: unknown): boolean => {
+  const { revision, at } = query as Moment
+  return revision !== undefined || at !== undefined
+}
+
+/** Checks the moment here, where it is known which revisions and times are past, and asks those who know the past. */
+const answerPast = async ({ past }: Context, { path }: ViewRoute, { params, wantsLines, gone }: Asked, query: Moment, queue: QueueEngine): Promise<Handled> => {
+  const moment = await momentOf(query, queue)
+  if (E.isLeft(moment)) return E.left({ revision: queue.status().revision, ...moment.left })
+  const signal = gone()
+  try {
+    return await past.ask({ queue: queue.name, path, params, query, wantsLines, moment: moment.right }, signal)
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return E.left(problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: soonSeconds }))
+  }
+}
+
+const momentOf = async ({ revision, at }: Moment, queue: QueueEngine): Promise<E.Either<Problem, PastQuestion['moment']>> => {
+  if (revision !== undefined && at !== undefined) {
+    return E.left(invalid([{ path: 'query.at', message: 'names a second moment beside revision: give one of them' }]))
+  }
+  if (revision !== undefined) {
+    const last = queue.status().revision
+    const ofLast = last < 0 ? 'it has no events' : `its last is ${last}`
+    return Number(revision) <= last ? E.right({ revision: Number(revision) }) : E.left(problem('not-found', `queue ${queue.name} has no revision ${revision}: ${ofLast}`))
+  }
+  const time = millisecondsOf(at as string)
+  // The queue's own time, asked for behind everything that was submitted: what happens from now on has a later time, so the moment is over.
+  const now = await queue.read((_, now) => now)
+  if (E.isLeft(now)) return E.left(problemOf(now.left))
+  if (time < now.right.value) return E.right({ at: time, head: now.right.revision })
+  return E.left(invalid([{ path: 'query.at', message: `is not past yet: for the queue it is ${isoOf(now.right.value)}` }]))
+}
 
 const notYet = async (queue: QueueEngine, query: unknown, { atLeastWaitMs }: HttpLimits): Promise<Problem | undefined> => {
   const { atLeast } = query as { readonly atLeast?: string }

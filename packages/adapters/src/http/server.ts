@@ -18,6 +18,7 @@ import { type HttpLimits, httpLimitsDefault } from './limits.js'
 import { Meter } from './meter.js'
 import { metricsOf } from './metrics.js'
 import { openApi } from './openapi.js'
+import { type PastAnswers, pastAnswersHere } from './past/index.js'
 import { problem, type Problem, soonSeconds } from './problem.js'
 import type { ReadBody, Route } from './route.js'
 import { routesOf } from './routes.js'
@@ -39,6 +40,8 @@ export interface HttpServerOptions {
   readonly webhooks?: () => ReadonlyArray<WebhookStatus>
   /** What is remembered of earlier tasks comes with claims. Default: nothing. It is not closed with the server. */
   readonly memory?: MemoryService
+  /** Answers for past moments; it is not closed with the server. Default: this thread, without snapshots. */
+  readonly past?: PastAnswers
   /** Receives every 500, with its stack and correlation id. Default: none. */
   readonly logger?: FastifyBaseLogger
   /** Logs a line for each request and each answer. Costs a tenth of the throughput of small requests. Default false. */
@@ -77,7 +80,8 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   const limits = { ...httpLimitsDefault, ...options.limits }
   const meter = new Meter()
   const state = { isReplayed: false, isDraining: false }
-  const context: Context = { daybook, limits, meter, keys: new IdempotencyKeys(limits), isReplayed: () => state.isReplayed }
+  const past = options.past ?? pastAnswersHere({ log: daybook.log, limits })
+  const context: Context = { daybook, limits, meter, past, keys: new IdempotencyKeys(limits), isReplayed: () => state.isReplayed }
   daybook.ready.then(
     () => {
       state.isReplayed = true

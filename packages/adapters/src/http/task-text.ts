@@ -1,6 +1,6 @@
 /** Makes the JSON of a task from the state and the log. */
 import type { TaskView } from '@daybook/core'
-import { contentOf, type Claim, parseObject, type QueueEngine } from '../engine/index.js'
+import { contentOf, type Claim, parseObject, type QueueView } from '../engine/index.js'
 import type { Recalled } from '../memory-bank/index.js'
 import { sentText } from '../sent-fields.js'
 import { membersOf, quote, quoteAll } from './text.js'
@@ -70,9 +70,9 @@ const resultRevision = ({ status, lastRevision, enqueuedRevision }: TaskView): n
   status === 'completed' && lastRevision !== enqueuedRevision ? lastRevision : undefined
 
 /** The result of a completed task as JSON text. */
-export const resultText = async (engine: QueueEngine, view: TaskView): Promise<string | undefined> => {
+export const resultText = async (queue: Pick<QueueView, 'contents'>, view: TaskView): Promise<string | undefined> => {
   const revision = resultRevision(view)
-  const [data] = revision === undefined ? [] : await engine.contents([revision])
+  const [data] = revision === undefined ? [] : await queue.contents([revision])
   return data === undefined ? undefined : contentOf(data)
 }
 
@@ -98,7 +98,7 @@ const joinMax = 100
  * a thousand tasks of 256 KiB would take 256 MiB.
  */
 export const taskTexts = async (
-  engine: QueueEngine,
+  queue: Pick<QueueView, 'contents'>,
   views: ReadonlyArray<TaskView>,
   bytesMax = Number.POSITIVE_INFINITY,
 ): Promise<ReadonlyArray<string>> => {
@@ -106,7 +106,7 @@ export const taskTexts = async (
   let size = 0
   for (let from = 0; from < views.length; from += joinMax) {
     const part = views.slice(from, from + joinMax)
-    const dataAt = await datasAt(engine, part)
+    const dataAt = await datasAt(queue, part)
     const contentAt = (revision: number | undefined): string | undefined => {
       const data = dataAt(revision)
       return data === undefined ? undefined : contentOf(data)
@@ -130,7 +130,7 @@ export const taskTexts = async (
 type DataAt = (revision: number | undefined) => string | undefined
 
 /** Reads the data of all events that the tasks' texts need, each event once. */
-const datasAt = async (engine: QueueEngine, views: ReadonlyArray<TaskView>): Promise<DataAt> => {
+const datasAt = async (queue: Pick<QueueView, 'contents'>, views: ReadonlyArray<TaskView>): Promise<DataAt> => {
   const wanted = new Set<number>()
   for (const view of views) {
     for (const revision of [view.contentRevision, view.progressRevision, view.checkpointRevision, resultRevision(view), view.callback?.revision]) {
@@ -138,7 +138,7 @@ const datasAt = async (engine: QueueEngine, views: ReadonlyArray<TaskView>): Pro
     }
   }
   const revisions = [...wanted]
-  const datas = await engine.contents(revisions)
+  const datas = await queue.contents(revisions)
   const known = new Map(revisions.map((revision, index) => [revision, datas[index]]))
   return (revision) => (revision === undefined ? undefined : known.get(revision))
 }

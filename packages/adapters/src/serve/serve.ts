@@ -13,7 +13,7 @@ import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
 import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
 import { fileCheckpoints } from '../files/checkpoints.js'
 import { makeFolder } from '../files/make-folder.js'
-import { startHttpServer } from '../http/index.js'
+import { httpLimitsDefault, type PastAnswers, pastAnswersOnThread, startHttpServer } from '../http/index.js'
 import { startLauncher } from '../launcher/index.js'
 import { type MemoryService, openHttpBank, openSqliteBank, startMemory } from '../memory-bank/index.js'
 import { openMemoryStore } from '../memory/index.js'
@@ -77,7 +77,7 @@ export const serve = async (
       ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
       ...(options.pastUnreadable === undefined ? {} : { pastUnreadable: options.pastUnreadable }),
       ...(options.clockJumpMs === undefined ? {} : { clockJumpMs: options.clockJumpMs }),
-      ...(persistent ? { snapshots: await openSnapshotFolder(join(options.dataDir, 'snapshots')) } : {}),
+      ...(persistent ? { snapshots: await openSnapshotFolder(snapshotFolderOf(options)) } : {}),
     })
     opened.push(() => daybook.close())
     const memory = startMemoryOf(options, daybook, warn)
@@ -86,6 +86,8 @@ export const serve = async (
       options.auth === 'off'
         ? undefined
         : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token })
+    const past = pastOf(options)
+    if (past !== undefined) opened.push(() => past.close())
     let files: QueueFolders | undefined
     let webhooks: Webhooks | undefined
     const http = await startHttpServer({
@@ -96,6 +98,7 @@ export const serve = async (
       queueFiles: () => files?.status() ?? [],
       webhooks: () => webhooks?.status() ?? [],
       ...(memory === undefined ? {} : { memory }),
+      ...(past === undefined ? {} : { past }),
       logger,
     })
     opened.push(() => http.close(graceMs))
@@ -122,6 +125,15 @@ export const serve = async (
     await close()
     throw error
   }
+}
+
+const snapshotFolderOf = ({ dataDir }: ServeOptions): string => join(dataDir, 'snapshots')
+
+/** `undefined` for a log that no other thread can see. */
+const pastOf = (options: ServeOptions): PastAnswers | undefined => {
+  const { store } = options
+  if (store.kind === 'memory') return undefined
+  return pastAnswersOnThread({ log: store, snapshots: snapshotFolderOf(options), limits: httpLimitsDefault })
 }
 
 const makeDataFolder = (dir: string): void => {

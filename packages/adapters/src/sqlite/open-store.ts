@@ -1,14 +1,13 @@
 import { access, constants, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import Database from 'better-sqlite3'
 import { createFile } from './create-file.js'
 import { storeError } from './errors.js'
 import { inspectFile } from './file-header.js'
+import { openConnection } from './open-log.js'
 import { takeServerLock, type Sharing } from './server-lock.js'
 import { sqliteStore } from './sqlite-store.js'
-import { structureProblems } from './structure.js'
 import { startWriter } from './writer.js'
-import { StoreError, type EventStore } from '../store/index.js'
+import type { EventStore } from '../store/index.js'
 
 export interface SqliteStoreOptions {
   /** Created when missing. Its folder must exist, on a local disk. The process does not exit before `close`. */
@@ -37,20 +36,6 @@ const nameOpen = (file: string): (() => void) => {
 /** One name for one file, whatever links lead to it. */
 const resolveFile = async (file: string): Promise<string> =>
   realpath(file).catch(async () => join(await realpath(dirname(file)), basename(file)))
-
-const openConnection = (file: string): Database.Database => {
-  const db = new Database(file, { readonly: true, fileMustExist: true, timeout: 1000 })
-  try {
-    const [problem] = structureProblems(db)
-    if (problem !== undefined) {
-      throw new StoreError('damaged', `${file} is damaged (${problem}): run the doctor, or restore a backup.`)
-    }
-    return db
-  } catch (error) {
-    db.close()
-    throw error
-  }
-}
 
 /** Opens or creates a store in one SQLite file. Rejects with a {@link StoreError}, leaving the file as it was. */
 export const openSqliteStore = async (options: SqliteStoreOptions): Promise<EventStore> => {

@@ -1,2 +1,3 @@
 export * from './event-store.js'
 export * from './snapshot-store.js'
+export * from './log-reader.js'

@@ -4,15 +4,15 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Caller, QueueEngine } from '../../engine/index.js'
 import { type Problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
-import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
 import { isoOf } from '../time.js'
 import type { RegisterBody } from '../wire.js'
 
-export const agents = async ({ queue }: QueueCall): Promise<Handled> =>
-  replyWith(await queue.read((state, at) => agentsOf(state, at)), (found) => JSON.stringify({ agents: found.map(shown) }))
+export const agents = async ({ queue }: ViewCall): Promise<Handled> =>
+  replyWith(await queue.read((state, at) => agentsOf(state, at)), (found) => JSON.stringify({ agents: found.map(shownAgent) }))
 
 /** A lease's token is known to its holder alone. */
-const shown = ({ leases, lastSeenAt, registeredUntil, ...agent }: AgentView): object => ({
+export const shownAgent = ({ leases, lastSeenAt, registeredUntil, ...agent }: AgentView): object => ({
   ...agent,
   leases: leases.map(({ task, expiresAt }) => ({ task, expiresAt: isoOf(expiresAt) })),
   ...(lastSeenAt === undefined ? {} : { lastSeenAt: isoOf(lastSeenAt) }),

@@ -1,9 +1,9 @@
 /** Alerts: conditions that people should know of. */
 import { alertsOf } from '@daybook/core'
-import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { type Handled, replyWith, type ViewCall } from '../route.js'
 import { isoOf } from '../time.js'
 
-export const list = async ({ queue }: QueueCall): Promise<Handled> =>
+export const list = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read(alertsOf), (alerts, revision) =>
     JSON.stringify({ alerts: alerts.map(({ raisedAt, ...alert }) => ({ ...alert, raisedAt: isoOf(raisedAt) })), revision }),
   )

@@ -3,7 +3,7 @@ import { type ApprovalContext, approvalContextOf, approvalsOf, type ApprovalView
 import * as E from 'fp-ts/lib/Either.js'
 import { waitingContents } from '../../engine/index.js'
 import { problem, problemOf } from '../problem.js'
-import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
 import { quoteAll } from '../text.js'
 import { isoOf } from '../time.js'
 import type { ReasonBody } from '../wire.js'
@@ -18,10 +18,10 @@ const shown = ({ revision: _, tasks, at, ...approval }: ApprovalView): object =>
   })),
 })
 
-export const approvals = async ({ queue }: QueueCall): Promise<Handled> =>
+export const approvals = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read(approvalsOf), (found, revision) => JSON.stringify({ approvals: found.map(shown), revision }))
 
-export const approval = async ({ queue, params }: QueueCall): Promise<Handled> => {
+export const approval = async ({ queue, params }: ViewCall): Promise<Handled> => {
   const { id = '' } = params
   const found = await queue.read((state, at) => approvalContextOf(state, id, at))
   if (E.isLeft(found)) return E.left(problemOf(found.left))

@@ -4,12 +4,12 @@ import type { PatternsQuery, ReasonQuery } from '../query.js'
 import * as E from 'fp-ts/lib/Either.js'
 import { submitWithPayload } from '../../engine/index.js'
 import { problemOf } from '../problem.js'
-import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
 import { quoteAll } from '../text.js'
 import { isoOf, millisecondsOf } from '../time.js'
 import type { BulkRetryBody, BulkReviewBody, BulkSnoozeBody, RetryBody, ReviewBody, SnoozeBody } from '../wire.js'
 
-export const patterns = async ({ queue, query }: QueueCall<unknown, PatternsQuery>): Promise<Handled> => {
+export const patterns = async ({ queue, query }: ViewCall<PatternsQuery>): Promise<Handled> => {
   const { type, signature, error } = query
   const filter: DeadLetterFilter = {
     ...(type === undefined ? {} : { type }),
@@ -62,7 +62,7 @@ export const retryMany = async ({ queue, body, caller }: QueueCall<BulkRetryBody
 
 const redriveText = (redrive: Redrive | null): string => JSON.stringify({ redrive: redrive === null ? null : shownRedrive(redrive) })
 
-export const redrive = async ({ queue }: QueueCall): Promise<Handled> => replyWith(await queue.read(redriveOf), redriveText)
+export const redrive = async ({ queue }: ViewCall): Promise<Handled> => replyWith(await queue.read(redriveOf), redriveText)
 
 export const stopRedrive = async ({ queue, query, caller }: QueueCall<unknown, ReasonQuery>): Promise<Handled> =>
   replyWith(await queue.submit({ type: 'StopRedrive', reviewer: caller.actor, reason: query.reason ?? 'stopped by an operator' }, caller), redriveText)

@@ -3,15 +3,15 @@ import { limitOf, limitsOf, type LimitView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { LimitBody } from '../limit-routes.js'
 import { problem } from '../problem.js'
-import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
 import { isoOf } from '../time.js'
 
 const shown = ({ shutUntil, ...limit }: LimitView): object => ({ ...limit, ...(shutUntil === undefined ? {} : { shutUntil: isoOf(shutUntil) }) })
 
-export const list = async ({ queue }: QueueCall): Promise<Handled> =>
+export const list = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read(limitsOf), (found, revision) => JSON.stringify({ limits: found.map(shown), revision }))
 
-export const show = async ({ queue, params }: QueueCall): Promise<Handled> => {
+export const show = async ({ queue, params }: ViewCall): Promise<Handled> => {
   const { key = '' } = params
   const found = await queue.read((state) => limitOf(state, key))
   if (E.isRight(found) && found.right.value === undefined) return E.left(problem('not-found', `queue ${queue.name} has no limit ${key}`))

@@ -2,46 +2,46 @@
 import { Readable } from 'node:stream'
 import { taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { type Daybook, historyOf, parseObject, searchHistory, streamOf } from '../../engine/index.js'
+import { historyOf, parseObject, type QueueView, searchHistory, streamOf } from '../../engine/index.js'
 import type { RecordedEvent } from '../../store/index.js'
 import { eventText, historyText } from '../event-text.js'
 import { noSuchQueue, problem, problemOf } from '../problem.js'
 import type { EventsQuery, HistoryQuery } from '../query.js'
-import type { Handled, QueueCall } from '../route.js'
+import type { Handled, ViewCall } from '../route.js'
 import { quote, unicodeText } from '../text.js'
 import { noSuchTask } from './tasks.js'
 
-export const history = async ({ daybook, queue, params, query, limits }: QueueCall<unknown, HistoryQuery>): Promise<Handled> => {
+export const history = async ({ queue, params, query, limits }: ViewCall<HistoryQuery>): Promise<Handled> => {
   const { id = '' } = params
   const text = (events: ReadonlyArray<RecordedEvent>, next?: number): string => `{"events":[${events.map(historyText).join(',')}],"next":${next ?? 'null'}}`
   // With `before`, the request continues a search: the state does not know the task.
   const { before } = query
   if (before === undefined) {
-    const known = await historyOf(queue, daybook.log, id)
+    const known = await historyOf(queue, id)
     if (E.isLeft(known)) return E.left(problemOf(known.left))
     const { value, revision } = known.right
     if (value !== undefined) return E.right({ status: 200, text: text(value), revision })
   }
-  const { revision } = queue.status()
+  const revision = queue.revision()
   if (revision < 0) return E.left(noSuchQueue(queue.name))
   // The log cannot be searched by number: only the state knows which task has it.
   if (id.startsWith('#')) return E.left(noSuchTask(queue, id))
-  const { events: found, next } = await searchHistory(daybook.log, queue.name, id, Math.min(Number(before ?? revision), revision), limits.scanEventsMax)
+  const { events: found, next } = await searchHistory(queue.log, queue.name, id, Math.min(Number(before ?? revision), revision), limits.scanEventsMax)
   if (found.length === 0 && next === undefined) return E.left(problem('not-found', `no task ${id} was ever in queue ${queue.name}`))
   return E.right({ status: 200, text: text(found, next), revision })
 }
 
 const pageDefault = 100
 
-export const events = async (call: QueueCall<unknown, EventsQuery>): Promise<Handled> => {
-  const { daybook, queue, query, limits, wantsLines } = call
+export const events = async (call: ViewCall<EventsQuery>): Promise<Handled> => {
+  const { queue, query, limits, wantsLines } = call
   const { type, task } = query
   const from = Number(query.from ?? 0)
   const isAsked = await filterOf(call, type, task)
   if (E.isLeft(isAsked)) return isAsked
-  const { revision } = queue.status()
+  const revision = queue.revision()
   if (wantsLines) {
-    const lines = linesOf(daybook, queue.name, from, revision, Number(query.limit ?? Number.POSITIVE_INFINITY), isAsked.right)
+    const lines = linesOf(queue, from, revision, Number(query.limit ?? Number.POSITIVE_INFINITY), isAsked.right)
     return E.right({ status: 200, text: Readable.from(lines, { objectMode: false }), type: 'application/x-ndjson', revision })
   }
   const limit = Math.min(Number(query.limit ?? pageDefault), limits.pageMax)
@@ -49,7 +49,7 @@ export const events = async (call: QueueCall<unknown, EventsQuery>): Promise<Han
   let size = 0
   let next = from
   const until = Math.min(revision, from + limits.scanEventsMax - 1)
-  scan: for await (const page of pagesOf(daybook, queue.name, from, until)) {
+  scan: for await (const page of pagesOf(queue, from, until)) {
     for (const event of page) {
       if (texts.length === limit || size > limits.pageBytesMax) break scan
       next = event.revision + 1
@@ -67,7 +67,7 @@ export const events = async (call: QueueCall<unknown, EventsQuery>): Promise<Han
 type Filter = (event: RecordedEvent) => boolean
 
 const filterOf = async (
-  { queue }: QueueCall,
+  { queue }: ViewCall,
   type: string | undefined,
   task: string | undefined,
 ): Promise<E.Either<ReturnType<typeof problemOf>, Filter>> => {
@@ -87,21 +87,20 @@ const filterOf = async (
   )
 }
 
-const pagesOf = (daybook: Daybook, queue: string, from: number, until: number): AsyncIterable<ReadonlyArray<RecordedEvent>> =>
-  until < from ? none() : daybook.log.read(streamOf(queue), { from, limit: until - from + 1 })
+const pagesOf = ({ log, name }: QueueView, from: number, until: number): AsyncIterable<ReadonlyArray<RecordedEvent>> =>
+  until < from ? none() : log.read(streamOf(name), { from, limit: until - from + 1 })
 const none = async function* (): AsyncGenerator<ReadonlyArray<RecordedEvent>> {}
 
 /** A page is sent before the next one is read, so a slow client does not fill the memory (back-pressure). */
 const linesOf = async function* (
-  daybook: Daybook,
-  queue: string,
+  queue: QueueView,
   from: number,
   until: number,
   limit: number,
   isAsked: Filter,
 ): AsyncGenerator<string> {
   let left = limit
-  for await (const page of pagesOf(daybook, queue, from, until)) {
+  for await (const page of pagesOf(queue, from, until)) {
     let lines = ''
     for (const event of page) {
       if (left === 0) break

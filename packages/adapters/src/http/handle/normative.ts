@@ -3,14 +3,14 @@ import { activeAgentsOf, capacityOf, headOf, type QueueState, taskOf } from '@da
 import * as E from 'fp-ts/lib/Either.js'
 import { type Caller, type QueueEngine, restartTask } from '../../engine/index.js'
 import { type Problem, problemOf } from '../problem.js'
-import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
 import type { BumpBody, CancelQueuedBody, ReasonBody, TerminateBody } from '../wire.js'
 import { terminate } from './agents.js'
 
 /** Seconds from then to now; 0 without one. */
 const secondsSince = (then: number | undefined, now: number): number => (then === undefined ? 0 : Math.max(0, now - then) / 1_000)
 
-export const queueStatus = async ({ queue }: QueueCall): Promise<Handled> =>
+export const queueStatus = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read((state, at) => ({ at, capacity: capacityOf(state, at) })), ({ at, capacity }) =>
     JSON.stringify({
       active_agents: capacity.activeAgents,

@@ -2,6 +2,7 @@
 import {
   breakersOf,
   type BreakerView,
+  type Depth,
   depthOf,
   headOf,
   type SettingsPatch,
@@ -11,7 +12,7 @@ import {
 import * as E from 'fp-ts/lib/Either.js'
 import { invalid, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
-import { type Call, type Handled, type QueueCall, replyWith } from '../route.js'
+import { type Call, type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
 import { isoOf } from '../time.js'
 import type { OptionalReasonBody, ReasonBody } from '../wire.js'
 
@@ -26,7 +27,7 @@ export const listQueues = async ({ daybook }: Call): Promise<Handled> => {
   return E.right({ status: 200, text: JSON.stringify({ queues }) })
 }
 
-export const showQueue = async ({ queue }: QueueCall): Promise<Handled> =>
+export const showQueue = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read(summaryOf), (summary, revision) => JSON.stringify({ name: queue.name, revision, ...summary }))
 
 export const deleteQueue = async ({ queue, query, caller }: QueueCall<unknown, ReasonQuery>): Promise<Handled> =>
@@ -34,16 +35,14 @@ export const deleteQueue = async ({ queue, query, caller }: QueueCall<unknown, R
     JSON.stringify({ name: queue.name, deleted: true, revision }),
   )
 
-export const depth = async ({ queue }: QueueCall): Promise<Handled> =>
-  replyWith(await queue.read((state, at) => ({ at, counts: depthOf(state, at) })), ({ at, counts }, revision) => {
-    const { oldestPendingAt } = counts
-    return JSON.stringify({
-      ...counts,
-      oldestPendingAt: oldestPendingAt === undefined ? null : isoOf(oldestPendingAt),
-      oldestWaitSeconds: oldestPendingAt === undefined ? 0 : Math.max(0, (at - oldestPendingAt) / 1_000),
-      revision,
-    })
-  })
+export const depth = async ({ queue }: ViewCall): Promise<Handled> =>
+  replyWith(await queue.read((state, at) => shownDepth(depthOf(state, at), at)), (counts, revision) => JSON.stringify({ ...counts, revision }))
+
+export const shownDepth = ({ oldestPendingAt, ...counts }: Depth, at: number): object => ({
+  ...counts,
+  oldestPendingAt: oldestPendingAt === undefined ? null : isoOf(oldestPendingAt),
+  oldestWaitSeconds: oldestPendingAt === undefined ? 0 : Math.max(0, (at - oldestPendingAt) / 1_000),
+})
 
 // ----------------------------------------------------------------------------------------- breakers
 
@@ -54,10 +53,13 @@ const shown = ({ lastFailure, openedAt, halfOpenAt, ...breaker }: BreakerView): 
   ...(halfOpenAt === undefined ? {} : { halfOpenAt: isoOf(halfOpenAt) }),
 })
 
-export const breakers = async ({ queue }: QueueCall): Promise<Handled> =>
+export const breakers = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read(breakersOf), (found) =>
-    JSON.stringify({ breakers: Object.fromEntries(Object.entries(found).map(([type, breaker]) => [type, shown(breaker)])) }),
+    JSON.stringify({ breakers: shownBreakers(found) }),
   )
+
+export const shownBreakers = (found: Readonly<Record<string, BreakerView>>): object =>
+  Object.fromEntries(Object.entries(found).map(([type, breaker]) => [type, shown(breaker)]))
 
 const moveBreaker =
   (type: 'OpenBreaker' | 'CloseBreaker') =>
@@ -76,7 +78,7 @@ export const closeBreaker = moveBreaker('CloseBreaker')
 
 // ----------------------------------------------------------------------------------------- settings
 
-export const settings = async ({ queue }: QueueCall): Promise<Handled> =>
+export const settings = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read(headOf), (head) => JSON.stringify(head.settings))
 
 export const configure = async ({ queue, body, caller }: QueueCall<SettingsPatch>): Promise<Handled> =>

@@ -3,12 +3,12 @@ import { isSettled, type TaskView, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { problemOf } from '../problem.js'
 import type { ResultQuery } from '../query.js'
-import type { Handled, QueueCall } from '../route.js'
+import type { Handled, ViewCall } from '../route.js'
 import { resultText } from '../task-text.js'
 import { quote } from '../text.js'
 import { noSuchTask } from './tasks.js'
 
-export const result = async ({ queue, params, query, gone }: QueueCall<unknown, ResultQuery>): Promise<Handled> => {
+export const result = async ({ queue, params, query, gone }: ViewCall<ResultQuery>): Promise<Handled> => {
   const { id = '' } = params
   const look = () => queue.read((state, at) => taskOf(state, id, at))
   const waitMs = Number(query.wait ?? 0) * 1_000

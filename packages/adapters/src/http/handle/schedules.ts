@@ -2,7 +2,7 @@
 import { type PastRun, scheduleOf, schedulesOf, type ScheduleView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { problem } from '../problem.js'
-import { type Handled, type QueueCall, replyWith } from '../route.js'
+import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
 import type { NewScheduleBody, SchedulePatch } from '../schedule-routes.js'
 import { isoOf } from '../time.js'
 
@@ -10,10 +10,10 @@ const shownRun = ({ dueAt, at, since, ...run }: PastRun): object => ({ ...run, d
 
 const shown = ({ next, last, ...schedule }: ScheduleView): object => ({ ...schedule, next: next.map(isoOf), last: last.map(shownRun) })
 
-export const list = async ({ queue }: QueueCall): Promise<Handled> =>
+export const list = async ({ queue }: ViewCall): Promise<Handled> =>
   replyWith(await queue.read(schedulesOf), (found, revision) => JSON.stringify({ schedules: found.map(shown), revision }))
 
-export const show = async ({ queue, params }: QueueCall): Promise<Handled> => {
+export const show = async ({ queue, params }: ViewCall): Promise<Handled> => {
   const { name = '' } = params
   const found = await queue.read((state) => scheduleOf(state, name))
   if (E.isRight(found) && found.right.value === undefined) return E.left(problem('not-found', `queue ${queue.name} has no schedule ${name}`))

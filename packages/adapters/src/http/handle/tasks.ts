@@ -1,14 +1,14 @@
 /** Enqueueing, importing, reading and cancelling tasks. */
-import { cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type QueuedPlace, queuedPlaceOf, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
+import { type TaskPage, cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type QueuedPlace, queuedPlaceOf, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { newTaskId, type Outcome, prepareImport, prepareTask, type QueueEngine, taskIdsOf } from '../../engine/index.js'
+import { newTaskId, type Outcome, prepareImport, prepareTask, type QueueView, taskIdsOf } from '../../engine/index.js'
 import { type HttpLimits } from '../limits.js'
 import type { Meter } from '../meter.js'
 import { invalid, problem, type Problem, problemOf, problemText } from '../problem.js'
 import { type CancelAllBody, cancelFilterOf, filterOf, type DeadLettersQuery, type TasksQuery } from '../query.js'
 import { readTasks } from '../read-tasks.js'
-import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
+import { type Handled, type Input, type QueueCall, replyWith, type ViewCall } from '../route.js'
 import { shownReasons } from '../reasons.js'
 import { taskTexts } from '../task-text.js'
 import { quote, quoteAll } from '../text.js'
@@ -201,10 +201,10 @@ export const importTasks = async ({ body, queue, caller, limits }: QueueCall<t.T
 
 // -------------------------------------------------------------------------------------------- read
 
-export const noSuchTask = (queue: QueueEngine, id: string): Problem =>
+export const noSuchTask = (queue: Pick<QueueView, 'name'>, id: string): Problem =>
   problem('not-found', `no task ${id} in queue ${queue.name}: it was never enqueued here, or it finished and its retention is over`)
 
-export const getTask = async ({ queue, params }: QueueCall): Promise<Handled> => {
+export const getTask = async ({ queue, params }: ViewCall): Promise<Handled> => {
   const { id = '' } = params
   const found = await queue.read((state, at) => ({ task: taskOf(state, id, at), reasons: reasonsOf(state, id, at) ?? [], place: queuedPlaceOf(state, id, at) }))
   if (E.isLeft(found)) return E.left(problemOf(found.left))
@@ -217,10 +217,10 @@ export const getTask = async ({ queue, params }: QueueCall): Promise<Handled> =>
 const placeText = (place: QueuedPlace | undefined): string =>
   place === undefined ? '' : `,"queuedAt":"${isoOf(place.queuedAt)}","queuePosition":${place.queuePosition}`
 
-export const getTasks = ({ queue, query, limits }: QueueCall<unknown, TasksQuery>): Promise<Handled> =>
+export const getTasks = ({ queue, query, limits }: ViewCall<TasksQuery>): Promise<Handled> =>
   pageOfTasks(queue, filterOf(query), query, limits)
 
-export const getDeadLetters = ({ queue, query, limits }: QueueCall<unknown, DeadLettersQuery>): Promise<Handled> => {
+export const getDeadLetters = ({ queue, query, limits }: ViewCall<DeadLettersQuery>): Promise<Handled> => {
   const { type, signature, error, escalated, snoozed } = query
   const filter = {
     statuses: ['dead-letter'] as const,
@@ -236,23 +236,26 @@ export const getDeadLetters = ({ queue, query, limits }: QueueCall<unknown, Dead
 const pageDefault = 50
 
 const pageOfTasks = async (
-  queue: QueueEngine,
+  queue: QueueView,
   filter: TaskFilter,
   { limit, cursor }: { readonly limit?: string; readonly cursor?: string },
   limits: HttpLimits,
 ): Promise<Handled> => {
-  const wanted = limit === undefined ? Math.min(pageDefault, limits.pageMax) : Number(limit)
+  const wanted = pageSizeOf(limit, limits)
   const page = await queue.read((state, at) => listTasks(state, filter, wanted, cursor, at))
   if (E.isLeft(page)) return E.left(problemOf(page.left))
   const { value, revision } = page.right
-  const texts = await taskTexts(queue, value.tasks, limits.pageBytesMax)
-  const cut = texts.length < value.tasks.length ? value.tasks[texts.length - 1] : undefined
-  const next = cut === undefined ? value.next : cursorAfter(cut)
-  return E.right({
-    status: 200,
-    text: `{"tasks":[${texts.join(',')}],"nextCursor":${next === undefined ? 'null' : quote(next)},"revision":${revision}}`,
-    revision,
-  })
+  return E.right({ status: 200, text: `{${await pageText(queue, value, limits)},"revision":${revision}}`, revision })
+}
+
+export const pageSizeOf = (limit: string | undefined, { pageMax }: HttpLimits): number => (limit === undefined ? Math.min(pageDefault, pageMax) : Number(limit))
+
+/** The members `tasks` and `nextCursor` of an answer. */
+export const pageText = async (queue: QueueView, { tasks, next }: TaskPage, { pageBytesMax }: HttpLimits): Promise<string> => {
+  const texts = await taskTexts(queue, tasks, pageBytesMax)
+  const cut = texts.length < tasks.length ? tasks[texts.length - 1] : undefined
+  const cursor = cut === undefined ? next : cursorAfter(cut)
+  return `"tasks":[${texts.join(',')}],"nextCursor":${cursor === undefined ? 'null' : quote(cursor)}`
 }
 
 // ------------------------------------------------------------------------------------------- cancel

@@ -1,0 +1,19 @@
+/** What a question sees of a queue. The queue as it is now and the queue as it was at a past revision are both views. */
+import type { LogReader } from '../store/index.js'
+import type { QueueEngine } from './types.js'
+
+export interface QueueView extends Pick<QueueEngine, 'name' | 'read' | 'contents' | 'nextSettled'> {
+  /** The last revision of the view. */
+  readonly revision: () => number
+  /** The log. It may have events after the view's revision, which a question must not show. */
+  readonly log: LogReader
+}
+
+export const viewOf = (engine: QueueEngine, log: LogReader): QueueView => ({
+  name: engine.name,
+  read: (query) => engine.read(query),
+  contents: (revisions) => engine.contents(revisions),
+  nextSettled: (task, waitMs, signal) => engine.nextSettled(task, waitMs, signal),
+  revision: () => engine.status().revision,
+  log,
+})

@@ -1,0 +1,28 @@
+/** A whole queue at one moment (EV-06). */
+import { agentsOf, breakersOf, depthOf, headOf, listTasks } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { problemOf } from '../problem.js'
+import { filterOf, type TasksQuery } from '../query.js'
+import type { Handled, ViewCall } from '../route.js'
+import { isoOf } from '../time.js'
+import { shownAgent } from './agents.js'
+import { shownBreakers, shownDepth } from './queue.js'
+import { pageSizeOf, pageText } from './tasks.js'
+
+/** All parts are of one revision: they come from one question. */
+export const state = async ({ queue, query, limits }: ViewCall<TasksQuery>): Promise<Handled> => {
+  const { limit, cursor } = query
+  const found = await queue.read((now, at) => ({
+    page: listTasks(now, filterOf(query), pageSizeOf(limit, limits), cursor, at),
+    shown: {
+      at: isoOf(at),
+      paused: headOf(now).paused,
+      counts: shownDepth(depthOf(now, at), at),
+      breakers: shownBreakers(breakersOf(now)),
+      agents: agentsOf(now, at).map(shownAgent),
+    },
+  }))
+  if (E.isLeft(found)) return E.left(problemOf(found.left))
+  const { value: { page, shown }, revision } = found.right
+  return E.right({ status: 200, text: `${JSON.stringify({ revision, ...shown }).slice(0, -1)},${await pageText(queue, page, limits)}}`, revision })
+}

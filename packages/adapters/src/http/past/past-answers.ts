@@ -1,0 +1,51 @@
+/** Who answers for past moments: this thread, or one of its own. */
+import * as E from 'fp-ts/lib/Either.js'
+import { problem } from '../problem.js'
+import type { Handled } from '../route.js'
+import { type AnswerPast, answerPastFrom, type PastSource } from './answer-past.js'
+import type { PastThreadOptions } from './past-protocol.js'
+import { PastThread } from './thread-of-past.js'
+
+export interface PastAnswers {
+  /** `signal`: nobody waits for the answer any more. Rejects with a StoreError if the log cannot be read. */
+  readonly ask: AnswerPast
+  readonly close: () => Promise<void>
+}
+
+/** Questions that may wait: they are answered one after the other, and a replay may take seconds. */
+const waitingMax = 32
+
+const overloaded = problem('overloaded', `${waitingMax} questions about the past wait already`, { retryAfterSeconds: 2 })
+
+const withLimit = (ask: AnswerPast): AnswerPast => {
+  let waiting = 0
+  return async (question, signal): Promise<Handled> => {
+    if (waiting >= waitingMax) return E.left(overloaded)
+    waiting++
+    try {
+      return await ask(question, signal)
+    } finally {
+      waiting--
+    }
+  }
+}
+
+/** On this thread: for a log that no other thread can see, and for a program that serves nobody else. */
+export const pastAnswersHere = (source: PastSource): PastAnswers => ({ ask: withLimit(answerPastFrom(source)), close: async () => undefined })
+
+/** On a thread of its own, which is started by the first question. */
+export const pastAnswersOnThread = (options: PastThreadOptions): PastAnswers => {
+  let thread: PastThread | undefined
+  let isClosed = false
+  return {
+    ask: withLimit((question, signal) => {
+      if (isClosed) return Promise.resolve(E.left(problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: 1 })))
+      thread ??= new PastThread(options, () => (thread = undefined))
+      return thread.ask(question, signal)
+    }),
+    close: async () => {
+      isClosed = true
+      await thread?.close()
+    },
+  }
+}

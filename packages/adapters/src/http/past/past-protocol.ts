@@ -1,0 +1,34 @@
+/** What the serving thread and the thread of the past say to each other. A question has a number of its own. */
+import type * as E from 'fp-ts/lib/Either.js'
+import type { PastLimits } from '../../past/index.js'
+import type { LogAddress } from '../../store/index.js'
+import type { HttpLimits } from '../limits.js'
+import type { Problem } from '../problem.js'
+import type { Reply } from '../route.js'
+import type { PastQuestion } from './answer-past.js'
+
+export interface PastThreadOptions {
+  readonly log: LogAddress
+  /** The folder of the snapshots. */
+  readonly snapshots: string
+  readonly limits: HttpLimits
+  readonly states?: PastLimits | undefined
+}
+
+export type ToPast =
+  | { readonly kind: 'ask'; readonly id: number; readonly question: PastQuestion }
+  /** Nobody waits for the answer, or for the rest of it, any more. */
+  | { readonly kind: 'gone'; readonly id: number }
+  /** The next part of a streamed answer. */
+  | { readonly kind: 'more'; readonly id: number }
+
+/** An answer without its text comes in parts. */
+export type SentReply = Omit<Reply, 'text' | 'undelivered'> & { readonly text: string | undefined }
+
+export type FromPast = { readonly id: number } & (
+  | { readonly kind: 'answer'; readonly handled: E.Either<Problem & { readonly revision?: number }, SentReply> }
+  /** `undefined` after the last part. */
+  | { readonly kind: 'part'; readonly text: string | undefined }
+  /** `code`: of a StoreError. */
+  | { readonly kind: 'failed'; readonly code?: string; readonly message: string }
+)

@@ -1,0 +1,76 @@
+/** Entry point of the thread that answers for past moments, so that nobody who is served now waits for a replay. */
+import { parentPort, type MessagePort, workerData } from 'node:worker_threads'
+import * as E from 'fp-ts/lib/Either.js'
+import { readSnapshotFolder } from '../../files/index.js'
+import { openLog } from '../../past/index.js'
+import { StoreError } from '../../store/index.js'
+import type { Handled } from '../route.js'
+import { type AnswerPast, answerPastFrom, type PastQuestion } from './answer-past.js'
+import type { FromPast, PastThreadOptions, ToPast } from './past-protocol.js'
+
+interface Asked {
+  readonly controller: AbortController
+  /** The rest of a streamed answer. */
+  parts?: AsyncIterator<string>
+}
+
+const serve = (port: MessagePort, { log, snapshots, limits, states }: PastThreadOptions): void => {
+  const asked = new Map<number, Asked>()
+  const send = (message: FromPast): void => port.postMessage(message)
+  let opened: Promise<AnswerPast> | undefined
+
+  const open = async (): Promise<AnswerPast> =>
+    answerPastFrom({ log: await openLog(log), snapshots: readSnapshotFolder(snapshots), limits, states })
+
+  const fail = (id: number, error: unknown): void => {
+    asked.delete(id)
+    const message = error instanceof Error ? error.message : String(error)
+    send({ kind: 'failed', id, ...(error instanceof StoreError ? { code: error.code } : {}), message })
+  }
+
+  const sendAnswer = (id: number, handled: Handled): void => {
+    if (E.isLeft(handled)) {
+      asked.delete(id)
+      return send({ kind: 'answer', id, handled })
+    }
+    const { undelivered: _, text, ...reply } = handled.right
+    if (typeof text === 'string') asked.delete(id)
+    else (asked.get(id) as Asked).parts = text[Symbol.asyncIterator]() as AsyncIterator<string>
+    send({ kind: 'answer', id, handled: E.right({ ...reply, text: typeof text === 'string' ? text : undefined }) })
+  }
+
+  const answer = async (id: number, question: PastQuestion): Promise<void> => {
+    const controller = new AbortController()
+    asked.set(id, { controller })
+    opened ??= open()
+    // A store that cannot be opened now is tried again with the next question.
+    opened.catch(() => (opened = undefined))
+    sendAnswer(id, await (await opened)(question, controller.signal))
+  }
+
+  const sendPart = async (id: number): Promise<void> => {
+    const next = await asked.get(id)?.parts?.next()
+    if (next === undefined) return
+    if (next.done === true) asked.delete(id)
+    send({ kind: 'part', id, text: next.done === true ? undefined : String(next.value) })
+  }
+
+  port.on('message', (message: ToPast) => {
+    const { id } = message
+    switch (message.kind) {
+      case 'ask':
+        answer(id, message.question).catch((error: unknown) => fail(id, error))
+        break
+      case 'more':
+        sendPart(id).catch((error: unknown) => fail(id, error))
+        break
+      case 'gone':
+        asked.get(id)?.controller.abort()
+        void asked.get(id)?.parts?.return?.()
+        asked.delete(id)
+        break
+    }
+  })
+}
+
+if (parentPort !== null) serve(parentPort, workerData as PastThreadOptions)

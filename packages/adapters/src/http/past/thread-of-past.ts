@@ -1,0 +1,83 @@
+/** The serving side of the thread that answers for past moments. */
+import { Readable } from 'node:stream'
+import { Worker } from 'node:worker_threads'
+import * as E from 'fp-ts/lib/Either.js'
+import { StoreError, type StoreErrorCode } from '../../store/index.js'
+import type { Handled } from '../route.js'
+import type { PastQuestion } from './answer-past.js'
+import type { FromPast, PastThreadOptions, ToPast } from './past-protocol.js'
+
+interface Waiting {
+  readonly resolve: (message: FromPast) => void
+  readonly reject: (error: Error) => void
+}
+
+export class PastThread {
+  private readonly worker: Worker
+  private readonly waiting = new Map<number, Waiting>()
+  private last = 0
+
+  /** `ended`: called when the thread is gone, for whatever reason. */
+  constructor(options: PastThreadOptions, ended: () => void) {
+    this.worker = new Worker(new URL('./past-thread.js', import.meta.url), { workerData: options })
+    let problem = 'it was stopped'
+    this.worker.on('message', (message: FromPast) => this.waiting.get(message.id)?.resolve(message))
+    this.worker.on('error', (error) => (problem = error instanceof Error ? error.message : String(error)))
+    this.worker.once('exit', () => {
+      ended()
+      for (const { reject } of this.waiting.values()) reject(new StoreError('unavailable', `The thread that answers for the past has ended: ${problem}.`))
+      this.waiting.clear()
+    })
+  }
+
+  async ask(question: PastQuestion, signal: AbortSignal): Promise<Handled> {
+    const id = ++this.last
+    const leave = (): void => this.send({ kind: 'gone', id })
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      const answered = this.next(id)
+      this.send({ kind: 'ask', id, question })
+      const message = await answered
+      if (message.kind !== 'answer') throw new Error(`the thread of the past answers a question with ${message.kind}`)
+      if (E.isLeft(message.handled)) return message.handled
+      const { text, ...reply } = message.handled.right
+      return E.right({ ...reply, text: text ?? Readable.from(this.parts(id), { objectMode: false }) })
+    } finally {
+      signal.removeEventListener('abort', leave)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.worker.terminate()
+  }
+
+  /** The next message about a question. */
+  private next(id: number): Promise<FromPast> {
+    const answered = new Promise<FromPast>((resolve, reject) => this.waiting.set(id, { resolve, reject }))
+    return answered
+      .finally(() => this.waiting.delete(id))
+      .then((message) => {
+        if (message.kind !== 'failed') return message
+        throw message.code === undefined ? new Error(message.message) : new StoreError(message.code as StoreErrorCode, message.message)
+      })
+  }
+
+  /** Asked for one by one: a slow client does not fill the memory. */
+  private async *parts(id: number): AsyncGenerator<string> {
+    try {
+      for (;;) {
+        const part = this.next(id)
+        this.send({ kind: 'more', id })
+        const message = await part
+        if (message.kind !== 'part' || message.text === undefined) return
+        yield message.text
+      }
+    } finally {
+      this.send({ kind: 'gone', id })
+    }
+  }
+
+  private send(message: ToPast): void {
+    this.worker.postMessage(message)
+  }
+}

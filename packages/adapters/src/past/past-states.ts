@@ -1,0 +1,138 @@
+/**
+ * States of queues at past revisions. A state is made from the newest snapshot that is not later, and a replay of the events between. A few
+ * are kept, because questions about one moment come together, and a later moment costs only the events between the two.
+ */
+import { foldVersion, type QueueState, revisionOf, taskCount } from '@daybook/core'
+import { emptyState, foldRecorded, loadSnapshot, streamOf } from '../engine/index.js'
+import { type LogReader, type SnapshotStore, StoreError } from '../store/index.js'
+
+export interface PastLimits {
+  /** States that are kept. */
+  readonly statesMax: number
+  /** Tasks in all of them together. One state is kept however large it is. */
+  readonly tasksMax: number
+  /** How long a state is kept after its last use, in milliseconds. */
+  readonly idleMs: number
+}
+
+export const pastLimitsDefault: PastLimits = { statesMax: 8, tasksMax: 1_000_000, idleMs: 60_000 }
+
+export interface PastOptions {
+  readonly log: LogReader
+  /** Without snapshots, every state is replayed from the first event. */
+  readonly snapshots?: Pick<SnapshotStore, 'list'> | undefined
+  readonly limits?: PastLimits
+  /** Called for a snapshot that cannot be used. */
+  readonly skipped?: (name: string, reason: string) => void
+  /** Called while events are replayed. */
+  readonly progress?: (events: number, of: number) => void
+}
+
+interface Kept {
+  readonly queue: string
+  /** Replaced when the state moves on: a fold consumes it. */
+  state: QueueState
+}
+
+/** Loading a task of a snapshot takes this part of the time of folding an event. */
+const eventsPerTask = 0.7
+
+export class PastStates {
+  /** The one used last comes last. */
+  private kept: ReadonlyArray<Kept> = []
+  private turn: Promise<unknown> = Promise.resolve()
+  private idle: NodeJS.Timeout | undefined
+  private readonly limits: PastLimits
+
+  constructor(private readonly options: PastOptions) {
+    this.limits = options.limits ?? pastLimitsDefault
+  }
+
+  /**
+   * Runs `body` with the state of a queue when `revision` was the last; -1: before its first event. One at a time, so nobody moves the state on
+   * meanwhile. `body` must not keep it.
+   *
+   * @throws the signal's reason, when it is aborted before the state is there; StoreError, when the log cannot be read that far.
+   */
+  use<A>(queue: string, revision: number, body: (state: QueueState) => Promise<A>, signal?: AbortSignal): Promise<A> {
+    const run = async (): Promise<A> => {
+      clearTimeout(this.idle)
+      try {
+        signal?.throwIfAborted()
+        return await body(await this.stateAt(queue, revision, signal))
+      } finally {
+        this.idle = setTimeout(() => this.forget(), this.limits.idleMs)
+        this.idle.unref()
+      }
+    }
+    const result = this.turn.then(run)
+    this.turn = result.catch(() => undefined)
+    return result
+  }
+
+  /** Lets go of all states. */
+  forget(): void {
+    clearTimeout(this.idle)
+    this.kept = []
+  }
+
+  private async stateAt(queue: string, revision: number, signal: AbortSignal | undefined): Promise<QueueState> {
+    const same = this.kept.find((kept) => kept.queue === queue && revisionOf(kept.state) === revision)
+    const kept = same ?? (await this.nearest(queue, revision))
+    const others = this.kept.filter((other) => other !== kept)
+    // If this fails, it may be in the middle of a page: then the state is of no use any more.
+    this.kept = others
+    await this.replayTo(kept, revision, signal)
+    this.kept = [...this.fitting(others, taskCount(kept.state)), kept]
+    return kept.state
+  }
+
+  /** The cheapest beginning: a kept state, which moves on, or one of its own. */
+  private async nearest(queue: string, revision: number): Promise<Kept> {
+    const { log, snapshots, skipped = () => undefined } = this.options
+    const stream = streamOf(queue)
+    const before = this.kept.filter((kept) => kept.queue === queue && revisionOf(kept.state) < revision)
+    const base = before.reduce<Kept | undefined>((best, kept) => (best === undefined || revisionOf(kept.state) > revisionOf(best.state) ? kept : best), undefined)
+    if (base !== undefined) {
+      const { usable } = snapshots === undefined ? { usable: [] } : await snapshots.list(stream, foldVersion, revision)
+      const snapshotAt = usable[0]?.header.revision ?? -1
+      const tasks = taskCount(base.state)
+      const onward = revision - revisionOf(base.state)
+      const anew = revision - snapshotAt + (snapshotAt < 0 ? 0 : tasks * eventsPerTask)
+      if (onward < anew) return base
+    }
+    const expected = Math.max(0, ...this.kept.filter((kept) => kept.queue === queue).map(({ state }) => taskCount(state)))
+    this.kept = [...this.fitting(this.kept, expected)]
+    const loaded = snapshots === undefined ? undefined : await loadSnapshot(log, snapshots, stream, revision, { skipped })
+    return { queue, state: loaded?.state ?? emptyState(queue) }
+  }
+
+  /** Those that may be kept beside one with so many tasks: not the ones that were not used for longest. */
+  private fitting(kept: ReadonlyArray<Kept>, tasks: number): ReadonlyArray<Kept> {
+    const { statesMax, tasksMax } = this.limits
+    const counts = kept.map(({ state }) => taskCount(state))
+    let sum = counts.reduce((total, count) => total + count, tasks)
+    let from = Math.max(0, kept.length + 1 - statesMax)
+    counts.slice(0, from).forEach((count) => (sum -= count))
+    for (; from < kept.length && sum > tasksMax; from++) sum -= counts[from] as number
+    return kept.slice(from)
+  }
+
+  private async replayTo(kept: Kept, revision: number, signal: AbortSignal | undefined): Promise<void> {
+    const { log, progress = () => undefined } = this.options
+    const from = revisionOf(kept.state)
+    const of = revision - from
+    if (of <= 0) return
+    let done = 0
+    progress(done, of)
+    for await (const page of log.read(streamOf(kept.queue), { from: from + 1, limit: of })) {
+      kept.state = foldRecorded(kept.state, page)
+      done += page.length
+      progress(done, of)
+      // Others get their turn, on the thread of a memory store also those who decide.
+      await new Promise((resolve) => setImmediate(resolve))
+      signal?.throwIfAborted()
+    }
+    if (done < of) throw new StoreError('truncated', `The log of queue ${kept.queue} ends before revision ${revision}: was it replaced?`)
+  }
+}

@@ -1,0 +1,19 @@
+/** A queue as it was: the view over a past state. */
+import { type QueueState, revisionOf } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import { type QueueView, streamOf } from '../engine/index.js'
+import type { LogReader } from '../store/index.js'
+
+/** `at`: the time of the view, in milliseconds since 1970, for everything that depends on time. */
+export const pastView = (name: string, state: QueueState, at: number, log: LogReader): QueueView => {
+  const revision = revisionOf(state)
+  return {
+    name,
+    revision: () => revision,
+    read: async (query) => E.right({ value: query(state, at), revision }),
+    contents: async (revisions) => (await log.pick(streamOf(name), revisions)).map((event) => event?.data),
+    // The view ends here: nobody waits for what comes later.
+    nextSettled: async () => undefined,
+    log,
+  }
+}

@@ -1,0 +1,13 @@
+import type { EventStore } from './event-store.js'
+
+/** The part of a store that reads. A log that is opened for reading alone has no more than this. */
+export type LogReader = Pick<EventStore, 'read' | 'pick' | 'head'>
+
+/** Where another thread or process opens the same log. */
+export type LogAddress = { readonly kind: 'sqlite'; readonly file: string } | { readonly kind: 'eventstoredb'; readonly url: string }
+
+export interface OpenedLog extends LogReader {
+  /** Names of the streams that start with `prefix`. */
+  readonly streams: EventStore['streams']
+  readonly close: () => Promise<void>
+}
