@@ -61,7 +61,7 @@ const snapshotsAt = (events: ReadonlyArray<RecordedEvent>, revisions: ReadonlyAr
 
 // ------------------------------------------------------------------------------------ what is asked
 
-interface Question extends Pick<PastQuestion, 'path' | 'params' | 'query'> {}
+type Question = Pick<PastQuestion, 'path' | 'params' | 'query'>
 
 const of = '/api/queues/{queue}'
 /** Every route that answers from a view, for some of what there is. */

@@ -14,6 +14,7 @@ import { amendPlants } from './amend.js'
 import { loopPlants } from './loops.js'
 import { memoryBankPlants } from './memory-bank.js'
 import { memoryPlants } from './memory.js'
+import { pastPlants } from './past.js'
 import { outcomePlants } from './outcomes.js'
 import { limitPlants } from './limits.js'
 import { projectionPlants } from './projections.js'
@@ -41,6 +42,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...loopPlants,
   ...amendPlants,
   ...outcomePlants,
+  ...pastPlants,
   ...schedulePlants,
   ...alertPlants,
   ...webhookPlants,

@@ -6,13 +6,10 @@ import * as agents from './handle/agents.js'
 import { amendTask } from './handle/amend.js'
 import * as approvals from './handle/approvals.js'
 import * as deadLetters from './handle/dead-letters.js'
-import { explain } from './handle/explain.js'
 import * as health from './handle/health.js'
-import * as log from './handle/log.js'
 import { memories } from './handle/memories.js'
 import * as normative from './handle/normative.js'
 import * as queue from './handle/queue.js'
-import { result } from './handle/result.js'
 import * as tasks from './handle/tasks.js'
 import * as work from './handle/work.js'
 import type { MemoryService } from '../memory-bank/index.js'
@@ -36,7 +33,6 @@ export interface Served {
 
 export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, openApi }: Served): ReadonlyArray<Route> => {
   const of = '/api/queues/{queue}'
-  const pageMax = limits.pageMax
   return [
     serverRoute({
       method: 'GET', path: '/api/queues', role: 'auditor', summary: 'All queues, with their depth by status.',

@@ -148,7 +148,7 @@ export const outcomeBodies = {
 } as const
 export type OutcomeBody = t.TypeOf<(typeof outcomeBodies)[keyof typeof outcomeBodies]>
 
-export const ReasonBody = t.type({ reason: Text }, 'Reason')
+export const ReasonBody = t.type({ reason: Text }, 'Given reason')
 export type ReasonBody = t.TypeOf<typeof ReasonBody>
 const timeOrNone = t.union([Time, t.null])
 /** `null` takes a time away. */

@@ -1,0 +1,65 @@
+/** Answers for past moments. */
+import type { Plant } from '../plant.js'
+
+const states = 'packages/adapters/src/past/past-states.ts'
+const histories = ['test/properties/past.test.ts']
+const served = ['test/http/past.test.ts']
+
+export const pastPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'a past state begins with a snapshot of its future',
+    file: states,
+    find: 'loadSnapshot(log, snapshots, stream, revision, {',
+    replace: 'loadSnapshot(log, snapshots, stream, Number.MAX_SAFE_INTEGER, {',
+    killedBy: histories,
+  },
+  {
+    title: 'a past state lacks its last event',
+    file: states,
+    find: 'const of = revision - from',
+    replace: 'const of = revision - from - 1',
+    killedBy: histories,
+  },
+  {
+    title: 'a kept past state is given for another revision',
+    file: states,
+    find: 'revisionOf(kept.state) === revision)',
+    replace: 'revisionOf(kept.state) >= revision)',
+    killedBy: histories,
+  },
+  {
+    title: 'a kept past state is given for another queue',
+    file: states,
+    find: 'this.kept.find((kept) => kept.queue === queue && ',
+    replace: 'this.kept.find((kept) => ',
+    killedBy: served,
+  },
+  {
+    title: 'the past is asked by the clock of the present',
+    file: 'packages/adapters/src/http/past/answer-past.ts',
+    find: "'at' in moment ? moment.at : timeOf(state)",
+    replace: 'Date.now()',
+    killedBy: histories,
+  },
+  {
+    title: 'a time means the last event before it',
+    file: 'packages/adapters/src/past/revision-at.ts',
+    find: 'Date.parse(event.created)) <= at)',
+    replace: 'Date.parse(event.created)) < at)',
+    killedBy: [...histories, ...served],
+  },
+  {
+    title: 'a stream of past lines goes on to the end of the log',
+    file: 'packages/adapters/src/past/past-view.ts',
+    find: 'revision: () => revision,',
+    replace: 'revision: () => revision + 1,',
+    killedBy: [...histories, ...served],
+  },
+  {
+    title: 'a revision that is none is answered',
+    file: 'packages/adapters/src/http/serve-route.ts',
+    find: 'return Number(revision) <= last ?',
+    replace: 'return Number(revision) <= last + 1 ?',
+    killedBy: served,
+  },
+]
