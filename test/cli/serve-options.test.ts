@@ -52,6 +52,13 @@ describe('options of serve', () => {
     expect((await options({ config: config('clockJump: 600') })).clockJumpMs).toBe(600_000)
   })
 
+  test('which older snapshots are kept: a count, and their size in MiB', async () => {
+    expect((await options({ pastSnapshots: '0' })).pastSnapshots).toEqual({ count: 0, bytes: 2 ** 30 })
+    expect((await options({}, { DAYBOOK_PAST_SNAPSHOTS_MIB: '10' })).pastSnapshots).toEqual({ count: 32, bytes: 10 * 2 ** 20 })
+    expect((await options({ config: config('pastSnapshots: 40\npastSnapshotsMib: 4096') })).pastSnapshots).toEqual({ count: 40, bytes: 2 ** 32 })
+    expect(await problems({ pastSnapshots: 'all', pastSnapshotsMib: '-1' })).toEqual([expect.stringContaining('past-snapshots must'), expect.stringContaining('past-snapshots-mib must')])
+  })
+
   test('all errors are reported at once', async () => {
     expect(await problems({ port: '99999', auth: 'maybe', store: 'mysql:x' })).toEqual([
       expect.stringContaining('port "99999"') as string, expect.stringContaining('auth "maybe"') as string, expect.stringContaining('store "mysql:x"') as string,

@@ -114,14 +114,31 @@ describe('snapshots in a folder', () => {
     expect(readdirSync(dir).length).toBe(names.length)
   })
 
-  test('only the newest are kept, per stream', async () => {
+  test('without a ladder, only the newest are kept, per stream', async () => {
     const dir = newFolder()
-    const store = await openSnapshotFolder(dir, { keep: 2 })
+    const store = await openSnapshotFolder(dir, { keep: 2, ladder: { count: 0, bytes: 0 } })
     for (const revision of [9, 10, 11, 100]) {
       await write(store, revision, [only('x')])
       await write(store, revision, [only('y')], 't')
     }
     expect(readdirSync(dir).sort()).toEqual(['s.100.snapshot', 's.11.snapshot', 't.100.snapshot', 't.11.snapshot'])
+  })
+
+  test('of the older ones, those are kept that replays of the past begin with: no damaged ones, and none of another version', async () => {
+    const dir = newFolder()
+    const store = await openSnapshotFolder(dir, { keep: 1, ladder: { count: 2, bytes: 2 ** 20 } })
+    const revisions = async (): Promise<ReadonlyArray<number>> => (await store.list('s', 1, 1_000)).usable.map(({ header }) => header.revision)
+    for (const revision of [10, 20, 30]) await write(store, revision, [only('x')])
+    expect(await revisions()).toEqual([30, 20, 10])
+    await write(store, 90, [only('x')])
+    expect(await revisions()).toEqual([90, 30, 20])
+    writeFileSync(join(dir, 's.30.snapshot'), 'damaged')
+    await write(store, 100, [only('x')])
+    expect(readdirSync(dir).sort()).toEqual(['s.100.snapshot', 's.20.snapshot', 's.90.snapshot'])
+    const writer = await store.create({ stream: 's', revision: 110, eventId: 'e', foldVersion: 2 })
+    await writer.page(only('x'))
+    await writer.commit()
+    expect(readdirSync(dir)).toEqual(['s.110.snapshot'])
   })
 
   test('a snapshot just written is kept even if there are later ones, from before the log was reset', async () => {

@@ -62,4 +62,25 @@ export const pastPlants: ReadonlyArray<Plant> = [
     replace: 'return Number(revision) <= last + 1 ?',
     killedBy: served,
   },
+  {
+    title: 'the oldest snapshots go first',
+    file: 'packages/adapters/src/files/snapshot-ladder.ts',
+    find: 'if (gap < least) [weakest',
+    replace: 'if (index === 0) [weakest',
+    killedBy: ['test/stores/snapshot-ladder.test.ts'],
+  },
+  {
+    title: 'older snapshots may take any number of bytes',
+    file: 'packages/adapters/src/files/snapshot-ladder.ts',
+    find: 'left.length > count || sum > bytes',
+    replace: 'left.length > count',
+    killedBy: ['test/stores/snapshot-ladder.test.ts'],
+  },
+  {
+    title: 'a damaged snapshot takes the place of one that is of use',
+    file: 'packages/adapters/src/files/snapshots.ts',
+    find: "if (typeof file === 'string' || file.header.stream !== stream || file.header.foldVersion !== foldVersion) return undefined",
+    replace: "if (typeof file === 'string') return { name, revision: 1, bytes: 1 }",
+    killedBy: ['test/stores/snapshots.test.ts'],
+  },
 ]

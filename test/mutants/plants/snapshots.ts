@@ -101,7 +101,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   {
     title: 'the snapshot just written is removed where older ones have higher revisions',
     file: files('snapshots.ts'),
-    find: '.filter(({ name }) => name !== written)',
+    find: '.filter(({ name }) => name !== writtenName)',
     replace: '',
     killedBy: folder,
   },

@@ -35,6 +35,8 @@ export interface ConfigFile {
   readonly pastUnreadable?: string
   /** Seconds, or `off`. */
   readonly clockJump?: string
+  readonly pastSnapshots?: string
+  readonly pastSnapshotsMib?: string
   /** As it stands in the file: see `memory-choice.ts`. */
   readonly memory?: unknown
   /** As it stands in the file: see `webhook-choices.ts`. */
@@ -43,7 +45,7 @@ export interface ConfigFile {
   readonly launcher?: LauncherFile
 }
 
-const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'pastUnreadable', 'clockJump'] as const
+const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'pastUnreadable', 'clockJump', 'pastSnapshots', 'pastSnapshotsMib'] as const
 const known: ReadonlyArray<string> = [...texts, 'memory', 'alerts', 'defaults', 'breakers', 'launcher']
 
 /**

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { type ConfigFile, readConfigFile } from './config-file.js'
+import { ladderDefault } from '../files/snapshot-ladder.js'
 import { readMemory } from './memory-choice.js'
 import { dataDirDefault, hostDefault, portDefault, type ServeOptions } from './serve-options.js'
 import type { Problems } from './settings-file.js'
@@ -23,6 +24,8 @@ export interface ServeFlags {
   readonly pastUnreadable?: ReadonlyArray<string>
   /** Seconds, or `off`. */
   readonly clockJump?: string
+  readonly pastSnapshots?: string
+  readonly pastSnapshotsMib?: string
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -51,6 +54,12 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   const clockJumpText = flags.clockJump ?? variable('DAYBOOK_CLOCK_JUMP') ?? said.clockJump
   const clockJumpMs = clockJumpText === undefined ? undefined : readClockJump(clockJumpText)
   if (Number.isNaN(clockJumpMs)) problems.push(`clock-jump ${JSON.stringify(clockJumpText)} is neither a number of seconds from ${clockJumpSecondsMin} on, nor "off"`)
+  const countText = flags.pastSnapshots ?? variable('DAYBOOK_PAST_SNAPSHOTS') ?? said.pastSnapshots
+  const count = readWhole(countText, ladderDefault.count, pastSnapshotsMax)
+  if (Number.isNaN(count)) problems.push(`past-snapshots must be a whole number from 0 to ${pastSnapshotsMax}`)
+  const mibText = flags.pastSnapshotsMib ?? variable('DAYBOOK_PAST_SNAPSHOTS_MIB') ?? said.pastSnapshotsMib
+  const mib = readWhole(mibText, ladderDefault.bytes / 2 ** 20, 2 ** 30)
+  if (Number.isNaN(mib)) problems.push('past-snapshots-mib must be a whole number of mebibytes')
   const memory = readMemory(said.memory, variable('DAYBOOK_MEMORY_TOKEN'), flags.config ?? 'config')
   if (E.isLeft(memory)) problems.push(...memory.left)
   const webhooks = readWebhooks(said.alerts, env, flags.config ?? 'config')
@@ -70,10 +79,20 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     ...(token === undefined ? {} : { token }),
     ...(queueFiles === undefined ? {} : { queueFilesDir: resolve(queueFiles) }),
     ...(past.revisions.size === 0 ? {} : { pastUnreadable: Object.fromEntries(past.revisions) }),
+    ...(countText === undefined && mibText === undefined ? {} : { pastSnapshots: { count, bytes: mib * 2 ** 20 } }),
     ...(clockJumpMs === undefined ? {} : { clockJumpMs }),
     ...(said.defaults === undefined ? {} : { defaults: said.defaults }),
     ...(said.launcher === undefined ? {} : { launcher: said.launcher }),
   })
+}
+
+/** Each is looked into when another one is taken. */
+const pastSnapshotsMax = 1_000
+
+/** `NaN` for what is not a whole number from 0 to `max`. */
+const readWhole = (text: string | undefined, byDefault: number, max: number): number => {
+  if (text === undefined) return byDefault
+  return /^\d{1,12}$/.test(text.trim()) && Number(text) <= max ? Number(text) : Number.NaN
 }
 
 /** EventStoreDB tells its time in whole seconds, up to two seconds late. */

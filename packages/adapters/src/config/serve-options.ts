@@ -1,4 +1,5 @@
 import type { SettingsPatch } from '@daybook/core'
+import type { LadderLimits } from '../files/index.js'
 import type { WebhookOptions } from '../webhooks/index.js'
 import type { LauncherFile } from './config-file.js'
 
@@ -18,6 +19,8 @@ export interface ServeOptions {
   readonly queueFilesDir?: string
   /** By queue: the revision up to which unreadable events are passed over. Default: none. A queue with such an event is read-only. */
   readonly pastUnreadable?: Readonly<Record<string, number>>
+  /** Which older snapshots are kept of each queue, for questions about the past. Default: 32, and 1 GiB. */
+  readonly pastSnapshots?: LadderLimits
   /** How far the clock may jump ahead before commands are refused, in milliseconds; `Infinity` for no bound. Default 300,000. */
   readonly clockJumpMs?: number
   /** Default: an SQLite file in the data folder, made with the first memory. */

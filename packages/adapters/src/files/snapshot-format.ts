@@ -10,7 +10,7 @@ const formatVersion = 2
 
 const headerBytesMax = 16 * 1024
 /** The footer has a fixed length, so that it can be read without what is before it. */
-const footerBytes = 160
+export const footerBytes = 160
 
 export const headerLine = ({ stream, revision, eventId, foldVersion }: SnapshotHeader): string =>
   `${JSON.stringify({ format: formatName, version: formatVersion, stream, revision, eventId, foldVersion })}\n`

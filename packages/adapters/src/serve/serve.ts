@@ -77,7 +77,7 @@ export const serve = async (
       ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
       ...(options.pastUnreadable === undefined ? {} : { pastUnreadable: options.pastUnreadable }),
       ...(options.clockJumpMs === undefined ? {} : { clockJumpMs: options.clockJumpMs }),
-      ...(persistent ? { snapshots: await openSnapshotFolder(snapshotFolderOf(options)) } : {}),
+      ...(persistent ? { snapshots: await openSnapshotFolder(snapshotFolderOf(options), options.pastSnapshots === undefined ? {} : { ladder: options.pastSnapshots }) } : {}),
     })
     opened.push(() => daybook.close())
     const memory = startMemoryOf(options, daybook, warn)

@@ -17,6 +17,8 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--queue-files <folder>', 'keep pending.json, completed.json and so on there, for tools that read them')
     .option('--past-unreadable <queue@revision>', 'decide on a queue although events up to this revision cannot be read and what they say is lost; repeatable', list)
     .option('--clock-jump <seconds>', 'refuse commands when the clock has jumped ahead by more, or is ahead of EventStoreDB\'s by more; "off" for never (env DAYBOOK_CLOCK_JUMP; default 300)')
+    .option('--past-snapshots <count>', 'older snapshots to keep of each queue, so that questions about the past take no long replay; 0 for none (env DAYBOOK_PAST_SNAPSHOTS; default 32)')
+    .option('--past-snapshots-mib <size>', 'how large they may be together, in MiB for each queue (env DAYBOOK_PAST_SNAPSHOTS_MIB; default 1024)')
     .option('--auth <mode>', '"off" lets everybody in; on a loopback address only')
     .addHelpText('after', `
 Ready is one line on stdout with the URL, and /readyz. The first start makes an admin token and shows it once;
