@@ -5,7 +5,7 @@
 import { encodeData, foldRecorded } from '@daybook/adapters/engine'
 import { answerPastFrom, type Handled, httpLimitsDefault, type PastQuestion, type ViewRoute, viewRoutesOf } from '@daybook/adapters/http'
 import type { LogReader, RecordedEvent, SnapshotStore } from '@daybook/adapters/store'
-import { approvalsOf, beginSnapshot, foldVersion, headOf, initial, limitsOf, listTasks, type QueueEvent, type QueueState, schedulesOf, type SnapshotPage, timeOf, versionOf } from '@daybook/core'
+import { approvalsOf, beginSnapshot, breakersOf, foldVersion, headOf, initial, limitsOf, listTasks, type QueueEvent, type QueueState, schedulesOf, type SnapshotPage, timeOf, versionOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -175,4 +175,47 @@ test('INV-26: what is answered for a past moment is what was answered then, byte
   expect(compared).toBeGreaterThan(20_000)
   const answered = new Set([...seen].filter((each) => each.endsWith(' 200')).map((each) => each.slice(0, -4)))
   expect([...routes.keys()].filter((path) => !answered.has(path))).toEqual([])
+}, 300_000)
+
+// --------------------------------------------------------------------------------------- differences
+
+/** What both moments say of each task, by id. Whether a ready task is called queued depends on the others. */
+const tasksIn = (state: QueueState): ReadonlyMap<string, string> =>
+  new Map(listTasks(state, {}, Number.MAX_SAFE_INTEGER).tasks.map(({ id, status, priority, retries, attempts, claimedBy, lastError, contentRevision, availableAt }) =>
+    [id, JSON.stringify([status === 'queued' ? 'pending' : status, priority, retries, attempts, claimedBy, lastError, contentRevision, availableAt])]))
+
+let differences = 0
+
+const compareSpans = async (scenario: Scenario): Promise<void> => {
+  const { events } = takeDown(scenario)
+  const answer = answerPastFrom({ log: logOf(() => events), limits })
+  const last = events.length - 1
+  for (const [from, to] of [[-1, last], [Math.floor(last / 3), last], [Math.floor(last / 2), Math.floor((last * 3) / 4)]] as const) {
+    const [before, after] = [from, to].map((revision) => foldRecorded(initial('q'), events.slice(0, revision + 1))) as [QueueState, QueueState]
+    const [then, now] = [tasksIn(before), tasksIn(after)]
+    const differ = [...new Set([...then.keys(), ...now.keys()])].filter((id) => then.get(id) !== now.get(id))
+    const found = new Set<string>()
+    for (let cursor: string | null = '0'; cursor !== null; ) {
+      const handled: Handled = await answer({ queue: 'q', path: `${of}/diff`, params: {}, query: { cursor, limit: '20' }, wantsLines: false, moment: { from: { revision: from }, to: { revision: to } } }, never)
+      if (E.isLeft(handled)) throw new Error(handled.left.detail)
+      const page = JSON.parse(handled.right.text as string) as { readonly tasks: ReadonlyArray<{ readonly id: string; readonly events: ReadonlyArray<object> }>; readonly nextCursor: string | null; readonly breakers: ReadonlyArray<{ readonly type: string }> }
+      for (const { id, events: by } of page.tasks) {
+        found.add(id)
+        if (by.length === 0) throw new Error(`${id} differs by no event`)
+      }
+      cursor = page.nextCursor
+      const shownBreakers = [breakersOf(before), breakersOf(after)] as const
+      const moved = Object.keys({ ...shownBreakers[0], ...shownBreakers[1] }).filter((type) => JSON.stringify(shownBreakers[0][type]) !== JSON.stringify(shownBreakers[1][type]))
+      if (page.breakers.map(({ type }) => type).join() !== moved.sort().join()) throw new Error(`breakers from ${from} to ${to}: ${page.breakers.map(({ type }) => type).join()}, not ${moved.join()}`)
+    }
+    // A task whose retention is over is gone without an event about it.
+    const missed = differ.filter((id) => !found.has(id) && now.has(id))
+    if (missed.length > 0) throw new Error(`from ${from} to ${to}: ${missed.join()} differ\n${missed.map((id) => `${then.get(id)} ${now.get(id)}`).join('\n')}`)
+    differences += found.size
+  }
+}
+
+test('EV-06: a difference names every task and every breaker that differs, and the events by which', async () => {
+  await fc.assert(fc.asyncProperty(scenarios(120), compareSpans), { ...runs(150), seed: runSeed })
+  expect(differences).toBeGreaterThan(1_000)
 }, 300_000)

@@ -127,6 +127,27 @@ export const breakersOf = (state: QueueState): Readonly<Record<string, BreakerVi
       .map((breaker) => [breaker.type, breakerView(breaker)]),
   )
 
+/** `undefined` if no task of this type ever failed. */
+export const breakerOf = (state: QueueState, type: string): BreakerView | undefined => {
+  const breaker = QueueState.tablesOf(state).breakers.get(type)
+  return breaker === undefined ? undefined : breakerView(breaker)
+}
+
+/** The type of a task, and the ids of the tasks that wait for it to be finished: those that depend on it, and the next of its ordering key. */
+export const neighboursOf = (state: QueueState, id: string): { readonly type: string; readonly waiting: ReadonlyArray<string> } | undefined => {
+  const tables = QueueState.tablesOf(state)
+  const task = recordOf(tables, id)
+  if (task === undefined) return undefined
+  const { orderingKey } = task.extras
+  const waiting = task.dependents.map((dependent) => dependent.id)
+  for (const other of (orderingKey === undefined ? undefined : tables.lines.get(orderingKey)) ?? []) {
+    if (other.number <= task.number) continue
+    waiting.push(other.id)
+    break
+  }
+  return { type: task.group.type, waiting }
+}
+
 const breakerView = (breaker: Breaker): BreakerView => ({
   state: breaker.state,
   failures: breaker.failures,

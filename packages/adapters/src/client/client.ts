@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Json } from '@daybook/core'
 import { newTaskId } from '../engine/ids.js'
 import type { Approval, Approvals } from './approvals.js'
+import { callsAt, type Difference, type DiffOptions, type Moment, type PastQueue, questionsOf, type QueueMoment, spanOf } from './audit.js'
 import { type Calls, createCalls, query } from './calls.js'
 import { DaybookError, errorOf, isProblem } from './errors.js'
 import type { ExplainFor, Explanation, Reason } from './explanation.js'
@@ -37,6 +38,8 @@ export interface DaybookClient {
   readonly queue: string
   /** A client of another queue over the same connections. Closing either closes both. */
   readonly in: (queue: string) => DaybookClient
+  /** The queue as it was. Each answer is the one that was given, or would have been given, at that moment. */
+  readonly at: (moment: Moment) => PastQueue
 
   /**
    * Enqueues a task. Concurrent calls share a request.
@@ -174,6 +177,10 @@ export interface DaybookClient {
   readonly summary: (options?: CallOptions) => Promise<W.QueueSummary>
   /** Deletes the queue, which must have no unfinished tasks. Its log stays, and its next task creates it again. */
   readonly deleteQueue: (reason: string, options?: CallOptions) => Promise<void>
+  /** The whole queue at one moment: counts, breakers, agents, and the tasks that match the filter. */
+  readonly state: (filter?: W.TaskFilter, options?: CallOptions) => Promise<QueueMoment>
+  /** What differs between two moments: tasks and breakers, and the events that changed them. At most 100,000 events may lie between. */
+  readonly diff: (between?: DiffOptions, options?: CallOptions) => Promise<Difference>
   /** One page of the queue's log. */
   readonly events: (filter?: W.EventFilter, options?: CallOptions) => Promise<W.EventPage>
   /** The log as a stream: bounded memory, however long it is. */
@@ -329,6 +336,7 @@ const queueClient = (
   const client: DaybookClient = {
     queue,
     in: clientOf,
+    at: (moment) => questionsOf(queueClient(queue, config, callsAt(calls, moment), clientOf, close).client),
 
     enqueue: async (task, options) => {
       if (options === undefined) return enqueues.call<W.Enqueued>(task, false)
@@ -442,6 +450,8 @@ const queueClient = (
     depth: (options) => get(`${base}/depth`, options),
     summary: (options) => get(base, options),
     deleteQueue: async (reason, options) => void (await json({ method: 'DELETE', path: `${base}${query({ reason })}` }, 'unsent', options)),
+    state: (filter = {}, options) => get(`${base}/state${query(filter)}`, options),
+    diff: (between = {}, options) => get(`${base}/diff${query(spanOf(between))}`, options),
     events: (filter = {}, options) => get(`${base}/events${query(filter)}`, options),
     eachEvent: (filter = {}, options) => ndjson<W.HistoryEvent>(calls, { method: 'GET', path: `${base}/events${query(filter)}`, signal: options?.signal }),
 

@@ -1,5 +1,6 @@
 /** Talking to a Daybook server: `createClient`. */
 export type * from './approvals.js'
+export type { Difference, DiffOptions, EventReference, Moment, PastQueue, QueueMoment, TaskDifference } from './audit.js'
 export { createClient, type DaybookClient, type EnqueueAllOptions } from './client.js'
 export { DaybookError, type ErrorCode } from './errors.js'
 export type * from './explanation.js'

@@ -431,3 +431,20 @@ export const BumpedPriorityAnswer = t.type(
 export const CancelledQueuedAnswer = t.type({ task_id: t.string, status: t.literal('CANCELLED'), cancelled: ids }, 'Cancelled queued task')
 export const RestartedNowAnswer = t.type({ original_task_id: t.string, new_task_id: t.string, queued: t.boolean }, 'Restarted now')
 export const TerminatedNowAnswer = t.type({ agent_id: t.string, terminated: t.literal(true), reassigned_tasks: ids }, 'Terminated now')
+
+const EventReference = t.intersection([t.type({ revision: t.number, type: t.string, at: Time }), t.partial({ actor: t.string, correlationId: t.string })], 'Event reference')
+/** `at`: `null` before the first event. */
+const AtMoment = t.type({ revision: t.number, at: orNull(Time) }, 'Moment')
+const Members = orNull(t.record(t.string, t.unknown))
+/** `before` and `after` have the members that differ; `null` where the task was not there. */
+export const DiffAnswer = t.type(
+  {
+    from: AtMoment,
+    to: AtMoment,
+    tasks: t.readonlyArray(t.type({ id: t.string, number: t.number, type: t.string, before: Members, after: Members, events: t.readonlyArray(EventReference) })),
+    nextCursor: orNull(t.string),
+    breakers: t.readonlyArray(t.type({ type: t.string, before: orNull(Breaker), after: orNull(Breaker), events: t.readonlyArray(EventReference) })),
+    ...revision,
+  },
+  'Difference',
+)

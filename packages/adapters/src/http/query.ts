@@ -44,6 +44,20 @@ const moment = { atLeast: whole(0, revisionMax), revision: whole(0, revisionMax)
 export const MomentQuery = t.partial(moment, 'query')
 export type Moment = t.TypeOf<typeof MomentQuery>
 
+const isRevision = (value: string): boolean => isWhole(value, 0, revisionMax)
+const AnyMoment = text('revision, or time such as 2026-07-01T12:00:00.000Z', (value) => isRevision(value) || Time.is(value))
+const span = { from: AnyMoment, to: AnyMoment }
+
+/** Of a parameter `from` or `to`. */
+export const momentAt = (value: string): Moment => (isRevision(value) ? { revision: value } : { at: value })
+
+/** Default: from before the first event, to now. */
+export type Span = Partial<Readonly<Record<keyof typeof span, string>>>
+
+/** `cursor`: `nextCursor` of the page before, with the same moments. */
+export const diffQuery = (pageMax: number) => t.partial({ ...span, limit: whole(1, pageMax), cursor: whole(0, revisionMax) }, 'query')
+export type DiffQuery = t.TypeOf<ReturnType<typeof diffQuery>>
+
 /** The normative endpoint names its queue in the query. */
 export const QueueStatusQuery = t.partial({ queue: QueueName, ...moment }, 'query')
 

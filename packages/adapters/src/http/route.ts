@@ -1,13 +1,14 @@
 /** The declaration of a route. It is served, documented and tested from this one place. */
 import type { Readable } from 'node:stream'
-import { type FieldError, validate } from '@daybook/core'
+import { type FieldError, type QueueState, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
 import type { Daybook, Caller, Outcome, QueueEngine, QueueView } from '../engine/index.js'
+import type { OnEvent } from '../past/index.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
 import { type Problem, problemOf } from './problem.js'
-import type { Moment } from './query.js'
+import type { Moment, Span } from './query.js'
 
 /** Who may call a route; `anyone` needs no token. */
 export type Role = 'anyone' | 'producer' | 'worker' | 'operator' | 'auditor' | 'admin'
@@ -107,7 +108,32 @@ export interface ViewRoute<Query = unknown> extends Declared<undefined, Query> {
   readonly handle: (call: ViewCall<Query>) => Promise<Handled>
 }
 
-export type Route = PlainRoute | QueueRoute | ViewRoute
+/** A moment whose revision is known. `at`: the time that was asked for, in milliseconds since 1970; by default that of the last event. */
+export interface KnownMoment {
+  readonly revision: number
+  readonly at?: number
+}
+
+/** A question about two moments of a queue, and what happened between. */
+export interface SpanCall<Query = unknown> extends Pick<Call<undefined, Query>, 'query' | 'limits'> {
+  readonly span: { readonly from: KnownMoment; readonly to: KnownMoment }
+  readonly queue: Pick<QueueView, 'name' | 'contents'> & {
+    /** Goes from the one moment to the other, event by event. */
+    readonly walk: <A>(steps: {
+      readonly begin: (state: QueueState, at: number) => void
+      readonly event: OnEvent
+      readonly end: (state: QueueState, at: number) => A
+    }) => Promise<A>
+  }
+}
+
+/** A `GET` about two moments: `from` and `to` of its query are a revision or a time each. */
+export interface SpanRoute<Query = unknown> extends Declared<undefined, Query> {
+  readonly of: 'span'
+  readonly handle: (call: SpanCall<Query>) => Promise<Handled>
+}
+
+export type Route = PlainRoute | QueueRoute | ViewRoute | SpanRoute
 
 /**
  * A route of the server. The handler knows the types of body and query. The table of all routes does not need them,
@@ -129,6 +155,14 @@ export const viewRoute = <Query>(
       readonly handle: (call: ViewCall<Query>) => Promise<Handled>
     },
 ): Route => ({ of: 'view', method: 'GET', role: 'auditor', unused: 'refused', ...route }) as ViewRoute<Query & Moment> as Route
+
+/** A question about two moments of one queue. */
+export const spanRoute = <Query>(
+  route: Omit<SpanRoute<Query & Span>, 'of' | 'method' | 'role' | 'query' | 'handle'> & {
+    readonly query: Input<Query & Span>
+    readonly handle: (call: SpanCall<Query>) => Promise<Handled>
+  },
+): Route => ({ of: 'span', method: 'GET', role: 'auditor', ...route }) as SpanRoute<Query & Span> as Route
 
 /** Turns the engine's outcome into an answer: its refusal, or the text of its value. */
 export const replyWith = <A>(

@@ -5,10 +5,10 @@ import { type Daybook, isRequestId, type QueueEngine, unusedQueue, viewOf } from
 import { type IdempotencyKeys, type Rendered } from './idempotency.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
-import type { PastAnswers, PastQuestion } from './past/index.js'
+import type { PastAnswers, PastMoment, PastQuestion } from './past/index.js'
 import { invalid, noSuchQueue, problem, type Problem, problemOf, problemText, soonSeconds } from './problem.js'
-import type { Moment } from './query.js'
-import type { Call, Handled, Input, QueueRoute, Reply, Route, ViewRoute } from './route.js'
+import { type Moment, momentAt, type Span } from './query.js'
+import type { Call, Handled, Input, QueueRoute, Reply, Route, SpanRoute, ViewRoute } from './route.js'
 import { unicodeText } from './text.js'
 import { isoOf, millisecondsOf } from './time.js'
 import { refusalOfUnused } from './unused.js'
@@ -117,13 +117,16 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   // 2. Find the queue, and wait for the revision that the caller asks for.
   const name = params.queue ?? queueNamed(query.right) ?? queueNamed(body.right) ?? 'default'
   const isPast = route.of === 'view' && isAboutPast(query.right)
-  const queue = await queueOf(context, name, isPast ? 'empty' : route.unused)
+  // Whether it was used then is judged by the state of then.
+  const unused = isPast || route.of === 'span' ? 'empty' : route.unused
+  const queue = await queueOf(context, name, unused)
   if (E.isLeft(queue)) return queue
-  if (queue.right.status().revision >= 0 || route.unused === 'opened') meter.watch(queue.right)
+  if (queue.right.status().revision >= 0 || unused === 'opened') meter.watch(queue.right)
   const late = await notYet(queue.right, query.right, limits)
   if (late !== undefined) return E.left({ revision: queue.right.status().revision, ...late })
   // 3. Run the handler. A refusal also tells the queue's revision.
-  if (isPast) return answerPast(context, route, asked, query.right as Moment, queue.right)
+  if (route.of === 'span') return answerSpan(context, route, asked, query.right as Span, queue.right)
+  if (route.of === 'view' && isPast) return answerPast(context, route, asked, query.right as Moment, queue.right)
   const handled = await (route.of === 'view'
     ? route.handle({ params, query: query.right as Moment, limits, wantsLines, gone, queue: viewOf(queue.right, daybook.log) })
     : route.handle({ ...call, queue: queue.right }))
@@ -182,19 +185,35 @@ const isAboutPast = (query: unknown): boolean => {
 }
 
 /** Checks the moment here, where it is known which revisions and times are past, and asks those who know the past. */
-const answerPast = async ({ past }: Context, { path }: ViewRoute, { params, wantsLines, gone }: Asked, query: Moment, queue: QueueEngine): Promise<Handled> => {
-  const moment = await momentOf(query, queue)
+const answerPast = async (context: Context, { path }: ViewRoute, asked: Asked, query: Moment, queue: QueueEngine): Promise<Handled> => {
+  const moment = await momentOf(query, queue, 'at')
   if (E.isLeft(moment)) return E.left({ revision: queue.status().revision, ...moment.left })
+  const { params, wantsLines } = asked
+  return askPast(context, { queue: queue.name, path, params, query, wantsLines, moment: moment.right }, asked)
+}
+
+const answerSpan = async (context: Context, { path }: SpanRoute, asked: Asked, query: Span, queue: QueueEngine): Promise<Handled> => {
+  const { revision } = queue.status()
+  const from = query.from === undefined ? E.right({ revision: -1 }) : await momentOf(momentAt(query.from), queue, 'from')
+  if (E.isLeft(from)) return E.left({ revision, ...from.left })
+  const to = query.to === undefined ? E.right({ revision }) : await momentOf(momentAt(query.to), queue, 'to')
+  if (E.isLeft(to)) return E.left({ revision, ...to.left })
+  const handled = await askPast(context, { queue: queue.name, path, params: asked.params, query, wantsLines: false, moment: { from: from.right, to: to.right } }, asked)
+  return E.isRight(handled) ? handled : E.left({ revision, ...handled.left })
+}
+
+const askPast = async ({ past }: Context, question: PastQuestion, { gone }: Asked): Promise<Handled> => {
   const signal = gone()
   try {
-    return await past.ask({ queue: queue.name, path, params, query, wantsLines, moment: moment.right }, signal)
+    return await past.ask(question, signal)
   } catch (error) {
     if (!signal.aborted) throw error
     return E.left(problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: soonSeconds }))
   }
 }
 
-const momentOf = async ({ revision, at }: Moment, queue: QueueEngine): Promise<E.Either<Problem, PastQuestion['moment']>> => {
+/** `name`: of the parameter. */
+const momentOf = async ({ revision, at }: Moment, queue: QueueEngine, name: string): Promise<E.Either<Problem, PastMoment>> => {
   if (revision !== undefined && at !== undefined) {
     return E.left(invalid([{ path: 'query.at', message: 'names a second moment beside revision: give one of them' }]))
   }
@@ -208,7 +227,7 @@ const momentOf = async ({ revision, at }: Moment, queue: QueueEngine): Promise<E
   const now = await queue.read((_, now) => now)
   if (E.isLeft(now)) return E.left(problemOf(now.left))
   if (time < now.right.value) return E.right({ at: time, head: now.right.revision })
-  return E.left(invalid([{ path: 'query.at', message: `is not past yet: for the queue it is ${isoOf(now.right.value)}` }]))
+  return E.left(invalid([{ path: `query.${name}`, message: `is not past yet: for the queue it is ${isoOf(now.right.value)}` }]))
 }
 
 const notYet = async (queue: QueueEngine, query: unknown, { atLeastWaitMs }: HttpLimits): Promise<Problem | undefined> => {

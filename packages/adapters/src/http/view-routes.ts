@@ -3,6 +3,7 @@ import * as a from './answers.js'
 import * as agents from './handle/agents.js'
 import * as approvals from './handle/approvals.js'
 import * as deadLetters from './handle/dead-letters.js'
+import { diff } from './handle/diff.js'
 import { explain } from './handle/explain.js'
 import * as log from './handle/log.js'
 import * as normative from './handle/normative.js'
@@ -12,7 +13,7 @@ import { state } from './handle/state.js'
 import * as tasks from './handle/tasks.js'
 import type { HttpLimits } from './limits.js'
 import * as q from './query.js'
-import { input, type Route, viewRoute } from './route.js'
+import { input, type Route, spanRoute, viewRoute } from './route.js'
 
 export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
   const of = '/api/queues/{queue}'
@@ -26,6 +27,10 @@ export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
     viewRoute({
       path: `${of}/state`, unused: 'empty', summary: 'The whole queue at one moment: counts, breakers, agents, and the tasks that match all filters.',
       query: input(q.tasksQuery(pageMax), { root: 'query' }), answers: { 200: a.StateAnswer }, handle: state,
+    }),
+    spanRoute({
+      path: `${of}/diff`, summary: 'What differs between two moments, each a revision or a time: tasks and breakers, and the events that changed them. By default, from before the first event to now.',
+      query: input(q.diffQuery(pageMax), { root: 'query' }), answers: { 200: a.DiffAnswer }, handle: diff,
     }),
     viewRoute({
       path: `${of}/tasks`, unused: 'empty', summary: 'Tasks that match all filters; pending tasks in the order of claiming.',

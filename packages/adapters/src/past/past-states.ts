@@ -2,9 +2,9 @@
  * States of queues at past revisions. A state is made from the newest snapshot that is not later, and a replay of the events between. A few
  * are kept, because questions about one moment come together, and a later moment costs only the events between the two.
  */
-import { foldVersion, type QueueState, revisionOf, taskCount } from '@daybook/core'
+import { foldVersion, type QueueEvent, type QueueState, revisionOf, taskCount, type Unreadable } from '@daybook/core'
 import { emptyState, foldRecorded, loadSnapshot, streamOf } from '../engine/index.js'
-import { type LogReader, type SnapshotStore, StoreError } from '../store/index.js'
+import { type LogReader, type RecordedEvent, type SnapshotStore, StoreError } from '../store/index.js'
 
 export interface PastLimits {
   /** States that are kept. */
@@ -26,6 +26,15 @@ export interface PastOptions {
   readonly skipped?: (name: string, reason: string) => void
   /** Called while events are replayed. */
   readonly progress?: (events: number, of: number) => void
+}
+
+/** Called with each event before it is folded. `before` must not be kept. */
+export type OnEvent = (recorded: RecordedEvent, event: QueueEvent | Unreadable, before: QueueState) => void
+
+export interface Steps<A> {
+  readonly begin: (state: QueueState) => void
+  readonly event: OnEvent
+  readonly end: (state: QueueState) => A
 }
 
 interface Kept {
@@ -55,11 +64,25 @@ export class PastStates {
    * @throws the signal's reason, when it is aborted before the state is there; StoreError, when the log cannot be read that far.
    */
   use<A>(queue: string, revision: number, body: (state: QueueState) => Promise<A>, signal?: AbortSignal): Promise<A> {
+    return this.inTurn(async () => body((await this.reach(queue, revision, signal)).state), signal)
+  }
+
+  /** Goes from one revision to a later one, event by event. Otherwise as {@link use}. */
+  walk<A>(queue: string, from: number, to: number, steps: Steps<A>, signal?: AbortSignal): Promise<A> {
+    return this.inTurn(async () => {
+      const kept = await this.reach(queue, from, signal)
+      steps.begin(kept.state)
+      await this.moveOn(kept, to, signal, steps.event)
+      return steps.end(kept.state)
+    }, signal)
+  }
+
+  private inTurn<A>(body: () => Promise<A>, signal: AbortSignal | undefined): Promise<A> {
     const run = async (): Promise<A> => {
       clearTimeout(this.idle)
       try {
         signal?.throwIfAborted()
-        return await body(await this.stateAt(queue, revision, signal))
+        return await body()
       } finally {
         this.idle = setTimeout(() => this.forget(), this.limits.idleMs)
         this.idle.unref()
@@ -76,15 +99,19 @@ export class PastStates {
     this.kept = []
   }
 
-  private async stateAt(queue: string, revision: number, signal: AbortSignal | undefined): Promise<QueueState> {
+  private async reach(queue: string, revision: number, signal: AbortSignal | undefined): Promise<Kept> {
     const same = this.kept.find((kept) => kept.queue === queue && revisionOf(kept.state) === revision)
     const kept = same ?? (await this.nearest(queue, revision))
+    await this.moveOn(kept, revision, signal)
+    return kept
+  }
+
+  private async moveOn(kept: Kept, revision: number, signal: AbortSignal | undefined, onEvent?: OnEvent): Promise<void> {
     const others = this.kept.filter((other) => other !== kept)
     // If this fails, it may be in the middle of a page: then the state is of no use any more.
     this.kept = others
-    await this.replayTo(kept, revision, signal)
+    await this.replayTo(kept, revision, signal, onEvent)
     this.kept = [...this.fitting(others, taskCount(kept.state)), kept]
-    return kept.state
   }
 
   /** The cheapest beginning: a kept state, which moves on, or one of its own. */
@@ -118,7 +145,7 @@ export class PastStates {
     return kept.slice(from)
   }
 
-  private async replayTo(kept: Kept, revision: number, signal: AbortSignal | undefined): Promise<void> {
+  private async replayTo(kept: Kept, revision: number, signal: AbortSignal | undefined, onEvent: OnEvent = () => undefined): Promise<void> {
     const { log, progress = () => undefined } = this.options
     const from = revisionOf(kept.state)
     const of = revision - from
@@ -126,7 +153,8 @@ export class PastStates {
     let done = 0
     progress(done, of)
     for await (const page of log.read(streamOf(kept.queue), { from: from + 1, limit: of })) {
-      kept.state = foldRecorded(kept.state, page)
+      let index = 0
+      kept.state = foldRecorded(kept.state, page, (event, before) => onEvent(page[index++] as RecordedEvent, event, before))
       done += page.length
       progress(done, of)
       // Others get their turn, on the thread of a memory store also those who decide.

@@ -4,6 +4,9 @@ import * as E from 'fp-ts/lib/Either.js'
 import { type QueueView, streamOf } from '../engine/index.js'
 import type { LogReader } from '../store/index.js'
 
+/** Reads contents from the log. */
+export const contentsFrom = (log: LogReader, queue: string): QueueView['contents'] => async (revisions) => (await log.pick(streamOf(queue), revisions)).map((event) => event?.data)
+
 /** `at`: the time of the view, in milliseconds since 1970, for everything that depends on time. */
 export const pastView = (name: string, state: QueueState, at: number, log: LogReader): QueueView => {
   const revision = revisionOf(state)
@@ -11,7 +14,7 @@ export const pastView = (name: string, state: QueueState, at: number, log: LogRe
     name,
     revision: () => revision,
     read: async (query) => E.right({ value: query(state, at), revision }),
-    contents: async (revisions) => (await log.pick(streamOf(name), revisions)).map((event) => event?.data),
+    contents: contentsFrom(log, name),
     // The view ends here: nobody waits for what comes later.
     nextSettled: async () => undefined,
     log,

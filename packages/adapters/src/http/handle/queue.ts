@@ -46,7 +46,7 @@ export const shownDepth = ({ oldestPendingAt, ...counts }: Depth, at: number): o
 
 // ----------------------------------------------------------------------------------------- breakers
 
-const shown = ({ lastFailure, openedAt, halfOpenAt, ...breaker }: BreakerView): object => ({
+export const shownBreaker = ({ lastFailure, openedAt, halfOpenAt, ...breaker }: BreakerView): object => ({
   ...breaker,
   ...(lastFailure === undefined ? {} : { lastFailure: isoOf(lastFailure) }),
   ...(openedAt === undefined ? {} : { openedAt: isoOf(openedAt) }),
@@ -59,7 +59,7 @@ export const breakers = async ({ queue }: ViewCall): Promise<Handled> =>
   )
 
 export const shownBreakers = (found: Readonly<Record<string, BreakerView>>): object =>
-  Object.fromEntries(Object.entries(found).map(([type, breaker]) => [type, shown(breaker)]))
+  Object.fromEntries(Object.entries(found).map(([type, breaker]) => [type, shownBreaker(breaker)]))
 
 const moveBreaker =
   (type: 'OpenBreaker' | 'CloseBreaker') =>
@@ -69,7 +69,7 @@ const moveBreaker =
     const moved = await queue.submit({ type, taskType, reason: body.reason }, caller)
     if (E.isLeft(moved)) return E.left(problemOf(moved.left))
     return replyWith(await queue.read((state) => breakersOf(state)[taskType]), (breaker) =>
-      JSON.stringify({ type: taskType, breaker: shown(breaker ?? { state: 'closed', failures: 0 }) }),
+      JSON.stringify({ type: taskType, breaker: shownBreaker(breaker ?? { state: 'closed', failures: 0 }) }),
     )
   }
 

@@ -1,13 +1,14 @@
 /** Answers a question about a past moment: the route's own function, over the state of then. */
-import { headOf, timeOf } from '@daybook/core'
+import { headOf, type QueueState, timeOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { streamOf } from '../../engine/index.js'
-import { type PastLimits, PastStates, pastView, revisionAt } from '../../past/index.js'
+import { contentsFrom, type PastLimits, PastStates, pastView, revisionAt } from '../../past/index.js'
 import type { LogReader, SnapshotStore } from '../../store/index.js'
 import { alertRoutes } from '../alert-routes.js'
 import { limitRoutes } from '../limit-routes.js'
 import type { HttpLimits } from '../limits.js'
-import type { Handled, ViewRoute } from '../route.js'
+import type { Moment, Span } from '../query.js'
+import type { Handled, KnownMoment, Route, SpanCall, SpanRoute, ViewRoute } from '../route.js'
 import { scheduleRoutes } from '../schedule-routes.js'
 import { refusalOfUnused } from '../unused.js'
 import { viewRoutes } from '../view-routes.js'
@@ -20,9 +21,12 @@ export interface PastQuestion {
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown
   readonly wantsLines: boolean
-  /** A revision of the queue, or a time, in milliseconds since 1970, and the last revision there was when it was over. */
-  readonly moment: { readonly revision: number } | { readonly at: number; readonly head: number }
+  /** `from` and `to` for a question about a span. */
+  readonly moment: PastMoment | { readonly from: PastMoment; readonly to: PastMoment }
 }
+
+/** A revision of the queue, -1 for before its first event; or a time, in milliseconds since 1970, and the last revision there was when it was over. */
+export type PastMoment = { readonly revision: number } | { readonly at: number; readonly head: number }
 
 export interface PastSource {
   readonly log: LogReader
@@ -33,30 +37,51 @@ export interface PastSource {
 
 export type AnswerPast = (question: PastQuestion, signal: AbortSignal) => Promise<Handled>
 
-const isView = (route: { readonly of: string }): route is ViewRoute => route.of === 'view'
+const isAboutPast = (route: Route): route is ViewRoute | SpanRoute => route.of === 'view' || route.of === 'span'
+
+const routesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute | SpanRoute> => {
+  const of = '/api/queues/{queue}'
+  return [...viewRoutes(limits), ...limitRoutes(of), ...scheduleRoutes(of), ...alertRoutes(of)].filter(isAboutPast)
+}
 
 /** All routes that answer from a view. */
-export const viewRoutesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute> => {
-  const of = '/api/queues/{queue}'
-  return [...viewRoutes(limits), ...limitRoutes(of), ...scheduleRoutes(of), ...alertRoutes(of)].filter(isView)
-}
+export const viewRoutesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute> => routesOf(limits).flatMap((route) => (route.of === 'view' ? [route] : []))
 
 /** @throws the signal's reason when it is aborted, StoreError when the log cannot be read. */
 export const answerPastFrom = ({ log, snapshots, limits, states: kept }: PastSource): AnswerPast => {
-  const routes = new Map(viewRoutesOf(limits).map((route) => [route.path, route]))
+  const routes = new Map(routesOf(limits).map((route) => [route.path, route]))
   const states = new PastStates({ log, snapshots, ...(kept === undefined ? {} : { limits: kept }) })
 
-  return async ({ queue, path, params, query, wantsLines, moment }, signal) => {
-    const route = routes.get(path) as ViewRoute
-    const revision = 'revision' in moment ? moment.revision : await revisionAt(log, streamOf(queue), moment.head, moment.at)
-    const answer = async (state: Parameters<typeof timeOf>[0]): Promise<Handled> => {
+  const known = async (queue: string, moment: PastMoment): Promise<KnownMoment> =>
+    'revision' in moment ? moment : { at: moment.at, revision: await revisionAt(log, streamOf(queue), moment.head, moment.at) }
+
+  const viewed = async (route: ViewRoute, { queue, params, query, wantsLines }: PastQuestion, moment: PastMoment, signal: AbortSignal): Promise<Handled> => {
+    const { revision, at } = await known(queue, moment)
+    const answer = async (state: QueueState): Promise<Handled> => {
       const refusal = refusalOfUnused(route.unused, queue, revision, headOf(state).deleted)
       if (refusal !== undefined) return E.left(refusal)
-      const at = 'at' in moment ? moment.at : timeOf(state)
-      const view = pastView(queue, state, at, log)
-      const handled = await route.handle({ queue: view, params, query: query as Parameters<typeof route.handle>[0]['query'], limits, wantsLines, gone: () => signal })
+      const view = pastView(queue, state, at ?? timeOf(state), log)
+      const handled = await route.handle({ queue: view, params, query: query as Moment, limits, wantsLines, gone: () => signal })
       return E.isRight(handled) ? handled : E.left({ revision, ...handled.left })
     }
     return states.use(queue, revision, answer, signal)
+  }
+
+  const walked = async (route: SpanRoute, { queue, query }: PastQuestion, moments: { readonly from: PastMoment; readonly to: PastMoment }, signal: AbortSignal): Promise<Handled> => {
+    const [from, to] = [await known(queue, moments.from), await known(queue, moments.to)]
+    const walk: SpanCall['queue']['walk'] = ({ begin, event, end }) =>
+      states.walk(queue, from.revision, to.revision, {
+        begin: (state) => begin(state, from.at ?? timeOf(state)),
+        event,
+        end: (state) => end(state, to.at ?? timeOf(state)),
+      }, signal)
+    return route.handle({ queue: { name: queue, contents: contentsFrom(log, queue), walk }, span: { from, to }, query: query as Span, limits })
+  }
+
+  return (question, signal) => {
+    const route = routes.get(question.path) as ViewRoute | SpanRoute
+    const { moment } = question
+    if (route.of === 'span') return walked(route, question, moment as { readonly from: PastMoment; readonly to: PastMoment }, signal)
+    return viewed(route, question, moment as PastMoment, signal)
   }
 }

@@ -1,0 +1,110 @@
+/** Past moments of a queue, and what differs between two. */
+import type { Calls } from './calls.js'
+import type { DaybookClient } from './client.js'
+import type * as W from './types.js'
+
+/** A revision: the moment when this event was the last one. Or a time. */
+export type Moment = { readonly revision: number } | { readonly at: W.Time }
+
+/** A whole queue at one moment. */
+export interface QueueMoment {
+  readonly revision: number
+  /** For which ages are counted. */
+  readonly at: string
+  readonly paused: string | null
+  readonly counts: Omit<W.Depth, 'revision'>
+  readonly breakers: Readonly<Record<string, W.BreakerView>>
+  readonly agents: ReadonlyArray<W.AgentView>
+  /** Those that match the filter, a page of them. */
+  readonly tasks: ReadonlyArray<W.TaskView>
+  readonly nextCursor: string | null
+}
+
+export interface EventReference {
+  readonly revision: number
+  readonly type: string
+  readonly at: string
+  readonly actor?: string
+  readonly correlationId?: string
+}
+
+export interface DiffOptions {
+  /** A revision or a time. Default: before the first event. */
+  readonly from?: number | W.Time
+  /** A revision or a time. Default: now. */
+  readonly to?: number | W.Time
+  readonly limit?: number
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string
+}
+
+export interface TaskDifference {
+  readonly id: string
+  readonly number: number
+  readonly type: string
+  /** The members that differ; `null` if the task was not there. */
+  readonly before: Readonly<Record<string, unknown>> | null
+  readonly after: Readonly<Record<string, unknown>> | null
+  readonly events: ReadonlyArray<EventReference>
+}
+
+export interface Difference {
+  readonly from: { readonly revision: number; readonly at: string | null }
+  readonly to: { readonly revision: number; readonly at: string | null }
+  /** In the order of the first event about each. */
+  readonly tasks: ReadonlyArray<TaskDifference>
+  readonly nextCursor: string | null
+  readonly breakers: ReadonlyArray<{
+    readonly type: string
+    readonly before: W.BreakerView | null
+    readonly after: W.BreakerView | null
+    readonly events: ReadonlyArray<EventReference>
+  }>
+  readonly revision: number
+}
+
+/** A queue as it was: the questions of a client, and none of its commands. */
+export interface PastQueue
+  extends Pick<DaybookClient, 'queue' | 'state' | 'tasks' | 'eachTask' | 'task' | 'explain' | 'history' | 'alerts' | 'depth' | 'summary' | 'events' | 'eachEvent'> {
+  readonly deadLetters: Pick<DaybookClient['deadLetters'], 'list' | 'patterns' | 'redriveStatus'>
+  readonly approvals: Pick<DaybookClient['approvals'], 'list' | 'get'>
+  readonly breakers: Pick<DaybookClient['breakers'], 'list'>
+  readonly agents: Pick<DaybookClient['agents'], 'list'>
+  readonly settings: Pick<DaybookClient['settings'], 'get'>
+  readonly limits: Pick<DaybookClient['limits'], 'list' | 'get'>
+  readonly schedules: Pick<DaybookClient['schedules'], 'list' | 'get'>
+}
+
+const textOf = (moment: number | W.Time): string => (moment instanceof Date ? moment.toISOString() : String(moment))
+
+/** As parameters of the request. */
+export const spanOf = ({ from, to, ...page }: DiffOptions): object => ({
+  ...page,
+  ...(from === undefined ? {} : { from: textOf(from) }),
+  ...(to === undefined ? {} : { to: textOf(to) }),
+})
+
+/** Calls that name the moment in each request. */
+export const callsAt = ({ json, once, stream }: Calls, moment: Moment): Calls => {
+  const named = 'revision' in moment ? `revision=${moment.revision}` : `at=${encodeURIComponent(textOf(moment.at))}`
+  const then = <Request extends { readonly path: string }>(request: Request): Request => ({ ...request, path: `${request.path}${request.path.includes('?') ? '&' : '?'}${named}` })
+  return {
+    json: (request, policy, options) => json(then(request), policy, options),
+    once: (request) => once(then(request)),
+    stream: (request) => stream(then(request)),
+  }
+}
+
+export const questionsOf = (client: DaybookClient): PastQueue => {
+  const { queue, state, tasks, eachTask, task, explain, history, alerts, depth, summary, events, eachEvent, deadLetters, approvals, breakers, agents, settings, limits, schedules } = client
+  return {
+    ...{ queue, state, tasks, eachTask, task, explain, history, alerts, depth, summary, events, eachEvent },
+    deadLetters: { list: deadLetters.list, patterns: deadLetters.patterns, redriveStatus: deadLetters.redriveStatus },
+    approvals: { list: approvals.list, get: approvals.get },
+    breakers: { list: breakers.list },
+    agents: { list: agents.list },
+    settings: { get: settings.get },
+    limits: { list: limits.list, get: limits.get },
+    schedules: { list: schedules.list, get: schedules.get },
+  }
+}
