@@ -78,7 +78,7 @@ export interface PastQueue
 const textOf = (moment: number | W.Time): string => (moment instanceof Date ? moment.toISOString() : String(moment))
 
 /** As parameters of the request. */
-export const spanOf = ({ from, to, ...page }: DiffOptions): object => ({
+export const spanOf = ({ from, to, ...page }: DiffOptions & W.EventFilter): object => ({
   ...page,
   ...(from === undefined ? {} : { from: textOf(from) }),
   ...(to === undefined ? {} : { to: textOf(to) }),

@@ -452,8 +452,8 @@ const queueClient = (
     deleteQueue: async (reason, options) => void (await json({ method: 'DELETE', path: `${base}${query({ reason })}` }, 'unsent', options)),
     state: (filter = {}, options) => get(`${base}/state${query(filter)}`, options),
     diff: (between = {}, options) => get(`${base}/diff${query(spanOf(between))}`, options),
-    events: (filter = {}, options) => get(`${base}/events${query(filter)}`, options),
-    eachEvent: (filter = {}, options) => ndjson<W.HistoryEvent>(calls, { method: 'GET', path: `${base}/events${query(filter)}`, signal: options?.signal }),
+    events: (filter = {}, options) => get(`${base}/events${query(spanOf(filter))}`, options),
+    eachEvent: (filter = {}, options) => ndjson<W.HistoryEvent>(calls, { method: 'GET', path: `${base}/events${query(spanOf(filter))}`, signal: options?.signal }),
 
     watch: (options) => watch({ url: config.url, token: config.token, queue }, options),
 

@@ -186,12 +186,15 @@ export interface History {
 }
 
 export interface EventFilter {
-  /** First revision. */
-  readonly from?: number
+  /** First revision, or a time. */
+  readonly from?: number | Time
   readonly limit?: number
   readonly type?: string
   /** Id or `#number`. */
   readonly task?: string
+  /** The name of the token that was used. */
+  readonly actor?: string
+  readonly correlationId?: string
   readonly atLeast?: number
 }
 

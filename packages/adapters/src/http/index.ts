@@ -1,5 +1,5 @@
 export { type HttpLimits, httpLimitsDefault } from './limits.js'
-export { answerPastFrom, type PastAnswers, type PastQuestion, pastAnswersHere, pastAnswersOnThread, viewRoutesOf } from './past/index.js'
+export { answerPastFrom, type PastAnswers, type PastMoment, type PastQuestion, pastAnswersHere, pastAnswersOnThread, viewRoutesOf } from './past/index.js'
 export type { Handled, ViewRoute } from './route.js'
 export { startHttpServer, type HttpServer, type HttpServerOptions } from './server.js'
 export { readTasks } from './read-tasks.js'

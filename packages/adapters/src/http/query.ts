@@ -167,10 +167,12 @@ export type PatternsQuery = t.TypeOf<typeof patternsQuery>
 export const eventsQuery = (pageMax: number) =>
   t.partial(
     {
-      from: whole(0, revisionMax),
+      from: AnyMoment,
       limit: whole(1, Number.MAX_SAFE_INTEGER),
       type: Name,
       task: Name,
+      actor: Name,
+      correlationId: Name,
       ...moment,
     },
     `query; a page of JSON holds at most ${pageMax} events, a stream of lines any number`,

@@ -6,7 +6,9 @@ import { historyOf, parseObject, type QueueView, searchHistory, streamOf } from 
 import type { RecordedEvent } from '../../store/index.js'
 import { eventText, historyText } from '../event-text.js'
 import { noSuchQueue, problem, problemOf } from '../problem.js'
-import type { EventsQuery, HistoryQuery } from '../query.js'
+import { revisionAt } from '../../past/index.js'
+import { type EventsQuery, type HistoryQuery, momentAt } from '../query.js'
+import { millisecondsOf } from '../time.js'
 import type { Handled, ViewCall } from '../route.js'
 import { quote, unicodeText } from '../text.js'
 import { noSuchTask } from './tasks.js'
@@ -35,9 +37,8 @@ const pageDefault = 100
 
 export const events = async (call: ViewCall<EventsQuery>): Promise<Handled> => {
   const { queue, query, limits, wantsLines } = call
-  const { type, task } = query
-  const from = Number(query.from ?? 0)
-  const isAsked = await filterOf(call, type, task)
+  const from = await firstOf(queue, query.from)
+  const isAsked = await filterOf(call)
   if (E.isLeft(isAsked)) return isAsked
   const revision = queue.revision()
   if (wantsLines) {
@@ -67,9 +68,7 @@ export const events = async (call: ViewCall<EventsQuery>): Promise<Handled> => {
 type Filter = (event: RecordedEvent) => boolean
 
 const filterOf = async (
-  { queue }: ViewCall,
-  type: string | undefined,
-  task: string | undefined,
+  { queue, query: { type, task, actor, correlationId } }: ViewCall<EventsQuery>,
 ): Promise<E.Either<ReturnType<typeof problemOf>, Filter>> => {
   let id = task
   if (task?.startsWith('#') === true) {
@@ -78,13 +77,23 @@ const filterOf = async (
     if (found.right.value === undefined) return E.left(noSuchTask(queue, task))
     id = found.right.value
   }
-  const mark = id === undefined ? '' : `"task":${quote(id)}`
-  return E.right(
-    (event) =>
-      (type === undefined || event.type === type) &&
-      // The text search rules out most events. The rest are parsed, because a payload may contain the same text.
-      (id === undefined || (event.data.includes(mark) && parseObject(event.data)?.task === id)),
-  )
+  const of = has('data', 'task', id)
+  const by = has('metadata', 'actor', actor)
+  const within = has('metadata', '$correlationId', correlationId)
+  return E.right((event) => (type === undefined || event.type === type) && by(event) && within(event) && of(event))
+}
+
+/** Whether a member has this value. The text search rules out most events. The rest are parsed, because a payload may contain the same text. */
+const has = (part: 'data' | 'metadata', member: string, value: string | undefined): Filter => {
+  if (value === undefined) return () => true
+  const mark = `${quote(member)}:${quote(value)}`
+  return (event) => event[part].includes(mark) && parseObject(event[part])?.[member] === value
+}
+
+/** The revision from which to read: the first event at a time or after it. */
+const firstOf = async ({ log, name, revision }: QueueView, from = '0'): Promise<number> => {
+  const { at, revision: given } = momentAt(from)
+  return at === undefined ? Number(given) : (await revisionAt(log, streamOf(name), revision(), millisecondsOf(at) - 1)) + 1
 }
 
 const pagesOf = ({ log, name }: QueueView, from: number, until: number): AsyncIterable<ReadonlyArray<RecordedEvent>> =>

@@ -1,0 +1,60 @@
+/** An audit of a log without a server. It is answered by the server's own routes, so both say the same. Nothing is written, and a server may be running. */
+import { stat } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+import { join } from 'node:path'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Difference, HistoryEvent, Moment, QueueMoment } from '../../client/index.js'
+import { streamOf, streamPrefix } from '../../engine/index.js'
+import { readSnapshotFolder } from '../../files/index.js'
+import { httpLimitsDefault, type PastMoment, pastAnswersHere } from '../../http/index.js'
+import { openLog } from '../../past/index.js'
+import type { LogAddress } from '../../store/index.js'
+import { readTime } from '../../time.js'
+import { CliError } from '../exit-codes.js'
+import type { AuditSource } from './source.js'
+
+const of = '/api/queues/{queue}'
+
+/** `dataDir`: the folder of the server's data, for its snapshots; without it every moment is replayed from the first event. */
+export const logSource = async (address: LogAddress, dataDir: string | undefined, queue: string): Promise<AuditSource> => {
+  if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) {
+    throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
+  }
+  const log = await openLog(address)
+  const head = await log.head(streamOf(queue))
+  if (head < 0) {
+    const queues = (await log.streams(streamPrefix)).map((stream) => stream.slice(streamPrefix.length))
+    await log.close()
+    throw new CliError(`there is no queue ${queue} in this log; --queue names one of: ${queues.join(', ')}`)
+  }
+  const snapshots = dataDir === undefined ? undefined : readSnapshotFolder(join(dataDir, 'snapshots'))
+  const past = pastAnswersHere({ log, snapshots, limits: httpLimitsDefault })
+
+  const known = (moment: Moment | undefined): PastMoment => {
+    if (moment === undefined) return { revision: head }
+    if ('at' in moment) return { at: readTime(String(moment.at)) ?? Number.NaN, head }
+    if (moment.revision > head) throw new CliError(`queue ${queue} has no revision ${moment.revision}: its last is ${head}`)
+    return { revision: moment.revision }
+  }
+  const momentOf = (value: string | number | Date | undefined, byDefault: number): PastMoment =>
+    value === undefined ? { revision: byDefault } : known(typeof value === 'number' ? { revision: value } : { at: value })
+
+  const ask = async (path: string, query: object, moment: PastMoment | { readonly from: PastMoment; readonly to: PastMoment }, wantsLines = false): Promise<string | Readable> => {
+    // A server gets its parameters as text.
+    const texts = Object.fromEntries(Object.entries(query).flatMap(([name, value]: [string, unknown]) => (value === undefined ? [] : [[name, String(value)]])))
+    const handled = await past.ask({ queue, path: `${of}${path}`, params: { queue }, query: texts, wantsLines, moment }, new AbortController().signal)
+    if (E.isLeft(handled)) throw new CliError(handled.left.detail)
+    return handled.right.text
+  }
+
+  return {
+    state: async (filter, moment) => JSON.parse((await ask('/state', filter, known(moment))) as string) as QueueMoment,
+    diff: async ({ from, to, ...page }) => JSON.parse((await ask('/diff', page, { from: momentOf(from, -1), to: momentOf(to, head) })) as string) as Difference,
+    events: async function* (filter, moment) {
+      const lines = createInterface({ input: (await ask('/events', filter, known(moment), true)) as Readable })
+      for await (const line of lines) yield JSON.parse(line) as HistoryEvent
+    },
+    close: () => log.close(),
+  }
+}

@@ -1,0 +1,11 @@
+/** Where an audit reads: a running server, or a log without one. */
+import type { Difference, DiffOptions, EventFilter, HistoryEvent, Moment, QueueMoment, TaskFilter } from '../../client/index.js'
+
+export interface AuditSource {
+  /** Without a moment: as of now, or of the last event of a log without a server. */
+  readonly state: (filter: TaskFilter, moment: Moment | undefined) => Promise<QueueMoment>
+  readonly diff: (between: DiffOptions) => Promise<Difference>
+  /** Up to the moment, or to the end. */
+  readonly events: (filter: EventFilter, moment: Moment | undefined) => AsyncIterable<HistoryEvent>
+  readonly close: () => Promise<void>
+}

@@ -1,0 +1,239 @@
+/** Audit: what was so, what changed, and who did it (EV-06). */
+import { Command, InvalidArgumentError } from 'commander'
+import * as E from 'fp-ts/lib/Either.js'
+import type { EventFilter, HistoryEvent, Moment, QueueMoment } from '../../client/index.js'
+import { dataDirDefault, readStore } from '../../config/index.js'
+import { readTime } from '../../time.js'
+import type { AuditSource } from '../audit/source.js'
+import { serverSource } from '../audit/server-source.js'
+import { type Cli, examples } from '../cli.js'
+import { connect, type ConnectionOptions, readConnection } from '../connection.js'
+import { UsageError } from '../exit-codes.js'
+import { type Printer, statusCell } from '../printer.js'
+import { createProgress, type Progress } from '../progress.js'
+import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
+import { clean, clock } from '../text.js'
+import { defined, positive, whole } from '../values.js'
+
+interface Where {
+  readonly data?: string
+  readonly store?: string
+}
+
+interface When {
+  readonly revision?: number
+  readonly at?: string
+}
+
+const pastTime = (text: string): string => {
+  const ms = readTime(text)
+  if (ms === undefined) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z is wanted, and a day that exists')
+  return new Date(ms).toISOString()
+}
+
+const revisionOrTime = (text: string): number | string => (/^\d+$/.test(text) ? whole(text) : pastTime(text))
+
+const addWhere = (command: Command): Command =>
+  command
+    .option('--data <folder>', `without a server: a data folder on this machine, with its snapshots (like the server's --data, ${dataDirDefault})`)
+    .option('--store <store>', 'without a server: a log, sqlite:FILE or just the file, or esdb://… for EventStoreDB')
+
+const addWhen = (command: Command): Command =>
+  command
+    .option('--revision <n>', 'when this event was the last one', whole)
+    .option('--at <time>', 'at this time, for example 2026-01-31T12:00:00Z', pastTime)
+
+const momentOf = ({ revision, at }: When): Moment | undefined => {
+  if (revision !== undefined && at !== undefined) throw new UsageError('--revision and --at name two moments: give one of them')
+  return revision !== undefined ? { revision } : at !== undefined ? { at } : undefined
+}
+
+const open = async ({ data, store }: Where, command: Command, cli: Cli): Promise<AuditSource> => {
+  const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+  if (data === undefined && store === undefined) return serverSource(connect(connection))
+  const text = store === undefined || /^[a-z+]+:/.test(store) ? store : `sqlite:${store}`
+  const read = readStore(text, data ?? dataDirDefault)
+  if (E.isLeft(read)) throw new UsageError(read.left)
+  if (read.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to look at')
+  const { logSource } = await import('../audit/log-source.js')
+  return logSource(read.right, data, connection.queue)
+}
+
+/** An action with a source, which it closes. */
+const audited = <O extends Where>(cli: Cli, run: (source: AuditSource, printer: Printer, options: O, progress: Progress) => Promise<void>) =>
+  cli.local<O>(async (printer, options, command) => {
+    const source = await open(options, command, cli)
+    const progress = createProgress(cli.io, printer)
+    try {
+      await run(source, printer, options, progress)
+    } finally {
+      progress.clear()
+      await source.close()
+    }
+  })
+
+// -------------------------------------------------------------------------------------------- state
+
+const stateCommand = (cli: Cli): Command =>
+  addWhere(addWhen(addFilterOptions(new Command('state').description('the whole queue at one moment: counts, breakers, agents, tasks'))))
+    .option('-n, --limit <n>', 'at most so many tasks', positive, 50)
+    .addHelpText('after', examples(
+      'daybook audit state --at 2026-07-01T10:00:00Z',
+      'daybook audit state --revision 120000 --status blocked --json | jq .tasks',
+      `daybook audit state --data ${dataDirDefault} --queue default      # without a server`,
+    ))
+    .action(audited<Where & When & FilterOptions & { readonly limit: number }>(cli, async (source, printer, options) => {
+      const filter = { ...filterOf(options), ...defined({ status: statusesOf(options) }), limit: options.limit }
+      const state = await source.state(filter, momentOf(options))
+      printer.answer(state, () => tellState(printer, state))
+    }))
+
+const tellState = (printer: Printer, { revision, at, paused, counts, breakers, agents, tasks, nextCursor }: QueueMoment): void => {
+  const { colors } = printer
+  printer.pairs([
+    ['revision', String(revision)],
+    ['time', clock(at)],
+    ['paused', paused ?? undefined],
+    ['tasks', Object.entries(counts.byStatus).filter(([, count]) => count > 0).map(([status, count]) => `${count} ${status}`).join(', ') || 'none'],
+    ['agents', agents.map(({ agentId, tasks: held }) => `${clean(agentId)} (${held.length})`).join(', ') || undefined],
+    ['breakers', Object.entries(breakers).filter(([, { state }]) => state !== 'closed').map(([type, { state }]) => `${clean(type)} ${state}`).join(', ') || undefined],
+  ])
+  printer.line()
+  printer.table(
+    ['#', { head: 'ID', min: 8 }, { head: 'TYPE', min: 8 }, 'PRI', 'STATUS', { head: 'BY', leaveOut: 2 }, { head: 'SINCE', leaveOut: 1 }, { head: 'LAST ERROR', min: 10, leaveOut: 3 }],
+    tasks.map((task) => [
+      String(task.number), clean(task.id), clean(task.type), String(task.priority), statusCell(colors, task.status), clean(task.claimedBy ?? '', 30),
+      clock(task.finishedAt ?? task.claimedAt ?? task.createdAt), clean(task.lastError ?? '', 60),
+    ]),
+    'no such tasks',
+  )
+  if (nextCursor !== null) printer.line(colors.dim('… and more: --limit shows them'))
+}
+
+// --------------------------------------------------------------------------------------------- diff
+
+interface DiffFlags extends Where {
+  readonly from?: number | string
+  readonly to?: number | string
+  readonly limit: number
+}
+
+/** A member of a difference, short enough for a line. */
+const shown = (value: unknown): string => clean(value === undefined || value === null ? 'nothing' : typeof value === 'string' ? value : JSON.stringify(value), 40)
+
+/** What people do not ask for: it follows from the rest. */
+const unsaid: ReadonlySet<string> = new Set(['claimants', 'currentClaimant', 'attempt', 'attemptsMax'])
+
+const diffCommand = (cli: Cli): Command =>
+  addWhere(new Command('diff').description('what differs between two moments, and by which events'))
+    .option('--from <moment>', 'a revision or a time (default: before the first event)', revisionOrTime)
+    .option('--to <moment>', 'a revision or a time (default: now)', revisionOrTime)
+    .option('-n, --limit <n>', 'at most so many tasks', positive, 50)
+    .addHelpText('after', examples(
+      'daybook audit diff --from 2026-07-01T10:00:00Z --to 2026-07-01T10:05:00Z',
+      "daybook audit diff --from 120000 --json | jq '.tasks[].events[].actor'",
+      '',
+      'At most 100,000 events may lie between the two.',
+    ))
+    .action(audited<DiffFlags>(cli, async (source, printer, { from, to, limit }) => {
+      const difference = await source.diff({ ...defined({ from, to }), limit })
+      printer.answer(difference, () => {
+        const moment = ({ revision, at }: { readonly revision: number; readonly at: string | null }): string => (at === null ? 'before the first event' : `revision ${revision}, ${clock(at)}`)
+        printer.pairs([['from', moment(difference.from)], ['to', moment(difference.to)]])
+        const rows = [
+          ...difference.tasks.map(({ id, before, after, events }) => ({ about: clean(id), before, after, events })),
+          ...difference.breakers.map(({ type, before, after, events }) => ({ about: `breaker ${clean(type)}`, before, after, events })),
+        ]
+        for (const { about, before, after, events } of rows) {
+          printer.line(`\n${printer.colors.bold(about)}`)
+          const members: Readonly<Record<string, unknown>> = { ...before, ...after }
+          if (before === null) printer.line('  is new')
+          if (after === null) printer.line('  is gone')
+          for (const name of Object.keys(members)) {
+            if (before === null || after === null || unsaid.has(name)) continue
+            printer.line(`  ${name}: ${shown((before as Readonly<Record<string, unknown>>)[name])} → ${shown((after as Readonly<Record<string, unknown>>)[name])}`)
+          }
+          for (const { revision, type, at, actor } of events) printer.line(printer.colors.dim(`  ${revision} ${clock(at)} ${type}${actor === undefined ? '' : ` by ${clean(actor, 40)}`}`))
+        }
+        if (rows.length === 0) printer.line('\nnothing differs')
+        if (difference.nextCursor !== null) printer.line(printer.colors.dim('… and more: --limit shows them'))
+      })
+    }))
+
+// ---------------------------------------------------------------------------------------------- log
+
+interface LogFlags extends Where, When {
+  readonly actor?: string
+  readonly correlation?: string
+  readonly task?: string
+  readonly type?: string
+  readonly from?: number | string
+  readonly limit: number
+  readonly all?: boolean
+}
+
+const logCommand = (cli: Cli): Command =>
+  addWhere(addWhen(new Command('log').description('who did what: the events of the queue, oldest first')))
+    .option('--actor <name>', 'done by this one: the name of a token')
+    .option('--correlation <id>', 'with this correlation id')
+    .option('--task <id>', 'about this task, by id or #number')
+    .option('--type <name>', 'of this type, such as BreakerOpened')
+    .option('--from <moment>', 'from this revision or time on', revisionOrTime)
+    .option('-n, --limit <n>', 'at most so many', positive, 100)
+    .option('--all', 'all of them, however many')
+    .addHelpText('after', examples(
+      'daybook audit log --actor ada --from 2026-07-01T00:00:00Z --at 2026-07-02T00:00:00Z',
+      'daybook audit log --correlation 0b6e… --json | jq .events[].type',
+      'daybook audit log --type QueueConfigured --all',
+      '',
+      '--revision and --at say where it ends. What is neither asked for nor found by --from is read and left out: that takes as long as the log is.',
+    ))
+    .action(audited<LogFlags>(cli, async (source, printer, { actor, correlation, task, type, from, limit, all = false, ...when }, progress) => {
+      const filter: EventFilter = { ...defined({ actor, correlationId: correlation, task, type, from }), ...(all ? {} : { limit: limit + 1 }) }
+      progress.show('reading the log')
+      let count = 0
+      let isMore = false
+      const found: Array<HistoryEvent> = []
+      const json = printer.jsonPages('events', () => ({ more: isMore }))
+      const table = printer.tablePages(columns, 'no such events')
+      const flush = async (): Promise<void> => {
+        progress.clear()
+        await (printer.isJson ? json.page([...found]) : table.page(found.map(row)))
+        found.length = 0
+      }
+      for await (const event of source.events(filter, momentOf(when))) {
+        if (!all && count === limit) {
+          isMore = true
+          break
+        }
+        count++
+        found.push(event)
+        progress.show(`reading the log: revision ${event.revision}`)
+        if (found.length >= pageMax) await flush()
+      }
+      await flush()
+      if (printer.isJson) return json.end()
+      table.end()
+      if (isMore) printer.line(printer.colors.dim('… and more: --limit or --all shows them'))
+    }))
+
+const pageMax = 500
+const columns = [{ head: 'REVISION' }, { head: 'TIME' }, { head: 'EVENT', min: 8 }, { head: 'BY', min: 5 }, { head: 'CORRELATION', leaveOut: 1 }, { head: 'ABOUT', min: 8 }]
+const row = ({ revision, at, type, actor, correlationId, data }: HistoryEvent): ReadonlyArray<string> => {
+  const about = data.task ?? data.taskType ?? ''
+  return [String(revision), clock(at), type, clean(actor ?? '', 30), clean(correlationId ?? '', 40), clean(typeof about === 'string' ? about : '', 60)]
+}
+
+export const auditCommand = (cli: Cli): Command =>
+  new Command('audit')
+    .description('what was so at a past moment, what changed, and who did it')
+    .addHelpText('after', examples(
+      'daybook audit state --at 2026-07-01T10:00:00Z',
+      'daybook audit diff --from 2026-07-01T10:00:00Z --to 2026-07-01T10:05:00Z',
+      'daybook audit log --actor ada',
+      '',
+      `Each asks the server, or, with --data or --store, the log itself: then no server is needed, and one may be running.`,
+    ))
+    .addCommand(stateCommand(cli))
+    .addCommand(diffCommand(cli))
+    .addCommand(logCommand(cli))
