@@ -144,6 +144,8 @@ export interface DaybookClient {
     /** All that match, at most 1,000 in one call. */
     readonly discardAll: (filter: W.DeadLetterFilter, review: W.Review, options?: CallOptions) => Promise<W.Discarded>
   }
+  /** How far the tables of the server's `views.db` are. With `atLeast` it waits until they show that revision. */
+  readonly readModels: (options?: CallOptions & { readonly atLeast?: number }) => Promise<W.ReadModels>
   /** What is remembered: of a ticket, and what fits the words of `q` best; without both, the newest. */
   readonly memories: (filter?: { readonly q?: string; readonly ticketId?: string; readonly limit?: number }, options?: CallOptions) => Promise<ReadonlyArray<W.Memory>>
   readonly approvals: Approvals
@@ -408,6 +410,7 @@ const queueClient = (
         (await json<{ readonly redrive: W.Redrive }>({ method: 'DELETE', path: `${base}/dead-letters/redrive${query({ reason })}` }, 'unsent', options)).redrive,
       discardAll: (filter, body, options) => post(`${base}/dead-letters/discard`, { filter, ...body }, options),
     },
+    readModels: ({ atLeast, ...options } = {}) => get(`${base}/read-models${query({ atLeast })}`, options),
     memories: async (filter = {}, options) => (await get<{ readonly memories: ReadonlyArray<W.Memory> }>(`${base}/memories${query(filter)}`, options)).memories,
     approvals: {
       list: async (options) => (await get<{ readonly approvals: ReadonlyArray<Approval> }>(`${base}/approvals`, options)).approvals,

@@ -374,6 +374,16 @@ export interface Cancelled {
   readonly cancelled: ReadonlyArray<string>
 }
 
+/** How far the tables of the server's `views.db` are. */
+export interface ReadModels {
+  /** The revision that they show; -1 for none. */
+  readonly revision: number
+  /** Events of the log that they do not show yet. */
+  readonly behind: number
+  /** Projections that are built anew, while the old tables still answer: events done, of all events. */
+  readonly building?: { readonly projections: ReadonlyArray<string>; readonly done: number; readonly of: number }
+}
+
 /** The filter of a list, but only for tasks that are neither finished nor dead letters. */
 export type CancelFilter = Omit<TaskFilter, 'limit' | 'cursor' | 'atLeast'>
 

@@ -31,6 +31,7 @@ export interface ConfigFile {
   readonly store?: string
   readonly queueFiles?: string
   readonly auth?: string
+  readonly readModels?: string
   /** `QUEUE@REVISION`, several with commas. */
   readonly pastUnreadable?: string
   /** Seconds, or `off`. */
@@ -45,7 +46,7 @@ export interface ConfigFile {
   readonly launcher?: LauncherFile
 }
 
-const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'pastUnreadable', 'clockJump', 'pastSnapshots', 'pastSnapshotsMib'] as const
+const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'pastUnreadable', 'clockJump', 'pastSnapshots', 'pastSnapshotsMib'] as const
 const known: ReadonlyArray<string> = [...texts, 'memory', 'alerts', 'defaults', 'breakers', 'launcher']
 
 /**
@@ -67,7 +68,8 @@ export const readConfigFile = (text: string, name: string): E.Either<Problems, C
     const given = value[key]
     // YAML reads an unquoted `off` as text, but `port: 80` as a number.
     if (typeof given === 'string' || typeof given === 'number') said[key] = String(given)
-    else if (given === false && (key === 'auth' || key === 'clockJump')) said[key] = 'off'
+    else if (given === false && (key === 'auth' || key === 'readModels' || key === 'clockJump')) said[key] = 'off'
+    else if (given === true && key === 'readModels') said[key] = 'on'
     else if (given !== undefined && given !== null) problems.push(`${name}: ${key} must be a text`)
   }
   if (problems.length > 0) return E.left(problems)

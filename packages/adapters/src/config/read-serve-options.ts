@@ -20,6 +20,8 @@ export interface ServeFlags {
   readonly config?: string
   readonly queueFiles?: string
   readonly auth?: string
+  /** `on` or `off`. */
+  readonly readModels?: string
   /** `QUEUE@REVISION` each. */
   readonly pastUnreadable?: ReadonlyArray<string>
   /** Seconds, or `off`. */
@@ -46,6 +48,8 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   if (!(port <= 65_535)) problems.push(`port ${JSON.stringify(portText)} is not a number from 0 to 65535 (0 takes a free one)`)
   const auth = flags.auth ?? said.auth ?? 'tokens'
   if (auth !== 'tokens' && auth !== 'off') problems.push(`auth ${JSON.stringify(auth)} is neither "tokens" nor "off"`)
+  const readModels = flags.readModels ?? said.readModels ?? 'on'
+  if (readModels !== 'on' && readModels !== 'off') problems.push(`read-models ${JSON.stringify(readModels)} is neither "on" nor "off"`)
   const dataDir = resolve(flags.data ?? variable('DAYBOOK_DATA') ?? said.data ?? dataDirDefault)
   const store = readStore(flags.store ?? variable('DAYBOOK_STORE') ?? said.store, dataDir)
   if (E.isLeft(store)) problems.push(store.left)
@@ -74,6 +78,7 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     dataDir,
     store: store.right,
     ...(said.memory === undefined || said.memory === null ? {} : { memory: memory.right }),
+    ...(readModels === 'off' ? { readModels } : {}),
     ...(webhooks.right.length === 0 ? {} : { webhooks: webhooks.right }),
     auth: auth === 'off' ? 'off' : 'tokens',
     ...(token === undefined ? {} : { token }),

@@ -25,6 +25,8 @@ export interface ServeOptions {
   readonly clockJumpMs?: number
   /** Default: an SQLite file in the data folder, made with the first memory. */
   readonly memory?: MemoryChoice
+  /** `off`: no read models are kept. Default: they are, in the data folder, unless the store is in memory. */
+  readonly readModels?: 'off'
   /** Who is told of alerts. Default: nobody but the log and WebSockets. */
   readonly webhooks?: ReadonlyArray<WebhookOptions>
   /** Settings of new queues that differ from Daybook's own. */

@@ -185,6 +185,11 @@ const Memory = t.intersection(
   ],
   'Memory',
 )
+export const ReadModelsAnswer = t.intersection(
+  [t.type({ revision: t.number, behind: t.number }), t.partial({ building: t.type({ projections: t.readonlyArray(t.string), done: t.number, of: t.number }) })],
+  'ReadModels',
+)
+
 export const MemoriesAnswer = t.type({ memories: t.readonlyArray(Memory) }, 'Memories')
 
 export const ClaimsAnswer = t.intersection(

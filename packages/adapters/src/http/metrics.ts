@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
+import type { ReadModels } from '../read-models/index.js'
 import type { WebhookStatus } from '../webhooks/index.js'
 import type { Histogram, Meter } from './meter.js'
 
@@ -30,6 +31,7 @@ export const metricsOf = (
   version: string,
   queueFiles: () => ReadonlyArray<QueueFilesStatus>,
   webhooks: () => ReadonlyArray<WebhookStatus>,
+  readModels: () => ReadModels | undefined,
 ): (() => Promise<string>) => {
   const registry = new Registry()
   const registers = [registry]
@@ -120,6 +122,11 @@ export const metricsOf = (
   const filesPosition = gauge('queue_files_position', 'Revision that the queue files show.', ['queue'])
   const filesFailing = gauge('queue_files_failing', '1 when the last write of the queue files failed, else 0.', ['queue'])
 
+  const viewsPosition = gauge('read_models_position', 'Revision that the read models show.', ['queue'])
+  const viewsBehind = gauge('read_models_behind_events', 'Events of the log that the read models do not show yet.', ['queue'])
+  const viewsFailing = gauge('read_models_failing', '1 when the read models cannot go on now, else 0.', [])
+  const viewsBuilding = gauge('read_models_building_events', 'Of read models that are being built anew: events done, and events in all.', ['part'])
+
   const hooksWaiting = gauge('webhook_waiting_messages', 'Messages about alerts that are known and not sent yet.', ['webhook'])
   const hooksOldest = gauge('webhook_oldest_waiting_seconds', 'Age of the alert that waits longest to be sent.', ['webhook'])
   const hooksFailing = gauge('webhook_failing', '1 when the last try to send failed, or the receiver wants no more, else 0.', ['webhook'])
@@ -138,6 +145,19 @@ export const metricsOf = (
       if (revision !== undefined) filesPosition.set({ queue }, revision)
       filesFailing.set({ queue }, problem === undefined ? 0 : 1)
     }
+  }
+  const askReadModels = (): void => {
+    for (const each of [viewsPosition, viewsBehind, viewsBuilding]) each.reset()
+    const views = readModels()
+    viewsFailing.set(views?.problem() === undefined ? 0 : 1)
+    for (const { queue, revision, behind } of views?.status() ?? []) {
+      viewsPosition.set({ queue }, revision)
+      viewsBehind.set({ queue }, behind)
+    }
+    const building = views?.building()
+    if (building === undefined) return
+    viewsBuilding.set({ part: 'done' }, building.done)
+    viewsBuilding.set({ part: 'all' }, building.of)
   }
   const ask = async (): Promise<void> => {
     for (const each of [tasks, pending, active, activeMax, oldest, failedAttempts, breaker, position, snapshot, mailbox, waiting, appends, conflicts, available, readOnly, ahead, unreadable]) each.reset()
@@ -172,6 +192,7 @@ export const metricsOf = (
   return async () => {
     askFiles()
     askWebhooks()
+    askReadModels()
     await ask()
     return (
       (await registry.metrics()) +

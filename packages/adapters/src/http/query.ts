@@ -35,6 +35,10 @@ const priorityRange = (value: string): readonly [number, number] | undefined => 
 const Priority = text('priority (1 to 10, or CRITICAL, HIGH, MEDIUM, LOW) or range such as 5-7', (value) => priorityRange(value) !== undefined)
 
 export const revisionMax = Number.MAX_SAFE_INTEGER
+/** Of what shows the present alone. */
+export const AtLeastQuery = t.partial({ atLeast: whole(0, revisionMax) }, 'query')
+export type AtLeastQuery = t.TypeOf<typeof AtLeastQuery>
+
 /**
  * Every question about a queue has these. `atLeast`: waits until the queue has this revision. `revision` and `at`: the answer is that of the moment when this
  * revision was the last, or that of this time.

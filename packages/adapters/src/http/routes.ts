@@ -8,11 +8,13 @@ import * as approvals from './handle/approvals.js'
 import * as deadLetters from './handle/dead-letters.js'
 import * as health from './handle/health.js'
 import { memories } from './handle/memories.js'
+import { readModelsOf } from './handle/read-models.js'
 import * as normative from './handle/normative.js'
 import * as queue from './handle/queue.js'
 import * as tasks from './handle/tasks.js'
 import * as work from './handle/work.js'
 import type { MemoryService } from '../memory-bank/index.js'
+import type { ReadModels } from '../read-models/index.js'
 import { limitRoutes } from './limit-routes.js'
 import type { HttpLimits } from './limits.js'
 import * as q from './query.js'
@@ -24,6 +26,7 @@ import * as w from './wire.js'
 export interface Served {
   /** What is remembered of earlier tasks; `undefined` if nothing is. */
   readonly memory: MemoryService | undefined
+  readonly readModels: () => ReadModels | undefined
   readonly limits: HttpLimits
   readonly readiness: health.Readiness
   readonly metrics: (call: Call) => Promise<Handled>
@@ -31,7 +34,7 @@ export interface Served {
   readonly openApi: (call: Call) => Promise<Handled>
 }
 
-export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, openApi }: Served): ReadonlyArray<Route> => {
+export const routesOf = ({ limits, memory, readModels, readiness, metrics, metricsRole, openApi }: Served): ReadonlyArray<Route> => {
   const of = '/api/queues/{queue}'
   return [
     serverRoute({
@@ -143,6 +146,11 @@ export const routesOf = ({ limits, memory, readiness, metrics, metricsRole, open
     queueRoute({
       method: 'GET', path: `${of}/memories`, role: 'auditor', unused: 'empty', summary: 'What is remembered of completions with discoveries or errors: of a ticket, and what fits the words of `q` best; without both, the newest.',
       query: input(q.MemoriesQuery, { root: 'query' }), answers: { 200: a.MemoriesAnswer }, handle: memories(memory),
+    }),
+
+    queueRoute({
+      method: 'GET', path: `${of}/read-models`, role: 'auditor', unused: 'empty', summary: 'How far the tables of `views.db` are: the revision that they show, and how many events they are behind. With `atLeast` it waits until they show that revision.',
+      query: input(q.AtLeastQuery, { root: 'query' }), answers: { 200: a.ReadModelsAnswer }, handle: readModelsOf(readModels),
     }),
 
     // --------------------------------------------------------------------------------- guardian

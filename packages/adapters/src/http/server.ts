@@ -7,6 +7,7 @@ import type { Tokens } from '../auth/index.js'
 import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
 import type { MemoryService } from '../memory-bank/index.js'
+import type { ReadModels } from '../read-models/index.js'
 import { StoreError } from '../store/index.js'
 import type { WebhookStatus } from '../webhooks/index.js'
 import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
@@ -38,6 +39,8 @@ export interface HttpServerOptions {
   readonly queueFiles?: () => ReadonlyArray<QueueFilesStatus>
   /** Status of the webhooks, for `/readyz` and `/metrics`. Default: none. */
   readonly webhooks?: () => ReadonlyArray<WebhookStatus>
+  /** The read models, if this server keeps any by now. Default: none. They are not closed with the server. */
+  readonly readModels?: () => ReadModels | undefined
   /** What is remembered of earlier tasks comes with claims. Default: nothing. It is not closed with the server. */
   readonly memory?: MemoryService
   /** Answers for past moments; it is not closed with the server. Default: this thread, without snapshots. */
@@ -76,7 +79,7 @@ declare module 'fastify' {
 
 /** Starts listening. Rejects if the address is not available. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0', queueFiles = () => [], webhooks = () => [] } = options
+  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0', queueFiles = () => [], webhooks = () => [], readModels = () => undefined } = options
   const limits = { ...httpLimitsDefault, ...options.limits }
   const meter = new Meter()
   const state = { isReplayed: false, isDraining: false }
@@ -91,12 +94,13 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     () => undefined,
   )
 
-  const metrics = metricsOf(daybook, meter, version, queueFiles, webhooks)
+  const metrics = metricsOf(daybook, meter, version, queueFiles, webhooks, readModels)
   let document = ''
   const routes = routesOf({
     limits,
     memory: options.memory,
-    readiness: { isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
+    readModels,
+    readiness: { readModels, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
     metricsRole: options.openMetrics === true ? 'anyone' : 'auditor',
     metrics: async () => E.right({ status: 200, text: await metrics(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
     openApi: () => Promise.resolve(E.right({ status: 200, text: document })),

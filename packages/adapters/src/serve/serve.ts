@@ -17,8 +17,9 @@ import { httpLimitsDefault, type PastAnswers, pastAnswersOnThread, startHttpServ
 import { startLauncher } from '../launcher/index.js'
 import { type MemoryService, openHttpBank, openSqliteBank, startMemory } from '../memory-bank/index.js'
 import { openMemoryStore } from '../memory/index.js'
+import { type ReadModels, startReadModels } from '../read-models/index.js'
 import { openSqliteStore } from '../sqlite/index.js'
-import type { EventStore } from '../store/index.js'
+import type { EventStore, LogAddress } from '../store/index.js'
 import { startWebhooks, type WebhookOptions, type Webhooks } from '../webhooks/index.js'
 
 export interface RunningServer {
@@ -90,6 +91,7 @@ export const serve = async (
     if (past !== undefined) opened.push(() => past.close())
     let files: QueueFolders | undefined
     let webhooks: Webhooks | undefined
+    let readModels: ReadModels | undefined
     const http = await startHttpServer({
       daybook,
       tokens: tokens?.tokens ?? 'off',
@@ -97,12 +99,19 @@ export const serve = async (
       port: options.port,
       queueFiles: () => files?.status() ?? [],
       webhooks: () => webhooks?.status() ?? [],
+      readModels: () => readModels,
       ...(memory === undefined ? {} : { memory }),
       ...(past === undefined ? {} : { past }),
       logger,
     })
     opened.push(() => http.close(graceMs))
     await daybook.ready
+    const readModelsLog = readModelsLogOf(options)
+    if (readModelsLog !== undefined) {
+      const started = startReadModels({ daybook, file: join(options.dataDir, viewsFileName), log: readModelsLog, say: (text) => logger.warn(text) })
+      readModels = started
+      opened.push(() => started.close())
+    }
     if (options.webhooks !== undefined) {
       const started = await startWebhooksOf(options, options.webhooks, daybook, (text) => logger.warn(text))
       webhooks = started
@@ -146,6 +155,12 @@ const makeDataFolder = (dir: string): void => {
 
 /** The file of the embedded memory. */
 const memoryFileName = 'memory.db'
+
+/** The file of the read models. */
+const viewsFileName = 'views.db'
+
+/** The log that read models are fed from; `undefined` if none are kept. Another thread cannot read a log in memory. */
+const readModelsLogOf = ({ store, readModels }: ServeOptions): LogAddress | undefined => (readModels === 'off' || store.kind === 'memory' ? undefined : store)
 
 const startMemoryOf = ({ memory = memoryDefault, store, dataDir }: ServeOptions, daybook: Daybook, warn: (message: string) => void): MemoryService | undefined => {
   if (memory.kind === 'off') return undefined

@@ -15,6 +15,7 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--store <store>', 'sqlite:FILE, sqlite+shared:FILE, esdb://… for EventStoreDB, or memory: to forget everything at the end (env DAYBOOK_STORE; default: a file in the data folder)')
     .option('--config <file>', 'YAML: any of these options, and defaults for new queues')
     .option('--queue-files <folder>', 'keep pending.json, completed.json and so on there, for tools that read them')
+    .option('--read-models <on|off>', 'whether views.db, tables of all tasks for sqlite3 and reports, is kept in the data folder (default on)')
     .option('--past-unreadable <queue@revision>', 'decide on a queue although events up to this revision cannot be read and what they say is lost; repeatable', list)
     .option('--clock-jump <seconds>', 'refuse commands when the clock has jumped ahead by more, or is ahead of EventStoreDB\'s by more; "off" for never (env DAYBOOK_CLOCK_JUMP; default 300)')
     .option('--past-snapshots <count>', 'older snapshots to keep of each queue, so that questions about the past take no long replay; 0 for none (env DAYBOOK_PAST_SNAPSHOTS; default 32)')

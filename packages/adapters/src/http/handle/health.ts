@@ -2,6 +2,7 @@
 import * as E from 'fp-ts/lib/Either.js'
 import type { QueueFilesStatus } from '../../files/index.js'
 import type { MemoryStatus } from '../../memory-bank/index.js'
+import type { ReadModels } from '../../read-models/index.js'
 import type { WebhookStatus } from '../../webhooks/index.js'
 import { problem } from '../problem.js'
 import type { Call, Handled } from '../route.js'
@@ -15,6 +16,7 @@ export interface Readiness {
   readonly queueFiles: () => ReadonlyArray<QueueFilesStatus>
   readonly memory: () => ReadonlyArray<MemoryStatus>
   readonly webhooks: () => ReadonlyArray<WebhookStatus>
+  readonly readModels: () => ReadModels | undefined
 }
 
 /** Queues that could not be opened, if any. The server is still ready: the other queues work. */
@@ -24,13 +26,14 @@ const refusedIn = (daybook: Call['daybook']): object => {
 }
 
 /** Parts that fail without stopping any command. A degraded server is ready. */
-const degradedIn = (queueFiles: ReadonlyArray<QueueFilesStatus>, memory: ReadonlyArray<MemoryStatus>, webhooks: ReadonlyArray<WebhookStatus>): object => {
+const degradedIn = (queueFiles: ReadonlyArray<QueueFilesStatus>, memory: ReadonlyArray<MemoryStatus>, webhooks: ReadonlyArray<WebhookStatus>, readModels: ReadModels | undefined): object => {
   const parts = [...queueFiles.map((status) => ({ part: 'queue files', ...status })), ...memory.map((status) => ({ part: 'memory', ...status }))]
   const degraded = [
     ...parts.flatMap(({ part, queue, problem }) => (problem === undefined ? [] : [{ part, queue, reason: problem.reason, since: isoOf(problem.since) }])),
     ...webhooks.flatMap(({ name, problem, unread }) =>
       [...(problem === undefined ? [] : [problem]), ...unread].map(({ since, ...why }) => ({ part: `webhook ${name}`, ...why, since: isoOf(since) })),
     ),
+    ...[readModels?.problem() ?? []].flat().map(({ reason, since }) => ({ part: 'read models', reason, since: isoOf(since) })),
   ]
   return degraded.length === 0 ? {} : { degraded }
 }
@@ -57,7 +60,7 @@ const aheadIn = (daybook: Call['daybook']): object => {
 }
 
 export const readiness =
-  ({ isReplayed, isDraining, queueFiles, memory, webhooks }: Readiness) =>
+  ({ isReplayed, isDraining, queueFiles, memory, webhooks, readModels }: Readiness) =>
   ({ daybook }: Call): Promise<Handled> => {
     const loading = daybook.loading()
     const unavailable = daybook.queues().flatMap((queue) => {
@@ -72,7 +75,7 @@ export const readiness =
         : [daybook.problem() ?? [], unavailable.map(({ queue, reason }) => `${queue}: ${reason}`)].flat(2).join('; ')
     return Promise.resolve(
       why === ''
-        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook), ...readOnlyIn(daybook), ...aheadIn(daybook), ...degradedIn(queueFiles(), memory(), webhooks()) }) })
+        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook), ...readOnlyIn(daybook), ...aheadIn(daybook), ...degradedIn(queueFiles(), memory(), webhooks(), readModels()) }) })
         : E.left(problem('unavailable', why, { retryAfterSeconds: 1, more: { loading, queues: unavailable } })),
     )
   }

@@ -1,0 +1,21 @@
+/** How far the read models of a queue are (EV-04). */
+import * as E from 'fp-ts/lib/Either.js'
+import type { ReadModels } from '../../read-models/index.js'
+import { problem } from '../problem.js'
+import type { AtLeastQuery } from '../query.js'
+import type { Handled, QueueCall } from '../route.js'
+
+/** With `atLeast` it answers when the tables show that revision, so that whoever waits for it can query the file. */
+export const readModelsOf =
+  (readModels: () => ReadModels | undefined) =>
+  async ({ queue, query, limits }: QueueCall<unknown, AtLeastQuery>): Promise<Handled> => {
+    const views = readModels()
+    if (views === undefined) return E.left(problem('disabled', 'this server keeps no read models: start it with a store on disk or EventStoreDB, and without --read-models off'))
+    const { atLeast } = query
+    if (atLeast !== undefined && !(await views.reached(queue.name, Number(atLeast), limits.atLeastWaitMs))) {
+      return E.left(problem('unavailable', `the read models have not reached revision ${atLeast} yet`, { retryAfterSeconds: 1 }))
+    }
+    const { revision, behind } = views.statusOf(queue)
+    const building = views.building()
+    return E.right({ status: 200, revision, text: JSON.stringify({ revision, behind, ...(building === undefined ? {} : { building: { projections: building.names, done: building.done, of: building.of } }) }) })
+  }

@@ -1,0 +1,183 @@
+/**
+ * Feeds the file of read models from the log, as long as it is not stopped.
+ *
+ *     for each queue:  a batch into the tables that answer ──▶ a batch into those that are being built ──▶ …
+ *                                                                      └── as far as the others ──▶ they take their place
+ *     nothing to do ──▶ wait until the log has grown
+ *
+ * Each batch is bounded, and others run between two of them.
+ */
+import { statSync } from 'node:fs'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { streamOf, streamPrefix } from '../engine/index.js'
+import { backoff } from '../backoff.js'
+import type { OpenedLog, RecordedEvent } from '../store/index.js'
+import type { Group } from './group.js'
+import { ViewsFile, type ViewsOptions } from './views-file.js'
+
+/** Events folded and written together, at most. */
+const batchMax = 4_000
+/** After an error. */
+const retryMs = { firstMs: 500, mostMs: 30_000 }
+
+export interface FeedOptions extends ViewsOptions {
+  readonly log: Pick<OpenedLog, 'read' | 'head' | 'streams'>
+  /** Resolves when the log may have grown, or at the signal. */
+  readonly grown: () => Promise<void>
+  readonly signal: AbortSignal
+  /** Rests between two batches. Default: a turn of the event loop. */
+  readonly rest?: () => Promise<unknown>
+  readonly report: (status: FeedStatus) => void
+  /** Stops at the end of the log as it is then. */
+  readonly once?: boolean
+  readonly waitAfterError?: (ms: number) => Promise<void>
+}
+
+export interface QueuePlace {
+  readonly queue: string
+  /** Revision of the last event that the tables show; -1 for none. */
+  readonly revision: number
+  /** Revision of the last event of the log when that was read. */
+  readonly head: number
+}
+
+export interface Building {
+  /** The projections that are built anew. */
+  readonly names: ReadonlyArray<string>
+  /** Events folded so far, and events to fold. */
+  readonly done: number
+  readonly of: number
+}
+
+export interface FeedStatus {
+  readonly queues: ReadonlyArray<QueuePlace>
+  readonly building: Building | undefined
+  /** Why nothing goes on now. It is tried again. */
+  readonly problem: string | undefined
+}
+
+/** Resolves at the signal, or with `once` at the end of the log. Rejects with `once` if something cannot be read or written. */
+export const feedViews = async (options: FeedOptions): Promise<void> => {
+  const { signal, report, once = false, grown, waitAfterError = pauseOf(signal) } = options
+  const delays = backoff({ ...retryMs, random: Math.random })
+  let feeder: Feeder | undefined
+  let problem: string | undefined
+  while (!signal.aborted) {
+    try {
+      feeder ??= new Feeder(options)
+      const isLevel = await feeder.round()
+      problem = undefined
+      delays.reset()
+      report({ ...feeder.status(), problem })
+      if (!isLevel) continue
+      if (once) break
+      await grown()
+    } catch (error) {
+      if (once) throw error
+      problem = error instanceof Error ? error.message : String(error)
+      const { queues, building } = feeder?.status() ?? { queues: [], building: undefined }
+      report({ queues, building, problem })
+      // Opened again, because what is in memory may not be what is in the file.
+      feeder?.close()
+      feeder = undefined
+      await waitAfterError(delays.next())
+    }
+  }
+  feeder?.close()
+}
+
+class Feeder {
+  private readonly views: ViewsFile
+  private readonly inode: number
+  private readonly places = new Map<string, QueuePlace>()
+  private readonly checked = new WeakMap<Group, Set<string>>()
+
+  constructor(private readonly options: FeedOptions) {
+    this.views = ViewsFile.open(options)
+    this.inode = statSync(options.file).ino
+  }
+
+  close(): void {
+    this.views.close()
+  }
+
+  status(): Omit<FeedStatus, 'problem'> {
+    const queues = [...this.places.values()]
+    const { building } = this.views
+    if (building === undefined) return { queues, building: undefined }
+    const done = queues.reduce((sum, { queue }) => sum + building.at(queue).revision + 1, 0)
+    const of = queues.reduce((sum, { head }) => sum + head + 1, 0)
+    return { queues, building: { names: building.models.map(({ name }) => name), done, of } }
+  }
+
+  /** One batch of each queue that has more. Returns whether there was nothing to do. */
+  async round(): Promise<boolean> {
+    const { log, signal, rest = nextTurn } = this.options
+    this.checkFile()
+    let isLevel = true
+    for (const stream of await log.streams(streamPrefix)) {
+      if (signal.aborted) return true
+      const queue = stream.slice(streamPrefix.length)
+      const head = await log.head(stream)
+      for (const group of this.groups()) {
+        if (!(await this.isOfThisLog(group, queue, head))) return false
+        if (group.at(queue).revision >= head) continue
+        isLevel = false
+        await this.takeNext(group, queue)
+        await rest()
+      }
+      this.places.set(queue, { queue, revision: this.views.shownOf(queue), head })
+    }
+    if (isLevel && this.views.building !== undefined) {
+      this.views.switchOver()
+      for (const [queue, place] of this.places) this.places.set(queue, { ...place, revision: this.views.shownOf(queue) })
+    }
+    return isLevel
+  }
+
+  private groups(): ReadonlyArray<Group> {
+    const { current, building } = this.views
+    return [...(current.models.length === 0 ? [] : [current]), ...(building === undefined ? [] : [building])]
+  }
+
+  private async takeNext(group: Group, queue: string): Promise<void> {
+    const from = group.at(queue).revision + 1
+    const events: Array<RecordedEvent> = []
+    for await (const page of this.options.log.read(streamOf(queue), { from, limit: batchMax })) events.push(...page)
+    group.take(queue, events)
+  }
+
+  /** Somebody may have deleted the file, or put another one in its place. */
+  private checkFile(): void {
+    const found = statSync(this.options.file, { throwIfNoEntry: false })
+    if (found?.ino !== this.inode) throw new Error('the file of read models was deleted or exchanged: it is built anew from the log')
+  }
+
+  /** Whether the log has the event with which the tables end. If not, it is another log, or was restored from a backup, and all is built anew. */
+  private async isOfThisLog(group: Group, queue: string, head: number): Promise<boolean> {
+    const seen = this.checked.get(group) ?? new Set<string>()
+    this.checked.set(group, seen)
+    const { revision, eventId } = group.at(queue)
+    if (seen.has(queue) && revision <= head) return true
+    seen.add(queue)
+    if (revision < 0) return true
+    if (revision <= head) {
+      for await (const [event] of this.options.log.read(streamOf(queue), { from: revision, limit: 1 })) if (event?.id === eventId) return true
+    }
+    this.views.startAnew()
+    return false
+  }
+}
+
+const pauseOf =
+  (signal: AbortSignal) =>
+  (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const timer = setTimeout(end, ms)
+      signal.addEventListener('abort', end)
+    })

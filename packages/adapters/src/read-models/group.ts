@@ -1,0 +1,113 @@
+/** Projections that are at the same revision of each queue, and are fed together. */
+import type { Database } from 'better-sqlite3'
+import { daybookVersion, isUnreadable } from '@daybook/core'
+import type { Feed, Table, TableProjection } from '@daybook/projections'
+import { loggedEvent } from '../engine/index.js'
+import type { RecordedEvent } from '../store/index.js'
+import { type Prefix, stateOf, wordsInsert } from './schema.js'
+import { TableRows } from './table-rows.js'
+
+/** How far a group has come in a queue. */
+interface Place {
+  /** -1 before the first event. */
+  revision: number
+  /** Id of that event, '' before the first. */
+  eventId: string
+  unreadable: number
+  readonly feeds: ReadonlyArray<Feed>
+}
+
+/** Tasks of a queue in one file, at most. */
+const numbersMax = 2 ** 40
+
+export class Group {
+  private readonly tables = new Map<Table, TableRows<Table>>()
+  private readonly words = new Map<number, readonly [description: string, error: string]>()
+  private readonly places = new Map<string, Place>()
+
+  constructor(
+    private readonly db: Database,
+    readonly models: ReadonlyArray<TableProjection>,
+    private readonly prefix: Prefix,
+  ) {
+    for (const { tables } of models) for (const table of tables) this.tables.set(table, new TableRows(db, table, prefix))
+  }
+
+  /** Revision of the last event that its tables show of the queue, and that event's id. */
+  at(queue: string): { readonly revision: number; readonly eventId: string } {
+    return this.place(queue)
+  }
+
+  /** Folds the next events of a queue, and writes rows and checkpoint in one transaction. */
+  take(queue: string, events: ReadonlyArray<RecordedEvent>): void {
+    const place = this.place(queue)
+    const last = events[events.length - 1]
+    if (last === undefined) return
+    if (events[0]?.revision !== place.revision + 1 || last.revision !== place.revision + events.length) {
+      throw new Error(`the log of queue ${queue} goes on at revision ${events[0]?.revision ?? -1} where ${place.revision + 1} should be`)
+    }
+    let unreadable = 0
+    for (const recorded of events) {
+      const logged = loggedEvent(recorded)
+      if (isUnreadable(logged)) unreadable++
+      else for (const feed of place.feeds) feed.fold(logged)
+    }
+    for (const feed of place.feeds) feed.settle()
+    this.db.transaction(() => {
+      this.moveOn(queue, place, last, unreadable)
+      for (const rows of this.tables.values()) rows.write()
+      this.writeWords()
+    }).immediate()
+    for (const rows of this.tables.values()) rows.settled()
+    this.words.clear()
+    place.revision = last.revision
+    place.eventId = last.id
+    place.unreadable += unreadable
+  }
+
+  private place(queue: string): Place {
+    let place = this.places.get(queue)
+    if (place === undefined) this.places.set(queue, (place = this.newPlace(queue)))
+    return place
+  }
+
+  private newPlace(queue: string): Place {
+    const number = this.numberOf(queue)
+    const state = stateOf(this.prefix)
+    const found = this.models.map(({ name }) =>
+      this.db.prepare<[string, string, string], { revision: number; event_id: string; unreadable: number }>('SELECT revision, event_id, unreadable FROM projections WHERE name = ? AND state = ? AND queue = ?').get(name, state, queue),
+    )
+    const [first] = found
+    if (found.some((each) => each?.revision !== first?.revision)) throw new Error(`the read models of queue ${queue} are not at the same revision: delete the file, it is built anew from the log`)
+    const written = {
+      queue,
+      keyOf: (task: number) => number * numbersMax + task,
+      rows: <T extends Table>(table: T) => this.tables.get(table) as TableRows<T>,
+      words: { put: (key: number, description: string, error: string) => void this.words.set(key, [description, error]) },
+    }
+    return { revision: first?.revision ?? -1, eventId: first?.event_id ?? '', unreadable: first?.unreadable ?? 0, feeds: this.models.map((model) => model.feed(written)) }
+  }
+
+  private numberOf(queue: string): number {
+    this.db.prepare('INSERT OR IGNORE INTO queues (queue) VALUES (?)').run(queue)
+    return this.db.prepare<[string], number>('SELECT number FROM queues WHERE queue = ?').pluck().get(queue) as number
+  }
+
+  /** Each event once: nothing is written if the checkpoint is not where this process has left it. */
+  private moveOn(queue: string, { revision, unreadable }: Place, last: RecordedEvent, skipped: number): void {
+    const state = stateOf(this.prefix)
+    const insert = this.db.prepare('INSERT OR IGNORE INTO projections (name, state, queue, version, revision, event_id, unreadable, reader) VALUES (?, ?, ?, ?, -1, ?, 0, ?)')
+    const move = this.db.prepare('UPDATE projections SET revision = ?, event_id = ?, unreadable = ?, reader = ? WHERE name = ? AND state = ? AND queue = ? AND version = ? AND revision = ?')
+    for (const { name, version } of this.models) {
+      insert.run(name, state, queue, version, '', daybookVersion)
+      const { changes } = move.run(last.revision, last.id, unreadable + skipped, daybookVersion, name, state, queue, version, revision)
+      if (changes === 0) throw new Error('another process writes to these read models: let one of them do it')
+    }
+  }
+
+  private writeWords(): void {
+    if (this.words.size === 0) return
+    const insert = this.db.prepare(wordsInsert(this.prefix))
+    for (const [key, [description, error]] of this.words) insert.run(key, description, error)
+  }
+}

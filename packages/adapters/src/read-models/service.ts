@@ -1,0 +1,136 @@
+/** The read models of a server: the thread that keeps them, and how far it is. */
+import { Worker } from 'node:worker_threads'
+import type { Daybook, QueueEngine } from '../engine/index.js'
+import type { Problem } from '../log-follower/index.js'
+import type { LogAddress } from '../store/index.js'
+import type { Building, FeedStatus } from './feed.js'
+import type { ThreadOptions, ToThread } from './thread.js'
+
+export interface ReadModelsOptions {
+  readonly daybook: Daybook
+  /** The file, usually `views.db` in the data folder. */
+  readonly file: string
+  readonly log: LogAddress
+  /** For people: what is built anew, and what does not go on. */
+  readonly say?: (message: string) => void
+}
+
+export interface ReadModelStatus {
+  readonly queue: string
+  /** Revision of the last event that the tables show; -1 for none. */
+  readonly revision: number
+  /** Events that they do not show yet. */
+  readonly behind: number
+}
+
+export interface ReadModels {
+  readonly file: string
+  readonly status: () => ReadonlyArray<ReadModelStatus>
+  readonly statusOf: (queue: QueueEngine) => ReadModelStatus
+  readonly building: () => Building | undefined
+  /** Why nothing goes on now; `undefined` if it does. */
+  readonly problem: () => Problem | undefined
+  /** Waits until the tables show this revision of the queue, at most `waitMs`. False if they do not by then. */
+  readonly reached: (queue: string, revision: number, waitMs: number) => Promise<boolean>
+  readonly close: () => Promise<void>
+}
+
+/** How often the thread is told that the logs have grown, if they have. */
+const tellMs = 50
+/** A share of what is to be built, of which people are told. */
+const tellShare = 0.1
+/** After the thread has ended by itself. */
+const restartMs = 5_000
+
+export const startReadModels = ({ daybook, file, log, say = () => undefined }: ReadModelsOptions): ReadModels => {
+  let last: FeedStatus = { queues: [], building: undefined, problem: undefined }
+  let told = ''
+  let isClosed = false
+  let worker: Worker | undefined
+  let ended: Promise<void> = Promise.resolve()
+  const watchers = new Set<() => void>()
+  let saidShare = -1
+  let failing: Problem | undefined
+
+  const hear = (status: FeedStatus): void => {
+    const { building, problem } = last
+    last = status
+    failing = status.problem === undefined ? undefined : { reason: status.problem, since: failing?.since ?? Date.now() }
+    if (status.problem !== undefined && status.problem !== problem) say(`read models: nothing goes on for now: ${status.problem}`)
+    sayProgress(building, status.building)
+    for (const check of watchers) check()
+  }
+
+  const sayProgress = (before: Building | undefined, now: Building | undefined): void => {
+    if (now === undefined) {
+      if (before !== undefined) say(`read models: ${before.names.join(', ')} have been built anew, and answer from now on`)
+      saidShare = -1
+      return
+    }
+    const share = now.of === 0 ? 1 : now.done / now.of
+    if (share < saidShare + tellShare) return
+    saidShare = share
+    say(`read models: ${now.names.join(', ')} are being built anew, the old ones still answer: ${now.done} of ${now.of} events`)
+  }
+
+  const post = (message: ToThread): void => worker?.postMessage(message)
+
+  const start = (): void => {
+    const options: ThreadOptions = { file, log }
+    const started = new Worker(new URL('./thread.js', import.meta.url), { workerData: options })
+    worker = started
+    started.on('message', hear)
+    started.on('error', (error) => hear({ ...last, problem: error instanceof Error ? error.message : String(error) }))
+    ended = new Promise((resolve) =>
+      started.once('exit', () => {
+        worker = undefined
+        if (!isClosed) setTimeout(() => (isClosed ? undefined : start()), restartMs).unref()
+        resolve()
+      }),
+    )
+  }
+  start()
+
+  const tell = (): void => {
+    const now = daybook.queues().map((queue) => `${queue.name} ${queue.status().revision}`).join('\n')
+    if (now === told) return
+    told = now
+    post('grown')
+  }
+  const telling = setInterval(tell, tellMs)
+  telling.unref()
+
+  const revisionOf = (queue: string): number => last.queues.find((each) => each.queue === queue)?.revision ?? -1
+
+  const statusOf = (engine: QueueEngine): ReadModelStatus => {
+    const revision = revisionOf(engine.name)
+    return { queue: engine.name, revision, behind: Math.max(0, engine.status().revision - revision) }
+  }
+
+  return {
+    file,
+    status: () => daybook.queues().map(statusOf),
+    statusOf,
+    building: () => last.building,
+    problem: () => failing,
+    reached: (queue, revision, waitMs) =>
+      new Promise((resolve) => {
+        const end = (isReached: boolean): void => {
+          clearTimeout(timer)
+          watchers.delete(check)
+          resolve(isReached)
+        }
+        const check = (): void => (revisionOf(queue) >= revision ? end(true) : undefined)
+        const timer = setTimeout(() => end(false), waitMs)
+        watchers.add(check)
+        tell()
+        check()
+      }),
+    close: async () => {
+      isClosed = true
+      clearInterval(telling)
+      post('stop')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * The rows of one table, with those used lately in memory. What is put is written at the end of the batch, so a row that changes
+ * many times in a batch is written once.
+ */
+import type { Database, Statement } from 'better-sqlite3'
+import { unrolled } from '@daybook/core'
+import type { Rows, RowOf, Table } from '@daybook/projections'
+import { changedColumns, foundColumns, type Prefix, selectSql, updateSql, upsertSql } from './schema.js'
+
+type Value = string | number | null
+/** Gives the columns of a row to a statement. */
+type Write<R> = (row: R) => void
+
+/** Rows kept in memory: between this many and twice as many, besides those of the batch under way. */
+const keptMax = 20_000
+const separator = '\u001f'
+
+export class TableRows<T extends Table> implements Rows<RowOf<T>> {
+  /** Rows found or put lately, and those before them. */
+  private young = new Map<string, RowOf<T>>()
+  private old = new Map<string, RowOf<T>>()
+  /** Put in this batch: rows that were found before; others; and those of a table that is only written, by their keys. */
+  private readonly changed = new Set<RowOf<T>>()
+  private readonly added = new Set<RowOf<T>>()
+  private readonly written = new Map<string, RowOf<T>>()
+  private readonly select: Statement<Array<string | number>, ReadonlyArray<Value>>
+  private readonly rowOf: (values: ReadonlyArray<Value>) => RowOf<T>
+  private readonly upsert: Write<RowOf<T>>
+  private readonly update: Write<RowOf<T>>
+  private readonly foundBy: ReadonlyArray<string>
+
+  constructor(
+    db: Database,
+    private readonly table: T,
+    prefix: Prefix,
+  ) {
+    this.select = db.prepare<Array<string | number>, ReadonlyArray<Value>>(selectSql(table, prefix)).raw()
+    this.rowOf = rowMaker(table)
+    this.upsert = writer(db, upsertSql(table, prefix), Object.keys(table.columns))
+    this.update = table.isWriteOnly === true ? this.upsert : writer(db, updateSql(table, prefix), changedColumns(table))
+    this.foundBy = table.foundBy ?? table.key
+  }
+
+  readonly get = (...values: ReadonlyArray<string | number>): RowOf<T> | undefined => {
+    const name = values.length === 1 ? String(values[0]) : values.join(separator)
+    const young = this.young.get(name)
+    if (young !== undefined) return young
+    const old = this.old.get(name)
+    if (old !== undefined) {
+      this.young.set(name, old)
+      return old
+    }
+    const found = this.select.get(...values)
+    if (found === undefined) return undefined
+    const row = this.rowOf(found)
+    this.young.set(name, row)
+    return row
+  }
+
+  readonly put = (row: RowOf<T>): void => {
+    if (this.table.isWriteOnly === true) {
+      this.written.set(this.nameOf(row, this.table.key), row)
+      return
+    }
+    if (this.changed.has(row) || this.added.has(row)) return
+    const name = this.nameOf(row, this.foundBy)
+    const isKnown = this.young.get(name) === row || this.old.get(name) === row
+    ;(isKnown ? this.changed : this.added).add(row)
+    if (!isKnown) this.young.set(name, row)
+  }
+
+  /** Writes what was put, within the transaction of the caller. */
+  write(): void {
+    for (const row of this.added) this.upsert(row)
+    for (const row of this.changed) this.update(row)
+    for (const row of this.written.values()) this.upsert(row)
+  }
+
+  /** After the transaction. */
+  settled(): void {
+    this.added.clear()
+    this.changed.clear()
+    this.written.clear()
+    if (this.young.size <= keptMax) return
+    this.old = this.young
+    this.young = new Map()
+  }
+
+  private nameOf(row: RowOf<T>, columns: ReadonlyArray<string>): string {
+    let name = String(row[columns[0] as keyof RowOf<T>])
+    for (let i = 1; i < columns.length; i++) name += separator + String(row[columns[i] as keyof RowOf<T>])
+    return name
+  }
+}
+
+/** Makes a row of the columns that were found. All rows of a table have the same shape. */
+const rowMaker = <T extends Table>(table: T): ((values: ReadonlyArray<Value>) => RowOf<T>) => {
+  const places = new Map(foundColumns(table).map((name, i) => [name, i]))
+  const members = Object.keys(table.columns).map((name) => `${name}: ${places.has(name) ? `values[${places.get(name)}]` : 'null'}`)
+  return unrolled([], 'values', () => '', `return { ${members.join(', ')} }`)
+}
+
+const writer = <R>(db: Database, sql: string, columns: ReadonlyArray<string>): Write<R> => {
+  const statement = db.prepare<[ReadonlyArray<Value>]>(sql)
+  const values: Array<Value> = columns.map(() => null)
+  const fill = unrolled<(row: R, values: Array<Value>) => void>(columns, 'row, values', (name) => `values[${columns.indexOf(name)}] = row.${name}`)
+  return (row) => {
+    fill(row, values)
+    statement.run(values)
+  }
+}

@@ -1,0 +1,37 @@
+/** Entry point of the thread that keeps the read models, with a connection of its own to the log. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { readModels } from '@daybook/projections'
+import { feedViews, type FeedStatus } from './feed.js'
+import { lowerPriority } from './lower-priority.js'
+import { openLog } from '../past/open-log.js'
+import type { LogAddress } from '../store/index.js'
+import { wakeable } from './wakeable.js'
+
+export interface ThreadOptions {
+  readonly file: string
+  readonly log: LogAddress
+}
+
+export type ToThread = 'grown' | 'stop'
+
+/** The log is looked at this often, in case it has grown without a word. */
+const lookMs = 1_000
+
+const serve = async (port: MessagePort, { file, log: address }: ThreadOptions): Promise<void> => {
+  lowerPriority()
+  const stopping = new AbortController()
+  const waiting = wakeable()
+  port.on('message', (message: ToThread) => {
+    if (message === 'stop') stopping.abort()
+    waiting.wake()
+  })
+  const log = await openLog(address)
+  try {
+    await feedViews({ file, models: readModels, log, signal: stopping.signal, grown: () => waiting.wait(lookMs), report: (status: FeedStatus) => port.postMessage(status) })
+  } finally {
+    await log.close()
+    port.close()
+  }
+}
+
+if (parentPort !== null) await serve(parentPort, workerData as ThreadOptions)

@@ -1,0 +1,164 @@
+/**
+ * The file of read models: tables, and how far each projection has come. A cache: it can be deleted at any time.
+ *
+ * The tables of a projection have the SQL of its version. If they have another one, or none, it is built anew under other names while the old ones
+ * stay as they are, and then takes their place, all in one transaction. People who read the file see the old rows or the new ones.
+ */
+import Database from 'better-sqlite3'
+import { daybookVersion } from '@daybook/core'
+import type { TableProjection } from '@daybook/projections'
+import { Group } from './group.js'
+import { applicationId, fileVersion, partsOf, type Prefix, projectionsTable, queuesTable, stateOf } from './schema.js'
+
+export interface ViewsOptions {
+  readonly file: string
+  readonly models: ReadonlyArray<TableProjection>
+}
+
+/** The WAL is copied into the file after about this many pages. */
+const walPages = 2_000
+const pageSize = 8192
+
+export class ViewsFile {
+  private constructor(
+    readonly db: Database.Database,
+    private readonly models: ReadonlyArray<TableProjection>,
+    /** The projections whose tables answer, and are kept up to date. */
+    private currentGroup: Group,
+    /** Those whose tables are being built. */
+    private nextGroup: Group | undefined,
+  ) {}
+
+  /** @throws Error with what to do, if the file is none of Daybook's, or is damaged. */
+  static open({ file, models }: ViewsOptions): ViewsFile {
+    const db = new Database(file, { timeout: 10_000 })
+    try {
+      prepare(db, file)
+      const { current, next } = db.transaction(() => arrange(db, models)).immediate()
+      return new ViewsFile(db, models, new Group(db, current, ''), next.length === 0 ? undefined : new Group(db, next, 'next_'))
+    } catch (error) {
+      db.close()
+      throw error instanceof Database.SqliteError ? new Error(`the read models ${file} cannot be used (${error.message}): delete the file, it is built anew from the log`, { cause: error }) : error
+    }
+  }
+
+  get current(): Group {
+    return this.currentGroup
+  }
+
+  get building(): Group | undefined {
+    return this.nextGroup
+  }
+
+  /** Revision of the last event that all tables which answer show of the queue; -1 if one of them shows nothing yet. */
+  shownOf(queue: string): number {
+    const { currentGroup: current, nextGroup: next, db } = this
+    const old = (next?.models ?? []).map(({ name }) =>
+      db.prepare<[string, string], number>("SELECT revision FROM projections WHERE name = ? AND state = 'current' AND queue = ?").pluck().get(name, queue) ?? -1,
+    )
+    return Math.min(...old, ...(current.models.length === 0 ? [] : [current.at(queue).revision]))
+  }
+
+  /** The tables that were being built take the place of the old ones. */
+  switchOver(): void {
+    const { nextGroup: next, db } = this
+    if (next === undefined) return
+    db.transaction(() => {
+      for (const model of next.models) {
+        for (const { name } of partsOf(model)) {
+          db.exec(`DROP TABLE IF EXISTS "${name}"; ALTER TABLE "next_${name}" RENAME TO "${name}"`)
+        }
+        db.prepare("DELETE FROM projections WHERE name = ? AND state = 'current'").run(model.name)
+        db.prepare("UPDATE projections SET state = 'current' WHERE name = ?").run(model.name)
+      }
+    }).immediate()
+    // The statements of both groups are of tables that have other names now.
+    this.currentGroup = new Group(db, this.models, '')
+    this.nextGroup = undefined
+  }
+
+  /** Builds everything anew: it is of another log, or of a log that ended later. */
+  startAnew(): void {
+    const { db, models } = this
+    db.transaction(() => {
+      dropAll(db)
+      db.exec('DELETE FROM projections; DELETE FROM queues')
+      for (const model of models) create(db, model, '')
+    }).immediate()
+    this.currentGroup = new Group(db, models, '')
+    this.nextGroup = undefined
+  }
+
+  close(): void {
+    this.db.close()
+  }
+}
+
+const prepare = (db: Database.Database, file: string): void => {
+  const id = db.pragma('application_id', { simple: true })
+  const isEmpty = db.prepare('SELECT count(*) FROM sqlite_schema').pluck().get() === 0
+  if (id !== applicationId && !isEmpty) throw new Error(`${file} is no file of read models: move it away, or name another one`)
+  if (isEmpty) db.pragma(`page_size = ${pageSize}`)
+  db.pragma('journal_mode = WAL')
+  // After a power failure some of the last batches may be missing, with their revisions: they are read from the log again.
+  db.pragma('synchronous = NORMAL')
+  db.pragma(`wal_autocheckpoint = ${walPages}`)
+  db.pragma('cache_size = -32000')
+  db.pragma('temp_store = MEMORY')
+  if (isEmpty) {
+    db.transaction(() => {
+      db.exec(`${projectionsTable};\n${queuesTable};`)
+      db.pragma(`application_id = ${applicationId}`)
+      db.pragma(`user_version = ${fileVersion}`)
+    }).immediate()
+  } else if (db.pragma('user_version', { simple: true }) !== fileVersion) {
+    throw new Error(`${file} is of another version of Daybook: delete it, it is built anew from the log`)
+  }
+}
+
+const namesIn = (db: Database.Database): ReadonlyMap<string, string> =>
+  new Map(db.prepare<[], { name: string; sql: string }>("SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND sql IS NOT NULL").all().map(({ name, sql }) => [name, sql]))
+
+const create = (db: Database.Database, model: TableProjection, prefix: Prefix): void => {
+  for (const part of partsOf(model)) {
+    db.exec(part.sql(prefix))
+    // It grows with each change of the schema.
+    for (const sql of part.further(prefix, Number(db.pragma('schema_version', { simple: true })))) db.exec(sql)
+  }
+}
+
+/** Which projections have their tables, and which have to be built, for which there are tables afterwards. */
+const arrange = (db: Database.Database, models: ReadonlyArray<TableProjection>) => {
+  const found = namesIn(db)
+  const has = (model: TableProjection, prefix: Prefix): boolean => partsOf(model).every((part) => found.get(prefix + part.name) === part.sql(prefix)) && isReadable(db, model, prefix)
+  const hasNone = (model: TableProjection): boolean => partsOf(model).every((part) => !found.has(part.name))
+  const isNew = models.every(hasNone)
+  const current = models.filter((model) => has(model, ''))
+  const next = models.filter((model) => !current.includes(model))
+  if (isNew) {
+    for (const model of models) create(db, model, '')
+    return { current: models, next: [] }
+  }
+  // They go on together, so those that were begun before stay only if they are the same ones.
+  const isBegun = next.length > 0 && next.every((model) => has(model, 'next_'))
+  if (!isBegun) {
+    dropAll(db, 'next_')
+    db.exec("DELETE FROM projections WHERE state = 'next'")
+    for (const model of next) create(db, model, 'next_')
+  }
+  return { current, next }
+}
+
+/** Whether no event is missing in it that this version of Daybook may be able to read. */
+const isReadable = (db: Database.Database, { name }: TableProjection, prefix: Prefix): boolean =>
+  db.prepare('SELECT count(*) FROM projections WHERE name = ? AND state = ? AND unreadable > 0 AND reader <> ?').pluck().get(name, stateOf(prefix), daybookVersion) === 0
+
+/** Drops the tables of projections whose names begin with this. */
+const dropAll = (db: Database.Database, prefix: Prefix = ''): void => {
+  const drop = (begin: string): void => {
+    for (const [name, sql] of namesIn(db)) if (name.startsWith(prefix) && sql.startsWith(begin)) db.exec(`DROP TABLE "${name}"`)
+  }
+  // Its own tables go with the full-text index, so it is first.
+  drop('CREATE VIRTUAL TABLE')
+  drop('CREATE TABLE "')
+}

@@ -1,0 +1,30 @@
+/** A wait that somebody can end. A call to `wake` while nobody waits ends the next wait at once. */
+export interface Wakeable {
+  readonly wait: (msMax: number) => Promise<void>
+  readonly wake: () => void
+}
+
+export const wakeable = (): Wakeable => {
+  let isWoken = false
+  let end: () => void = () => undefined
+  return {
+    wait: (msMax) =>
+      new Promise((resolve) => {
+        if (isWoken) {
+          isWoken = false
+          return resolve()
+        }
+        const timer = setTimeout(() => end(), msMax)
+        end = () => {
+          clearTimeout(timer)
+          end = () => void (isWoken = true)
+          isWoken = false
+          resolve()
+        }
+      }),
+    wake: () => {
+      isWoken = true
+      end()
+    },
+  }
+}

@@ -1,0 +1,72 @@
+/** The read model of breakers: as they are, and when they were what. */
+import { integer, maybe, type RowOf, table, text } from './table.js'
+import type { TableProjection } from './rows.js'
+
+const queue = text('the queue')
+
+const breakers = table({
+  name: 'breakers',
+  about: 'The breaker of each type that ever opened.',
+  columns: {
+    queue,
+    type: text('the task type'),
+    state: text('open, half-open or closed'),
+    since: integer('when that began'),
+    revision: integer('the revision of the event with which it began; `breaker_spans.revision`'),
+    opened: integer('how often it opened'),
+    open_ms: integer('milliseconds that it was open, without the span under way'),
+    half_open_ms: integer('the same for half-open'),
+  },
+  key: ['queue', 'type'],
+})
+
+const breakerSpans = table({
+  name: 'breaker_spans',
+  about: 'The timeline of the breakers: each time in one state.',
+  columns: {
+    queue,
+    type: text('the task type'),
+    revision: integer('the revision of the event with which it began'),
+    state: text('open, half-open or closed'),
+    began_at: integer('when it began'),
+    ended_at: maybe.integer('when it ended; NULL while it goes on'),
+    cause: maybe.text('threshold, probe-failed, probe-succeeded or manual'),
+    reason: maybe.text('the reason that an operator gave'),
+  },
+  key: ['queue', 'type', 'revision'],
+})
+
+export const breakerReadModel: TableProjection = {
+  name: 'breakers',
+  version: 1,
+  about: 'Breakers and their timeline.',
+  tables: [breakers, breakerSpans],
+  feed: ({ queue, rows }) => {
+    const [byType, spans] = [rows(breakers), rows(breakerSpans)]
+    return {
+    fold: ({ event, revision }) => {
+      if (event.type !== 'BreakerOpened' && event.type !== 'BreakerHalfOpened' && event.type !== 'BreakerClosed') return
+      const { at } = event
+      const { taskType: type } = event.data
+      const state = event.type === 'BreakerOpened' ? 'open' : event.type === 'BreakerHalfOpened' ? 'half-open' : 'closed'
+      const { cause = null, reason = null } = 'cause' in event.data ? event.data : {}
+      const known = byType.get(queue, type)
+      const breaker: RowOf<typeof breakers> = known ?? { queue, type, state: 'closed', since: at, revision, opened: 0, open_ms: 0, half_open_ms: 0 }
+      const last = known === undefined ? undefined : spans.get(queue, type, known.revision)
+      if (last !== undefined) {
+        last.ended_at = at
+        spans.put(last)
+        if (last.state === 'open') breaker.open_ms += at - last.began_at
+        if (last.state === 'half-open') breaker.half_open_ms += at - last.began_at
+      }
+      if (state === 'open') breaker.opened++
+      breaker.state = state
+      breaker.since = at
+      breaker.revision = revision
+      byType.put(breaker)
+      spans.put({ queue, type, revision, state, began_at: at, ended_at: null, cause, reason })
+    },
+    settle: () => undefined,
+    }
+  },
+}

@@ -1,0 +1,44 @@
+/**
+ * The tables of read models, declared once: their DDL, the types of their rows and their documentation follow from this.
+ * A table has rows of all queues.
+ */
+
+export interface Column {
+  readonly type: 'INTEGER' | 'TEXT' | 'REAL'
+  readonly isOptional: boolean
+  /** One line for people. */
+  readonly about: string
+}
+
+export interface Table {
+  readonly name: string
+  /** One line for people. */
+  readonly about: string
+  readonly columns: Readonly<Record<string, Column>>
+  /** The columns that name a row. A single integer is the row's id in SQLite. */
+  readonly key: ReadonlyArray<string>
+  /** The columns by which `get` finds a row. Of several rows, the one with the largest key. Default: the key. */
+  readonly foundBy?: ReadonlyArray<string>
+  /** Columns that never change after a row was written. */
+  readonly fixed?: ReadonlyArray<string>
+  /** Those of them that the fold never looks at: they are NULL in a row that was found. */
+  readonly unread?: ReadonlyArray<string>
+  /** Each with its columns, and what rows it has, as SQL. */
+  readonly indexes?: ReadonlyArray<{ readonly name: string; readonly on: string; readonly where?: string }>
+  /** Only inserted and replaced, never looked at by the fold: none of its rows is kept in memory. */
+  readonly isWriteOnly?: true
+}
+
+type ValueOf<C extends Column> = (C['type'] extends 'TEXT' ? string : number) | (C['isOptional'] extends true ? null : never)
+
+/** A row: each column by its name. Times are milliseconds since 1970, in UTC. */
+export type RowOf<T extends Table> = { -readonly [K in keyof T['columns']]: ValueOf<T['columns'][K]> }
+
+export const integer = (about: string) => ({ type: 'INTEGER', isOptional: false, about }) as const
+export const text = (about: string) => ({ type: 'TEXT', isOptional: false, about }) as const
+export const maybe = {
+  integer: (about: string) => ({ type: 'INTEGER', isOptional: true, about }) as const,
+  text: (about: string) => ({ type: 'TEXT', isOptional: true, about }) as const,
+} as const
+
+export const table = <const T extends Table>(spec: T): T => spec

@@ -1,0 +1,449 @@
+/** The read model of tasks: one row for each, and what happened to it. */
+import { bandOf, type DataOf, type EventOf, expiryMessage, isFinal, keptError, parkTimeoutMessage, type QueueEvent, type Status } from '@daybook/core'
+import type { LoggedEvent } from '../projection.js'
+import { Agents } from './agents.js'
+import { contentIn } from './content.js'
+import { Levels } from './levels.js'
+import type { Feed, TableProjection, Written } from './rows.js'
+import { type CountColumn, countColumns, type TaskRow, taskRows, type TaskRows, taskTables, type TotalsRow } from './task-tables.js'
+import { Waiting } from './waiting.js'
+
+type Claim = { readonly task: string; readonly agent: string; readonly token: number }
+
+/** How a claim ended without success, and what of it is kept. */
+interface Ending {
+  readonly outcome: string
+  readonly count: CountColumn
+  readonly ofAgent?: 'failed' | 'expired' | 'released'
+  readonly attempts?: 0 | 1
+  readonly retries?: 0 | 1
+  readonly error?: string
+  readonly signature?: string
+  /** Shown with the attempt, and not kept as the task's last error. */
+  readonly note?: string
+  readonly availableAt?: number
+}
+
+class TaskFeed implements Feed {
+  private readonly rows: TaskRows
+  private readonly levels: Levels
+  private readonly waiting: Waiting
+  private readonly agents: Agents
+  /** Tasks whose words changed in this batch. */
+  private readonly reworded = new Set<TaskRow>()
+
+  constructor(private readonly written: Written) {
+    const { queue } = written
+    const rows = taskRows(written)
+    this.rows = rows
+    this.levels = new Levels(queue, rows.depth, rows.depthByMinute)
+    this.waiting = new Waiting(queue, rows)
+    this.agents = new Agents(queue, rows.agents)
+  }
+
+  fold(logged: LoggedEvent): void {
+    const { event } = logged
+    this.levels.passTime(event.at)
+    switch (event.type) {
+      case 'TaskEnqueued':
+        return this.enqueued(logged, event)
+      case 'TaskImported':
+        return this.imported(logged, event)
+      case 'AgentRegistered':
+        return this.agents.registered(event)
+      case 'AgentTerminated':
+        return this.agents.terminated(event)
+      case 'ScheduleRan':
+        return
+      default:
+        if ('task' in event.data) this.onTask(logged, event, event.data.task)
+    }
+  }
+
+  settle(): void {
+    this.levels.settle()
+    for (const { key, description, last_error } of this.reworded) this.written.words.put(key, description ?? '', last_error ?? '')
+    this.reworded.clear()
+  }
+
+  private enqueued(logged: LoggedEvent, { at, data }: EventOf<'TaskEnqueued'>): void {
+    const task = this.newTask(logged, data, at)
+    this.waiting.arrived(task, data.dependencies ?? noIds)
+    rest(task, data.availableAt ?? 0, at)
+    this.arrived(task, 'enqueued')
+  }
+
+  private imported(logged: LoggedEvent, { at, data }: EventOf<'TaskImported'>): void {
+    const { status, createdAt, finishedAt, retries, lastError } = data
+    const task = this.newTask(logged, data, createdAt)
+    task.status = status
+    task.retries = retries
+    if (isFinal(status)) task.finished_at = Math.max(finishedAt ?? at, at)
+    if (lastError !== undefined) task.last_error = keptError(lastError)
+    this.waiting.arrived(task, data.dependencies ?? noIds)
+    if (status === 'dead-letter') this.died(task, logged.revision, at, 'imported')
+    this.arrived(task, 'imported')
+  }
+
+  private newTask(logged: LoggedEvent, data: DataOf<'TaskEnqueued'>, at: number): TaskRow {
+    const { revision, meta } = logged
+    return {
+      key: this.written.keyOf(data.number),
+      queue: this.written.queue,
+      number: data.number,
+      id: data.task,
+      type: data.type,
+      // As if something kept it, until it is put to rest.
+      status: 'blocked',
+      priority: data.priority,
+      band: bandOf(data.priority),
+      phase: data.phase ?? null,
+      tenant: data.tenant ?? null,
+      ticket_id: data.ticketId ?? null,
+      description: contentIn(logged, 'description') ?? null,
+      skills: data.skills === undefined ? null : JSON.stringify(data.skills),
+      concurrency_key: data.concurrencyKey ?? null,
+      ordering_key: data.orderingKey ?? null,
+      parent_task_id: data.parentTaskId ?? null,
+      root_task_id: data.rootTaskId ?? null,
+      discovery: data.discovery ?? null,
+      restart_of: data.restartOf ?? null,
+      timeout: data.timeout,
+      max_retries: data.maxRetries,
+      deadline_at: data.deadlineAt ?? null,
+      available_at: data.availableAt ?? null,
+      enqueued_at: at,
+      enqueued_by: meta.actor ?? null,
+      ready_at: at,
+      due_at: null,
+      first_claimed_at: null,
+      claimed_at: null,
+      claimed_by: null,
+      token: null,
+      lease_expires_at: null,
+      finished_at: null,
+      claims: 0,
+      attempts: 0,
+      retries: 0,
+      last_error: null,
+      signature: null,
+      dead_letter_revision: null,
+      enqueued_revision: revision,
+      last_revision: revision,
+      missing: 0,
+      dependents: 0,
+      before_in_line: null,
+      after_in_line: null,
+    }
+  }
+
+  private arrived(task: TaskRow, count: CountColumn): void {
+    this.rows.tasks.put(task)
+    this.levels.moved(task, '', '')
+    this.add(task, count)
+    if (task.description !== null || task.last_error !== null) this.reworded.add(task)
+  }
+
+  /** An event about a task that is known and that fits its status. Others are only in damaged or foreign logs. */
+  private onTask(logged: LoggedEvent, event: QueueEvent, id: string): void {
+    const { rows } = this
+    const task = rows.tasks.get(this.written.queue, id)
+    if (task === undefined) return
+    const { status, band } = task
+    if (!this.change(task, logged, event)) return
+    task.last_revision = logged.revision
+    rows.tasks.put(task)
+    this.levels.moved(task, status, band)
+  }
+
+  /** Whether the event fits the task. */
+  private change(task: TaskRow, logged: LoggedEvent, event: QueueEvent): boolean {
+    const { at } = event
+    switch (event.type) {
+      case 'TaskDue':
+        if (task.status !== 'scheduled') return false
+        rest(task, 0, at)
+        return true
+      case 'RetryScheduled':
+        if (task.status !== 'pending') return false
+        task.status = 'scheduled'
+        task.due_at = event.data.availableAt
+        this.add(task, 'retried')
+        return true
+      case 'TaskAmended':
+        return this.amended(task, logged, event)
+      case 'TaskBumped':
+      case 'RedriveAdvanced':
+        return true
+      case 'Claimed':
+        return this.claimed(task, event)
+      case 'LeaseExtended':
+        if (!isHeldBy(task, event.data)) return false
+        task.lease_expires_at = event.data.expiresAt
+        this.agents.seen(event.data.agent, at)
+        return true
+      case 'MarkedIncomplete':
+        if (!isHeldBy(task, event.data)) return false
+        task.status = 'incomplete'
+        this.agents.seen(event.data.agent, at)
+        this.add(task, 'incomplete')
+        return true
+      case 'Completed':
+        return this.completed(task, event)
+      case 'Released':
+        return this.ended(task, event, { outcome: 'released', count: 'released', ofAgent: 'released', attempts: event.data.undelivered === true ? 0 : 1, note: event.data.reason })
+      case 'ClaimReturned':
+        return this.ended(task, event, { outcome: 'returned', count: 'returned', note: event.data.reason })
+      case 'ClaimRevoked':
+        return this.ended(task, event, { outcome: 'revoked', count: 'revoked', note: event.data.reason }, false)
+      case 'ClaimExpired': {
+        const { cause, signature } = event.data
+        return this.ended(task, event, { outcome: cause, count: 'expired', ofAgent: 'expired', attempts: 1, retries: 1, error: expiryMessage[cause], signature }, false)
+      }
+      case 'Failed': {
+        const { error, signature } = event.data
+        return this.ended(task, event, { outcome: 'failed', count: 'failed', ofAgent: 'failed', attempts: 1, retries: 1, error: keptError(error.message), signature })
+      }
+      case 'RateLimited': {
+        const { error, availableAt } = event.data
+        return this.ended(task, event, { outcome: 'rate-limited', count: 'rate_limited', error: keptError(error.message), availableAt })
+      }
+      case 'TaskParked':
+        if (!this.ended(task, event, { outcome: 'parked', count: 'parked' })) return false
+        task.status = 'waiting'
+        task.due_at = event.data.until
+        return true
+      case 'CallbackReceived':
+        if (task.status !== 'waiting') return false
+        rest(task, 0, at)
+        this.add(task, 'called_back')
+        return true
+      case 'ParkTimedOut':
+        if (task.status !== 'waiting') return false
+        rest(task, 0, at)
+        this.add(task, 'timed_out')
+        if (event.data.onTimeout === 'fail') this.noteFailure(task, 1, 1, parkTimeoutMessage, event.data.signature)
+        return true
+      case 'DeadLettered':
+        if (task.status !== 'pending') return false
+        task.status = 'dead-letter'
+        task.due_at = null
+        this.died(task, logged.revision, at, event.data.reason)
+        this.add(task, 'dead_lettered')
+        return true
+      case 'Requeued':
+      case 'Discarded':
+      case 'Snoozed':
+      case 'Escalated':
+        return this.reviewed(task, logged.revision, event)
+      case 'SnoozeLapsed':
+        if (task.status !== 'dead-letter') return false
+        task.due_at = null
+        return true
+      case 'Cancelled':
+        return this.cancelled(task, event)
+      default:
+        return false
+    }
+  }
+
+  private amended(task: TaskRow, logged: LoggedEvent, { at, data }: EventOf<'TaskAmended'>): boolean {
+    const { priority, deadlineAt, availableAt, formerContentRevision } = data
+    if (isHeld(task) || isFinal(task.status as Status)) return false
+    if (priority !== undefined) {
+      task.priority = priority
+      task.band = bandOf(priority)
+    }
+    if (deadlineAt !== undefined) task.deadline_at = deadlineAt
+    if (availableAt !== undefined) {
+      task.available_at = availableAt
+      if (task.status === 'pending' || task.status === 'scheduled') rest(task, availableAt ?? 0, at)
+    }
+    if (formerContentRevision !== undefined) {
+      task.description = contentIn(logged, 'description') ?? null
+      this.reworded.add(task)
+    }
+    return true
+  }
+
+  private claimed(task: TaskRow, { at, data }: EventOf<'Claimed'>): boolean {
+    if (task.status !== 'pending') return false
+    const { agent, token, expiresAt } = data
+    task.status = 'in-progress'
+    task.claimed_at = at
+    task.first_claimed_at ??= at
+    task.claimed_by = agent
+    task.token = token
+    task.lease_expires_at = expiresAt
+    task.claims++
+    this.noteAttempt(task, null, null, null)
+    this.agents.claimed(agent, at, task.id)
+    const totals = this.totalsOf(task)
+    totals.claimed++
+    totals.waits++
+    totals.wait_ms += at - task.ready_at
+    return true
+  }
+
+  private completed(task: TaskRow, { at, data }: EventOf<'Completed'>): boolean {
+    if (!isHeldBy(task, data)) return false
+    this.noteAttempt(task, at, 'completed', null)
+    this.agents.ended(data.agent, at, true, 'completed')
+    this.countRun(task, 'completed', at)
+    this.finish(task, 'completed', at)
+    for (const dependent of this.waiting.dependentsOf(task)) this.unblock(dependent, at)
+    return true
+  }
+
+  private cancelled(task: TaskRow, { at, data }: EventOf<'Cancelled'>): boolean {
+    if (isFinal(task.status as Status)) return false
+    if (isHeld(task)) {
+      this.noteAttempt(task, at, 'cancelled', data.reason)
+      if (task.claimed_by !== null) this.agents.ended(task.claimed_by, at, false, undefined)
+      this.countRun(task, 'cancelled', at)
+    } else this.add(task, 'cancelled')
+    this.decided(task, at, 'cancelled', null, data.reason)
+    task.missing = 0
+    this.finish(task, 'cancelled', at)
+    return true
+  }
+
+  /** Ends a claim without success. */
+  private ended(task: TaskRow, { at, data }: { readonly at: number; readonly data: Claim }, ending: Ending, wasHeard = true): boolean {
+    if (!isHeldBy(task, data)) return false
+    const { outcome, count, ofAgent, attempts = 0, retries = 0, error, signature, note, availableAt = 0 } = ending
+    this.noteAttempt(task, at, outcome, error ?? note ?? null)
+    this.agents.ended(data.agent, at, wasHeard, ofAgent)
+    this.countRun(task, count, at)
+    task.lease_expires_at = null
+    rest(task, availableAt, at)
+    this.noteFailure(task, attempts, retries, error, signature)
+    return true
+  }
+
+  private noteFailure(task: TaskRow, attempts: 0 | 1, retries: 0 | 1, error: string | undefined, signature: string | undefined): void {
+    task.attempts += attempts
+    task.retries += retries
+    if (signature !== undefined) task.signature = signature
+    if (error === undefined || error === task.last_error) return
+    task.last_error = error
+    this.reworded.add(task)
+  }
+
+  private finish(task: TaskRow, status: 'completed' | 'cancelled' | 'discarded', at: number): void {
+    task.status = status
+    task.finished_at = at
+    task.lease_expires_at = null
+    task.due_at = null
+    const next = this.waiting.leave(task)
+    if (next !== undefined) this.unblock(next, at)
+  }
+
+  /** One thing less that the task waits for. */
+  private unblock(task: TaskRow, at: number): void {
+    task.missing--
+    const { status } = task
+    if (status === 'blocked') rest(task, task.available_at ?? 0, at)
+    this.rows.tasks.put(task)
+    this.levels.moved(task, status, task.band)
+  }
+
+  private died(task: TaskRow, revision: number, at: number, reason: string): void {
+    task.dead_letter_revision = revision
+    this.rows.deadLetters.put({
+      task_key: task.key, revision, queue: task.queue, type: task.type, died_at: at, reason, signature: task.signature, error: task.last_error, verdict: null, decided_at: null, reviewer: null, note: null,
+    })
+  }
+
+  /** The dead letter, if the task is one, is decided. */
+  private decided(task: TaskRow, at: number, verdict: string, reviewer: string | null, note: string): void {
+    if (task.dead_letter_revision === null) return
+    const letter = this.rows.deadLetters.get(task.key, task.dead_letter_revision)
+    task.dead_letter_revision = null
+    if (letter === undefined) return
+    letter.verdict = verdict
+    letter.decided_at = at
+    letter.reviewer = reviewer
+    letter.note = note
+    this.rows.deadLetters.put(letter)
+  }
+
+  private reviewed(task: TaskRow, revision: number, event: EventOf<'Requeued'> | EventOf<'Discarded'> | EventOf<'Snoozed'> | EventOf<'Escalated'>): boolean {
+    if (task.status !== 'dead-letter') return false
+    const { at, data } = event
+    const { reviewer, reason } = data
+    const until = event.type === 'Snoozed' ? event.data.until : null
+    const verdict = verdicts[event.type]
+    this.rows.reviews.put({ queue: task.queue, revision, task_key: task.key, at, verdict, reviewer, reason, until, signature: task.signature, error: task.last_error })
+    if (event.type === 'Snoozed') task.due_at = until
+    if (event.type === 'Requeued') {
+      this.decided(task, at, verdict, reviewer, reason)
+      task.retries = 0
+      task.attempts = 0
+      rest(task, 0, at)
+      this.add(task, 'requeued')
+    }
+    if (event.type === 'Discarded') {
+      this.decided(task, at, verdict, reviewer, reason)
+      task.missing = 0
+      this.finish(task, 'discarded', at)
+      this.add(task, 'discarded')
+    }
+    return true
+  }
+
+  private noteAttempt(task: TaskRow, endedAt: number | null, outcome: string | null, error: string | null): void {
+    const { key, token, claimed_by, claimed_at } = task
+    if (token === null || claimed_by === null || claimed_at === null) return
+    this.rows.attempts.put({ task_key: key, token, agent: claimed_by, claimed_at, ended_at: endedAt, outcome, error })
+  }
+
+  private countRun(task: TaskRow, count: CountColumn, at: number): void {
+    const totals = this.totalsOf(task)
+    totals[count]++
+    totals.runs++
+    totals.run_ms += at - (task.claimed_at ?? at)
+  }
+
+  private add(task: TaskRow, count: CountColumn): void {
+    this.totalsOf(task)[count]++
+  }
+
+  private totalsOf({ queue, type }: TaskRow): TotalsRow {
+    const { totals } = this.rows
+    const row = totals.get(queue, type) ?? newTotals(queue, type)
+    totals.put(row)
+    return row
+  }
+}
+
+const verdicts = { Requeued: 'retried', Discarded: 'discarded', Snoozed: 'snoozed', Escalated: 'escalated' } as const
+const noIds: ReadonlyArray<string> = []
+
+const newTotals = (queue: string, type: string): TotalsRow => ({ queue, type, ...(Object.fromEntries(countColumns.map((name) => [name, 0])) as Record<CountColumn, number>) })
+
+const isHeld = ({ status }: TaskRow): boolean => status === 'in-progress' || status === 'incomplete'
+const isHeldBy = (task: TaskRow, { token }: Claim): boolean => isHeld(task) && task.token === token
+
+/** The status of a task that nobody holds: blocked, scheduled or pending. */
+const rest = (task: TaskRow, availableAt: number, at: number): void => {
+  const wasReady = task.status === 'pending'
+  task.due_at = null
+  if (task.missing > 0) task.status = 'blocked'
+  else if (availableAt > at) {
+    task.status = 'scheduled'
+    task.due_at = availableAt
+  } else {
+    task.status = 'pending'
+    if (!wasReady) task.ready_at = at
+  }
+}
+
+export const taskReadModel: TableProjection = {
+  name: 'tasks',
+  version: 1,
+  about: 'Tasks, attempts, dead letters, agents, depth and totals.',
+  tables: taskTables,
+  hasWords: true,
+  feed: (written) => new TaskFeed(written),
+}

@@ -1,0 +1,251 @@
+/** Feeding the file of read models from a log on disk: restarts, new versions, other logs, damage. */
+import { openSqliteLog, openSqliteStore } from '@daybook/adapters/sqlite'
+import { feedViews, type FeedStatus, ViewsFile, wakeable } from '@daybook/adapters/read-models'
+import type { EventStore, RecordedEvent } from '@daybook/adapters/store'
+import type { QueueEngine } from '@daybook/adapters/engine'
+import { breakerReadModel, readModels, type TableProjection, taskReadModel } from '@daybook/projections'
+import Database from 'better-sqlite3'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { claim, complete, enqueue, fail, ok, openQueue, task, until } from '../support/queue.js'
+import { dump, openViews, rowsOf } from './views.js'
+
+const caller = { actor: 'ann' }
+let dir = ''
+let store: EventStore
+let engine: QueueEngine
+beforeEach(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'daybook-views-'))
+  store = await openSqliteStore({ file: join(dir, 'log.db') })
+  engine = (await openQueue({ store })).engine
+})
+afterEach(async () => {
+  await engine.close()
+  await store.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+const file = (): string => join(dir, 'views.db')
+
+/** Feeds the file up to the end of the log, and returns everything that was reported. */
+const feedOnce = async (models: ReadonlyArray<TableProjection> = readModels, path = file(), log = join(dir, 'log.db')): Promise<ReadonlyArray<FeedStatus>> => {
+  const reported: Array<FeedStatus> = []
+  const opened = openSqliteLog(log)
+  try {
+    await feedViews({ file: path, models, log: opened, signal: new AbortController().signal, grown: async () => undefined, report: (status) => void reported.push(status), once: true })
+  } finally {
+    await opened.close()
+  }
+  return reported
+}
+/** What a file has that is built from the whole log. */
+const rebuilt = async (): Promise<ReturnType<typeof dump>> => {
+  const fresh = join(dir, `fresh-${Math.random()}.db`)
+  await feedOnce(readModels, fresh)
+  return contentOf(fresh)
+}
+const contentOf = (path = file(), models = readModels): ReturnType<typeof dump> => {
+  const views = openViews(path, models)
+  const found = dump(views)
+  views.close()
+  return found
+}
+const query = <R>(sql: string, path = file()): ReadonlyArray<R> => {
+  const db = new Database(path, { readonly: true })
+  const rows = db.prepare<[], R>(sql).all()
+  db.close()
+  return rows
+}
+const logged = async (): Promise<ReadonlyArray<RecordedEvent>> => {
+  const found: Array<RecordedEvent> = []
+  for await (const page of store.read('taskqueue-q')) found.push(...page)
+  return found
+}
+const work = async (from: number, to: number): Promise<void> => {
+  for (let i = from; i <= to; i++) {
+    ok(await engine.submit(enqueue(task(`t${i}`, { content: JSON.stringify({ payload: i, description: `mow lawn number ${i}` }) })), caller))
+    const [held] = ok(await engine.claim(claim('bob'), caller))
+    if (held !== undefined && i % 2 === 0) await engine.submit(complete(held, 'bob'), caller)
+    if (held !== undefined && i % 2 === 1) await engine.submit(fail(held, 'bob', false), caller)
+  }
+}
+
+describe('EV-04: read models in a file', () => {
+  test('are built from the log, and go on from their checkpoint', async () => {
+    await work(1, 4)
+    await feedOnce()
+    expect(query('SELECT id, status, description, claimed_by, enqueued_by, last_error FROM tasks ORDER BY number')).toEqual([
+      { id: 't1', status: 'dead-letter', description: 'mow lawn number 1', claimed_by: 'bob', enqueued_by: 'ann', last_error: 'no luck' },
+      { id: 't2', status: 'completed', description: 'mow lawn number 2', claimed_by: 'bob', enqueued_by: 'ann', last_error: null },
+      { id: 't3', status: 'dead-letter', description: 'mow lawn number 3', claimed_by: 'bob', enqueued_by: 'ann', last_error: 'no luck' },
+      { id: 't4', status: 'completed', description: 'mow lawn number 4', claimed_by: 'bob', enqueued_by: 'ann', last_error: null },
+    ])
+    expect(query("SELECT id FROM search JOIN tasks ON key = search.rowid WHERE search MATCH 'lawns AND luck' ORDER BY number")).toEqual([{ id: 't1' }, { id: 't3' }])
+    const { revision } = engine.status()
+    expect(query("SELECT DISTINCT revision FROM projections WHERE queue = 'q'")).toEqual([{ revision }])
+
+    await work(5, 6)
+    await engine.submit({ type: 'Retry', task: 't1', reviewer: 'eve', reason: 'once more' }, caller)
+    await feedOnce()
+    expect(contentOf()).toEqual(await rebuilt())
+    expect(query('SELECT id, reviews.verdict, reviewer, reason FROM reviews JOIN tasks ON key = task_key')).toEqual([{ id: 't1', verdict: 'retried', reviewer: 'eve', reason: 'once more' }])
+    expect(query("SELECT verdict, reviewer, note FROM dead_letters WHERE verdict IS NOT NULL")).toEqual([{ verdict: 'retried', reviewer: 'eve', note: 'once more' }])
+  })
+
+  test('a batch whose transaction fails leaves nothing behind, and is done again', async () => {
+    await work(1, 3)
+    await feedOnce()
+    const before = contentOf()
+    await work(4, 5)
+    const db = new Database(file())
+    db.exec("CREATE TRIGGER refuse BEFORE INSERT ON attempts BEGIN SELECT RAISE(ABORT, 'not now'); END")
+    db.close()
+    await expect(feedOnce()).rejects.toThrow('not now')
+    expect(contentOf()).toEqual(before)
+    const mended = new Database(file())
+    mended.exec('DROP TRIGGER refuse')
+    mended.close()
+    await feedOnce()
+    expect(contentOf()).toEqual(await rebuilt())
+  })
+
+  test('a second process that writes to the same file is refused before it writes anything', async () => {
+    await work(1, 2)
+    const first = openViews(file())
+    const second = openViews(file())
+    const events = await logged()
+    expect(first.current.at('q').revision).toBe(-1)
+    expect(second.current.at('q').revision).toBe(-1)
+    first.current.take('q', events)
+    expect(() => second.current.take('q', events)).toThrow('another process writes to these read models')
+    first.close()
+    second.close()
+    expect(contentOf()).toEqual(await rebuilt())
+  })
+
+  test('a file that is deleted while they are kept is built anew, and the feed goes on', async () => {
+    await work(1, 2)
+    const stopping = new AbortController()
+    const waiting = wakeable()
+    const log = openSqliteLog(join(dir, 'log.db'))
+    let last: FeedStatus | undefined
+    const problems: Array<string> = []
+    const feeding = feedViews({
+      file: file(), models: readModels, log, signal: stopping.signal, grown: () => waiting.wait(20), waitAfterError: async () => undefined,
+      report: (status) => {
+        last = status
+        if (status.problem !== undefined) problems.push(status.problem)
+      },
+    })
+    await until(() => last?.queues[0]?.revision === engine.status().revision)
+    for (const end of ['', '-wal', '-shm']) rmSync(file() + end, { force: true })
+    await work(3, 4)
+    await until(() => problems.length > 0 && last?.problem === undefined && last?.queues[0]?.revision === engine.status().revision)
+    stopping.abort()
+    waiting.wake()
+    await feeding
+    await log.close()
+    expect(problems[0]).toContain('deleted or exchanged')
+    expect(contentOf()).toEqual(await rebuilt())
+  })
+
+  test.each(['another log', 'a log that was restored from a backup and is shorter'])('of %s they are built anew', async (which) => {
+    await work(1, 4)
+    await feedOnce()
+    const other = await openSqliteStore({ file: join(dir, 'other.db') })
+    const events = await logged()
+    const kept = which === 'another log' ? events.map((each) => ({ ...each, id: each.id.replace(/^../, 'ff') })) : events.slice(0, 3)
+    await other.append('taskqueue-q', kept, 'no_stream')()
+    await other.close()
+    await feedOnce(readModels, file(), join(dir, 'other.db'))
+    const fresh = join(dir, 'fresh.db')
+    await feedOnce(readModels, fresh, join(dir, 'other.db'))
+    expect(contentOf()).toEqual(contentOf(fresh))
+  })
+
+  test('a file of somebody else is left as it is', async () => {
+    const db = new Database(file())
+    db.exec('CREATE TABLE mine (x); INSERT INTO mine VALUES (1)')
+    db.close()
+    await expect(feedOnce()).rejects.toThrow('is no file of read models: move it away')
+    expect(query('SELECT x FROM mine')).toEqual([{ x: 1 }])
+    rmSync(file())
+    writeFileSync(file(), 'not a database at all, but long enough to be taken for one'.repeat(20))
+    await expect(feedOnce()).rejects.toThrow('delete the file, it is built anew from the log')
+  })
+})
+
+describe('EV-04: a new version of a projection', () => {
+  const next: TableProjection = { ...taskReadModel, version: taskReadModel.version + 1 }
+  const models = [next, ...readModels.filter(({ name }) => name !== next.name)]
+  test('is built beside the old one, which answers until it is level, with progress; then it takes its place', async () => {
+    await work(1, 6)
+    await feedOnce()
+    const old = contentOf()
+    const log = await logged()
+    const views = ViewsFile.open({ file: file(), models })
+    expect(views.building?.models).toEqual([next])
+    views.building?.take('q', log.slice(0, 5))
+    // People who read the file still see the old tables.
+    expect(query('SELECT count(*) AS n FROM tasks')).toEqual([{ n: 6 }])
+    expect(query("SELECT version, revision FROM projections WHERE name = 'tasks' ORDER BY version")).toEqual([{ version: 1, revision: log.length - 1 }, { version: 2, revision: 4 }])
+    expect(views.shownOf('q')).toBe(log.length - 1)
+    views.close()
+
+    await work(7, 8)
+    const reported = await feedOnce(models)
+    const [first] = reported
+    expect(first?.building).toMatchObject({ names: ['tasks'] })
+    expect(reported.at(-1)?.building).toBeUndefined()
+    expect(reported.at(-1)?.queues).toEqual([{ queue: 'q', revision: engine.status().revision, head: engine.status().revision }])
+    expect(query("SELECT name FROM sqlite_schema WHERE name LIKE 'next%'")).toEqual([])
+    expect(query("SELECT version, revision FROM projections WHERE name = 'tasks'")).toEqual([{ version: 2, revision: engine.status().revision }])
+    const { projections: _, ...now } = contentOf(file(), models)
+    const { projections: __, ...fresh } = await rebuilt()
+    expect(now).toEqual(fresh)
+    expect(now.tasks).not.toEqual(old.tasks)
+    // The next start finds nothing to build.
+    const again = ViewsFile.open({ file: file(), models })
+    expect(again.building).toBeUndefined()
+    again.close()
+  })
+
+  test('that was half built goes on where it was, and one of a third version begins anew', async () => {
+    await work(1, 3)
+    await feedOnce()
+    const log = await logged()
+    const begun = ViewsFile.open({ file: file(), models })
+    begun.building?.take('q', log.slice(0, 4))
+    begun.close()
+    const later = ViewsFile.open({ file: file(), models })
+    expect(later.building?.at('q').revision).toBe(3)
+    later.close()
+    const third = ViewsFile.open({ file: file(), models: [{ ...next, version: 9 }, breakerReadModel] })
+    expect(third.building?.at('q').revision).toBe(-1)
+    third.close()
+    await feedOnce(models)
+    const { projections: _, ...now } = contentOf(file(), models)
+    const { projections: __, ...fresh } = await rebuilt()
+    expect(now).toEqual(fresh)
+  })
+
+  test('EV-11: one that skipped an event is built anew by a version of Daybook that may be able to read it', async () => {
+    await work(1, 2)
+    await store.append('taskqueue-q', [{ id: '00000000-0000-4000-8000-000000000001', type: 'FromTheFuture', data: '{}', metadata: '{}' }], 'any')()
+    await feedOnce()
+    expect(query("SELECT DISTINCT unreadable FROM projections")).toEqual([{ unreadable: 1 }])
+    const same = openViews(file())
+    expect(same.building).toBeUndefined()
+    same.close()
+    const db = new Database(file())
+    db.exec("UPDATE projections SET reader = '0.0.1'")
+    db.close()
+    const newer = openViews(file())
+    expect(newer.building?.models.map(({ name }) => name)).toEqual(readModels.map(({ name }) => name))
+    expect(rowsOf(newer, 'SELECT count(*) AS n FROM tasks')).toEqual([{ n: 2 }])
+    newer.close()
+    await feedOnce()
+    expect(contentOf()).toEqual(await rebuilt())
+  })
+})
