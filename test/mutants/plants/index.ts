@@ -18,6 +18,7 @@ import { pastPlants } from './past.js'
 import { outcomePlants } from './outcomes.js'
 import { limitPlants } from './limits.js'
 import { projectionPlants } from './projections.js'
+import { readModelPlants } from './read-models.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
 import { schedulePlants } from './schedules.js'
@@ -55,6 +56,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...snapshotPlants,
   ...simulationPlants,
   ...projectionPlants,
+  ...readModelPlants,
   ...clientPlants,
   ...webSocketPlants,
   ...workerPlants,

@@ -44,29 +44,29 @@ export const breakerReadModel: TableProjection = {
   feed: ({ queue, rows }) => {
     const [byType, spans] = [rows(breakers), rows(breakerSpans)]
     return {
-    fold: ({ event, revision }) => {
-      if (event.type !== 'BreakerOpened' && event.type !== 'BreakerHalfOpened' && event.type !== 'BreakerClosed') return
-      const { at } = event
-      const { taskType: type } = event.data
-      const state = event.type === 'BreakerOpened' ? 'open' : event.type === 'BreakerHalfOpened' ? 'half-open' : 'closed'
-      const { cause = null, reason = null } = 'cause' in event.data ? event.data : {}
-      const known = byType.get(queue, type)
-      const breaker: RowOf<typeof breakers> = known ?? { queue, type, state: 'closed', since: at, revision, opened: 0, open_ms: 0, half_open_ms: 0 }
-      const last = known === undefined ? undefined : spans.get(queue, type, known.revision)
-      if (last !== undefined) {
-        last.ended_at = at
-        spans.put(last)
-        if (last.state === 'open') breaker.open_ms += at - last.began_at
-        if (last.state === 'half-open') breaker.half_open_ms += at - last.began_at
-      }
-      if (state === 'open') breaker.opened++
-      breaker.state = state
-      breaker.since = at
-      breaker.revision = revision
-      byType.put(breaker)
-      spans.put({ queue, type, revision, state, began_at: at, ended_at: null, cause, reason })
-    },
-    settle: () => undefined,
+      fold: ({ event, revision }) => {
+        if (event.type !== 'BreakerOpened' && event.type !== 'BreakerHalfOpened' && event.type !== 'BreakerClosed') return
+        const { at } = event
+        const { taskType: type } = event.data
+        const state = event.type === 'BreakerOpened' ? 'open' : event.type === 'BreakerHalfOpened' ? 'half-open' : 'closed'
+        const { cause = null, reason = null } = 'cause' in event.data ? event.data : {}
+        const known = byType.get(queue, type)
+        const breaker: RowOf<typeof breakers> = known ?? { queue, type, state: 'closed', since: at, revision, opened: 0, open_ms: 0, half_open_ms: 0 }
+        const last = known === undefined ? undefined : spans.get(queue, type, known.revision)
+        if (last !== undefined) {
+          last.ended_at = at
+          spans.put(last)
+          if (last.state === 'open') breaker.open_ms += at - last.began_at
+          if (last.state === 'half-open') breaker.half_open_ms += at - last.began_at
+        }
+        if (state === 'open') breaker.opened++
+        breaker.state = state
+        breaker.since = at
+        breaker.revision = revision
+        byType.put(breaker)
+        spans.put({ queue, type, revision, state, began_at: at, ended_at: null, cause, reason })
+      },
+      settle: () => undefined,
     }
   },
 }

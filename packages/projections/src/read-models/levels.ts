@@ -1,6 +1,6 @@
 /** How many unfinished tasks there are, by type, tenant, priority band and phase: now, and at the end of each minute. */
 import type { Rows } from './rows.js'
-import { type DepthRow, depthByMinute, type LevelColumn, type TaskRow } from './task-tables.js'
+import type { DepthRow, depthByMinute, LevelColumn, TaskRow } from './task-tables.js'
 import type { RowOf } from './table.js'
 
 const minuteMs = 60_000

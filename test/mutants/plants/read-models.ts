@@ -1,0 +1,30 @@
+/** Read models in SQLite. */
+import type { Plant } from '../plant.js'
+
+const fold = 'packages/projections/src/read-models/'
+const sqlite = 'packages/adapters/src/read-models/'
+const histories = ['test/read-models/histories.test.ts']
+const feed = ['test/read-models/feed.test.ts']
+const tasks = ['test/read-models/tasks.test.ts']
+
+export const readModelPlants: ReadonlyArray<Plant> = [
+  { title: 'read models: a failure is no retry', file: `${fold}tasks.ts`, find: '    task.retries += retries\n', replace: '', killedBy: histories },
+  { title: 'read models: a requeue keeps the attempts', file: `${fold}tasks.ts`, find: '      task.attempts = 0\n', replace: '', killedBy: histories },
+  { title: 'read models: the next of a line stays blocked', file: `${fold}waiting.ts`, find: 'return before === undefined ? after : undefined', replace: 'return undefined', killedBy: histories },
+  { title: 'read models: a task leaves its line and its follower is first, whatever is before it', file: `${fold}waiting.ts`, find: 'return before === undefined ? after : undefined', replace: 'return after', killedBy: tasks },
+  { title: 'read models: dependents stay blocked', file: `${fold}tasks.ts`, find: 'for (const dependent of this.waiting.dependentsOf(task)) this.unblock(dependent, at)', replace: '', killedBy: histories },
+  { title: 'read models: a cancelled claim goes on', file: `${fold}tasks.ts`, find: "      this.noteAttempt(task, at, 'cancelled', data.reason)\n", replace: '', killedBy: histories },
+  { title: 'read models: depth leaves out the band', file: `${fold}levels.ts`, find: 'if (before === now && band === task.band) return', replace: 'if (before === now) return', killedBy: histories },
+  { title: 'read models: a minute is told as of the next one', file: `${fold}levels.ts`, find: '    this.settle()\n    this.minute =', replace: '    this.minute =', killedBy: [...histories, ...tasks] },
+  { title: 'read models: event counts begin anew with each batch', file: `${fold}event-counts.ts`, find: 'kept.get(queue, minute, type) ??', replace: 'undefined ??', killedBy: histories },
+  { title: 'read models: a wait begins with the enqueueing', file: `${fold}tasks.ts`, find: 'if (!wasReady) task.ready_at = at', replace: '', killedBy: tasks },
+  { title: 'read models: an amendment begins a new wait', file: `${fold}tasks.ts`, find: 'if (!wasReady) task.ready_at = at', replace: 'task.ready_at = at', killedBy: tasks },
+  { title: 'read models: words stay as they were', file: `${fold}tasks.ts`, find: '    task.last_error = error\n    this.reworded.add(task)', replace: '    task.last_error = error', killedBy: tasks },
+  { title: 'read models: a breaker span never ends', file: `${fold}breakers.ts`, find: 'last.ended_at = at', replace: 'void at', killedBy: histories },
+  { title: 'read models: two processes count the same events', file: `${sqlite}group.ts`, find: "if (changes === 0) throw new Error('another process writes to these read models: let one of them do it')", replace: 'void changes', killedBy: feed },
+  { title: 'read models: another log is taken for the same', file: `${sqlite}feed.ts`, find: 'if (event?.id === eventId) return true', replace: 'if (event !== undefined) return true', killedBy: feed },
+  { title: 'read models: a new version takes the place of the old one before it is built', file: `${sqlite}feed.ts`, find: 'if (isLevel && this.views.building !== undefined) {', replace: 'if (this.views.building !== undefined) {', killedBy: feed },
+  { title: 'read models: another version of the tables is taken for this one', file: `${sqlite}views-file.ts`, find: 'found.get(prefix + part.name) === part.sql(prefix)', replace: 'found.has(prefix + part.name)', killedBy: feed },
+  { title: 'read models: what could not be read is missing for ever', file: `${sqlite}views-file.ts`, find: ' && isReadable(db, model, prefix)', replace: '', killedBy: feed },
+  { title: 'read models: rows that were dropped from memory come back as they were', file: `${sqlite}table-rows.ts`, find: 'for (const row of this.changed) this.update(row)', replace: '', killedBy: histories },
+]
