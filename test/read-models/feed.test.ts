@@ -230,6 +230,17 @@ describe('EV-04: a new version of a projection', () => {
     expect(now).toEqual(fresh)
   })
 
+  test('is not another wording of what a column means', async () => {
+    await work(1, 1)
+    await feedOnce()
+    const [first, ...others] = taskReadModel.tables
+    if (first === undefined) throw new Error('no tables')
+    const reworded = { ...taskReadModel, tables: [{ ...first, about: 'All that there is to do, and was.' }, ...others] }
+    const views = ViewsFile.open({ file: file(), models: [reworded, ...models.slice(1)] })
+    expect(views.building).toBeUndefined()
+    views.close()
+  })
+
   test('EV-11: one that skipped an event is built anew by a version of Daybook that may be able to read it', async () => {
     await work(1, 2)
     await store.append('taskqueue-q', [{ id: '00000000-0000-4000-8000-000000000001', type: 'FromTheFuture', data: '{}', metadata: '{}' }], 'any')()

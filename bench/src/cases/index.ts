@@ -1,3 +1,4 @@
+import { readModelsBeside } from './read-models.js'
 import type { Case } from '../case.js'
 import { backlog, drain500k, drain50k, drainHttp } from './drain.js'
 import { enqueueBulk, enqueueBulkHttp, enqueueCallers, enqueueCallersHttp, sequential, sequentialHttp } from './enqueue.js'
@@ -40,6 +41,7 @@ export const cases: ReadonlyArray<Case> = [
   esdbLife,
   esdbReplay,
   esdbSoak,
+  readModelsBeside,
   sharedSqlite,
   sharedEsdb,
 ]

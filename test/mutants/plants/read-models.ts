@@ -24,7 +24,7 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: two processes count the same events', file: `${sqlite}group.ts`, find: "if (changes === 0) throw new Error('another process writes to these read models: let one of them do it')", replace: 'void changes', killedBy: feed },
   { title: 'read models: another log is taken for the same', file: `${sqlite}feed.ts`, find: 'if (event?.id === eventId) return true', replace: 'if (event !== undefined) return true', killedBy: feed },
   { title: 'read models: a new version takes the place of the old one before it is built', file: `${sqlite}feed.ts`, find: 'if (isLevel && this.views.building !== undefined) {', replace: 'if (this.views.building !== undefined) {', killedBy: feed },
-  { title: 'read models: another version of the tables is taken for this one', file: `${sqlite}views-file.ts`, find: 'found.get(prefix + part.name) === part.sql(prefix)', replace: 'found.has(prefix + part.name)', killedBy: feed },
+  { title: 'read models: another version of the tables is taken for this one', file: `${sqlite}views-file.ts`, find: 'isSame(found.get(prefix + part.name), part.sql(prefix))', replace: 'found.has(prefix + part.name)', killedBy: feed },
   { title: 'read models: what could not be read is missing for ever', file: `${sqlite}views-file.ts`, find: ' && isReadable(db, model, prefix)', replace: '', killedBy: feed },
   { title: 'read models: rows that were dropped from memory come back as they were', file: `${sqlite}table-rows.ts`, find: 'for (const row of this.changed) this.update(row)', replace: '', killedBy: histories },
 ]

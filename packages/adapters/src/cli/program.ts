@@ -24,6 +24,7 @@ import { bumpCommand } from './commands/bump.js'
 import { callbackCommand, parkCommand } from './commands/park.js'
 import { memoryCommand } from './commands/memory.js'
 import { pauseCommand, resumeCommand } from './commands/pause.js'
+import { projectCommand } from './commands/project.js'
 import { queuesCommand } from './commands/queues.js'
 import { restartCommand } from './commands/restart.js'
 import { resultCommand } from './commands/result.js'
@@ -47,7 +48,7 @@ const commands = [
   parkCommand, callbackCommand,
   dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand, alertsCommand,
   queuesCommand, settingsCommand, pauseCommand, resumeCommand, limitsCommand, schedulesCommand,
-  importCommand, exportCommand, simulateCommand, auditCommand, doctorCommand,
+  importCommand, exportCommand, simulateCommand, auditCommand, doctorCommand, projectCommand,
 ]
 
 const program = (cli: Cli): Command => {

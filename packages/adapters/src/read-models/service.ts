@@ -1,7 +1,7 @@
 /** The read models of a server: the thread that keeps them, and how far it is. */
 import { Worker } from 'node:worker_threads'
 import type { Daybook, QueueEngine } from '../engine/index.js'
-import type { Problem } from '../log-follower/index.js'
+import { forEachQueue, type Problem } from '../log-follower/index.js'
 import type { LogAddress } from '../store/index.js'
 import type { Building, FeedStatus } from './feed.js'
 import type { ThreadOptions, ToThread } from './thread.js'
@@ -44,7 +44,7 @@ const restartMs = 5_000
 
 export const startReadModels = ({ daybook, file, log, say = () => undefined }: ReadModelsOptions): ReadModels => {
   let last: FeedStatus = { queues: [], building: undefined, problem: undefined }
-  let told = ''
+  let hasGrown = false
   let isClosed = false
   let worker: Worker | undefined
   let ended: Promise<void> = Promise.resolve()
@@ -91,10 +91,15 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
   }
   start()
 
+  // A queue that is new here may have events of before.
+  const stopWatching = forEachQueue(daybook, (engine) => {
+    hasGrown = true
+    const subscription = engine.committed.subscribe(() => (hasGrown = true))
+    return async () => subscription.unsubscribe()
+  })
   const tell = (): void => {
-    const now = daybook.queues().map((queue) => `${queue.name} ${queue.status().revision}`).join('\n')
-    if (now === told) return
-    told = now
+    if (!hasGrown) return
+    hasGrown = false
     post('grown')
   }
   const telling = setInterval(tell, tellMs)
@@ -129,6 +134,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
     close: async () => {
       isClosed = true
       clearInterval(telling)
+      await stopWatching()
       post('stop')
       await ended
     },

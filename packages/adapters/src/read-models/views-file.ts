@@ -130,7 +130,7 @@ const create = (db: Database.Database, model: TableProjection, prefix: Prefix): 
 /** Which projections have their tables, and which have to be built, for which there are tables afterwards. */
 const arrange = (db: Database.Database, models: ReadonlyArray<TableProjection>) => {
   const found = namesIn(db)
-  const has = (model: TableProjection, prefix: Prefix): boolean => partsOf(model).every((part) => found.get(prefix + part.name) === part.sql(prefix)) && isReadable(db, model, prefix)
+  const has = (model: TableProjection, prefix: Prefix): boolean => partsOf(model).every((part) => isSame(found.get(prefix + part.name), part.sql(prefix))) && isReadable(db, model, prefix)
   const hasNone = (model: TableProjection): boolean => partsOf(model).every((part) => !found.has(part.name))
   const isNew = models.every(hasNone)
   const current = models.filter((model) => has(model, ''))
@@ -148,6 +148,10 @@ const arrange = (db: Database.Database, models: ReadonlyArray<TableProjection>) 
   }
   return { current, next }
 }
+
+/** Whether the SQL is the same, whatever its comments say, except the version in them. */
+const isSame = (found: string | undefined, sql: string): boolean => found !== undefined && bare(found) === bare(sql)
+const bare = (sql: string): string => sql.replace(/ -- [^\n]*?(\(version \d+\))?$/gm, '$1')
 
 /** Whether no event is missing in it that this version of Daybook may be able to read. */
 const isReadable = (db: Database.Database, { name }: TableProjection, prefix: Prefix): boolean =>

@@ -1,0 +1,83 @@
+import { dirname, join, resolve } from 'node:path'
+import { Command } from 'commander'
+import * as E from 'fp-ts/lib/Either.js'
+import { dataDirDefault, readStore } from '../../config/index.js'
+import type { FeedStatus } from '../../read-models/index.js'
+import type { LogAddress } from '../../store/index.js'
+import { type Cli, examples } from '../cli.js'
+import { exitCodes, UsageError } from '../exit-codes.js'
+import { createProgress } from '../progress.js'
+import { clean } from '../text.js'
+
+interface Options {
+  readonly data?: string
+  readonly store?: string
+  readonly views?: string
+  readonly once?: boolean
+}
+
+/** How often the log is looked at. */
+const lookMs = 200
+
+export const projectCommand = (cli: Cli): Command =>
+  new Command('project')
+    .description('keep the read models, tables of all tasks for sqlite3 and reports, in a process of its own')
+    .option('--data <folder>', `the data folder, with the log and views.db (env DAYBOOK_DATA; default ./${dataDirDefault})`)
+    .option('--store <store>', 'the log: sqlite:FILE, or esdb://… for EventStoreDB, also on another machine (env DAYBOOK_STORE; default: the file in the data folder)')
+    .option('--views <file>', 'the file of the tables (default: views.db in the data folder)')
+    .option('--once', 'stop at the end of the log, instead of following it')
+    .addHelpText('after', `
+A server keeps views.db by itself, unless it runs with --read-models off. This command does the same apart from it: on
+another machine, so that reports burden no server; or offline, from a copy of a log. One process may write to a file.
+
+The file is a cache: it goes on from where it was, and is built anew if it is deleted, or is of another log.
+${examples('daybook project --once                          # then: sqlite3 daybook-data/views.db', "daybook project --store 'esdb://db1:2113?tls=false' --views /srv/reports/views.db", 'daybook project --store sqlite:backup.db --views backup-views.db --once')}`)
+    .action(cli.local<Options>(async (printer, options) => {
+      const { io } = cli
+      const dataDir = resolve(options.data ?? (io.env.DAYBOOK_DATA || dataDirDefault))
+      const store = readStore(options.store ?? (io.env.DAYBOOK_STORE || undefined), dataDir)
+      if (E.isLeft(store)) throw new UsageError(store.left)
+      if (store.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to read')
+      const log: LogAddress = store.right
+      const file = resolve(options.views ?? join(dataDir, 'views.db'))
+      // Loaded only here: other commands start faster without them.
+      const [{ feedViews, wakeable }, { openLog }, { makeFolder }, { readModels }] = await Promise.all([
+        import('../../read-models/index.js'), import('../../past/open-log.js'), import('../../files/make-folder.js'), import('@daybook/projections'),
+      ])
+      const opened = await openLog(log)
+      makeFolder(dirname(file))
+      const stopping = new AbortController()
+      const waiting = wakeable()
+      const unlisten = io.onSignal(() => {
+        stopping.abort()
+        waiting.wake()
+      })
+      const progress = createProgress(io, printer)
+      let last: FeedStatus | undefined
+      const report = (status: FeedStatus): void => {
+        const { problem } = status
+        if (problem !== undefined && problem !== last?.problem) {
+          progress.clear()
+          printer.note(`daybook: nothing goes on for now: ${clean(problem)}`)
+        }
+        last = status
+        progress.show(progressOf(status))
+      }
+      try {
+        await feedViews({ file, models: readModels, log: opened, signal: stopping.signal, grown: () => waiting.wait(lookMs), report, once: options.once === true })
+      } finally {
+        progress.clear()
+        unlisten()
+        await opened.close()
+      }
+      const queues = (last?.queues ?? []).map(({ queue, revision }) => ({ queue, revision }))
+      printer.answer({ file, queues }, () => {
+        printer.line(`${file}: ${queues.length === 0 ? 'the log has no queues' : queues.map(({ queue, revision }) => `${clean(queue)} up to revision ${revision}`).join(', ')}`)
+      })
+      return exitCodes.done
+    }))
+
+const progressOf = ({ queues, building }: FeedStatus): string =>
+  building === undefined
+    ? queues.map(({ queue, revision, head }) => `${clean(queue)}: ${revision + 1} of ${head + 1} events`).join(', ')
+    : `building ${building.names.join(', ')} anew: ${building.done} of ${building.of} events`
