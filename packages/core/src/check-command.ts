@@ -5,6 +5,8 @@ import { type Command, commandCodecs, type CommandType } from './commands.js'
 import { ContentText } from './content-text.js'
 import { isPlain as isPlainObject } from './json.js'
 import type { FieldError } from './rejections.js'
+import { Instant } from './scalars.js'
+import { Phase } from './task.js'
 import { validate } from './validate.js'
 
 /**
@@ -32,15 +34,16 @@ const isPlain = (command: Fields): boolean => {
     case 'Enqueue':
       return hasFields(command, 2) && isPlainList(command['tasks'], isPlainTask)
     case 'Claim': {
-      const { agent, max, types, skills, leaseSeconds } = command
-      const count = 3 + Number(types !== undefined) + Number(skills !== undefined) + Number(leaseSeconds !== undefined)
+      const { agent, max, types, skills, tenant, leaseSeconds } = command
+      const count = 3 + Number(types !== undefined) + Number(skills !== undefined) + Number(tenant !== undefined) + Number(leaseSeconds !== undefined)
       return (
         hasFields(command, count) &&
         isPlainName(agent) &&
         isWhole(max, 1, 1_000) &&
         (leaseSeconds === undefined || isWhole(leaseSeconds, 1, 86_400)) &&
         (types === undefined || isPlainList(types, isPlainType)) &&
-        (skills === undefined || isPlainList(skills, isPlainName))
+        (skills === undefined || isPlainList(skills, isPlainName)) &&
+        (tenant === undefined || isPlainName(tenant))
       )
     }
     case 'Complete': {
@@ -61,7 +64,7 @@ const isPlain = (command: Fields): boolean => {
 
 const isPlainTask = (task: unknown): boolean => {
   if (typeof task !== 'object' || task === null) return false
-  const { id, type, idempotencyKey, content, isMadeId, isContentKey, priority, timeout, maxRetries, backoffSeconds } = task as Fields
+  const { id, type, idempotencyKey, content, isMadeId, isContentKey, priority, timeout, maxRetries, backoffSeconds, deadlineAt, phase, tenant } = task as Fields
   let fields = 4
   if (isMadeId !== undefined) fields++
   if (isContentKey !== undefined) fields++
@@ -69,6 +72,9 @@ const isPlainTask = (task: unknown): boolean => {
   if (timeout !== undefined) fields++
   if (maxRetries !== undefined) fields++
   if (backoffSeconds !== undefined) fields++
+  if (deadlineAt !== undefined) fields++
+  if (phase !== undefined) fields++
+  if (tenant !== undefined) fields++
   return (
     hasFields(task as Fields, fields) &&
     isPlainId(id) &&
@@ -80,6 +86,9 @@ const isPlainTask = (task: unknown): boolean => {
     (timeout === undefined || isWhole(timeout, 1, 86_400)) &&
     (maxRetries === undefined || isWhole(maxRetries, 0, 1_000)) &&
     (backoffSeconds === undefined || isWhole(backoffSeconds, 0, 86_400)) &&
+    (deadlineAt === undefined || Instant.is(deadlineAt)) &&
+    (phase === undefined || Phase.is(phase)) &&
+    (tenant === undefined || isPlainName(tenant)) &&
     ContentText.is(content)
   )
 }

@@ -31,7 +31,7 @@ export { isExactNumber, Json, jsonDepthMax, JsonObject, NotJson } from './json.j
 export { canonicalJson, CanonicalText, escaped, quote } from './json-text.js'
 export type { Mark } from './undo-log.js'
 export * from './query.js'
-export { evolve, forget, initial, mark, poisonConsumedStates, type QueueState, release, rollback, skip } from './queue-state.js'
+export { beginReplay, endReplay, evolve, forget, initial, mark, poisonConsumedStates, type QueueState, release, rollback, skip } from './queue-state.js'
 export { reasonsOf } from './reasons.js'
 export { redacted, redactedIn } from './redact/redact.js'
 export * from './rejections.js'

@@ -16,7 +16,7 @@ import { QueueState } from './queue-state.js'
 import { forgotten, holderOfKey, nextForgotten as nextForgottenOf } from './retention.js'
 import { type LimitView, limitView } from './limits/view.js'
 import type { Settings } from './settings.js'
-import type { SortedList } from './sorted-list.js'
+import type { StatusList } from './status-lists.js'
 import type { Tables } from './tables.js'
 import { contentRevisionOf as revisionOfContent, type Breaker, type BreakerState, type Redrive, type TaskRecord, type UnreadableEvent } from './state.js'
 import { type Band, bandOf, type Status } from './task.js'
@@ -63,7 +63,7 @@ export const depthOf = (state: QueueState, at = timeOf(state)): Depth => {
   }
   for (const { pending } of tables.lists.values()) {
     for (let priority = 1; priority < pending.length; priority++) {
-      const list = pending[priority] as SortedList<TaskRecord>
+      const list = pending[priority] as StatusList
       byPriority[bandOf(priority)] += list.size
       const first = list.first()
       if (first !== undefined && (oldest === undefined || first.number < oldest.number)) oldest = first

@@ -20,7 +20,7 @@ import { sortedByKey } from './sorted-list.js'
 import { byType, Tables } from './tables.js'
 import { isFinal } from './task.js'
 import { TaskWalk } from './task-walk.js'
-import { QueueState } from './queue-state.js'
+import { endReplay, QueueState } from './queue-state.js'
 
 /** Raise this with every change of the fold or of these pages. */
 export const foldVersion = 7
@@ -95,8 +95,15 @@ const headPage = (tables: Tables): SnapshotPage => {
   return { text: JSON.stringify(text), rows: 0, numbers: new Float64Array(0) }
 }
 
-/** Builds a state from a snapshot's pages, given in order; `finish` returns it. Rejects malformed pages by throwing. */
-export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) => void; readonly finish: () => QueueState } => {
+export interface SnapshotReader {
+  /** Pages must be given in order. Throws when it is malformed. */
+  readonly page: (page: SnapshotPage) => void
+  /** The state. `isReplayed`: a log will be added to it, as after `beginReplay`, and `endReplay` must be called. Default false. */
+  readonly finish: (isReplayed?: boolean) => QueueState
+}
+
+/** Builds a state from a snapshot's pages. */
+export const snapshotReader = (seed = 0): SnapshotReader => {
   let tables: Tables | undefined
   const groups: Array<Group> = []
   let breakers: HeadText['breakers'] = []
@@ -112,6 +119,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, seed)
+    tables.ready.putAside()
     const { queue: _, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, alerts, failures, ...fields } = head
     Object.assign(tables.head, fields)
     tables.ready.reorder(policyOf(tables.head.settings))
@@ -146,7 +154,7 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     return agent
   }
 
-  const finish = (): QueueState => {
+  const finish = (isReplayed = false): QueueState => {
     if (tables === undefined) throw new Error('the snapshot is empty')
     const loaded = tables
     loaded.fill(isInOrder ? tasks : sortedByKey(tasks, (task) => task.number))
@@ -170,7 +178,8 @@ export const snapshotReader = (seed = 0): { readonly page: (page: SnapshotPage) 
     loaded.limits.restore(meters)
     // Last, because a tenant whose tasks become ready gets a turn.
     loaded.shares.restore(turns)
-    return QueueState.of(loaded)
+    const state = QueueState.of(loaded)
+    return isReplayed ? state : endReplay(state)
   }
 
   return {

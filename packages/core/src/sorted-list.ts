@@ -1,6 +1,6 @@
 /**
- * A sorted list of chunks. A chunk has at most 512 items and is found by binary search. Insert, remove and seek
- * cost O(log n + 512). Appending at the end and taking from the front cost O(1). Walking in order costs one step
+ * A sorted list of chunks. A chunk has at most 128 items and is found by binary search. Insert, remove and seek
+ * cost O(log n + 128). Appending at the end and taking from the front cost O(1). Walking in order costs one step
  * per item and changes nothing, so `decide` can look at the first k of a million tasks.
  *
  * Each chunk keeps the keys of its items in an array of their own. A binary search over the records themselves
@@ -9,7 +9,7 @@
  * A list of one item has no chunks, because a queue may have a list for each of a million tenants.
  */
 
-const chunkMax = 512
+const chunkMax = 128
 
 interface Chunk<T> {
   readonly keys: Array<number>

@@ -10,7 +10,7 @@ import type { Heads } from './ready/heads.js'
 import type { Lane } from './ready/lane.js'
 import type { ShapeTurn } from './ready/shape-turn.js'
 import type { TenantGroups } from './ready/tenant-groups.js'
-import type { SortedList } from './sorted-list.js'
+import type { StatusList } from './status-lists.js'
 import type { OnTimeout, Phase, Status } from './task.js'
 import type { ExtraFields } from './task-fields.js'
 import type { Unreadable } from './upcast.js'
@@ -157,7 +157,7 @@ export interface Group {
 }
 
 /** One list for each status and priority, by number. The index is the priority. */
-export type ListsByStatus = Readonly<Record<Status, ReadonlyArray<SortedList<TaskRecord>>>>
+export type ListsByStatus = Readonly<Record<Status, ReadonlyArray<StatusList>>>
 
 /** What a tenant has had of the queue (TQM-ASSIGN-004): see `ready/fair-share.ts`. */
 export interface TenantShare extends Undoable {

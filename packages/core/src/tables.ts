@@ -98,7 +98,7 @@ export class Tables {
   readonly chains = new Map<string, Chain>()
   readonly approvals = new Map<string, Approval>()
   /** All tasks by phase, status and priority. */
-  readonly lists = newStatusLists()
+  readonly lists = newStatusLists((number) => this.byNumber.get(number))
   readonly ready = new ReadyIndex((group) => isTypeShut(this, group.type) || isLimited(group), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault))
   readonly limits = new Limits(this.head, this.undoLog, {
     groups: () => this.shares.groups(),
@@ -168,7 +168,6 @@ export class Tables {
 
   /** Adds all tasks of a snapshot, which must be in the order of their numbers. The tables must be empty. */
   fill(tasks: ReadonlyArray<TaskRecord>): void {
-    const listed = new Map<SortedList<TaskRecord>, Array<TaskRecord>>()
     const delayed: Array<TaskRecord> = []
     const held: Array<TaskRecord> = []
     const finished: Array<TaskRecord> = []
@@ -176,10 +175,7 @@ export class Tables {
       const { status } = task
       this.register(task)
       this.counts[status]++
-      const list = listOf(task)
-      const fellows = listed.get(list)
-      if (fellows === undefined) listed.set(list, [task])
-      else fellows.push(task)
+      listOf(task).add(task)
       if (status === 'pending') this.addReady(task)
       if (status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && task.delayedUntil > 0)) delayed.push(task)
       if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
@@ -191,10 +187,14 @@ export class Tables {
       this.hold(task, task.lease)
       if (task.group.meters.length > 0) this.limits.moved(task.group, 1)
     }
-    for (const [list, fellows] of listed) list.fill(fellows)
     this.delays.fill(sortedByKey(delayed, delayOf))
     this.leaseEnds.fill(sortedByKey(held, leaseEndOf))
     this.finished.fill(sortedByKey(finished, (task) => task.finishedAt))
+  }
+
+  /** All ready tasks, by number. */
+  readyTasks(): ReadonlyArray<TaskRecord> {
+    return [...this.byNumber.values()].filter(({ status }) => status === 'pending')
   }
 
   /** `revision`: that of the event, if the event is about this task. Otherwise the task keeps its last revision. */

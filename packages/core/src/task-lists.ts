@@ -7,8 +7,8 @@ import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
 import { readyIn } from './ready/group-tasks.js'
 import { knownAt } from './retention.js'
-import type { Cursor, SortedList } from './sorted-list.js'
 import { firstRankOf, type Group, rankOf, type TaskRecord } from './state.js'
+import type { TaskCursor } from './status-lists.js'
 import type { Tables } from './tables.js'
 import { type Status, statuses } from './task.js'
 import { holderOf, shownOf, type TaskView } from './task-view.js'
@@ -100,7 +100,7 @@ const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from
   const lowest = Math.max(from, firstRankOf(filter.priorityMax ?? 10) - 1)
   const beyond = firstRankOf((filter.priorityMin ?? 1) - 1)
   const cursors = listsOf(tables, filter, status).map((list) => list.seek(lowest + 1))
-  const heads = new Heap<Cursor<TaskRecord>>((a, b) => rankOf(a.item as TaskRecord) < rankOf(b.item as TaskRecord))
+  const heads = new Heap<TaskCursor>((a, b) => rankOf(a.item as TaskRecord) < rankOf(b.item as TaskRecord))
   for (const cursor of cursors) if (cursor.item !== undefined) heads.add(cursor)
   for (let head = heads.first; head !== undefined; head = heads.first) {
     const task = head.item as TaskRecord
@@ -114,7 +114,7 @@ const walk = function* (tables: Tables, filter: TaskFilter, status: Status, from
 const noTasks: ReadonlyArray<TaskRecord> = []
 
 /** The lists whose tasks may match: of the dead letters with this signature, or of the phases. */
-const listsOf = (tables: Tables, filter: TaskFilter, status: Status): ReadonlyArray<SortedList<TaskRecord>> => {
+const listsOf = (tables: Tables, filter: TaskFilter, status: Status): ReadonlyArray<{ readonly seek: (rank: number) => TaskCursor }> => {
   if (status === 'dead-letter' && filter.signature !== undefined) {
     return [...tables.deadLetters.entries(filter.signature)].map(({ byRank }) => byRank)
   }

@@ -1,14 +1,14 @@
 /** Rebuilds the state: loads the newest usable snapshot and folds the events after it. */
 import { randomInt } from 'node:crypto'
-import { evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
+import { beginReplay, endReplay, evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
 import { type EventStore, type LogReader, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
 import { decodeRecorded } from './wire.js'
 
 /** See core's `initial`. */
 const indexSeed = randomInt(2 ** 32)
 
-/** A queue before its first event. */
-export const emptyState = (queue: string): QueueState => initial(queue, indexSeed)
+/** A queue before its first event. `endReplay` must be called when its log has been folded. */
+export const emptyState = (queue: string): QueueState => beginReplay(initial(queue, indexSeed))
 
 export const streamPrefix = 'taskqueue-'
 export const streamOf = (queue: string): string => `${streamPrefix}${queue}`
@@ -80,7 +80,7 @@ export const replay = async (
     done += page.length
     report.progress(done, Math.max(of, done))
   }
-  return { state, snapshotRevision, lastId }
+  return { state: endReplay(state), snapshotRevision, lastId }
 }
 
 /** Whether the log has the last event of the snapshot. If the event cannot be read, because it was cut off or is damaged, the snapshot is trusted. */
@@ -89,7 +89,7 @@ const isOfThisLog = async (store: LogReader, { stream, revision, eventId }: Snap
   return event === undefined || event.id === eventId
 }
 
-/** The state of the newest usable snapshot that is not beyond the revision `head`; `undefined` if there is none. */
+/** The state of the newest usable snapshot that is not beyond the revision `head`; `undefined` if there is none. `endReplay` must be called when the events after it have been folded. */
 export const loadSnapshot = async (
   store: LogReader,
   snapshots: Pick<SnapshotStore, 'list'>,
@@ -107,7 +107,7 @@ export const loadSnapshot = async (
       }
       const reader = snapshotReader(indexSeed)
       for await (const page of snapshot.pages()) reader.page(page)
-      const state = reader.finish()
+      const state = reader.finish(true)
       if (revisionOf(state) === snapshot.header.revision) return { state, eventId: snapshot.header.eventId }
       report.skipped(`${stream}@${snapshot.header.revision}`, 'it holds another revision than its name says')
     } catch (error) {

@@ -55,16 +55,17 @@ export const encodeData = (event: QueueEvent): string => {
 
 // Most tasks have the same settings: these are printed once, as a flat string that all of them share.
 
-let lastType: string | undefined
-/** Cached by priority. */
-let kindTexts: Array<string | undefined> = []
+/** By type and priority. */
+const kindTexts = new Map<string, Array<string | undefined>>()
+const kindsMax = 1_024
 
 const kindText = ({ type, priority }: TaskFacts): string => {
-  if (type !== lastType) {
-    lastType = type
-    kindTexts = []
+  let texts = kindTexts.get(type)
+  if (texts === undefined) {
+    if (kindTexts.size >= kindsMax) kindTexts.clear()
+    kindTexts.set(type, (texts = []))
   }
-  return (kindTexts[priority] ??= [',"type":', quote(type), ',"priority":', priority, ',"idempotencyKey":"'].join(''))
+  return (texts[priority] ??= [',"type":', quote(type), ',"priority":', priority, ',"idempotencyKey":"'].join(''))
 }
 
 let lastHolder: string | undefined
@@ -105,11 +106,13 @@ const commonFacts: ReadonlySet<string> = new Set(requiredFacts)
 
 /** The optional members of a task, to be appended to other members. */
 const optionalFacts = (facts: TaskFacts): string => {
-  let count = 0
-  for (const _ in facts) count++
-  if (count === commonFacts.size) return ''
-  const optional = Object.fromEntries(Object.entries(facts).filter(([name]) => !commonFacts.has(name)))
-  return `,${JSON.stringify(optional).slice(1, -1)}`
+  let text = ''
+  for (const name in facts) {
+    if (commonFacts.has(name)) continue
+    const value = facts[name as keyof TaskFacts]
+    if (value !== undefined) text += `,"${name}":${typeof value === 'string' ? quote(value) : typeof value === 'number' ? value : JSON.stringify(value)}`
+  }
+  return text
 }
 
 /** Like {@link contentOf}, for an event of any type. */

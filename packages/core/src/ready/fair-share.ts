@@ -23,9 +23,27 @@ export interface Weights {
 
 /** The virtual time that a lease costs this tenant. */
 export const turnCost = (name: string | undefined, weights: Weights): number => {
-  const weight = (name !== undefined && Object.hasOwn(weights, name) ? weights[name] : weights['default']) ?? 1
-  return Math.max(1, Math.round(turnUnit / weight))
+  const { byName, others } = costsOf(weights)
+  return (name === undefined ? undefined : byName.get(name)) ?? others
 }
+
+interface Costs {
+  readonly byName: ReadonlyMap<string, number>
+  readonly others: number
+}
+
+/** Worked out once for each setting of the weights: a claim asks for each of its tasks, and an object finds an unknown name slowly. */
+const costsOf = (weights: Weights): Costs => {
+  const known = knownCosts.get(weights)
+  if (known !== undefined) return known
+  const { default: others = 1, ...named } = weights
+  const costs = { byName: new Map(Object.entries(named).map(([name, weight]) => [name, costOf(weight)])), others: costOf(others) }
+  knownCosts.set(weights, costs)
+  return costs
+}
+const knownCosts = new WeakMap<Weights, Costs>()
+
+const costOf = (weight: number): number => Math.max(1, Math.round(turnUnit / weight))
 
 export type ShareEntry = readonly [tenant: string | null, turn: number, lastToken: number]
 

@@ -42,6 +42,38 @@ export const addToGroup = (task: TaskRecord, places: Placements, watchers: Reado
   if (lane.first() === task) for (const watcher of watchers) replaceHead(watcher, before, task)
 }
 
+/** The same for many tasks, without watchers: after it, {@link sortAdded} must be called for each group. */
+export const addUnsorted = (task: TaskRecord): void => {
+  const { group } = task
+  if (group.few === noReady) group.few = [task]
+  else group.few.push(task)
+}
+
+export const sortAdded = (group: Group, places: Placements): void => {
+  const { few } = group
+  if (few.length <= fewMax) return
+  group.few = noReady
+  group.lanes = [...lanesOf(few, places).values()]
+}
+
+/** The tasks by lane. Those that come in the order of their lanes cost O(1) each. */
+export const lanesOf = (tasks: Iterable<TaskRecord>, places: Placements): Map<number, Lane> => {
+  const byLane = new Map<number, Array<TaskRecord>>()
+  for (const task of tasks) {
+    const id = places.laneOf(task)
+    const known = byLane.get(id)
+    if (known === undefined) byLane.set(id, [task])
+    else known.push(task)
+  }
+  const lanes = new Map<number, Lane>()
+  for (const [id, ofLane] of byLane) {
+    const lane = new Lane(id, places.keyOf(ofLane[0] as TaskRecord))
+    lane.fill(ofLane)
+    lanes.set(id, lane)
+  }
+  return lanes
+}
+
 /** The task is in `places` still. */
 export const removeFromGroup = (task: TaskRecord, places: Placements, watchers: ReadonlyArray<HeadsWatcher>): void => {
   const { group } = task

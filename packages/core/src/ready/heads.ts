@@ -1,11 +1,11 @@
 /** The tasks that may be first in their groups, kept in order by lane, so that a claim does not look at each group. */
 import type { Group, TaskRecord } from '../state.js'
-import { headsOf, type HeadsWatcher } from './group-tasks.js'
+import { headsOf, type HeadsWatcher, lanesOf } from './group-tasks.js'
 import { Lane } from './lane.js'
 import type { Placements } from './placements.js'
 
 export class Heads implements HeadsWatcher {
-  private readonly byLane = new Map<number, Lane>()
+  private readonly byLane: Map<number, Lane>
   /** Itself. */
   readonly asWatchers: ReadonlyArray<HeadsWatcher> = [this]
 
@@ -13,20 +13,7 @@ export class Heads implements HeadsWatcher {
     private readonly places: Placements,
     groups: Iterable<Group>,
   ) {
-    const tasks = new Map<number, Array<TaskRecord>>()
-    for (const group of groups) {
-      for (const task of headsOf(group)) {
-        const id = places.laneOf(task)
-        const known = tasks.get(id)
-        if (known === undefined) tasks.set(id, [task])
-        else known.push(task)
-      }
-    }
-    for (const [id, ofLane] of tasks) {
-      const lane = new Lane(id, places.keyOf(ofLane[0] as TaskRecord))
-      lane.fill(ofLane)
-      this.byLane.set(id, lane)
-    }
+    this.byLane = lanesOf(Array.from(groups, headsOf).flat(), places)
   }
 
   lanes(): Iterable<Lane> {

@@ -2,7 +2,7 @@
  * In which lane each ready task belongs (`policy.ts`). It follows from the fields of the task, until the urgency window of its deadline
  * begins. From then on it changes with time, so where the task was placed is kept, and until when that is right.
  */
-import { SortedList } from '../sorted-list.js'
+import { SortedList, sortedByKey } from '../sorted-list.js'
 import type { Head, TaskRecord } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
 import { enqueuedAtOf, type Place, type Policy } from './policy.js'
@@ -49,6 +49,16 @@ export class Placements {
     if (!this.undoLog.isRecording) this.recent = []
     // In a busy queue there is always a mark.
     else if (this.recent.push(placement) > 2 * this.byTask.size + 64) this.recent = this.recent.filter((one) => this.byTask.get(one.task) === one)
+  }
+
+  /** Places many tasks, by number, when there are none. */
+  fill(tasks: Iterable<TaskRecord>, at = this.head.at): void {
+    const waiting: Array<TaskRecord> = []
+    for (const task of tasks) {
+      if (task.extras.deadlineAt !== undefined && at < this.policy.urgentFrom(task)) waiting.push(task)
+      else this.add(task, at)
+    }
+    this.waiting.fill(sortedByKey(waiting, (task) => this.policy.urgentFrom(task)))
   }
 
   remove(task: TaskRecord): void {

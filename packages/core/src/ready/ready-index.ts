@@ -7,7 +7,7 @@ import { addTo, removeFrom } from '../sets-by-key.js'
 import type { Group, Head, TaskRecord, TenantShare } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
-import { addToGroup, type HeadsWatcher, readyIn, removeFromGroup } from './group-tasks.js'
+import { addToGroup, addUnsorted, type HeadsWatcher, readyIn, removeFromGroup, sortAdded } from './group-tasks.js'
 import { Heads } from './heads.js'
 import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
@@ -37,6 +37,8 @@ export class ReadyIndex {
   /** Those that were bumped. They are in their lanes as well. */
   readonly bumped = new Set<TaskRecord>()
   readonly places: Placements
+  /** False while a log is replayed: see {@link putAside}. */
+  private isOrdered = true
 
   /** `isShut`: whether nothing of this group is claimed now. */
   constructor(
@@ -99,6 +101,29 @@ export class ReadyIndex {
     for (const task of tasks) this.takeOut(task)
     this.places.policy = policy
     for (const task of tasks) this.place(task)
+  }
+
+  /**
+   * From now on ready tasks are counted, and their order is not kept, until {@link order}: nobody claims while a log is replayed, and
+   * most of its tasks are finished by the end. To be called when no task is ready and nobody has claimed.
+   */
+  putAside(): void {
+    if (this.groups.size > 0 || this.shapes.size > 0) throw new Error('the order of ready tasks can be put aside only before there are any')
+    this.isOrdered = false
+  }
+
+  /** `tasks`: all that are ready, by number. Puts them in order, all at once. */
+  order(tasks: Iterable<TaskRecord>): void {
+    if (this.isOrdered) return
+    this.isOrdered = true
+    this.places.fill(tasks)
+    for (const task of tasks) addUnsorted(task)
+    const shares = new Set<TenantShare>()
+    for (const group of this.groupsWithTasks()) {
+      sortAdded(group, this.places)
+      if (group.share.open > groupsMax) shares.add(group.share)
+    }
+    for (const share of shares) share.heads = new Heads(this.places, openIn(share))
   }
 
   *groupsWithTasks(): Generator<Group, void> {
@@ -169,11 +194,13 @@ export class ReadyIndex {
   }
 
   private place(task: TaskRecord, at = this.head.at): void {
+    if (!this.isOrdered) return
     this.places.add(task, at)
     addToGroup(task, this.places, this.watchersOf(task.group))
   }
 
   private takeOut(task: TaskRecord): void {
+    if (!this.isOrdered) return
     removeFromGroup(task, this.places, this.watchersOf(task.group))
     this.places.remove(task)
   }
@@ -196,7 +223,7 @@ export class ReadyIndex {
     if (isOpen) {
       share.open++
       if (share.heads !== undefined) share.heads.addGroup(group)
-      else if (share.open > groupsMax) share.heads = new Heads(this.places, openIn(share))
+      else if (share.open > groupsMax && this.isOrdered) share.heads = new Heads(this.places, openIn(share))
       for (const shape of shapes) {
         shape.open(group)
         this.wake(shape)

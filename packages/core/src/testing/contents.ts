@@ -14,6 +14,7 @@ import { readyIn } from '../ready/group-tasks.js'
 import { groupsIn } from '../ready/tenant-groups.js'
 import { Schedules } from '../schedules.js'
 import { SortedList } from '../sorted-list.js'
+import { StatusList } from '../status-lists.js'
 import type { Breaker, Group, TaskRecord, TenantShare } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal } from '../task.js'
@@ -152,7 +153,7 @@ const waiting = (dependents: ReadonlyArray<TaskRecord>): ReadonlyArray<TaskRecor
 /** A value inside a record; other records are given by their names only. */
 const addValue = (into: Parts, value: unknown): void => {
   if (typeof value !== 'object' || value === null) into.push(value)
-  else if (Array.isArray(value) || value instanceof SortedList) addList(into, value)
+  else if (Array.isArray(value) || value instanceof SortedList || value instanceof StatusList) addList(into, value)
   else if (value instanceof Set) addList(into, [...(value as ReadonlySet<TaskRecord>)].sort(byNumber))
   else if (isTask(value)) into.push(sign.task, value.number)
   else if (isGroup(value)) into.push(sign.group, value.key, sign.share, value.share.name)
@@ -195,7 +196,7 @@ const isShown = (value: unknown): boolean => {
   if (typeof value !== 'object') return value !== undefined && typeof value !== 'function'
   return !isEmptyList(value) && !(Array.isArray(value) && value.length > 0 && value.every(isEmptyList))
 }
-const isEmptyList = (value: unknown): boolean => value instanceof SortedList && value.size === 0
+const isEmptyList = (value: unknown): boolean => (value instanceof SortedList || value instanceof StatusList) && value.size === 0
 
 const sortedEntries = (map: ReadonlyMap<string, unknown>): ReadonlyArray<readonly [string, unknown]> =>
   [...map].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))

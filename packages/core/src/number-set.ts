@@ -1,0 +1,136 @@
+/**
+ * A set of whole numbers in order, as a bitmap: a number costs one bit where its neighbours are in the set as well, and at most a
+ * hundred bytes where they are not. To add and to remove cost O(1) among numbers without large gaps, else O(log n), wherever they are.
+ */
+
+/** 32-bit words in a block. */
+const blockWords = 16
+const blockSize = blockWords * 32
+/** Empty blocks are removed when there are more of them than others, and more than this. */
+const emptyMax = 16
+
+export class NumberSet {
+  /** The blocks that have numbers, and some that had, in order: block `b` holds those from `b * 512` on. */
+  private readonly blocks: Array<number> = []
+  /** How many numbers each of them has. */
+  private readonly counts: Array<number> = []
+  /** Their words, one block after the other. */
+  private readonly words: Array<number> = []
+  private count = 0
+  /** Blocks without numbers. */
+  private empty = 0
+
+  get size(): number {
+    return this.count
+  }
+
+  /** Number of blocks, empty ones included. */
+  get blocksKept(): number {
+    return this.blocks.length
+  }
+
+  /** False if it is in the set already. */
+  add(number: number): boolean {
+    const block = Math.floor(number / blockSize)
+    const at = this.placeOf(block)
+    if (this.blocks[at] !== block) this.insertBlock(at, block)
+    const word = at * blockWords + ((number % blockSize) >> 5)
+    const before = this.words[word] as number
+    const after = before | (1 << (number & 31))
+    if (after === before) return false
+    this.words[word] = after
+    if ((this.counts[at] as number)++ === 0) this.empty--
+    this.count++
+    return true
+  }
+
+  /** False if it is not in the set. */
+  remove(number: number): boolean {
+    const block = Math.floor(number / blockSize)
+    const at = this.placeOf(block)
+    if (this.blocks[at] !== block) return false
+    const word = at * blockWords + ((number % blockSize) >> 5)
+    const before = this.words[word] as number
+    const after = before & ~(1 << (number & 31))
+    if (after === before) return false
+    this.words[word] = after
+    this.count--
+    if (--(this.counts[at] as number) === 0) this.emptied()
+    return true
+  }
+
+  has(number: number): boolean {
+    const block = Math.floor(number / blockSize)
+    const at = this.placeOf(block)
+    return this.blocks[at] === block && ((this.words[at * blockWords + ((number % blockSize) >> 5)] as number) & (1 << (number & 31))) !== 0
+  }
+
+  /** The least number that is at least `number`; `undefined` if there is none. */
+  from(number: number): number | undefined {
+    const block = Math.floor(number / blockSize)
+    let at = this.placeOf(block)
+    let bit = this.blocks[at] === block ? number % blockSize : 0
+    for (; at < this.blocks.length; at++, bit = 0) {
+      if (this.counts[at] === 0) continue
+      const found = this.bitFrom(at, bit)
+      if (found !== undefined) return (this.blocks[at] as number) * blockSize + found
+    }
+    return undefined
+  }
+
+  *[Symbol.iterator](): IterableIterator<number> {
+    for (let next = this.from(0); next !== undefined; next = this.from(next + 1)) yield next
+  }
+
+  /** The first bit of a block that is set, from `bit` on. */
+  private bitFrom(at: number, bit: number): number | undefined {
+    const first = at * blockWords
+    let word = bit >> 5
+    // Without the bits below.
+    let rest = (this.words[first + word] as number) & (-1 << (bit & 31))
+    while (rest === 0 && ++word < blockWords) rest = this.words[first + word] as number
+    return rest === 0 ? undefined : word * 32 + (31 - Math.clz32(rest & -rest))
+  }
+
+  /** The index of this block, or where it would be inserted. */
+  private placeOf(block: number): number {
+    const { blocks } = this
+    // Where no block is missing.
+    const straight = block - (blocks[0] ?? 0)
+    if (blocks[straight] === block) return straight
+    let low = 0
+    let high = blocks.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((blocks[middle] as number) < block) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+
+  private insertBlock(at: number, block: number): void {
+    this.empty++
+    this.blocks.splice(at, 0, block)
+    this.counts.splice(at, 0, 0)
+    this.words.splice(at * blockWords, 0, ...emptyBlock)
+  }
+
+  /** A block is empty now. All such blocks are removed together, because each removal moves the blocks after it. */
+  private emptied(): void {
+    const { blocks, counts, words } = this
+    if (++this.empty <= emptyMax || this.empty * 2 <= blocks.length) return
+    let kept = 0
+    for (let at = 0; at < blocks.length; at++) {
+      if (counts[at] === 0) continue
+      blocks[kept] = blocks[at] as number
+      counts[kept] = counts[at] as number
+      words.copyWithin(kept * blockWords, at * blockWords, (at + 1) * blockWords)
+      kept++
+    }
+    blocks.length = kept
+    counts.length = kept
+    words.length = kept * blockWords
+    this.empty = 0
+  }
+}
+const emptyBlock: ReadonlyArray<number> = Array.from({ length: blockWords }, () => 0)

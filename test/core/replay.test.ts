@@ -1,0 +1,85 @@
+/** A replay does not keep the order of ready tasks while it folds. Afterwards it is as if it had been kept all the time. */
+import {
+  beginReplay, decide, endReplay, evolve, initial, keepShape, phases, type QueueEvent, type QueueState, type SettingsPatch, snapshotPages, snapshotReader,
+} from '@daybook/core'
+import { textOf } from '@daybook/core/testing'
+import * as E from 'fp-ts/lib/Either.js'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { runs } from '../properties/settings.js'
+
+const start = Date.UTC(2026, 0, 1)
+const taskId = (n: number): string => `0193f0a0-0000-7000-8000-${String(n).padStart(12, '0')}`
+
+/** Tasks in groups with a few and with many, of tenants with a few groups and with many, with deadlines before, within and after their windows. */
+const enqueued = (count: number, spread: number): ReadonlyArray<QueueEvent> =>
+  Array.from({ length: count }, (_, i): QueueEvent => {
+    const draw = (i * 7_919 + spread * 104_729) % 9_973
+    const deadlineAt = start + (draw % 4_000) * 1_000
+    return {
+      type: 'TaskEnqueued',
+      at: start + i,
+      data: {
+        task: taskId(i), number: i + 1, type: `kind.${draw % (1 + (spread % 7))}`, priority: 1 + (draw % 10), idempotencyKey: `key-${i}`, timeout: 3_600, maxRetries: 3, backoffSeconds: 60,
+        ...(draw % 3 === 0 ? { deadlineAt } : {}),
+        ...(draw % 2 === 0 ? { phase: phases[draw % phases.length] as (typeof phases)[number] } : {}),
+        ...(draw % 5 === 0 ? {} : { tenant: `tenant-${draw % (1 + (spread % 11))}` }),
+      },
+    }
+  })
+
+const claim = (state: QueueState, asked: object, at: number, max: number): ReadonlyArray<QueueEvent> => {
+  const command = { type: 'Claim', agent: 'a', max, ...asked } as const
+  const decided = decide(command, { at, random: 0 })(state)
+  if (E.isLeft(decided)) throw new Error(decided.left.detail)
+  return decided.right
+}
+
+/** Every second task of the claims is completed. */
+const outcomes = (claims: ReadonlyArray<QueueEvent>): ReadonlyArray<QueueEvent> =>
+  claims.flatMap((event, i): ReadonlyArray<QueueEvent> =>
+    event.type === 'Claimed' && i % 2 === 0
+      ? [{ type: 'Completed', at: event.at, data: { task: event.data.task, agent: event.data.agent, token: event.data.token } }]
+      : [],
+  )
+
+const asks: ReadonlyArray<object> = [{}, { types: ['kind.0', 'kind.2'] }, { tenant: 'tenant-1' }, { types: ['kind.*'], phases: [phases[0]] }]
+const times = [0, 60_000, 1_800_000, 5_000_000].map((ms) => start + 10_000 + ms)
+
+test('INV-15: after a replay, from the first event or from a snapshot, claims get the same tasks in the same order', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 600 }), fc.nat({ max: 1_000 }), fc.constantFrom('score', 'priority'), fc.double({ min: 0, max: 1, noNaN: true }), (count, spread, policy, share) => {
+      const patch: SettingsPatch = { policy }
+      const log: Array<QueueEvent> = [{ type: 'QueueConfigured', at: start, data: { patch } }, ...enqueued(count, spread)]
+      let kept = log.reduce(evolve, initial('q'))
+      const claims = claim(kept, {}, start + 10_000, 40)
+      const more = [...claims, ...outcomes(claims)]
+      kept = more.reduce(evolve, kept)
+      log.push(...more)
+
+      const cut = Math.floor(log.length * share)
+      const reader = snapshotReader()
+      for (const page of snapshotPages(log.slice(0, cut).reduce(evolve, initial('q')))) reader.page(page)
+      const replayed = [endReplay(log.reduce(evolve, beginReplay(initial('q')))), endReplay(log.slice(cut).reduce(evolve, reader.finish(true)))]
+      for (let other of replayed) {
+        expect(textOf(other)).toBe(textOf(kept))
+        for (const at of times) for (const asked of asks) expect(claim(other, asked, at, 100)).toEqual(claim(kept, asked, at, 100))
+        // Its indexes also follow further events.
+        keepShape(other, { ...asks[1], max: 100 }, start + 20_000)
+        let later = log.reduce(evolve, initial('q'))
+        for (const asked of asks) {
+          const next = claim(later, asked, start + 20_000, 30)
+          expect(claim(other, asked, start + 20_000, 30)).toEqual(next)
+          later = next.reduce(evolve, later)
+          other = next.reduce(evolve, other)
+        }
+      }
+    }),
+    runs(40),
+  )
+})
+
+test('the order can be put aside only before there are ready tasks', () => {
+  const state = enqueued(1, 0).reduce(evolve, initial('q'))
+  expect(() => beginReplay(state)).toThrow('before there are any')
+})
