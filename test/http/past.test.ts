@@ -18,13 +18,13 @@ const freshQueue = (): string => `/api/queues/past${++count}`
 /** Waits until the queue's clock is at a later millisecond than the last event. */
 const aMoment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 3))
 
-test('EV-06: every GET about a queue takes revision and at, but for what is remembered elsewhere, and what has two moments', async () => {
+test('EV-06: every GET about a queue takes revision and at, but for what is kept elsewhere, and what has two moments', async () => {
   const { paths } = (await server.get('/api/openapi.json')).body
   const without = Object.entries<Body>(paths)
     .filter(([path, { get }]) => get !== undefined && (path.includes('{queue}') || get.parameters.some(({ name }: Body) => name === 'queue')))
     .filter(([, { get }]) => !['revision', 'at', 'atLeast'].every((wanted) => get.parameters.some(({ name }: Body) => name === wanted)))
     .map(([path]) => path)
-  expect(without).toEqual(['/api/queues/{queue}/memories', '/api/queues/{queue}/diff'])
+  expect(without).toEqual(['/api/queues/{queue}/memories', '/api/queues/{queue}/read-models', '/api/queues/{queue}/diff'])
 })
 
 describe('which moment', () => {

@@ -6,7 +6,7 @@ import type { CommandItem } from './batch.js'
 import { withParent } from './findings.js'
 import { describe, unavailable } from './refusals.js'
 import type { Caller, Outcome, Refusal } from './types.js'
-import { contentOf } from './wire.js'
+import { contentOf, parseObject } from './wire.js'
 
 export interface Archive {
   readonly state: () => QueueState
@@ -56,8 +56,8 @@ const withContents = async (command: CommandOf<'Approve'>, { state, read }: Arch
 export const waitingContents = (data: string | undefined): ReadonlyArray<string> => {
   const content = data === undefined ? undefined : contentOf(data)
   if (content === undefined) return []
-  const { tasks } = JSON.parse(content) as { readonly tasks: ReadonlyArray<unknown> }
-  return tasks.map((task) => JSON.stringify(task))
+  const { tasks } = parseObject(content) ?? {}
+  return Array.isArray(tasks) ? tasks.map((task) => JSON.stringify(task)) : []
 }
 
 /** A command item with another command. */
