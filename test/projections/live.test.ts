@@ -1,9 +1,10 @@
 /** The law of live and rebuilt, on a real engine and log: whatever a projection was fed as it happened, it is fed again from the log. */
+import { loggedEvent } from '@daybook/adapters/engine'
 import { eventSourceOf } from '@daybook/adapters/files'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventStore } from '@daybook/adapters/store'
-import type { Command } from '@daybook/core'
+import { type Command, isUnreadable } from '@daybook/core'
 import { breakerTimeline, deadLetterReview, type EventSource, type LoggedEvent, memoryCheckpoints, type Projection, runProjection, totals } from '@daybook/projections'
 import fc from 'fast-check'
 import * as E from 'fp-ts/lib/Either.js'
@@ -117,6 +118,22 @@ describe('EV-04: a projection gets the whole event, live as from the log', () =>
       rmSync(dir, { recursive: true, force: true })
     }
   })
+})
+
+test('who caused an event is read from its metadata, whatever its texts, and whatever other programs leave out', () => {
+  const metaOf = (metadata: object) => {
+    const logged = loggedEvent({ stream: 's', revision: 0, position: 0, id: 'i', type: 'TaskDue', data: '{"task":"t"}', metadata: JSON.stringify(metadata), created: '2026-01-01T00:00:00.000Z' })
+    return isUnreadable(logged) ? undefined : logged.meta
+  }
+  const stamp = { schemaVersion: 1, at: '2026-01-01T00:00:00.000Z' }
+  for (const actor of ['ann', '', 'the "one"', 'back\\slash', 'zwei\nZeilen', 'ünü', '{"actor":"eve"}']) {
+    const meta = { actor, correlationId: 'c"1', causationId: 'x' }
+    expect(metaOf({ ...stamp, actor, $correlationId: 'c"1', $causationId: 'x', prev: 3 })).toEqual(meta)
+    expect(metaOf({ ...stamp, actor, $correlationId: 'c', $causationId: 'x', prev: 3 })).toEqual({ ...meta, correlationId: 'c' })
+    expect(metaOf({ needs: '0.1.0', ...stamp, actor, $correlationId: 'c', $causationId: 'x' })).toEqual({ ...meta, correlationId: 'c' })
+    expect(metaOf({ $causationId: 'x', ...stamp, other: { actor: 'eve' }, actor })).toEqual({ actor, causationId: 'x' })
+  }
+  expect(metaOf({ ...stamp, actor: 7 })).toEqual({})
 })
 
 describe('the law has teeth: a source that gives less of a new event than of an old one is caught', () => {

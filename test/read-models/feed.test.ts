@@ -164,6 +164,25 @@ describe('EV-04: read models in a file', () => {
     expect(contentOf()).toEqual(contentOf(fresh))
   })
 
+  test('while others append, it rests after each batch, so that they come first; at the end of the log it does not', async () => {
+    await work(1, 1)
+    const log = openSqliteLog(join(dir, 'log.db'))
+    const rests: Array<number> = []
+    let more = 2
+    await feedViews({
+      file: file(), models: readModels, once: true, signal: new AbortController().signal, grown: async () => undefined, report: () => undefined,
+      // Somebody appends whenever a batch is read, twice.
+      log: { ...log, read: async function* (stream, options) {
+        yield* log.read(stream, options)
+        if (more-- > 0) await work(10 - more, 10 - more)
+      } },
+      rest: async (ms) => void rests.push(ms),
+    })
+    await log.close()
+    expect(rests.map((ms) => ms > 0)).toEqual([true, true, false])
+    expect(contentOf()).toEqual(await rebuilt())
+  })
+
   test('a file of somebody else is left as it is', async () => {
     const db = new Database(file())
     db.exec('CREATE TABLE mine (x); INSERT INTO mine VALUES (1)')

@@ -21,6 +21,7 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: an amendment begins a new wait', file: `${fold}tasks.ts`, find: 'if (!wasReady) task.ready_at = at', replace: 'task.ready_at = at', killedBy: tasks },
   { title: 'read models: words stay as they were', file: `${fold}tasks.ts`, find: '    task.last_error = error\n    this.reworded.add(task)', replace: '    task.last_error = error', killedBy: tasks },
   { title: 'read models: a breaker span never ends', file: `${fold}breakers.ts`, find: 'last.ended_at = at', replace: 'void at', killedBy: histories },
+  { title: 'read models: the thread never rests', file: `${sqlite}feed.ts`, find: 'isBusy ? Math.min(', replace: 'false ? Math.min(', killedBy: feed },
   { title: 'read models: two processes count the same events', file: `${sqlite}group.ts`, find: "if (changes === 0) throw new Error('another process writes to these read models: let one of them do it')", replace: 'void changes', killedBy: feed },
   { title: 'read models: another log is taken for the same', file: `${sqlite}feed.ts`, find: 'if (event?.id === eventId) return true', replace: 'if (event !== undefined) return true', killedBy: feed },
   { title: 'read models: a new version takes the place of the old one before it is built', file: `${sqlite}feed.ts`, find: 'if (isLevel && this.views.building !== undefined) {', replace: 'if (this.views.building !== undefined) {', killedBy: feed },

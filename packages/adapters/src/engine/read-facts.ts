@@ -60,7 +60,7 @@ export const readFacts = (type: string, data: string): Facts | undefined => {
 }
 
 /** Copies a string that is kept in the state: a substring would keep the whole page in memory. */
-const own = (text: string): string => [text.slice(0, 1), text.slice(1)].join('')
+export const own = (text: string): string => [text.slice(0, 1), text.slice(1)].join('')
 
 /** Like `own`, with a cache for names that many events share. */
 const shared = (): ((name: string) => string) => {

@@ -5,10 +5,10 @@
  *                                                                      └── as far as the others ──▶ they take their place
  *     nothing to do ──▶ wait until the log has grown
  *
- * Each batch is bounded, and others run between two of them.
+ * Each batch is bounded. While others append, it rests after a batch for as long as that took.
  */
 import { statSync } from 'node:fs'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { streamOf, streamPrefix } from '../engine/index.js'
 import { backoff } from '../backoff.js'
 import type { OpenedLog, RecordedEvent } from '../store/index.js'
@@ -17,6 +17,8 @@ import { ViewsFile, type ViewsOptions } from './views-file.js'
 
 /** Events folded and written together, at most. */
 const batchMax = 4_000
+/** The longest rest after a batch, in milliseconds. */
+const restMax = 200
 /** After an error. */
 const retryMs = { firstMs: 500, mostMs: 30_000 }
 
@@ -25,8 +27,8 @@ export interface FeedOptions extends ViewsOptions {
   /** Resolves when the log may have grown, or at the signal. */
   readonly grown: () => Promise<void>
   readonly signal: AbortSignal
-  /** Rests between two batches. Default: a turn of the event loop. */
-  readonly rest?: () => Promise<unknown>
+  /** Rests after a batch for so many milliseconds; 0 is a turn of the event loop. */
+  readonly rest?: (ms: number) => Promise<unknown>
   readonly report: (status: FeedStatus) => void
   /** Stops at the end of the log as it is then. */
   readonly once?: boolean
@@ -112,7 +114,7 @@ class Feeder {
 
   /** One batch of each queue that has more. Returns whether there was nothing to do. */
   async round(): Promise<boolean> {
-    const { log, signal, rest = nextTurn } = this.options
+    const { log, signal, rest = restFor } = this.options
     this.checkFile()
     let isLevel = true
     for (const stream of await log.streams(streamPrefix)) {
@@ -123,8 +125,11 @@ class Feeder {
         if (!(await this.isOfThisLog(group, queue, head))) return false
         if (group.at(queue).revision >= head) continue
         isLevel = false
+        const begun = performance.now()
         await this.takeNext(group, queue)
-        await rest()
+        // While others append, they get at least half of the time. What comes meanwhile makes the next batch larger, which costs less.
+        const isBusy = (await log.head(stream)) > head
+        await rest(isBusy ? Math.min(performance.now() - begun, restMax) : 0)
       }
       this.places.set(queue, { queue, revision: this.views.shownOf(queue), head })
     }
@@ -168,6 +173,8 @@ class Feeder {
     return false
   }
 }
+
+const restFor = (ms: number): Promise<unknown> => (ms > 0 ? delay(ms) : nextTurn())
 
 const pauseOf =
   (signal: AbortSignal) =>

@@ -1,8 +1,8 @@
 import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 
-/** 19 is the lowest: a thread that gets what the others leave. */
-const niceness = 15
+/** A tenth of the share of a thread with the usual 0, while both want to run. More would let other programs of the machine starve it. */
+const niceness = 10
 
 /**
  * Lowers the priority of the calling thread, so that on a busy machine those who decide and write come first. Linux alone has priorities of

@@ -38,7 +38,7 @@ export class ViewsFile {
       return new ViewsFile(db, models, new Group(db, current, ''), next.length === 0 ? undefined : new Group(db, next, 'next_'))
     } catch (error) {
       db.close()
-      throw error instanceof Database.SqliteError ? new Error(`the read models ${file} cannot be used (${error.message}): delete the file, it is built anew from the log`, { cause: error }) : error
+      throw unusable(error, file)
     }
   }
 
@@ -92,6 +92,13 @@ export class ViewsFile {
   close(): void {
     this.db.close()
   }
+}
+
+const unusable = (error: unknown, file: string): unknown => {
+  if (!(error instanceof Database.SqliteError)) return error
+  const isDamaged = error.code.startsWith('SQLITE_CORRUPT') || error.code === 'SQLITE_NOTADB'
+  const advice = isDamaged ? 'delete the file, it is built anew from the log' : 'see whether another process writes to it, and whether the disk is full or may not be written'
+  return new Error(`the read models ${file} cannot be used (${error.message}): ${advice}`, { cause: error })
 }
 
 const prepare = (db: Database.Database, file: string): void => {
