@@ -40,15 +40,26 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
   const momentOf = (value: string | number | Date | undefined, byDefault: number): PastMoment =>
     value === undefined ? { revision: byDefault } : known(typeof value === 'number' ? { revision: value } : { at: value })
 
-  const ask = async (path: string, query: object, moment: PastMoment | { readonly from: PastMoment; readonly to: PastMoment }, wantsLines = false): Promise<string | Readable> => {
+  const ask = async (path: string, query: object, moment: PastMoment | { readonly from: PastMoment; readonly to: PastMoment }, wantsLines = false, params: Readonly<Record<string, string>> = {}): Promise<string | Readable> => {
     // A server gets its parameters as text.
     const texts = Object.fromEntries(Object.entries(query).flatMap(([name, value]: [string, unknown]) => (value === undefined ? [] : [[name, String(value)]])))
-    const handled = await past.ask({ queue, path: `${of}${path}`, params: { queue }, query: texts, wantsLines, moment }, new AbortController().signal)
+    const handled = await past.ask({ queue, path: `${of}${path}`, params: { queue, ...params }, query: texts, wantsLines, moment }, new AbortController().signal)
     if (E.isLeft(handled)) throw new CliError(handled.left.detail)
     return handled.right.text
   }
 
+  const history = async (id: string, moment: Moment): Promise<ReadonlyArray<HistoryEvent>> => {
+    for (let before: number | undefined; ; ) {
+      const { events, next } = JSON.parse((await ask('/tasks/{id}/history', { before }, known(moment), false, { id })) as string) as { readonly events: ReadonlyArray<HistoryEvent>; readonly next: number | null }
+      if (next === null) return events
+      before = next
+    }
+  }
+
   return {
+    queue,
+    history,
+    settings: async (moment) => JSON.parse((await ask('/settings', {}, known(moment))) as string) as unknown,
     state: async (filter, moment) => JSON.parse((await ask('/state', filter, known(moment))) as string) as QueueMoment,
     diff: async ({ from, to, ...page }) => JSON.parse((await ask('/diff', page, { from: momentOf(from, -1), to: momentOf(to, head) })) as string) as Difference,
     events: async function* (filter, moment) {

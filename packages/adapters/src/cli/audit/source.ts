@@ -2,9 +2,13 @@
 import type { Difference, DiffOptions, EventFilter, HistoryEvent, Moment, QueueMoment, TaskFilter } from '../../client/index.js'
 
 export interface AuditSource {
+  readonly queue: string
   /** Without a moment: as of now, or of the last event of a log without a server. */
   readonly state: (filter: TaskFilter, moment: Moment | undefined) => Promise<QueueMoment>
   readonly diff: (between: DiffOptions) => Promise<Difference>
+  readonly settings: (moment: Moment) => Promise<unknown>
+  /** Of a task, oldest first. */
+  readonly history: (id: string, moment: Moment) => Promise<ReadonlyArray<HistoryEvent>>
   /** Up to the moment, or to the end. */
   readonly events: (filter: EventFilter, moment: Moment | undefined) => AsyncIterable<HistoryEvent>
   readonly close: () => Promise<void>

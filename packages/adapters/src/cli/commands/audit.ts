@@ -1,76 +1,14 @@
 /** Audit: what was so, what changed, and who did it (EV-06). */
-import { Command, InvalidArgumentError } from 'commander'
-import * as E from 'fp-ts/lib/Either.js'
-import type { EventFilter, HistoryEvent, Moment, QueueMoment } from '../../client/index.js'
-import { dataDirDefault, readStore } from '../../config/index.js'
-import { readTime } from '../../time.js'
-import type { AuditSource } from '../audit/source.js'
-import { serverSource } from '../audit/server-source.js'
+import { Command } from 'commander'
+import type { EventFilter, HistoryEvent, QueueMoment } from '../../client/index.js'
+import { dataDirDefault } from '../../config/index.js'
+import { addWhen, addWhere, audited, momentOf, revisionOrTime, type When, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
-import { connect, type ConnectionOptions, readConnection } from '../connection.js'
-import { UsageError } from '../exit-codes.js'
 import { type Printer, statusCell } from '../printer.js'
-import { createProgress, type Progress } from '../progress.js'
 import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
 import { clean, clock } from '../text.js'
-import { defined, positive, whole } from '../values.js'
-
-interface Where {
-  readonly data?: string
-  readonly store?: string
-}
-
-interface When {
-  readonly revision?: number
-  readonly at?: string
-}
-
-const pastTime = (text: string): string => {
-  const ms = readTime(text)
-  if (ms === undefined) throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z is wanted, and a day that exists')
-  return new Date(ms).toISOString()
-}
-
-const revisionOrTime = (text: string): number | string => (/^\d+$/.test(text) ? whole(text) : pastTime(text))
-
-const addWhere = (command: Command): Command =>
-  command
-    .option('--data <folder>', `without a server: a data folder on this machine, with its snapshots (like the server's --data, ${dataDirDefault})`)
-    .option('--store <store>', 'without a server: a log, sqlite:FILE or just the file, or esdb://… for EventStoreDB')
-
-const addWhen = (command: Command): Command =>
-  command
-    .option('--revision <n>', 'when this event was the last one', whole)
-    .option('--at <time>', 'at this time, for example 2026-01-31T12:00:00Z', pastTime)
-
-const momentOf = ({ revision, at }: When): Moment | undefined => {
-  if (revision !== undefined && at !== undefined) throw new UsageError('--revision and --at name two moments: give one of them')
-  return revision !== undefined ? { revision } : at !== undefined ? { at } : undefined
-}
-
-const open = async ({ data, store }: Where, command: Command, cli: Cli): Promise<AuditSource> => {
-  const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
-  if (data === undefined && store === undefined) return serverSource(connect(connection))
-  const text = store === undefined || /^[a-z+]+:/.test(store) ? store : `sqlite:${store}`
-  const read = readStore(text, data ?? dataDirDefault)
-  if (E.isLeft(read)) throw new UsageError(read.left)
-  if (read.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to look at')
-  const { logSource } = await import('../audit/log-source.js')
-  return logSource(read.right, data, connection.queue)
-}
-
-/** An action with a source, which it closes. */
-const audited = <O extends Where>(cli: Cli, run: (source: AuditSource, printer: Printer, options: O, progress: Progress) => Promise<void>) =>
-  cli.local<O>(async (printer, options, command) => {
-    const source = await open(options, command, cli)
-    const progress = createProgress(cli.io, printer)
-    try {
-      await run(source, printer, options, progress)
-    } finally {
-      progress.clear()
-      await source.close()
-    }
-  })
+import { defined, positive } from '../values.js'
+import { exportCommand, replayCommand } from './audit-files.js'
 
 // -------------------------------------------------------------------------------------------- state
 
@@ -237,3 +175,5 @@ export const auditCommand = (cli: Cli): Command =>
     .addCommand(stateCommand(cli))
     .addCommand(diffCommand(cli))
     .addCommand(logCommand(cli))
+    .addCommand(exportCommand(cli))
+    .addCommand(replayCommand(cli))

@@ -1,0 +1,93 @@
+/**
+ * An export of a log: its events as lines of JSON, as the server streams them, and a last line that is the manifest. The manifest has what a reader
+ * needs to check that nothing is missing or altered on the way, and to compare what the events fold to.
+ */
+import { createHash } from 'node:crypto'
+import type { HistoryEvent, QueueMoment } from '../../client/index.js'
+
+export const formatVersion = 1
+
+export interface Manifest {
+  readonly format: number
+  readonly queue: string
+  /** Revisions of the first and the last event of the log that were looked at. */
+  readonly from: number
+  readonly to: number
+  /** The tasks whose events are there, with those about the queue as a whole. Without it, all events are. */
+  readonly tasks?: ReadonlyArray<string>
+  readonly events: number
+  /** Of all lines before this one. */
+  readonly sha256: string
+  readonly settings: unknown
+  /** Number of tasks by status at the end. */
+  readonly byStatus: QueueMoment['counts']['byStatus']
+}
+
+export class ExportWriter {
+  private readonly hash = createHash('sha256')
+  private events = 0
+
+  constructor(private readonly write: (text: string) => Promise<void> | void) {}
+
+  get count(): number {
+    return this.events
+  }
+
+  async event(event: HistoryEvent): Promise<void> {
+    const line = `${JSON.stringify(event)}\n`
+    this.hash.update(line)
+    this.events++
+    await this.write(line)
+  }
+
+  async end(rest: Omit<Manifest, 'format' | 'events' | 'sha256'>): Promise<Manifest> {
+    const manifest: Manifest = { format: formatVersion, ...rest, events: this.events, sha256: this.hash.digest('hex') }
+    await this.write(`${JSON.stringify({ manifest })}\n`)
+    return manifest
+  }
+}
+
+/** What is wrong with an export. */
+export class BrokenExport extends Error {
+  override readonly name = 'BrokenExport'
+}
+
+/**
+ * The events of an export, as they are read; then its manifest.
+ *
+ * @throws BrokenExport if it is not whole, or was altered. The events before were given out by then.
+ */
+export const readExport = async function* (lines: AsyncIterable<string>): AsyncGenerator<HistoryEvent, Manifest> {
+  const hash = createHash('sha256')
+  let events = 0
+  let last = -1
+  for await (const line of lines) {
+    if (line.trim() === '') continue
+    const value = parsed(line)
+    if ('manifest' in value) {
+      const { manifest } = value as { readonly manifest: Manifest }
+      if (manifest.format !== formatVersion) throw new BrokenExport(`it is of format ${String(manifest.format)}, not ${formatVersion}`)
+      if (manifest.events !== events) throw new BrokenExport(`it has ${events} events, and its manifest says ${manifest.events}`)
+      if (manifest.sha256 !== hash.digest('hex')) throw new BrokenExport('its events are not those that were exported: the hash is another one')
+      return manifest
+    }
+    const event = value as HistoryEvent
+    if (typeof event.revision !== 'number' || typeof event.type !== 'string') throw new BrokenExport(`line ${events + 1} is not an event`)
+    if (event.revision <= last) throw new BrokenExport(`revision ${event.revision} comes after ${last}`)
+    last = event.revision
+    hash.update(`${line}\n`)
+    events++
+    yield event
+  }
+  throw new BrokenExport('it has no manifest: it is cut short')
+}
+
+const parsed = (line: string): object => {
+  try {
+    const value: unknown = JSON.parse(line)
+    if (typeof value === 'object' && value !== null) return value
+  } catch {
+    // Told below.
+  }
+  throw new BrokenExport(`this line is no JSON: ${line.slice(0, 80)}`)
+}

@@ -1,0 +1,61 @@
+/** Folds the events of an export again, one after the other. */
+import { breakerOf, depthOf, evolve, headOf, initial, isUnreadable, neighboursOf, type QueueState, skip, taskOf, unreadableCount } from '@daybook/core'
+import type { HistoryEvent } from '../../client/index.js'
+import { decodeRecorded } from '../../engine/index.js'
+
+/** What one event did. */
+export interface Step {
+  readonly event: HistoryEvent
+  /** The task that it is about, and what it was before and is after. */
+  readonly task: string | undefined
+  readonly before: string | undefined
+  readonly after: string | undefined
+  /** The breaker of its type, if the event changed it. */
+  readonly breaker: { readonly type: string; readonly before: string; readonly after: string } | undefined
+  /** It did not fit the state: in a whole log, a defect. */
+  readonly isMisfit: boolean
+  readonly isUnreadable: boolean
+}
+
+export class Replay {
+  private state: QueueState
+
+  constructor(queue: string) {
+    this.state = initial(queue)
+  }
+
+  step(event: HistoryEvent): Step {
+    const { type, at, data } = event
+    const decoded = decodeRecorded({ type, data: JSON.stringify(data), metadata: JSON.stringify({ schemaVersion: event.schemaVersion ?? 1, at, ...(event.needs === undefined ? {} : { needs: event.needs }) }), created: at })
+    const task = typeof data.task === 'string' ? data.task : undefined
+    const before = this.statusOf(task)
+    const { misfits } = headOf(this.state)
+    const known = typeof data.taskType === 'string' ? data.taskType : task === undefined ? undefined : neighboursOf(this.state, task)?.type
+    const breakerBefore = this.breakerOf(known)
+    this.state = isUnreadable(decoded) ? skip(this.state, type, decoded) : evolve(this.state, decoded)
+    const breakerAfter = this.breakerOf(known)
+    return {
+      event,
+      task,
+      before,
+      after: this.statusOf(task),
+      breaker: known === undefined || breakerBefore === breakerAfter ? undefined : { type: known, before: breakerBefore, after: breakerAfter },
+      isMisfit: headOf(this.state).misfits > misfits,
+      isUnreadable: isUnreadable(decoded),
+    }
+  }
+
+  result(): { readonly misfits: number; readonly unreadable: number; readonly byStatus: Readonly<Record<string, number>>; readonly settings: unknown } {
+    const { misfits, settings } = headOf(this.state)
+    return { misfits, unreadable: unreadableCount(this.state), byStatus: depthOf(this.state).byStatus, settings }
+  }
+
+  private statusOf(task: string | undefined): string | undefined {
+    return task === undefined ? undefined : taskOf(this.state, task)?.status
+  }
+
+  private breakerOf(type: string | undefined): string {
+    const breaker = type === undefined ? undefined : breakerOf(this.state, type)
+    return breaker === undefined ? 'closed, 0 failures' : `${breaker.state}, ${breaker.failures} failures`
+  }
+}

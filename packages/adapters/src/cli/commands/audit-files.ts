@@ -1,0 +1,215 @@
+/** `audit export` and `audit replay`: a log, or what concerns one task, as a file that others can fold again. */
+import { createReadStream } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { Command } from 'commander'
+import type { HistoryEvent } from '../../client/index.js'
+import { dataDirDefault } from '../../config/index.js'
+import { addWhen, addWhere, audited, momentOf, type When, type Where } from '../audit/options.js'
+import { BrokenExport, ExportWriter, readExport } from '../audit/exported.js'
+import { Replay, type Step } from '../audit/replayed.js'
+import type { AuditSource } from '../audit/source.js'
+import { type Cli, examples } from '../cli.js'
+import { CliError, exitCodes } from '../exit-codes.js'
+import { createProgress, type Progress } from '../progress.js'
+import { clean, clock, plural } from '../text.js'
+
+// ------------------------------------------------------------------------------------------- export
+
+interface ExportFlags extends Where, When {
+  readonly out?: string
+  readonly task?: string
+}
+
+/** The task, and all that it depends on. */
+const concerned = async (source: AuditSource, task: string, revision: number): Promise<ReadonlySet<string>> => {
+  const ids = new Set<string>()
+  const waiting = [task]
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const { data } of await source.history(next, { revision })) {
+      if (typeof data.task === 'string') ids.add(data.task)
+      const dependencies = Array.isArray(data.dependencies) ? data.dependencies : []
+      waiting.push(...dependencies.filter((id): id is string => typeof id === 'string' && !ids.has(id)))
+    }
+  }
+  return ids
+}
+
+const writeTo = async (cli: Cli, out: string | undefined): Promise<{ readonly write: (text: string) => Promise<void>; readonly close: () => Promise<void> }> => {
+  const { io } = cli
+  if (out === undefined) {
+    let pending = 0
+    return {
+      write: async (text) => {
+        io.out(text)
+        if (++pending % flushEvery === 0) await io.flushed()
+      },
+      close: () => io.flushed(),
+    }
+  }
+  // Not over an evidence that is there already.
+  const handle = await open(out, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(error.code === 'EEXIST' ? `${out} is there already: give another --out` : `${out} cannot be written: ${error.message}`)
+  })
+  let gathered = ''
+  const flush = async (): Promise<void> => {
+    await handle.appendFile(gathered)
+    gathered = ''
+  }
+  return {
+    write: async (text) => {
+      gathered += text
+      if (gathered.length > gatheredMax) await flush()
+    },
+    close: async () => {
+      await flush()
+      await handle.sync()
+      await handle.close()
+    },
+  }
+}
+const flushEvery = 500
+const gatheredMax = 2 ** 18
+
+export const exportCommand = (cli: Cli): Command =>
+  addWhere(addWhen(new Command('export').description('write the events as lines of JSON, with a manifest')))
+    .option('-o, --out <file>', 'a new file (default: stdout)')
+    .option('--task <id>', 'only what concerns this task: its events, those of the tasks that it depends on, and those about the queue as a whole')
+    .addHelpText('after', examples(
+      'daybook audit export --out july.ndjson --at 2026-08-01T00:00:00Z',
+      'daybook audit export --task M1-001 --out report.ndjson      # a bug report',
+      `daybook audit export --data ${dataDirDefault} > log.ndjson`,
+      '',
+      'From the first event to the moment that --revision or --at names, or to the end. The last line is the manifest: revisions, number of events,',
+      'a hash of all lines before it, the settings, and the number of tasks by status. daybook audit replay checks and folds it.',
+      'Payloads and results are in it: look through it before you give it away.',
+    ))
+    .action(audited<ExportFlags>(cli, async (source, printer, { out, task, ...when }, progress) => {
+      const { revision } = await source.state({ limit: 1 }, momentOf(when))
+      if (revision < 0) throw new CliError('there are no events yet')
+      // As of the last event, so that it can be compared with what the events fold to.
+      const { counts } = await source.state({ limit: 1 }, { revision })
+      const settings = await source.settings({ revision })
+      const tasks = task === undefined ? undefined : await concerned(source, task, revision)
+      const { write, close } = await writeTo(cli, out)
+      try {
+        const writer = new ExportWriter(write)
+        for await (const event of source.events({}, { revision })) {
+          progress.show(`exporting: revision ${event.revision} of ${revision}`)
+          if (tasks === undefined || isConcerned(event, tasks)) await writer.event(event)
+        }
+        const manifest = await writer.end({
+          queue: source.queue, from: 0, to: revision, ...(tasks === undefined ? {} : { tasks: [...tasks] }), settings, byStatus: counts.byStatus,
+        })
+        progress.clear()
+        if (out !== undefined) printer.answer({ file: out, manifest }, () => printer.line(`${plural(manifest.events, 'event')} in ${out}`))
+      } finally {
+        await close()
+      }
+    }))
+
+/** An event about the queue as a whole concerns every task. */
+const isConcerned = ({ data }: HistoryEvent, tasks: ReadonlySet<string>): boolean => typeof data.task !== 'string' || tasks.has(data.task)
+
+// ------------------------------------------------------------------------------------------- replay
+
+interface ReplayFlags {
+  readonly task?: string
+  readonly quiet?: boolean
+}
+
+export const replayCommand = (cli: Cli): Command =>
+  new Command('replay')
+    .description('check an export, fold it again, and show what each event did')
+    .argument('<file>', 'written by daybook audit export')
+    .option('--task <id>', 'show only the events about this task')
+    .option('-q, --quiet', 'show only the result')
+    .addHelpText('after', examples(
+      'daybook audit replay report.ndjson --task M1-001',
+      'daybook audit replay july.ndjson --quiet',
+      '',
+      'No server is needed. Exit code 1 when the file is not whole, was altered, or does not fold to what its manifest says.',
+    ))
+    .action(cli.local<ReplayFlags, [string]>(async (printer, { task, quiet = false }, _, file) => {
+      const progress = createProgress(cli.io, printer)
+      const steps = printer.jsonPages('steps', () => ({ result }))
+      const table = printer.tablePages(columns, 'no such events')
+      let result: object = {}
+      let page: Array<Step> = []
+      const flush = async (): Promise<void> => {
+        progress.clear()
+        await (printer.isJson ? steps.page(page.map(shownStep)) : table.page(page.map(rowOf)))
+        page = []
+      }
+      const ended = await replayFile(file, progress, async (step) => {
+        if (quiet || (task !== undefined && step.task !== task)) return
+        page.push(step)
+        if (page.length >= pageMax) await flush()
+      })
+      await flush()
+      result = ended
+      if (printer.isJson) steps.end()
+      else {
+        if (!quiet) table.end()
+        printer.line(`${plural(ended.events, 'event')}, ${plural(ended.misfits, 'misfit')}, ${ended.unreadable} unreadable: ${ended.ok ? 'as the manifest says' : ended.why}`)
+      }
+      return ended.ok ? exitCodes.done : exitCodes.refused
+    }))
+
+interface Ended {
+  readonly ok: boolean
+  readonly why: string
+  readonly events: number
+  readonly misfits: number
+  readonly unreadable: number
+}
+
+const replayFile = async (file: string, progress: Progress, each: (step: Step) => Promise<void>): Promise<Ended> => {
+  const replay = new Replay('replayed')
+  const input = createReadStream(file)
+  const failed = new Promise<never>((_, reject) => input.once('error', (error) => reject(new CliError(`${file} cannot be read: ${error.message}`))))
+  failed.catch(() => undefined)
+  const events = readExport(createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY }))
+  try {
+    let count = 0
+    for (;;) {
+      const { value, done } = await Promise.race([events.next(), failed])
+      if (done === true) {
+        const { misfits, unreadable, byStatus, settings } = replay.result()
+        const why = value.tasks !== undefined ? '' : differenceOf({ byStatus, settings }, value)
+        return { ok: why === '', why, events: count, misfits, unreadable }
+      }
+      count++
+      progress.show(`replaying: revision ${value.revision}`)
+      await each(replay.step(value))
+    }
+  } catch (error) {
+    if (error instanceof BrokenExport) throw new CliError(`${file}: ${error.message}`)
+    throw error
+  } finally {
+    input.destroy()
+  }
+}
+
+/** A part of a log folds to a part of the queue, so only whole ones are compared. */
+const differenceOf = (found: { readonly byStatus: object; readonly settings: unknown }, said: { readonly byStatus: object; readonly settings: unknown }): string => {
+  if (JSON.stringify(found.byStatus) !== JSON.stringify(said.byStatus)) return `it folds to ${JSON.stringify(found.byStatus)} tasks, and its manifest says ${JSON.stringify(said.byStatus)}`
+  return JSON.stringify(found.settings) === JSON.stringify(said.settings) ? '' : 'it folds to other settings than its manifest says'
+}
+
+const pageMax = 500
+const columns = [{ head: 'REVISION' }, { head: 'TIME' }, { head: 'EVENT', min: 8 }, { head: 'BY', min: 5, leaveOut: 1 }, { head: 'ABOUT', min: 8 }, { head: 'EFFECT', min: 10 }]
+
+const effectOf = ({ task, before, after, breaker, isMisfit, isUnreadable }: Step): string =>
+  [
+    isUnreadable ? 'cannot be read by this version' : isMisfit ? 'does not fit' : '',
+    task === undefined || before === after ? '' : `${before ?? 'new'} → ${after ?? 'gone'}`,
+    breaker === undefined ? '' : `breaker ${breaker.type}: ${breaker.before} → ${breaker.after}`,
+  ].filter((part) => part !== '').join('; ')
+
+const rowOf = (step: Step): ReadonlyArray<string> => {
+  const { revision, at, type, actor } = step.event
+  return [String(revision), clock(at), type, clean(actor ?? '', 30), clean(step.task ?? '', 60), clean(effectOf(step))]
+}
+
+const shownStep = ({ event: { revision, type, at, actor }, ...effect }: Step): object => ({ revision, type, at, actor, ...effect })

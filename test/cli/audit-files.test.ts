@@ -1,0 +1,102 @@
+/** EV-06: an export of the log, with its manifest, and its replay elsewhere. */
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, type DaybookClient } from '@daybook/adapters/client'
+import { type RunningServer, serve } from '@daybook/adapters/serve'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Ended, runHere } from './program.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'daybook-audit-files-'))
+const dataDir = join(dir, 'data')
+const token = 'dbk_token-of-the-export-tests'
+let server: RunningServer
+let client: DaybookClient
+
+beforeAll(async () => {
+  server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'tokens', token })
+  client = createClient({ url: server.url, token, queue: 'q' })
+  await client.settings.patch({ decisionReport: 'optional', breakers: { defaults: { failureThreshold: 1 } } })
+  await client.enqueueAll([
+    { id: 'base', type: 'build', payload: { secret: 'é"\n' } }, { id: 'site', type: 'build', payload: 1, dependencies: ['base'] },
+    { id: 'other', type: 'mail', payload: 2, maxRetries: 1 }, { id: 'last', type: 'mail', payload: 3 },
+  ])
+  const claims = await client.claim({ agentId: 'w', max: 10 })
+  for (const { task, lease } of claims) {
+    if (task.id === 'base') await client.complete('base', { agentId: 'w', token: lease.token, result: { output: 1 } })
+    if (task.id === 'other') await client.fail('other', { agentId: 'w', token: lease.token, error: 'no such mailbox' })
+  }
+  await client.cancel('site', 'not needed')
+})
+afterAll(async () => {
+  await client.close()
+  await server.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const audit = (...args: ReadonlyArray<string>): Promise<Ended> => runHere(['audit', ...args], { DAYBOOK_URL: server.url, DAYBOOK_TOKEN: token, DAYBOOK_QUEUE: 'q', NO_COLOR: '1' })
+const file = (name: string): string => join(dir, name)
+const linesOf = (name: string): ReadonlyArray<string> => readFileSync(file(name), 'utf8').trimEnd().split('\n')
+
+interface Replayed {
+  readonly steps: ReadonlyArray<{ readonly revision: number; readonly type: string; readonly task?: string; readonly before?: string; readonly after?: string; readonly breaker?: { readonly after: string }; readonly isMisfit: boolean }>
+  readonly result: { readonly ok: boolean; readonly events: number; readonly misfits: number; readonly unreadable: number }
+}
+const replayed = async (name: string, ...args: ReadonlyArray<string>): Promise<Replayed> => JSON.parse((await audit('replay', file(name), '--json', ...args)).out) as Replayed
+
+test('EV-06: the whole log, with a manifest; a replay folds it to what the server showed, and says what each event did', async () => {
+  expect(await audit('export', '--out', file('all.ndjson'))).toMatchObject({ code: 0, out: expect.stringContaining('events in') })
+  const lines = linesOf('all.ndjson')
+  const { revision, counts } = await client.state()
+  const { manifest } = JSON.parse(lines[lines.length - 1] as string) as { readonly manifest: object }
+  expect(manifest).toMatchObject({ format: 1, queue: 'q', from: 0, to: revision, events: revision + 1, settings: await client.settings.get(), byStatus: counts.byStatus })
+  const { steps, result } = await replayed('all.ndjson')
+  expect(result).toMatchObject({ ok: true, events: revision + 1, misfits: 0, unreadable: 0 })
+  expect(steps).toHaveLength(revision + 1)
+  expect(steps.filter(({ task }) => task === 'base').map(({ before, after }) => [before, after])).toEqual([[undefined, 'pending'], ['pending', 'in-progress'], ['in-progress', 'completed']])
+  expect(steps.find(({ type }) => type === 'BreakerOpened')?.breaker?.after).toMatch(/^open/)
+  const people = (await audit('replay', file('all.ndjson'), '--task', 'site')).out
+  expect(people).toMatch(/Cancelled +admin +site +pending → cancelled/)
+  expect(people).toContain('as the manifest says')
+})
+
+test('EV-06: an export of the log without a server is the same, byte for byte', async () => {
+  expect(await audit('export', '--out', file('server.ndjson'), '--revision', '9')).toMatchObject({ code: 0 })
+  const offline = await runHere(['audit', 'export', '--data', dataDir, '--queue', 'q', '--revision', '9'])
+  expect(offline.out).toBe(readFileSync(file('server.ndjson'), 'utf8'))
+  expect((await replayed('server.ndjson')).result).toMatchObject({ ok: true, events: 10 })
+})
+
+test('EV-06: what concerns one task is a bug report that folds elsewhere: the task goes through the same statuses', async () => {
+  await audit('export', '--out', file('site.ndjson'), '--task', 'site')
+  await audit('export', '--out', file('whole.ndjson'))
+  const [part, whole] = [await replayed('site.ndjson'), await replayed('whole.ndjson')]
+  const ids = new Set(part.steps.map(({ task }) => task))
+  expect([...ids].sort()).toEqual(['base', 'site', undefined])
+  expect(part.result).toMatchObject({ ok: true, misfits: 0 })
+  for (const id of ['base', 'site']) {
+    const course = ({ steps }: Replayed) => steps.filter(({ task }) => task === id).map(({ type, before, after }) => [type, before, after])
+    expect(course(part)).toEqual(course(whole))
+    expect(course(part).length).toBeGreaterThan(1)
+  }
+  expect(await audit('export', '--task', 'nobody')).toMatchObject({ code: 1, err: expect.stringContaining('nobody') })
+})
+
+test('EV-06: an export that was altered, cut short, or does not fold to its manifest is refused', async () => {
+  await audit('export', '--out', file('good.ndjson'))
+  const lines = linesOf('good.ndjson')
+  const write = (name: string, changed: ReadonlyArray<string>): void => writeFileSync(file(name), `${changed.join('\n')}\n`)
+  write('altered.ndjson', lines.map((line, i) => (i === 1 ? line.replace('"base"', '"bass"') : line)))
+  write('missing.ndjson', lines.filter((_, i) => i !== 2))
+  write('cut.ndjson', lines.slice(0, -1))
+  write('swapped.ndjson', [lines[1] as string, lines[0] as string, ...lines.slice(2)])
+  write('other.ndjson', lines.map((line) => line.replace('"dead-letter":1', '"dead-letter":2')))
+  for (const [name, why] of [['altered', 'the hash is another one'], ['missing', 'its manifest says'], ['cut', 'cut short'], ['swapped', 'comes after']] as const) {
+    expect(await audit('replay', file(`${name}.ndjson`), '--quiet'), name).toMatchObject({ code: 1, err: expect.stringContaining(why) })
+  }
+  expect(await audit('replay', file('other.ndjson'), '--quiet')).toMatchObject({ code: 1, out: expect.stringContaining('it folds to') })
+  appendFileSync(file('cut.ndjson'), 'no json\n')
+  expect(await audit('replay', file('cut.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('no JSON') })
+  expect(await audit('replay', file('nowhere.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read') })
+  expect(await audit('export', '--out', file('good.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
+})
