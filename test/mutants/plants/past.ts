@@ -153,4 +153,25 @@ export const pastPlants: ReadonlyArray<Plant> = [
     replace: "true ? ''",
     killedBy: ['test/cli/audit-files.test.ts'],
   },
+  {
+    title: 'a past state that nobody waits for any more is replayed anew for the next question',
+    file: states,
+    find: 'if (signal?.aborted === true) keep()',
+    replace: '',
+    killedBy: ['test/http/past-states.test.ts'],
+  },
+  {
+    title: 'any number of questions about the past may wait',
+    file: 'packages/adapters/src/http/past/past-answers.ts',
+    find: 'if (waiting >= waitingMax)',
+    replace: 'if (waiting < 0)',
+    killedBy: ['test/http/past-states.test.ts'],
+  },
+  {
+    title: 'past states that were used last are let go first',
+    file: states,
+    find: 'return kept.slice(from)',
+    replace: 'return kept.slice(0, kept.length - from)',
+    killedBy: ['test/http/past-states.test.ts'],
+  },
 ]

@@ -109,10 +109,18 @@ export class PastStates {
 
   private async moveOn(kept: Kept, revision: number, signal: AbortSignal | undefined, onEvent?: OnEvent): Promise<void> {
     const others = this.kept.filter((other) => other !== kept)
-    // If this fails, it may be in the middle of a page: then the state is of no use any more.
+    const keep = (): void => {
+      this.kept = [...this.fitting(others, taskCount(kept.state)), kept]
+    }
     this.kept = others
-    await this.replayTo(kept, revision, signal, onEvent)
-    this.kept = [...this.fitting(others, taskCount(kept.state)), kept]
+    try {
+      await this.replayTo(kept, revision, signal, onEvent)
+    } catch (error) {
+      // Between two pages, so that whoever asks again need not begin anew. Any other failure may be within one: then the state is of no use.
+      if (signal?.aborted === true) keep()
+      throw error
+    }
+    keep()
   }
 
   /** The cheapest beginning: a kept state, which moves on, or one of its own. */

@@ -17,7 +17,7 @@ import type { AuditSource } from './source.js'
 const of = '/api/queues/{queue}'
 
 /** `dataDir`: the folder of the server's data, for its snapshots; without it every moment is replayed from the first event. */
-export const logSource = async (address: LogAddress, dataDir: string | undefined, queue: string): Promise<AuditSource> => {
+export const logSource = async (address: LogAddress, dataDir: string | undefined, queue: string, show: (what: string) => void): Promise<AuditSource> => {
   if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) {
     throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
   }
@@ -29,7 +29,7 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     throw new CliError(`there is no queue ${queue} in this log; --queue names one of: ${queues.join(', ')}`)
   }
   const snapshots = dataDir === undefined ? undefined : readSnapshotFolder(join(dataDir, 'snapshots'))
-  const past = pastAnswersHere({ log, snapshots, limits: httpLimitsDefault })
+  const past = pastAnswersHere({ log, snapshots, limits: httpLimitsDefault, progress: (events, of) => show(`reading the log: ${events} of ${of} events`) })
 
   const known = (moment: Moment | undefined): PastMoment => {
     if (moment === undefined) return { revision: head }

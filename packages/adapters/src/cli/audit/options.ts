@@ -46,7 +46,7 @@ export const momentOf = ({ revision, at }: When): Moment | undefined => {
   return revision !== undefined ? { revision } : at !== undefined ? { at } : undefined
 }
 
-const open = async ({ data, store }: Where, command: Command, cli: Cli): Promise<AuditSource> => {
+const open = async ({ data, store }: Where, command: Command, cli: Cli, progress: Progress): Promise<AuditSource> => {
   const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
   if (data === undefined && store === undefined) return serverSource(connect(connection))
   const text = store === undefined || /^[a-z+]+:/.test(store) ? store : `sqlite:${store}`
@@ -54,14 +54,14 @@ const open = async ({ data, store }: Where, command: Command, cli: Cli): Promise
   if (E.isLeft(read)) throw new UsageError(read.left)
   if (read.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to look at')
   const { logSource } = await import('./log-source.js')
-  return logSource(read.right, data, connection.queue)
+  return logSource(read.right, data, connection.queue, (what) => progress.show(what))
 }
 
 /** An action with a source, which it closes. */
 export const audited = <O extends Where>(cli: Cli, run: (source: AuditSource, printer: Printer, options: O, progress: Progress) => Promise<void>) =>
   cli.local<O>(async (printer, options, command) => {
-    const source = await open(options, command, cli)
     const progress = createProgress(cli.io, printer)
+    const source = await open(options, command, cli, progress)
     try {
       await run(source, printer, options, progress)
     } finally {

@@ -33,6 +33,8 @@ export interface PastSource {
   readonly snapshots?: Pick<SnapshotStore, 'list'> | undefined
   readonly limits: HttpLimits
   readonly states?: PastLimits | undefined
+  /** Called while events are replayed. */
+  readonly progress?: (events: number, of: number) => void
 }
 
 export type AnswerPast = (question: PastQuestion, signal: AbortSignal) => Promise<Handled>
@@ -48,9 +50,9 @@ const routesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute | SpanRoute> => {
 export const viewRoutesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute> => routesOf(limits).flatMap((route) => (route.of === 'view' ? [route] : []))
 
 /** @throws the signal's reason when it is aborted, StoreError when the log cannot be read. */
-export const answerPastFrom = ({ log, snapshots, limits, states: kept }: PastSource): AnswerPast => {
+export const answerPastFrom = ({ log, snapshots, limits, states: kept, progress }: PastSource): AnswerPast => {
   const routes = new Map(routesOf(limits).map((route) => [route.path, route]))
-  const states = new PastStates({ log, snapshots, ...(kept === undefined ? {} : { limits: kept }) })
+  const states = new PastStates({ log, snapshots, ...(kept === undefined ? {} : { limits: kept }), ...(progress === undefined ? {} : { progress }) })
 
   const known = async (queue: string, moment: PastMoment): Promise<KnownMoment> =>
     'revision' in moment ? moment : { at: moment.at, revision: await revisionAt(log, streamOf(queue), moment.head, moment.at) }
