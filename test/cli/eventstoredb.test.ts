@@ -45,6 +45,17 @@ describe('daybook serve --store esdb://…', () => {
     expect([code, out.includes('nothing is wrong')]).toEqual([0, true])
   })
 
+  test('EV-06: past moments are read from it, by a server and without one', async () => {
+    const server = await serving()
+    const own = `past-${randomUUID()}`
+    await server.daybook(['enqueue', 'x', '--id', 'a', '--queue', own])
+    await server.daybook(['cancel', 'a', '--reason', 'not needed', '--queue', own])
+    expect(await server.json('audit', 'state', '--revision', '0', '--queue', own)).toMatchObject({ revision: 0, tasks: [{ id: 'a', status: 'pending' }] })
+    expect(await server.json('audit', 'diff', '--from', '0', '--queue', own)).toMatchObject({ tasks: [{ id: 'a', before: { status: 'pending' }, after: { status: 'cancelled' } }] })
+    const offline = await run(['audit', 'state', '--revision', '0', '--store', node.url, '--queue', own, '--json'])
+    expect(JSON.parse(offline.out)).toEqual(await server.json('audit', 'state', '--revision', '0', '--queue', own))
+  })
+
   test('an unreachable node and an invalid connection string are reported without passwords', async () => {
     const away = await run(['serve', '--port', '0', '--data', dir, '--store', 'esdb://user:secret@127.0.0.1:1?tls=false'])
     expect(away.code).not.toBe(0)
