@@ -62,10 +62,22 @@ export const readFacts = (type: string, data: string): Facts | undefined => {
 /** Copies a string that is kept in the state: a substring would keep the whole page in memory. */
 export const own = (text: string): string => [text.slice(0, 1), text.slice(1)].join('')
 
-/** Like `own`, with a cache for names that many events share. */
+/** Names that a cache keeps at most. Beyond it, it begins anew. */
+const sharedMax = 4_096
+
+/** Like `own`, with a cache for names that many events share: one string for all of them. */
 const shared = (): ((name: string) => string) => {
   let last = ''
-  return (name) => (name === last ? last : (last = own(name)))
+  const known = new Map<string, string>()
+  return (name) => {
+    if (name === last) return last
+    const kept = known.get(name)
+    if (kept !== undefined) return (last = kept)
+    if (known.size >= sharedMax) known.clear()
+    last = own(name)
+    known.set(last, last)
+    return last
+  }
 }
 const keptType = shared()
 const keptTenant = shared()
