@@ -39,6 +39,8 @@ export interface ReadModels {
 const tellMs = 50
 /** A share of what is to be built, of which people are told. */
 const tellShare = 0.1
+/** The batch under way may take so long at the end. */
+const closeMsMax = 3_000
 /** After the thread has ended by itself. */
 const restartMs = 5_000
 
@@ -136,7 +138,10 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
       clearInterval(telling)
       await stopWatching()
       post('stop')
+      // A store that cannot be reached may hold it. What it has not written is in the log.
+      const cutting = setTimeout(() => void worker?.terminate(), closeMsMax)
       await ended
+      clearTimeout(cutting)
     },
   }
 }
