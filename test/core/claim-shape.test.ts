@@ -60,3 +60,30 @@ test('INV-28: shapes are bounded, and those for which claims wait stay', () => {
   q.enqueue(task('a', { type: 't0' }), task('b', { type: 't2999' }))
   expect([q.claim('ann', { types: ['t0'] }).ids, q.claim('ann', { types: ['t2999'] }).ids]).toEqual([['a'], ['b']])
 })
+
+test('INV-28: shapes that name a tenant follow its groups, also groups that were there before the shape', () => {
+  const q = new Queue()
+  const [any, acme] = [{ types: ['*'] }, { types: ['work'], tenant: 'acme' }]
+  keepShape(q.state, acme)
+  q.enqueue(task('a', { tenant: 'acme' }), task('b', { tenant: 'other' }))
+  const later = { types: ['work', 'more'], tenant: 'acme' }
+  const shapes = [keepShape(q.state, any), keepShape(q.state, acme), keepShape(q.state, later)]
+  const hasWork = () => shapes.map((shape) => shape.hasWork)
+  expect(hasWork()).toEqual([true, true, true])
+  expect(q.claim('ann', acme).ids).toEqual(['a'])
+  expect(hasWork()).toEqual([true, false, false])
+  q.enqueue(task('c', { tenant: 'acme' }))
+  expect([hasWork(), q.claim('ann', later).ids]).toEqual([[true, true, true], ['c']])
+})
+
+test('a new shape finds the open groups of its type, in whatever order others have closed', () => {
+  const tenants = ['a', 'b', 'c', 'd']
+  const q = new Queue()
+  q.enqueue(...tenants.map((tenant) => task(tenant, { tenant })))
+  const types = ['work', 'more']
+  for (const [closed, tenant] of ['b', 'd', 'a'].entries()) {
+    expect(q.claim('ann', { tenant }).ids).toEqual([tenant])
+    expect(keepShape(q.state, { types: [...types, `more${closed}`] }).turns.size).toBe(tenants.length - closed - 1)
+  }
+  expect(q.claim('ann', { types }).ids).toEqual(['c'])
+})

@@ -1,6 +1,6 @@
 /** Tenants' fair share: start-time fair queueing over leases granted. */
 import { fork, mark, rollback } from '@daybook/core'
-import { FairShare, textOf, UndoLog } from '@daybook/core/testing'
+import { FairShare, Group, GroupKinds, textOf, UndoLog } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../properties/settings.js'
@@ -115,7 +115,8 @@ test('turns are counted anew before they lose their precision', () => {
   const head = { turn: 2 ** 51, lastToken: 1, hasTenants: true } as ConstructorParameters<typeof FairShare>[0]
   const shares = new FairShare(head, () => head as never, new UndoLog())
   const [a, b] = [shares.of('a'), shares.of('b')]
-  for (const share of [a, b]) shares.join({ key: 'work', share } as Parameters<FairShare['join']>[0])
+  const kind = new GroupKinds(new Map()).of('work', 'work', undefined, [], undefined)
+  for (const share of [a, b]) shares.join(new Group(kind, share))
   a.turn = 2 ** 51 + 3
   b.turn = 2 ** 51 + 2
   shares.charge(b, 1, { default: 1 })

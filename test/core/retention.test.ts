@@ -44,7 +44,7 @@ test('INV-22: types and tenants without tasks leave nothing in memory', () => {
   // A tenant is charged for its last lease until ten thousand more were granted.
   work(q, 10, (id) => task(id))
   q.do({ type: 'Pause', reason: 'one more event' })
-  expect(sizesOf(q.state)).toMatchObject({ live: 0, retained: 0, groups: 0, emptyGroups: 0, tenants: 1 })
+  expect(sizesOf(q.state)).toMatchObject({ live: 0, retained: 0, groups: 0, emptyGroups: 0, kinds: 0, tenants: 1 })
 })
 
 test('INV-22: a task that waits long does not keep others in memory', () => {

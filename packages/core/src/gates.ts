@@ -4,6 +4,7 @@
  *
  * A new gate is one entry of {@link gates}. If claims have to ask for it at another moment than those below, it also needs a scope.
  */
+import type { Group } from './group.js'
 import type { ShapeOf } from './ready/claim-shape.js'
 import { isBarred, lastUntil, roomOf } from './assignment.js'
 import { isBumped, isCapacityShut } from './capacity.js'
@@ -11,7 +12,7 @@ import { aheadOf, atCapacity, barred, failedHere, failedLately, haltText, isFull
 import { OtherAgents } from './other-agents.js'
 import { holderOfKey } from './retention.js'
 import { isFull } from './limits/meter.js'
-import { type Group, isHeld, type TaskRecord } from './state.js'
+import { isHeld, type TaskRecord } from './state.js'
 import type { Tables } from './tables.js'
 import { isFinal, type Status } from './task.js'
 import { matchesType } from './type-pattern.js'

@@ -1,14 +1,40 @@
-/** A set that is an array while it is small: most groups, tenants and keys have one member, and a queue may have a million of them. */
+/** Sets that are small as a rule: most groups, tenants and keys have one member, and a queue may have a million of them. */
+
+/** Nothing, one item by itself, or an array of items in no order. */
+export type Few<T extends object> = Array<T> | T | undefined
+
+export const itemsOf = <T extends object>(few: Few<T>): ReadonlyArray<T> => (few === undefined ? none : Array.isArray(few) ? few : [few])
+const none: ReadonlyArray<never> = []
+
+/** The item must not be in it. An array is changed in place. */
+export const withItem = <T extends object>(few: Few<T>, item: T): Few<T> => {
+  if (few === undefined) return item
+  if (!Array.isArray(few)) return [few, item]
+  few.push(item)
+  return few
+}
+
+/** The same if the item is not in it. */
+export const withoutItem = <T extends object>(few: Few<T>, item: T): Few<T> => {
+  if (!Array.isArray(few)) return few === item ? undefined : few
+  const last = few.pop()
+  if (last === undefined || last === item) return few.length === 0 ? undefined : few
+  const at = few.indexOf(item)
+  if (at < 0) few.push(last)
+  else few[at] = last
+  return few
+}
 
 /** An array with more items than this becomes a set. */
 const fewMax = 16
 
-export class SmallSet<T> implements Iterable<T> {
-  private items: Array<T> | Set<T> | undefined
+/** A set of any size that needs little memory while it is small. */
+export class SmallSet<T extends object> implements Iterable<T> {
+  private items: Few<T> | Set<T> = undefined
 
   get size(): number {
     const { items } = this
-    return items === undefined ? 0 : items instanceof Set ? items.size : items.length
+    return items instanceof Set ? items.size : itemsOf(items).length
   }
 
   /** Whether it has had more than a few items. */
@@ -19,23 +45,19 @@ export class SmallSet<T> implements Iterable<T> {
   /** The item must not be in it. */
   add(item: T): void {
     const { items } = this
-    if (items === undefined) this.items = [item]
-    else if (items instanceof Set) items.add(item)
-    else if (items.push(item) > fewMax) this.items = new Set(items)
+    if (items instanceof Set) return void items.add(item)
+    const more = withItem(items, item)
+    this.items = Array.isArray(more) && more.length > fewMax ? new Set(more) : more
   }
 
   delete(item: T): void {
     const { items } = this
-    if (items === undefined) return
-    if (items instanceof Set) return void items.delete(item)
-    const at = items.indexOf(item)
-    if (at < 0) return
-    items[at] = items[items.length - 1] as T
-    items.pop()
+    if (items instanceof Set) items.delete(item)
+    else this.items = withoutItem(items, item)
   }
 
   [Symbol.iterator](): Iterator<T> {
-    return (this.items ?? none)[Symbol.iterator]()
+    const { items } = this
+    return (items instanceof Set ? items : itemsOf(items))[Symbol.iterator]()
   }
 }
-const none: ReadonlyArray<never> = []

@@ -2,7 +2,8 @@
  * Pages of tasks, by column: all numbers in one array, column after column, and the rest as one JSON text. The queue
  * waits while its state is read, and copying a record's numbers costs a twentieth of printing them as JSON.
  */
-import { type Group, leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from './state.js'
+import type { Group } from './group.js'
+import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from './state.js'
 import { type Phase, type Status, statuses } from './task.js'
 
 /** Tasks of a full page. */

@@ -5,6 +5,7 @@
  * `beginSnapshot` makes its pages in small steps while the state goes on changing. All pages show the state at the
  * moment it began (see `task-walk.ts`).
  */
+import type { Group } from './group.js'
 import { type GroupText, pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { RegisteredAgent } from './agent-register.js'
 import { type Approval, byAge, type Chain } from './approvals.js'
@@ -15,7 +16,7 @@ import type { Alert, FailureCounts } from './alerts.js'
 import type { Schedule } from './schedules.js'
 import type { Deadline } from './deadlines.js'
 import type { ShareEntry } from './ready/fair-share.js'
-import type { Breaker, Group, Head, TaskRecord } from './state.js'
+import type { Breaker, Head, TaskRecord } from './state.js'
 import { sortedByKey } from './sorted-list.js'
 import { byType, Tables } from './tables.js'
 import { isFinal } from './task.js'

@@ -2,16 +2,13 @@
 import type { Failers } from './assignment.js'
 import { type DeadLetterReason, expiryCauses } from './events.js'
 import type { DeadLetterFilter } from './commands.js'
+import type { Group } from './group.js'
 import type { Undoable } from './undo-log.js'
 import type { BreakerSettings, Settings } from './settings.js'
-import type { Meter } from './limits/meter.js'
-import type { ClaimShape } from './ready/claim-shape.js'
-import type { Heads } from './ready/heads.js'
-import type { Lane } from './ready/lane.js'
 import type { ShapeTurn } from './ready/shape-turn.js'
 import type { TenantGroups } from './ready/tenant-groups.js'
 import type { StatusList } from './status-lists.js'
-import type { OnTimeout, Phase, Status } from './task.js'
+import type { OnTimeout, Status } from './task.js'
 import type { ExtraFields } from './task-fields.js'
 import type { Unreadable } from './upcast.js'
 
@@ -129,38 +126,11 @@ export interface TaskRecord extends Undoable {
   extras: TaskExtras
 }
 
-/** Tasks with the same type, phase, set of skills, tenant and concurrency key: the same claims may take them, and the same limits count them. */
-export interface Group {
-  /** Of its type, phase, concurrency key and skills: unique among the tenant's groups. */
-  readonly key: string
-  readonly type: string
-  readonly phase: Phase | undefined
-  readonly skills: ReadonlyArray<string>
-  readonly tenant: string | undefined
-  readonly concurrencyKey: string | undefined
-  /** The lists of all tasks of the queue with this phase. */
-  readonly byStatus: ListsByStatus
-  readonly share: TenantShare
-  /** What counts its leases: see `limits/limits.ts`. */
-  meters: ReadonlyArray<Meter>
-  /** Tasks in it. A group without any is not in the state (INV-22). */
-  size: number
-  /** Those that are ready: how many, and which (see `ready/group-tasks.ts`). */
-  ready: number
-  few: Array<TaskRecord>
-  lanes: ReadonlyArray<Lane>
-  /** Whether claims may take from it: see `ready/ready-index.ts`. */
-  isOpen: boolean
-  /** The kept shapes of claims that match it, as of a version of the set of all shapes. */
-  shapes: ReadonlyArray<ClaimShape>
-  shapesVersion: number
-}
-
 /** One list for each status and priority, by number. The index is the priority. */
 export type ListsByStatus = Readonly<Record<Status, ReadonlyArray<StatusList>>>
 
 /** What a tenant has had of the queue (TQM-ASSIGN-004): see `ready/fair-share.ts`. */
-export interface TenantShare extends Undoable {
+export interface TenantShare {
   /** `undefined`: the tasks without a tenant. */
   readonly name: string | undefined
   /** Its virtual time: grows by 1/weight with each lease. The tenant with the least is served next. */
@@ -169,14 +139,8 @@ export interface TenantShare extends Undoable {
   lastToken: number
   /** Its groups with tasks. */
   groups: TenantGroups
-  /** Its open groups. */
-  open: number
   /** Its places in the kept shapes of claims. */
   turns: ReadonlyArray<ShapeTurn>
-  /** How many of these keep their first tasks in order. */
-  sorted: number
-  /** The first tasks of all its open groups in order, if these are many. */
-  heads: Heads | undefined
 }
 
 export type BreakerState = 'closed' | 'open' | 'half-open'

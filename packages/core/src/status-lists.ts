@@ -77,4 +77,4 @@ const newLists = (byNumber: (number: number) => TaskRecord | undefined): ListsBy
 }
 
 /** The list in which this task is. */
-export const listOf = ({ group, status, priority }: TaskRecord): StatusList => group.byStatus[status][priority] as StatusList
+export const listOf = ({ group, status, priority }: TaskRecord): StatusList => group.kind.byStatus[status][priority] as StatusList

@@ -11,13 +11,14 @@ import { type Approval, type Chain, closeApproval, dropEndedChain } from './appr
 import { Alerts } from './alerts.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
+import { Group } from './group.js'
+import { GroupKinds, kindKey } from './group-kinds.js'
 import { isLimited, isTypeShut } from './gates.js'
 import { Limits } from './limits/limits.js'
 import { FairShare } from './ready/fair-share.js'
-import { noLanes, noReady } from './ready/group-tasks.js'
 import { policyOf } from './ready/policy.js'
 import { ReadyIndex } from './ready/ready-index.js'
-import { groupIn } from './ready/tenant-groups.js'
+import { groupIn, hasOpenGroup } from './ready/tenant-groups.js'
 import { Schedules } from './schedules.js'
 import { UndoLog } from './undo-log.js'
 import { type Settings, settingsDefault } from './settings.js'
@@ -25,11 +26,9 @@ import { SortedList, sortedByKey } from './sorted-list.js'
 import {
   blocksDuplicates,
   type Breaker,
-  type Group,
   type Head,
   isHeld,
   type Lease,
-  type ListsByStatus,
   newBreaker,
   noTasks,
   type Parking,
@@ -56,14 +55,6 @@ const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b
 /** Tasks that finished in the same millisecond are ordered by their last events. */
 const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b.lastRevision || byNumber(a, b)
 const noShares: ReadonlyArray<never> = []
-const noMeters: ReadonlyArray<never> = []
-const noShapes: ReadonlyArray<never> = []
-const noSkills: ReadonlyArray<never> = []
-/** Names have no line breaks, so no two groups of a tenant have the same key. */
-const groupKey = (type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, key: string | undefined): string => {
-  if (key === undefined && skills.length === 0) return phase === undefined ? type : `${type}\n${phase}`
-  return [type, phase, key, ...skills].join('\n')
-}
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
 export class Tables {
@@ -107,6 +98,7 @@ export class Tables {
   })
   /** By ordering key, the unfinished tasks, first in, first out: only the first may run. */
   readonly lines = new Map<string, SortedList<TaskRecord>>()
+  readonly kinds = new GroupKinds(this.lists)
   readonly shares = new FairShare(this.head, () => this.touchHead(), this.undoLog)
   readonly agents = new AgentRegister(this.undoLog)
   /** Types of which no task is claimed for a while, and agents that get none, after a rate limit (LK-16). */
@@ -157,12 +149,12 @@ export class Tables {
   }
 
   insert(task: TaskRecord): void {
-    const { share } = task.group
-    const hadWork = share.open > 0
+    const { group } = task
+    const hadWork = hasOpenGroup(group)
     this.undoLog.mustSave(task)
     if (isCritical(task)) task.extras = { ...task.extras, readySince: this.head.at }
     this.enter(task)
-    if (!hadWork && share.open > 0) this.shares.comeBack(share)
+    if (!hadWork && hasOpenGroup(group)) this.shares.comeBack(group.share)
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.leave(task) })
   }
 
@@ -201,13 +193,13 @@ export class Tables {
   update<T extends TaskRecord>(task: T, change: (task: T) => void, revision = task.lastRevision): void {
     for (const walk of this.walks) walk.beforeChange(task)
     if (this.undoLog.mustSave(task)) this.undoLog.note(new TaskBefore(this, task))
-    const { share } = task.group
-    const hadWork = share.open > 0
+    const { group } = task
+    const hadWork = hasOpenGroup(group)
     const wasHeld = this.agents.size > 0 && isHeld(task)
     const active = this.leases.size
     const back = this.relink(task, change, revision)
-    if (!hadWork && share.open > 0) this.shares.comeBack(share)
-    for (const other of back) if (other !== share) this.shares.comeBack(other)
+    if (!hadWork && hasOpenGroup(group)) this.shares.comeBack(group.share)
+    for (const other of back) if (other !== group.share) this.shares.comeBack(other)
     // An agent has ended, and others may start (TQM-CAP-003).
     if (this.leases.size < active && active >= this.head.settings.capacity.maxConcurrentAgents) this.ready.wakeAll()
     // An agent has room again, or less room than before.
@@ -331,29 +323,9 @@ export class Tables {
 
   /** The group of these fields. A new one is not in the state until it has a task. */
   group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined, concurrencyKey: string | undefined): Group {
-    const sorted = skills.length === 0 ? noSkills : [...skills].sort()
-    const key = groupKey(type, phase, sorted, concurrencyKey)
+    const key = kindKey(type, phase, skills, concurrencyKey)
     const share = this.shares.of(tenant)
-    const known = groupIn(share.groups, key)
-    if (known !== undefined) return known
-    return {
-      key,
-      type,
-      phase,
-      skills: sorted,
-      tenant,
-      concurrencyKey,
-      byStatus: this.lists.get(phase) as ListsByStatus,
-      share,
-      meters: noMeters,
-      size: 0,
-      ready: 0,
-      few: noReady,
-      lanes: noLanes,
-      isOpen: false,
-      shapes: noShapes,
-      shapesVersion: -1,
-    }
+    return groupIn(share.groups, key) ?? new Group(this.kinds.of(key, type, phase, skills, concurrencyKey), share)
   }
 
   /** No task of the type is claimed until then; `0` for now. */
@@ -372,6 +344,7 @@ export class Tables {
     this.byNumber.set(task.number, task)
     this.byId.set(task.id, task.number)
     if (task.group.size++ === 0) {
+      this.kinds.join(task.group.kind)
       this.shares.join(task.group)
       this.limits.join(task.group)
     }
@@ -389,6 +362,7 @@ export class Tables {
     if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
     this.byNumber.delete(task.number)
     if (--task.group.size === 0) {
+      this.kinds.part(task.group.kind)
       this.shares.part(task.group)
       this.limits.part(task.group)
     }

@@ -61,6 +61,27 @@ export const readyPlants: ReadonlyArray<Plant> = [
     replace: '',
     killedBy: shapes,
   },
+  {
+    title: 'the shapes of a group are not looked up again when a shape that names its tenant is new',
+    file: `${ready}ready-index.ts`,
+    find: '    this.shapesOfGroup = new WeakMap()\n',
+    replace: '',
+    killedBy: shapes,
+  },
+  {
+    title: 'a kind of groups without groups stays in memory',
+    file: 'packages/core/src/tables.ts',
+    find: '      this.kinds.part(task.group.kind)\n',
+    replace: '',
+    killedBy: ['test/core/retention.test.ts'],
+  },
+  {
+    title: 'a group that gets the place of another does not know it',
+    file: 'packages/core/src/group.ts',
+    find: '    last.place = place\n',
+    replace: '',
+    killedBy: shapes,
+  },
   // Turns.
   {
     title: 'a lease costs every tenant the same, whatever its weight',
@@ -129,8 +150,8 @@ export const readyPlants: ReadonlyArray<Plant> = [
   {
     title: 'a breaker that closes does not open the groups of its type',
     file: `${ready}ready-index.ts`,
-    find: 'this.refreshAll(this.groups.get(type) ?? none)',
-    replace: "this.refreshAll(this.groups.get('') ?? none)",
+    find: 'this.refreshAll(this.groupsOf(type))',
+    replace: "this.refreshAll(this.groupsOf(''))",
     killedBy: ['test/core/breaker.test.ts'],
   },
   {
@@ -227,23 +248,23 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a group that closes leaves its first tasks among those of its tenant',
-    file: `${ready}ready-index.ts`,
-    find: 'share.heads?.removeGroup(group)',
+    file: `${ready}tenant-groups.ts`,
+    find: 'this.heads?.removeGroup(group)',
     replace: '',
     killedBy: groups,
   },
   {
     title: 'a group that opens does not get among those of its tenant',
-    file: `${ready}ready-index.ts`,
-    find: 'share.heads.addGroup(group)',
+    file: `${ready}tenant-groups.ts`,
+    find: 'this.heads?.addGroup(group)',
     replace: 'void 0',
     killedBy: groups,
   },
   {
     title: 'a claim of some types gets tasks of other types of the tenant',
     file: `${ready}shape-turn.ts`,
-    find: 'groups.size === share.open',
-    replace: 'groups.size > 0',
+    find: 'groups.size === many?.open',
+    replace: 'many !== undefined',
     killedBy: groups,
   },
   {

@@ -1,7 +1,8 @@
 /** The limits of a queue, and what they count. A meter whose limit is reached closes its groups, as an open breaker closes those of its type. */
+import type { Group } from '../group.js'
 import { SmallSet } from '../small-set.js'
 import { SortedList } from '../sorted-list.js'
-import type { Group, Head, TaskRecord, TenantShare } from '../state.js'
+import type { Head, TaskRecord, TenantShare } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
 import { defaultOf, isDefault, isOfKey, isSameRate, type Limit, tenantLimit, typeLimit } from './limit.js'
 import { isShut, type Meter, periodMs, Starts } from './meter.js'

@@ -5,8 +5,9 @@
  */
 import type { CommandOf } from '../commands.js'
 import { isGroupShut } from '../gates.js'
+import type { Group } from '../group.js'
 import { SortedList } from '../sorted-list.js'
-import type { Group, TaskRecord, TenantShare } from '../state.js'
+import type { TaskRecord, TenantShare } from '../state.js'
 import type { Placements } from './placements.js'
 import { ShapeTurn } from './shape-turn.js'
 

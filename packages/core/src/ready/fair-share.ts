@@ -4,8 +4,9 @@
  * next. A tenant that had nothing to take comes back at the virtual time of the last lease, so it has saved no credit. If
  * it was ahead of that, it stays ahead, unless {@link debtLeases} leases were granted since its last.
  */
+import type { Group } from '../group.js'
 import { SortedList } from '../sorted-list.js'
-import type { Group, Head, TenantShare } from '../state.js'
+import type { Head, TenantShare } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
 import { byName } from './claim-shape.js'
 import { groupsIn, withGroup, withoutGroup } from './tenant-groups.js'
@@ -63,7 +64,7 @@ export class FairShare {
   of(name: string | undefined): TenantShare {
     const known = this.byTenant.get(name)
     if (known !== undefined) return known
-    const share: TenantShare = { savedFor: 0, name, turn: 0, lastToken: 0, groups: undefined, open: 0, turns: noTurns, sorted: 0, heads: undefined }
+    const share: TenantShare = { name, turn: 0, lastToken: 0, groups: undefined, turns: noTurns }
     this.byTenant.set(name, share)
     return share
   }
@@ -88,7 +89,6 @@ export class FairShare {
     const { share } = group
     share.groups = withoutGroup(share.groups, group)
     if (share.groups !== undefined) return
-    share.heads = undefined
     // When a first task is undone, what the tenant was before is put back by the undo of `join`.
     if (this.isAhead(share) && !this.undoLog.isUndoing) this.idle.add(share)
     else this.byTenant.delete(share.name)
@@ -134,9 +134,9 @@ export class FairShare {
   }
 
   private setTurn(share: TenantShare, turn: number, lastToken: number): void {
-    if (this.undoLog.mustSave(share)) {
-      const before = { turn: share.turn, lastToken: share.lastToken }
-      this.noteUndo(() => this.moveTo(share, before.turn, before.lastToken))
+    if (this.undoLog.isRecording) {
+      const { turn: turnBefore, lastToken: tokenBefore } = share
+      this.noteUndo(() => this.moveTo(share, turnBefore, tokenBefore))
     }
     this.moveTo(share, turn, lastToken)
   }

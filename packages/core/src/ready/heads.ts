@@ -1,5 +1,6 @@
 /** The tasks that may be first in their groups, kept in order by lane, so that a claim does not look at each group. */
-import type { Group, TaskRecord } from '../state.js'
+import type { Group } from '../group.js'
+import type { TaskRecord } from '../state.js'
 import { headsOf, type HeadsWatcher, lanesOf } from './group-tasks.js'
 import { Lane } from './lane.js'
 import type { Placements } from './placements.js'

@@ -3,32 +3,31 @@
  * Groups without ready tasks cost nothing here.
  */
 import { isBumped } from '../capacity.js'
+import type { Group, GroupKind } from '../group.js'
 import { addTo, removeFrom } from '../sets-by-key.js'
-import type { Group, Head, TaskRecord, TenantShare } from '../state.js'
+import type { Head, TaskRecord, TenantShare } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
 import { addToGroup, addUnsorted, type HeadsWatcher, readyIn, removeFromGroup, sortAdded } from './group-tasks.js'
-import { Heads } from './heads.js'
 import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
-import { groupsIn } from './tenant-groups.js'
+import { ManyGroups, openIn } from './tenant-groups.js'
 
 /** Shapes that are kept. Beyond it, the one that was used longest ago and that no claim waits for is dropped. */
 export const shapesMax = 1_024
 
-/** A tenant with more open groups has its first tasks kept in order, as long as it has tasks. */
-const groupsMax = 16
-
 export class ReadyIndex {
-  /** Groups with ready tasks, by type. */
-  private readonly groups = new Map<string, Set<Group>>()
+  /** Kinds of groups with ready tasks, by type. */
+  private readonly kinds = new Map<string, Set<GroupKind>>()
   private readonly shapes = new Map<string, ClaimShape>()
   /** The same by tenant, those that name none by type, and those that name neither. */
   private readonly shapesByTenant = new Map<string, Set<ClaimShape>>()
   private readonly shapesByType = new Map<string, Set<ClaimShape>>()
   private readonly shapesForAll = new Set<ClaimShape>()
-  /** Changes with the set of shapes, so that a group notices that its list of shapes is old. */
+  /** Changes with the set of shapes, so that a kind of groups notices that its list of shapes is old. */
   private shapesVersion = 0
+  /** The shapes of groups whose tenant is named by one, as of this version. */
+  private shapesOfGroup = new WeakMap<Group, ReadonlyArray<ClaimShape>>()
   /** A shape for everything, as an index of the open groups by tenant. There is one as soon as a claim names a tenant. */
   private byTenant: ClaimShape | undefined
   private uses = 0
@@ -61,7 +60,9 @@ export class ReadyIndex {
     this.place(task)
     if (isBumped(task)) this.bumped.add(task)
     if (group.ready++ === 0) {
-      addTo(this.groups, group.type, group)
+      const { kind } = group
+      if (kind.ready.length === 0) addTo(this.kinds, kind.type, kind)
+      kind.addReady(group)
       this.refresh(group)
     } else if (group.isOpen) {
       for (const shape of this.shapesOf(group)) this.wake(shape)
@@ -73,7 +74,9 @@ export class ReadyIndex {
     this.takeOut(task)
     if (this.bumped.size > 0) this.bumped.delete(task)
     if (--group.ready > 0) return
-    removeFrom(this.groups, group.type, group)
+    const { kind } = group
+    kind.removeReady(group)
+    if (kind.ready.length === 0) removeFrom(this.kinds, kind.type, kind)
     this.refresh(group)
   }
 
@@ -108,7 +111,7 @@ export class ReadyIndex {
    * most of its tasks are finished by the end. To be called when no task is ready and nobody has claimed.
    */
   putAside(): void {
-    if (this.groups.size > 0 || this.shapes.size > 0) throw new Error('the order of ready tasks can be put aside only before there are any')
+    if (this.kinds.size > 0 || this.shapes.size > 0) throw new Error('the order of ready tasks can be put aside only before there are any')
     this.isOrdered = false
   }
 
@@ -118,29 +121,25 @@ export class ReadyIndex {
     this.isOrdered = true
     this.places.fill(tasks)
     for (const task of tasks) addUnsorted(task)
-    const shares = new Set<TenantShare>()
-    for (const group of this.groupsWithTasks()) {
-      sortAdded(group, this.places)
-      if (group.share.open > groupsMax) shares.add(group.share)
-    }
-    for (const share of shares) share.heads = new Heads(this.places, openIn(share))
+    for (const group of this.groupsWithTasks()) sortAdded(group, this.places)
+    for (const { share: { groups } } of this.groupsWithTasks()) if (groups instanceof ManyGroups) groups.sort(this.places)
   }
 
   *groupsWithTasks(): Generator<Group, void> {
-    for (const groups of this.groups.values()) yield* groups
+    for (const kinds of this.kinds.values()) for (const { ready } of kinds) yield* ready
   }
 
   /** To be called when it may have changed whether a breaker holds this type back. Returns the tenants that have open groups again. */
   breakerMoved(type: string): ReadonlyArray<TenantShare> {
-    return this.refreshAll(this.groups.get(type) ?? none)
+    return this.refreshAll(this.groupsOf(type))
   }
 
   /** Opens and closes groups whose gates may have moved. Returns the tenants that have open groups again. */
   refreshAll(groups: Iterable<Group>): ReadonlyArray<TenantShare> {
     const idle = new Set<TenantShare>()
-    for (const { share } of groups) if (share.open === 0) idle.add(share)
+    for (const { share } of groups) if (openIn(share.groups) === 0) idle.add(share)
     for (const group of groups) this.refresh(group)
-    return idle.size === 0 ? none : [...idle].filter(({ open }) => open > 0)
+    return idle.size === 0 ? none : [...idle].filter(({ groups }) => openIn(groups) > 0)
   }
 
   /** The shape of this claim, or of one for everything: the one that is kept, or one made for this question. Changes nothing. */
@@ -209,7 +208,8 @@ export class ReadyIndex {
   private watchersOf(group: Group): ReadonlyArray<HeadsWatcher> {
     const { isOpen, share } = group
     if (!isOpen) return none
-    const { sorted, heads } = share
+    if (!(share.groups instanceof ManyGroups)) return none
+    const { sorted, heads } = share.groups
     if (heads === undefined) return sorted === 0 ? none : this.shapesOf(group)
     return sorted === 0 ? heads.asWatchers : [...this.shapesOf(group), heads]
   }
@@ -218,19 +218,19 @@ export class ReadyIndex {
     const isOpen = group.ready > 0 && !this.isShut(group)
     if (isOpen === group.isOpen) return
     group.isOpen = isOpen
-    const { share } = group
+    const { groups } = group.share
     const shapes = this.shapesOf(group)
     if (isOpen) {
-      share.open++
-      if (share.heads !== undefined) share.heads.addGroup(group)
-      else if (share.open > groupsMax && this.isOrdered) share.heads = new Heads(this.places, openIn(share))
+      if (groups instanceof ManyGroups) {
+        groups.opened(group)
+        if (this.isOrdered) groups.sort(this.places)
+      }
       for (const shape of shapes) {
         shape.open(group)
         this.wake(shape)
       }
     } else {
-      share.open--
-      share.heads?.removeGroup(group)
+      if (groups instanceof ManyGroups) groups.closed(group)
       for (const shape of shapes) shape.close(group)
     }
   }
@@ -251,7 +251,7 @@ export class ReadyIndex {
       const share = this.shareOf(tenant)
       open((share === undefined ? undefined : this.byTenant.turnOf(share)) ?? none)
     } else if (shape.types === undefined) open(this.groupsWithTasks())
-    else for (const type of shape.types) open(this.groups.get(type) ?? none)
+    else for (const type of shape.types) open(this.groupsOf(type))
     return shape
   }
 
@@ -266,18 +266,35 @@ export class ReadyIndex {
     else if (shape.types === undefined) this.shapesForAll.add(shape)
     else for (const type of shape.types) addTo(this.shapesByType, type, shape)
     this.shapesVersion++
+    this.shapesOfGroup = new WeakMap()
   }
 
+  /** The kept shapes that this group matches. */
   private shapesOf(group: Group): ReadonlyArray<ClaimShape> {
-    if (group.shapesVersion !== this.shapesVersion) {
-      const { type, tenant } = group
-      const ofTenant = tenant === undefined ? undefined : this.shapesByTenant.get(tenant)
-      const candidates = [...(this.shapesByType.get(type) ?? none), ...(ofTenant ?? none), ...this.shapesForAll]
+    const shapes = this.shapesOfKind(group)
+    const { tenant } = group
+    const ofTenant = tenant === undefined || this.shapesByTenant.size === 0 ? undefined : this.shapesByTenant.get(tenant)
+    if (ofTenant === undefined) return shapes
+    let all = this.shapesOfGroup.get(group)
+    if (all === undefined) this.shapesOfGroup.set(group, (all = [...shapes, ...[...ofTenant].filter((shape) => shape.matches(group))]))
+    return all
+  }
+
+  /** Those that name no tenant: the same for all groups of its kind. */
+  private shapesOfKind(group: Group): ReadonlyArray<ClaimShape> {
+    const { kind } = group
+    if (kind.shapesVersion !== this.shapesVersion) {
+      const candidates = [...(this.shapesByType.get(kind.type) ?? none), ...this.shapesForAll]
       const shapes = candidates.filter((shape) => shape.matches(group))
-      group.shapes = shapes.length === 0 ? none : shapes
-      group.shapesVersion = this.shapesVersion
+      kind.shapes = shapes.length === 0 ? none : shapes
+      kind.shapesVersion = this.shapesVersion
     }
-    return group.shapes
+    return kind.shapes
+  }
+
+  /** Groups of this type with ready tasks. */
+  private groupsOf(type: string): ReadonlyArray<Group> {
+    return [...(this.kinds.get(type) ?? none)].flatMap(({ ready }) => ready)
   }
 
   private dropOldest(): void {
@@ -298,4 +315,3 @@ export class ReadyIndex {
 }
 const none: ReadonlyArray<never> = []
 
-const openIn = ({ groups }: TenantShare): ReadonlyArray<Group> => [...groupsIn(groups)].filter(({ isOpen }) => isOpen)

@@ -3,8 +3,10 @@
  * claim the best task is the best of the first tasks of the runs.
  */
 import { Heap } from '../heap.js'
+import { itemsOf } from '../small-set.js'
 import type { Cursor } from '../sorted-list.js'
 import type { TaskRecord } from '../state.js'
+import { GroupLanes, lanesIn } from './group-tasks.js'
 import type { Lane } from './lane.js'
 import type { Placements } from './placements.js'
 import { byStanding, type Policy, standingOf, type Standing } from './policy.js'
@@ -56,7 +58,7 @@ export const runsOf = (turn: ShapeTurn, instant: Instant): Heap<Run> => {
   if (heads === undefined) addLooked(turn, instant, add)
   else for (const lane of heads.lanes()) add(new SortedLanes(lane, instant))
   for (const task of instant.misplaced ?? none) {
-    const isLooked = heads === undefined && task.group.lanes.length === 0
+    const isLooked = heads === undefined && lanesIn(task.group).length === 0
     if (!isLooked && turn.has(task.group)) add(new OneTask(task, instant))
   }
   return heap
@@ -65,9 +67,12 @@ const none: ReadonlyArray<never> = []
 
 const addLooked = (turn: ShapeTurn, instant: Instant, add: (run: Run) => void): void => {
   const byLane = new Map<number, Lanes>()
-  for (const { few, lanes } of turn) {
-    for (const task of few) add(new OneTask(task, instant))
-    for (const lane of lanes) {
+  for (const { readyTasks } of turn) {
+    if (!(readyTasks instanceof GroupLanes)) {
+      for (const task of itemsOf(readyTasks)) add(new OneTask(task, instant))
+      continue
+    }
+    for (const lane of readyTasks.all) {
       const known = byLane.get(lane.id)
       if (known === undefined) byLane.set(lane.id, new Lanes(lane, instant))
       else known.add(lane)
@@ -205,7 +210,7 @@ class SortedLanes extends Run {
   /** The lane of this first task goes on after it. A group with a few tasks has no lanes: all of them are among the first. */
   private touch(task: TaskRecord): void {
     const { heads } = this
-    const lane = task.group.lanes.find(({ id }) => id === heads.id)
+    const lane = lanesIn(task.group).find(({ id }) => id === heads.id)
     if (lane === undefined || lane.size === 1) return
     const cursor = lane.cursor()
     cursor.advance()

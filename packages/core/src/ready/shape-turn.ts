@@ -3,11 +3,14 @@
  * claim does not look at each. Lanes with the same id are ordered alike at any time (`policy.ts`), so one sorted
  * list for each id is exact, whatever the time of the claim.
  */
+import type { Group } from '../group.js'
 import { SmallSet } from '../small-set.js'
-import type { Group, TaskRecord, TenantShare } from '../state.js'
+import type { TaskRecord, TenantShare } from '../state.js'
 import type { ClaimShape } from './claim-shape.js'
+import { headsOf } from './group-tasks.js'
 import { Heads } from './heads.js'
 import type { Placements } from './placements.js'
+import { ManyGroups } from './tenant-groups.js'
 
 /** A claim looks at so many tasks of a tenant one by one. */
 const looksMax = 32
@@ -57,14 +60,15 @@ export class ShapeTurn {
 
   /** Sorts the tasks that may be first, if they are many. From now on they are kept in order. */
   sort(): void {
-    if (this.heads !== undefined || !this.hasManyHeads()) return
+    const { many } = this
+    if (many === undefined || this.heads !== undefined || !this.hasManyHeads()) return
     this.own = new Heads(this.places, this.groups)
-    this.share.sorted++
+    many.sorted++
   }
 
   /** The shape is dropped, or there are no more groups. */
   end(): void {
-    if (this.own !== undefined) this.share.sorted--
+    if (this.own !== undefined && this.many !== undefined) this.many.sorted--
     this.own = undefined
   }
 
@@ -78,14 +82,20 @@ export class ShapeTurn {
 
   /** Those of the tenant, if the shape takes all of its open groups. */
   private get ofTenant(): Heads | undefined {
-    const { share, groups, shape } = this
-    return shape.isKept && groups.size === share.open ? share.heads : undefined
+    const { many, groups, shape } = this
+    return shape.isKept && groups.size === many?.open ? many.heads : undefined
+  }
+
+  /** `undefined` if the tenant has one group: its lanes are as many as those of an order would be. */
+  private get many(): ManyGroups | undefined {
+    const { groups } = this.share
+    return groups instanceof ManyGroups ? groups : undefined
   }
 
   private hasManyHeads(): boolean {
     if (this.groups.isLarge) return true
     let heads = 0
-    for (const { few, lanes } of this.groups) heads += few.length + lanes.length
+    for (const group of this.groups) heads += headsOf(group).length
     return heads > looksMax
   }
 }

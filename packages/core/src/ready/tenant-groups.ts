@@ -1,25 +1,73 @@
-/** A tenant's groups that have tasks, by key. One is kept by itself, without a map: a queue may have a million tenants with one group each. */
-import type { Group } from '../state.js'
+/** A tenant's groups that have tasks. One is kept by itself: a queue may have a million tenants with one group each. */
+import type { Group } from '../group.js'
+import { Heads } from './heads.js'
+import type { Placements } from './placements.js'
 
-export type TenantGroups = Map<string, Group> | Group | undefined
+export type TenantGroups = ManyGroups | Group | undefined
 
+/** A tenant with more open groups has its first tasks kept in order, as long as it has tasks. */
+const groupsMax = 16
+
+/** The groups of a tenant that has had more than one since it last had none. */
+export class ManyGroups {
+  /** By the key of their kind. */
+  readonly byKind = new Map<string, Group>()
+  /** How many are open. */
+  open: number
+  /** How many of the tenant's places in the kept shapes keep their own order of first tasks: see `shape-turn.ts`. */
+  sorted = 0
+  /** The first tasks of all open groups in order, if these are many. */
+  heads: Heads | undefined = undefined
+
+  constructor(first: Group) {
+    this.byKind.set(first.kind.key, first)
+    this.open = first.isOpen ? 1 : 0
+  }
+
+  opened(group: Group): void {
+    this.open++
+    this.heads?.addGroup(group)
+  }
+
+  /** Puts the first tasks in order if there are many open groups. */
+  sort(places: Placements): void {
+    if (this.heads !== undefined || this.open <= groupsMax) return
+    this.heads = new Heads(places, [...this.byKind.values()].filter(({ isOpen }) => isOpen))
+  }
+
+  closed(group: Group): void {
+    this.open--
+    this.heads?.removeGroup(group)
+  }
+}
+
+/** The group of the kind with this key. */
 export const groupIn = (groups: TenantGroups, key: string): Group | undefined => {
-  if (groups instanceof Map) return groups.get(key)
-  return groups?.key === key ? groups : undefined
+  if (groups instanceof ManyGroups) return groups.byKind.get(key)
+  return groups?.kind.key === key ? groups : undefined
 }
 
 /** The group must not be in it. */
 export const withGroup = (groups: TenantGroups, group: Group): TenantGroups => {
   if (groups === undefined) return group
-  return (groups instanceof Map ? groups : new Map([[groups.key, groups]])).set(group.key, group)
+  const many = groups instanceof ManyGroups ? groups : new ManyGroups(groups)
+  many.byKind.set(group.kind.key, group)
+  return many
 }
 
 /** The group must be in it. */
 export const withoutGroup = (groups: TenantGroups, group: Group): TenantGroups => {
-  if (!(groups instanceof Map)) return undefined
-  groups.delete(group.key)
-  return groups.size === 0 ? undefined : groups
+  if (!(groups instanceof ManyGroups)) return undefined
+  groups.byKind.delete(group.kind.key)
+  return groups.byKind.size === 0 ? undefined : groups
 }
 
-export const groupsIn = (groups: TenantGroups): Iterable<Group> => (groups === undefined ? none : groups instanceof Map ? groups.values() : [groups])
+export const groupsIn = (groups: TenantGroups): Iterable<Group> =>
+  groups === undefined ? none : groups instanceof ManyGroups ? groups.byKind.values() : [groups]
 const none: ReadonlyArray<never> = []
+
+/** How many of them are open. */
+export const openIn = (groups: TenantGroups): number => (groups instanceof ManyGroups ? groups.open : groups?.isOpen === true ? 1 : 0)
+
+/** Whether the tenant of this group has an open one. Mostly it is this one. */
+export const hasOpenGroup = ({ isOpen, share }: Group): boolean => isOpen || openIn(share.groups) > 0

@@ -6,16 +6,18 @@
 import { AgentRegister } from '../agent-register.js'
 import { Deadlines } from '../deadlines.js'
 import { Alerts } from '../alerts.js'
+import { Group, GroupKind } from '../group.js'
+import { GroupKinds } from '../group-kinds.js'
 import { QueueState } from '../queue-state.js'
 import { Limits } from '../limits/limits.js'
 import type { Meter } from '../limits/meter.js'
 import { FairShare } from '../ready/fair-share.js'
 import { readyIn } from '../ready/group-tasks.js'
-import { groupsIn } from '../ready/tenant-groups.js'
+import { groupsIn, openIn } from '../ready/tenant-groups.js'
 import { Schedules } from '../schedules.js'
 import { SortedList } from '../sorted-list.js'
 import { StatusList } from '../status-lists.js'
-import type { Breaker, Group, TaskRecord, TenantShare } from '../state.js'
+import type { Breaker, TaskRecord, TenantShare } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal } from '../task.js'
 import { TaskNumbers } from '../task-numbers.js'
@@ -41,9 +43,9 @@ export const sign = {
 
 /**
  * Members of the tables and records that are not part of the state: undo log, walks, hash seed, and the kept shapes of
- * claims. The groups show which of their tasks are ready. Their `byStatus` are the lists of a phase, which are a table of their own.
+ * claims. The groups show which of their tasks are ready.
  */
-const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'byStatus', 'shapes', 'shapesVersion', 'turns', 'sorted', 'heads', 'meters', 'few', 'savedFor'])
+const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'turns', 'meters', 'place', 'savedFor'])
 
 export const contentsOf = (state: QueueState): Contents => {
   const tables = QueueState.tablesOf(state)
@@ -74,11 +76,14 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
     for (const share of [...value.byTenant.values()].sort(byName)) {
       into.push(sign.line)
       addRecord(into, share)
+      into.push(openIn(share.groups))
       for (const group of [...groupsIn(share.groups)].sort(byKey)) {
         into.push(sign.line)
         addRecord(into, group)
       }
     }
+  } else if (value instanceof GroupKinds) {
+    for (const { key, size } of [...value.all()].sort((a, b) => (a.key < b.key ? -1 : 1))) into.push(sign.line, key, size)
   } else if (value instanceof Alerts) {
     for (const alert of value.all()) {
       into.push(sign.line)
@@ -108,7 +113,7 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
     for (const [key, meter] of sortedEntries(value.meters)) {
       const { limit, live, starts, shutUntil, groups } = meter as Meter
       into.push(sign.line, key)
-      addValue(into, { limit, live, starts: starts?.list(), shutUntil, isClosed: value.closed.has(meter as Meter), groups: [...groups].map((group) => `${group.key} ${group.tenant}`).sort() })
+      addValue(into, { limit, live, starts: starts?.list(), shutUntil, isClosed: value.closed.has(meter as Meter), groups: [...groups].map((group) => `${group.kind.key} ${group.tenant}`).sort() })
     }
   } else if (value instanceof TextIndex) addIndex(into, value as TextIndex<TaskRecord>, tables)
   else if (value instanceof Map) {
@@ -141,7 +146,7 @@ const addRecord = (into: Parts, record: object): void => {
     if (name === 'groups') continue
     if (name === 'dependents') addList(into, waiting(value as TaskRecord['dependents']))
     // Whether the ready tasks are in lanes, and in which, depends on when they were added.
-    else if (name === 'lanes') addList(into, [...readyIn(record as Group)].sort(byNumber))
+    else if (name === 'readyTasks') addList(into, [...readyIn(record as Group)].sort(byNumber))
     else addValue(into, value)
   }
 }
@@ -156,7 +161,8 @@ const addValue = (into: Parts, value: unknown): void => {
   else if (Array.isArray(value) || value instanceof SortedList || value instanceof StatusList) addList(into, value)
   else if (value instanceof Set) addList(into, [...(value as ReadonlySet<TaskRecord>)].sort(byNumber))
   else if (isTask(value)) into.push(sign.task, value.number)
-  else if (isGroup(value)) into.push(sign.group, value.key, sign.share, value.share.name)
+  else if (isGroup(value)) into.push(sign.group, value.kind.key, sign.share, value.share.name)
+  else if (value instanceof GroupKind) into.push(value.key)
   else if (isShare(value)) into.push(sign.share, value.name)
   else if (isBreaker(value)) into.push(sign.breaker, value.type)
   else addObject(into, value)
@@ -202,11 +208,11 @@ const sortedEntries = (map: ReadonlyMap<string, unknown>): ReadonlyArray<readonl
   [...map].sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
 
 const byNumber = (a: TaskRecord, b: TaskRecord): number => a.number - b.number
-const byKey = (a: Group, b: Group): number => (a.key < b.key ? -1 : 1)
+const byKey = (a: Group, b: Group): number => (a.kind.key < b.kind.key ? -1 : 1)
 const byName = (a: TenantShare, b: TenantShare): number => ((a.name ?? '') < (b.name ?? '') ? -1 : 1)
 
 const isTask = (value: object): value is TaskRecord => 'enqueuedRevision' in value
-const isGroup = (value: object): value is Group => 'byStatus' in value
+const isGroup = (value: object): value is Group => value instanceof Group
 const isShare = (value: object): value is TenantShare => 'turn' in value && 'groups' in value
 const isBreaker = (value: object): value is Breaker => 'halfOpenAt' in value
 const isRecord = (value: unknown): value is object => typeof value === 'object' && value !== null && (isTask(value) || isGroup(value) || isBreaker(value) || 'savedFor' in value)

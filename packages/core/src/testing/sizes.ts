@@ -10,6 +10,9 @@ export interface Sizes {
   readonly retained: number
   readonly groups: number
   readonly emptyGroups: number
+  readonly kinds: number
+  /** Kinds of groups without a group. */
+  readonly emptyKinds: number
   readonly tenants: number
   /** Placements of tasks with a deadline that a rollback would look at. */
   readonly placements: number
@@ -35,6 +38,7 @@ export const sizesOf = (state: QueueState): Sizes => {
   const tables = QueueState.tablesOf(state)
   const tasks = [...tables.byNumber.values()]
   const groups = [...tables.shares.groups()]
+  const kinds = [...tables.kinds.all()]
   const retained = tasks.filter((task) => isFinal(task.status)).length
   const sum = (sets: Iterable<{ readonly size: number }>): number => [...sets].reduce((total, set) => total + set.size, 0)
   const pointedTo = [
@@ -46,6 +50,8 @@ export const sizesOf = (state: QueueState): Sizes => {
     retained,
     groups: groups.length,
     emptyGroups: groups.filter(({ size }) => size === 0).length,
+    kinds: kinds.length,
+    emptyKinds: kinds.filter(({ size }) => size === 0).length,
     tenants: tables.shares.byTenant.size,
     placements: tables.ready.places.kept,
     shapes: tables.ready.shapesKept,
