@@ -2,7 +2,7 @@
  * INV-26 over random histories: the answers of all questions about a queue, taken down while it ran, and asked for again when it was over, from
  * snapshots of several ages and from none.
  */
-import { encodeData, foldRecorded } from '@daybook/adapters/engine'
+import { contentOf, encodeData, foldRecorded } from '@daybook/adapters/engine'
 import { answerPastFrom, type Handled, httpLimitsDefault, type PastQuestion, type ViewRoute, viewRoutesOf } from '@daybook/adapters/http'
 import type { LogReader, RecordedEvent, SnapshotStore } from '@daybook/adapters/store'
 import { approvalsOf, beginSnapshot, breakersOf, foldVersion, headOf, initial, limitsOf, listTasks, type QueueEvent, type QueueState, schedulesOf, type SnapshotPage, timeOf, versionOf } from '@daybook/core'
@@ -179,10 +179,10 @@ test('INV-26: what is answered for a past moment is what was answered then, byte
 
 // --------------------------------------------------------------------------------------- differences
 
-/** What both moments say of each task, by id. Whether a ready task is called queued depends on the others. */
-const tasksIn = (state: QueueState): ReadonlyMap<string, string> =>
+/** What both moments say of each task, by id. Whether a ready task is called queued depends on the others. An amendment may bring the content that was there. */
+const tasksIn = (state: QueueState, events: ReadonlyArray<RecordedEvent>): ReadonlyMap<string, string> =>
   new Map(listTasks(state, {}, Number.MAX_SAFE_INTEGER).tasks.map(({ id, status, priority, retries, attempts, claimedBy, lastError, contentRevision, availableAt }) =>
-    [id, JSON.stringify([status === 'queued' ? 'pending' : status, priority, retries, attempts, claimedBy, lastError, contentRevision, availableAt])]))
+    [id, JSON.stringify([status === 'queued' ? 'pending' : status, priority, retries, attempts, claimedBy, lastError, contentOf(events[contentRevision]?.data ?? ''), availableAt])]))
 
 let differences = 0
 
@@ -192,7 +192,7 @@ const compareSpans = async (scenario: Scenario): Promise<void> => {
   const last = events.length - 1
   for (const [from, to] of [[-1, last], [Math.floor(last / 3), last], [Math.floor(last / 2), Math.floor((last * 3) / 4)]] as const) {
     const [before, after] = [from, to].map((revision) => foldRecorded(initial('q'), events.slice(0, revision + 1))) as [QueueState, QueueState]
-    const [then, now] = [tasksIn(before), tasksIn(after)]
+    const [then, now] = [tasksIn(before, events), tasksIn(after, events)]
     const differ = [...new Set([...then.keys(), ...now.keys()])].filter((id) => then.get(id) !== now.get(id))
     const found = new Set<string>()
     for (let cursor: string | null = '0'; cursor !== null; ) {

@@ -54,7 +54,7 @@ export const beginReplay = (state: QueueState): QueueState => {
 /** Puts the ready tasks in order. Without {@link beginReplay} it does nothing. Cost: O(n log n) of the ready tasks. Consumes `state`. */
 export const endReplay = (state: QueueState): QueueState => {
   const tables = QueueState.tablesOf(state)
-  tables.ready.order(tables.readyTasks())
+  tables.ready.order(() => tables.readyTasks())
   return QueueState.step(state)
 }
 

@@ -115,9 +115,10 @@ export class ReadyIndex {
     this.isOrdered = false
   }
 
-  /** `tasks`: all that are ready, by number. Puts them in order, all at once. */
-  order(tasks: Iterable<TaskRecord>): void {
+  /** `ready`: gives all ready tasks, by number. Puts them in order, all at once. */
+  order(ready: () => ReadonlyArray<TaskRecord>): void {
     if (this.isOrdered) return
+    const tasks = ready()
     this.isOrdered = true
     this.places.fill(tasks)
     for (const task of tasks) addUnsorted(task)
