@@ -132,7 +132,7 @@ const main = async () => {
     // A process that is killed within a second would else end no lease.
     leaseGraceMs: 0,
     store: defect === 'early' ? hasty(opened) : opened,
-    snapshots: reporting(await openSnapshotFolder(join(folder, choice === 'sqlite' ? 'snapshots' : `snapshots of ${run}`))),
+    snapshots: reporting(await openSnapshotFolder(join(folder, choice === 'sqlite' ? 'snapshots' : `snapshots of ${run}`), { ladder: { count: 4, bytes: 2 ** 30 } })),
     snapshotEvery: 150,
     warn: (message) => say({ warning: message }),
   })

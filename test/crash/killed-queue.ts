@@ -112,7 +112,7 @@ export class KilledQueue {
       holds(skipped.length === 0, () => `a snapshot was not usable: ${skipped.join()}`)
       const files = await readdir(join(this.folder, 'snapshots'))
       holds(!files.some((name) => name.includes('unfinished')), () => `halves of snapshots are left lying about: ${files.join()}`)
-      // Older snapshots are removed after a newer one was written. A kill just before that leaves one more, until the next.
+      // The children keep two and four older ones. These are thinned out after a newer one was written: a kill just before that leaves one more, until the next.
       holds(files.length <= 12, () => `snapshots were not removed: ${files.join()}`)
       return log
     } finally {
