@@ -12,18 +12,16 @@ beforeAll(async () => {
 afterAll(() => queue.end())
 
 test(`INV-9, INV-15, INV-19: ${underLoad} kills under load: everything acknowledged is there once, and every start succeeds`, async () => {
-  for (let i = 1; i <= underLoad; i++) {
+  // How much the kills meet depends on chance and on the machine, so they go on until there was enough of everything.
+  const enough = (): boolean => queue.fromSnapshot > 10 && queue.carried > 10 && queue.retried > 1 && queue.exchanges.length > 5 * underLoad
+  for (let i = 1; i <= underLoad || (!enough() && i <= 5 * underLoad); i++) {
     await queue.runAndKill({ after: 'ready', answersMin: 1, answersMax: i % 10 === 0 ? 120 : 40, msMax: 10 })
     if (i % 20 === 0) await queue.check()
   }
   const log = await queue.check()
-  expect(queue.kills).toBe(underLoad)
-  expect(queue.starts).toBe(underLoad)
-  // Enough happened to be a test:
-  expect(queue.exchanges.length).toBeGreaterThan(5 * underLoad)
-  expect(queue.fromSnapshot).toBeGreaterThan(10)
-  expect(queue.carried).toBeGreaterThan(10)
-  expect(queue.retried).toBeGreaterThan(1)
+  expect(queue.kills).toBeGreaterThanOrEqual(underLoad)
+  expect(queue.starts).toBe(queue.kills)
+  expect(enough(), JSON.stringify([queue.exchanges.length, queue.fromSnapshot, queue.carried, queue.retried])).toBe(true)
   expect(queue.warnings).toEqual([])
   const types = new Set(log.map(({ event }) => event.type))
   for (const type of ['TaskEnqueued', 'Claimed', 'Completed', 'Failed', 'Released', 'Cancelled', 'DeadLettered', 'ClaimExpired']) {
