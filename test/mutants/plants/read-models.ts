@@ -5,6 +5,7 @@ const fold = 'packages/projections/src/read-models/'
 const sqlite = 'packages/adapters/src/read-models/'
 const histories = ['test/read-models/histories.test.ts']
 const feed = ['test/read-models/feed.test.ts']
+const own = ['test/read-models/own-projection.test.ts']
 const tasks = ['test/read-models/tasks.test.ts']
 
 export const readModelPlants: ReadonlyArray<Plant> = [
@@ -28,4 +29,9 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: another version of the tables is taken for this one', file: `${sqlite}views-file.ts`, find: 'isSame(found.get(prefix + part.name), part.sql(prefix))', replace: 'found.has(prefix + part.name)', killedBy: feed },
   { title: 'read models: what could not be read is missing for ever', file: `${sqlite}views-file.ts`, find: ' && isReadable(db, model, prefix)', replace: '', killedBy: feed },
   { title: 'read models: rows that were dropped from memory come back as they were', file: `${sqlite}table-rows.ts`, find: 'for (const row of this.changed) this.update(row)', replace: '', killedBy: histories },
+  { title: 'own projection: it is tried for ever after an error in the fold', file: `${sqlite}feed.ts`, find: 'if (once || error instanceof ProjectionFailed) throw error', replace: 'if (once) throw error', killedBy: own },
+  { title: 'own projection: the state of before is forgotten at a restart', file: 'packages/projections/src/own-projection.ts', find: 'row === undefined ? initial() : stateOf(row, decode, name)', replace: 'row === undefined || row.queue !== \'\' ? initial() : stateOf(row, decode, name)', killedBy: own },
+  { title: 'own projection: a new version goes on with the old table', file: 'packages/projections/src/own-projection.ts', find: '    version,\n    about:', replace: '    version: 1,\n    about:', killedBy: own },
+  { title: 'own projection: the error does not name the event', file: 'packages/projections/src/own-projection.ts', find: 'at revision ${logged.revision} (', replace: 'at some revision (', killedBy: own },
+  { title: 'own projection: any file will do', file: `${sqlite}own-module.ts`, find: 'if (others.length > 0) throw', replace: 'if (others.length < 0) throw', killedBy: own },
 ]

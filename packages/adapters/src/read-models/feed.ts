@@ -9,6 +9,7 @@
  */
 import { statSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import { ProjectionFailed } from '@daybook/projections'
 import { streamOf, streamPrefix } from '../engine/index.js'
 import { backoff } from '../backoff.js'
 import type { OpenedLog, RecordedEvent } from '../store/index.js'
@@ -58,34 +59,41 @@ export interface FeedStatus {
   readonly problem: string | undefined
 }
 
-/** Resolves at the signal, or with `once` at the end of the log. Rejects with `once` if something cannot be read or written. */
+/**
+ * Resolves at the signal, or with `once` at the end of the log. Rejects with `once` if something cannot be read or written.
+ *
+ * @throws ProjectionFailed
+ */
 export const feedViews = async (options: FeedOptions): Promise<void> => {
   const { signal, report, once = false, grown, waitAfterError = pauseOf(signal) } = options
   const delays = backoff({ ...retryMs, random: Math.random })
   let feeder: Feeder | undefined
   let problem: string | undefined
-  while (!signal.aborted) {
-    try {
-      feeder ??= new Feeder(options)
-      const isLevel = await feeder.round()
-      problem = undefined
-      delays.reset()
-      report({ ...feeder.status(), problem })
-      if (!isLevel) continue
-      if (once) break
-      await grown()
-    } catch (error) {
-      if (once) throw error
-      problem = error instanceof Error ? error.message : String(error)
-      const { queues, building } = feeder?.status() ?? { queues: [], building: undefined }
-      report({ queues, building, problem })
-      // Opened again, because what is in memory may not be what is in the file.
-      feeder?.close()
-      feeder = undefined
-      await waitAfterError(delays.next())
+  try {
+    while (!signal.aborted) {
+      try {
+        feeder ??= new Feeder(options)
+        const isLevel = await feeder.round()
+        problem = undefined
+        delays.reset()
+        report({ ...feeder.status(), problem })
+        if (!isLevel) continue
+        if (once) break
+        await grown()
+      } catch (error) {
+        if (once || error instanceof ProjectionFailed) throw error
+        problem = error instanceof Error ? error.message : String(error)
+        const { queues, building } = feeder?.status() ?? { queues: [], building: undefined }
+        report({ queues, building, problem })
+        // Opened again, because what is in memory may not be what is in the file.
+        feeder?.close()
+        feeder = undefined
+        await waitAfterError(delays.next())
+      }
     }
+  } finally {
+    feeder?.close()
   }
-  feeder?.close()
 }
 
 class Feeder {

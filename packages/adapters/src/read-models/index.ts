@@ -1,5 +1,6 @@
 export { type Building, feedViews, type FeedOptions, type FeedStatus, type QueuePlace } from './feed.js'
 export { Group } from './group.js'
+export { assertOwnFile, loadProjection, type OwnResult, readResults, UnusableModule } from './own-module.js'
 export { type ReadModels, type ReadModelsOptions, type ReadModelStatus, startReadModels } from './service.js'
 export { ViewsFile, type ViewsOptions } from './views-file.js'
 export { wakeable } from './wakeable.js'

@@ -2,10 +2,11 @@ import { dirname, join, resolve } from 'node:path'
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { dataDirDefault, readStore } from '../../config/index.js'
-import type { FeedStatus } from '../../read-models/index.js'
+import type { FeedStatus, OwnResult } from '../../read-models/index.js'
 import type { LogAddress } from '../../store/index.js'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
+import type { Printer } from '../printer.js'
 import { createProgress } from '../progress.js'
 import { clean } from '../text.js'
 
@@ -13,6 +14,7 @@ interface Options {
   readonly data?: string
   readonly store?: string
   readonly views?: string
+  readonly module?: string
   readonly once?: boolean
 }
 
@@ -21,17 +23,21 @@ const lookMs = 200
 
 export const projectCommand = (cli: Cli): Command =>
   new Command('project')
-    .description('keep the read models, tables of all tasks for sqlite3 and reports, in a process of its own')
+    .description('keep the read models, tables of all tasks for sqlite3 and reports, or a projection of your own, in a process of its own')
     .option('--data <folder>', `the data folder, with the log and views.db (env DAYBOOK_DATA; default ./${dataDirDefault})`)
     .option('--store <store>', 'the log: sqlite:FILE, or esdb://… for EventStoreDB, also on another machine (env DAYBOOK_STORE; default: the file in the data folder)')
-    .option('--views <file>', 'the file of the tables (default: views.db in the data folder)')
+    .option('--views <file>', 'the file of the tables (default: views.db in the data folder, or projections/NAME.db for --module)')
+    .option('--module <file>', 'a projection of your own instead: a JavaScript module, see docs/own-projection.md')
     .option('--once', 'stop at the end of the log, instead of following it')
     .addHelpText('after', `
 A server keeps views.db by itself, unless it runs with --read-models off. This command does the same apart from it: on
 another machine, so that reports burden no server; or offline, from a copy of a log. One process may write to a file.
 
 The file is a cache: it goes on from where it was, and is built anew if it is deleted, or is of another log.
-${examples('daybook project --once                          # then: sqlite3 daybook-data/views.db', "daybook project --store 'esdb://db1:2113?tls=false' --views /srv/reports/views.db", 'daybook project --store sqlite:backup.db --views backup-views.db --once')}`)
+
+--module folds the log, old events and new ones, with a module of yours: export default { name, version, codec, initial, fold }.
+The result of each queue is in the file, and printed at the end. With a new version it is built anew while the old one still answers.
+${examples('daybook project --once                          # then: sqlite3 daybook-data/views.db', "daybook project --store 'esdb://db1:2113?tls=false' --views /srv/reports/views.db", 'daybook project --store sqlite:backup.db --views backup-views.db --once', 'daybook project --module run-time-by-tenant.mjs --once --json')}`)
     .action(cli.local<Options>(async (printer, options) => {
       const { io } = cli
       const dataDir = resolve(options.data ?? (io.env.DAYBOOK_DATA || dataDirDefault))
@@ -39,11 +45,14 @@ ${examples('daybook project --once                          # then: sqlite3 dayb
       if (E.isLeft(store)) throw new UsageError(store.left)
       if (store.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to read')
       const log: LogAddress = store.right
-      const file = resolve(options.views ?? join(dataDir, 'views.db'))
       // Loaded only here: other commands start faster without them.
-      const [{ feedViews, wakeable }, { openLog }, { makeFolder }, { readModels }] = await Promise.all([
+      const [{ assertOwnFile, feedViews, loadProjection, readResults, wakeable }, { openLog }, { makeFolder }, { readModels }] = await Promise.all([
         import('../../read-models/index.js'), import('../../past/open-log.js'), import('../../files/make-folder.js'), import('@daybook/projections'),
       ])
+      const own = options.module === undefined ? undefined : await loadProjection(options.module)
+      const models = own === undefined ? readModels : [own]
+      const file = resolve(options.views ?? (own === undefined ? join(dataDir, 'views.db') : join(dataDir, 'projections', `${own.name}.db`)))
+      if (own !== undefined) assertOwnFile(file, own)
       const opened = await openLog(log)
       makeFolder(dirname(file))
       const stopping = new AbortController()
@@ -60,22 +69,38 @@ ${examples('daybook project --once                          # then: sqlite3 dayb
           progress.clear()
           printer.note(`daybook: nothing goes on for now: ${clean(problem)}`)
         }
+        tellOfBuilding(printer, last, status)
         last = status
         progress.show(progressOf(status))
       }
       try {
-        await feedViews({ file, models: readModels, log: opened, signal: stopping.signal, grown: () => waiting.wait(lookMs), report, once: options.once === true })
+        await feedViews({ file, models, log: opened, signal: stopping.signal, grown: () => waiting.wait(lookMs), report, once: options.once === true })
       } finally {
         progress.clear()
         unlisten()
         await opened.close()
       }
-      const queues = (last?.queues ?? []).map(({ queue, revision }) => ({ queue, revision }))
+      const found = own === undefined ? [] : readResults(file, own)
+      const queues = (last?.queues ?? []).map(({ queue, revision }) => ({ queue, revision, ...resultOf(found, queue) }))
       printer.answer({ file, queues }, () => {
         printer.line(`${file}: ${queues.length === 0 ? 'the log has no queues' : queues.map(({ queue, revision }) => `${clean(queue)} up to revision ${revision}`).join(', ')}`)
+        for (const each of queues) if ('result' in each) printer.line(`${clean(each.queue)}: ${JSON.stringify(each.result, undefined, 2)}`)
       })
       return exitCodes.done
     }))
+
+const resultOf = (found: ReadonlyArray<OwnResult>, queue: string): { readonly result?: unknown } => {
+  const own = found.find((each) => each.queue === queue)
+  return own === undefined ? {} : { result: JSON.parse(own.result) as unknown }
+}
+
+/** Also where no progress is shown: in the log of a service. */
+const tellOfBuilding = (printer: Printer, before: FeedStatus | undefined, { building, problem }: FeedStatus): void => {
+  if (problem !== undefined) return
+  const names = building?.names.join(', ')
+  if (building !== undefined && before?.building === undefined) printer.note(`daybook: ${names}: a new version is being built, from ${building.of} events; the old one still answers`)
+  if (building === undefined && before?.building !== undefined) printer.note(`daybook: ${before.building.names.join(', ')}: the new version answers from now on`)
+}
 
 const progressOf = ({ queues, building }: FeedStatus): string =>
   building === undefined

@@ -1,0 +1,76 @@
+/** A user's projection: its module, and the file that it has for itself. */
+import { existsSync } from 'node:fs'
+import { basename, extname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { readOwn, results, type TableProjection } from '@daybook/projections'
+import Database from 'better-sqlite3'
+import * as E from 'fp-ts/lib/Either.js'
+
+/** A module, or the file of its tables, cannot be used as it is. The message says what to do. */
+export class UnusableModule extends Error {
+  override readonly name = 'UnusableModule'
+}
+
+const isTypeScript = (file: string): boolean => ['.ts', '.mts', '.cts'].includes(extname(file))
+
+/** Whether this Node loads TypeScript by itself: 22.18, 23.6 and newer ones do. */
+const loadsTypeScript = (): boolean => Boolean((process.features as { readonly typescript?: unknown }).typescript)
+
+/**
+ * The projection that a module exports by default.
+ *
+ * @throws UnusableModule
+ */
+export const loadProjection = async (path: string): Promise<TableProjection> => {
+  const file = resolve(path)
+  if (!existsSync(file)) throw new UnusableModule(`${path} is not there: --module names a JavaScript file`)
+  if (isTypeScript(file) && !loadsTypeScript()) {
+    const stem = basename(file, extname(file))
+    throw new UnusableModule(`${path} is TypeScript, which Node ${process.versions.node} does not load: compile it (npx tsc ${basename(file)} --module nodenext, or npx esbuild ${basename(file)} --outfile=${stem}.mjs), or run Daybook with Node 22.18 or newer`)
+  }
+  const loaded = await (import(pathToFileURL(file).href) as Promise<{ readonly default?: unknown }>).catch((error: unknown) => {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND' ? ': install it beside the module (npm install io-ts fp-ts)' : ''
+    throw new UnusableModule(`${path} cannot be loaded: ${error instanceof Error ? error.message : String(error)}${missing}`, { cause: error })
+  })
+  if (loaded.default === undefined) throw new UnusableModule(`${path} has no default export: export default { name, version, codec, initial, fold }`)
+  const read = readOwn(loaded.default)
+  if (E.isLeft(read)) throw new UnusableModule(`${path} exports no projection: ${read.left.join('; ')}`)
+  return read.right
+}
+
+const openForReading = (file: string): Database.Database | undefined => (existsSync(file) ? new Database(file, { readonly: true }) : undefined)
+
+/**
+ * A file belongs to one module, because all tables of a file are built anew together.
+ *
+ * @throws UnusableModule if it has tables of another projection.
+ */
+export const assertOwnFile = (file: string, { name }: TableProjection): void => {
+  const db = openForReading(file)
+  try {
+    const isOurs = db?.prepare("SELECT count(*) FROM sqlite_schema WHERE name = 'projections'").pluck().get() === 1
+    const others = isOurs ? (db?.prepare<[string], string>('SELECT DISTINCT name FROM projections WHERE name <> ?').pluck().all(name) ?? []) : []
+    if (others.length > 0) throw new UnusableModule(`${file} has ${others.join(', ')}, not ${name}: each module has a file of its own, see --views`)
+  } finally {
+    db?.close()
+  }
+}
+
+export interface OwnResult {
+  readonly queue: string
+  readonly revision: number
+  /** JSON text. */
+  readonly result: string
+}
+
+/** What a value projection shows, for each queue. Empty for a projection into tables of its own. */
+export const readResults = (file: string, { name, tables }: TableProjection): ReadonlyArray<OwnResult> => {
+  if (!tables.some((table) => table === results)) return []
+  const db = openForReading(file)
+  try {
+    const rows = db?.prepare<[string], OwnResult>("SELECT queue, revision, result FROM results JOIN projections USING (queue) WHERE name = ? AND projections.state = 'current' ORDER BY queue")
+    return rows?.all(name) ?? []
+  } finally {
+    db?.close()
+  }
+}
