@@ -7,6 +7,7 @@ import { replay } from '@daybook/adapters/engine'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { PreparedTask } from '@daybook/core'
 import { answersMatchLog, holds, leasesAreUnique, nothingIsLost, readLog, type LogEntry, type Exchange } from '../support/audit.js'
+import { chainIsWhole } from '../support/chain.js'
 import { Child, enqueuesAreWhole, type Held, heldAfter, type Line } from './child.js'
 import { foldAll, logOf, sleep, textOf } from '../support/queue.js'
 import { below, randomOf } from '../support/random.js'
@@ -100,6 +101,7 @@ export class KilledQueue {
     try {
       const recorded = await logOf(store)
       const log = readLog(recorded)
+      chainIsWhole(recorded)
       answersMatchLog(this.exchanges, log)
       leasesAreUnique(log)
       nothingIsLost(log)

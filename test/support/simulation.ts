@@ -8,6 +8,7 @@ import type { EventStore } from '@daybook/adapters/store'
 import { type ClaimedTask, type Command, type CommandOf, depthOf, isClaimable, isFinal, isUnreadable, listTasks } from '@daybook/core'
 import { differenceOf } from '@daybook/core/testing'
 import { answersMatchLog, holds, leasesAreUnique, type LogEntry, nothingIsLost, readLog, type Exchange } from './audit.js'
+import { chainIsWhole } from './chain.js'
 import { faultyStore, type FaultyStore, swarm } from './faulty-store.js'
 import { memorySnapshots, type MemorySnapshots } from './memory-snapshots.js'
 import { complete, configure, enqueue, fail, foldAll, heartbeat, logOf, ok, sleep, stateAt, stream, task, textOf } from './queue.js'
@@ -114,7 +115,9 @@ const runAndCheck = async ({ random, inner, heal, clocks, snapshots, opened, eng
 
 const logIsRight = async (exchanges: ReadonlyArray<Exchange>, store: EventStore): Promise<ReadonlyArray<LogEntry>> => {
   const answered = [...exchanges]
-  const log = readLog(await logOf(store))
+  const recorded = await logOf(store)
+  const log = readLog(recorded)
+  chainIsWhole(recorded)
   answersMatchLog(answered, log)
   leasesAreUnique(log)
   return log

@@ -1,6 +1,7 @@
 /** All plants. To add one, add a row to the file of its part, and run `npm run mutants -- --only 'its title'`. */
 import type { Plant } from '../plant.js'
 import { agentPlants } from './agents.js'
+import { chainPlants } from './chain.js'
 import { capacityPlants } from './capacity.js'
 import { alertPlants } from './alerts.js'
 import { webhookPlants } from './webhooks.js'
@@ -44,6 +45,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...amendPlants,
   ...outcomePlants,
   ...pastPlants,
+  ...chainPlants,
   ...schedulePlants,
   ...alertPlants,
   ...webhookPlants,

@@ -122,8 +122,8 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   {
     title: 'a snapshot of another log is used',
     file: 'packages/adapters/src/engine/replay.ts',
-    find: 'event === undefined || event.id === eventId',
-    replace: 'true || event?.id === eventId',
+    find: 'event !== undefined && event.id !== eventId',
+    replace: 'false',
     killedBy: engine,
   },
   {

@@ -146,6 +146,8 @@ export interface DaybookClient {
   }
   /** How far the tables of the server's `views.db` are. With `atLeast` it waits until they show that revision. */
   readonly readModels: (options?: CallOptions & { readonly atLeast?: number }) => Promise<W.ReadModels>
+  /** Has the server read the whole log of the queue and verify its hashes, which takes seconds for a million events. Default time-out: an hour. */
+  readonly verify: (options?: CallOptions) => Promise<W.Verdict>
   /** What is remembered: of a ticket, and what fits the words of `q` best; without both, the newest. */
   readonly memories: (filter?: { readonly q?: string; readonly ticketId?: string; readonly limit?: number }, options?: CallOptions) => Promise<ReadonlyArray<W.Memory>>
   readonly approvals: Approvals
@@ -411,6 +413,7 @@ const queueClient = (
       discardAll: (filter, body, options) => post(`${base}/dead-letters/discard`, { filter, ...body }, options),
     },
     readModels: ({ atLeast, ...options } = {}) => get(`${base}/read-models${query({ atLeast })}`, options),
+    verify: (options) => get(`${base}/verify`, { timeoutMs: 3_600_000, ...options }),
     memories: async (filter = {}, options) => (await get<{ readonly memories: ReadonlyArray<W.Memory> }>(`${base}/memories${query(filter)}`, options)).memories,
     approvals: {
       list: async (options) => (await get<{ readonly approvals: ReadonlyArray<Approval> }>(`${base}/approvals`, options)).approvals,

@@ -384,6 +384,25 @@ export interface ReadModels {
   readonly building?: { readonly projections: ReadonlyArray<string>; readonly done: number; readonly of: number }
 }
 
+/** Whether the log of a queue is what was appended. */
+export interface Verdict {
+  readonly ok: boolean
+  readonly events: number
+  /** The last event, -1 for none, and the last hash of the chain, `null` if there is none. */
+  readonly head: { readonly revision: number; readonly hash: string | null }
+  /** The first event that a hash covers; `null` for a log without hashes. */
+  readonly begins: number | null
+  /** Events after the last hash, which nothing covers yet: an older server wrote them, or a hash was removed. */
+  readonly unsealed?: { readonly from: number; readonly to: number }
+  readonly broken?: {
+    readonly kind: 'altered' | 'missing' | 'inserted' | 'reordered' | 're-signed' | 'cut' | 'rewritten'
+    /** The first event that is not what was appended; with `to`, one between the two. */
+    readonly revision: number
+    readonly to?: number
+    readonly reason: string
+  }
+}
+
 /** The filter of a list, but only for tasks that are neither finished nor dead letters. */
 export type CancelFilter = Omit<TaskFilter, 'limit' | 'cursor' | 'atLeast'>
 

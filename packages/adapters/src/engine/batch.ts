@@ -1,6 +1,7 @@
 /** Items of the mailbox, and batches of events that are appended together. */
-import type { Command, CommandOf, CommandType, Mark, QueueEvent, QueueState, Replies } from '@daybook/core'
+import type { Command, CommandOf, CommandType, QueueEvent, QueueState, Replies } from '@daybook/core'
 import type { AppendError, EventToAppend } from '../store/index.js'
+import type { LiveMark } from './live-state.js'
 import type { Claim, Caller, Outcome, Refusal } from './types.js'
 
 /** A command and its waiting caller. */
@@ -61,7 +62,7 @@ export class Known<A> implements Decided {
 
 export interface Batch {
   /** The state before this batch. */
-  readonly mark: Mark
+  readonly mark: LiveMark
   /** The expected revision of the append. */
   readonly expected: number
   readonly events: Array<QueueEvent>
@@ -74,7 +75,7 @@ export interface Batch {
   whenDone: Promise<void> | undefined
 }
 
-export const newBatch = (mark: Mark, expected: number): Batch => ({
+export const newBatch = (mark: LiveMark, expected: number): Batch => ({
   mark,
   expected,
   events: [],

@@ -30,6 +30,7 @@ import {
   type WaitingClaims,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { sealBytesMax } from '../chain/index.js'
 import { appendBytes, appendBytesAtMost } from '../store/append-bytes.js'
 import type { EventToAppend, StoreLimits } from '../store/index.js'
 import type { Availability } from './availability.js'
@@ -331,12 +332,13 @@ export class Decider {
     if (first === undefined) return 'accepted'
     const { live, contents, limits } = this.parts
     const texts = this.encoder.encode(live.current, caller, first.at, events)
+    const bytesMax = limits.appendBytesMax - sealBytesMax(batch.texts.length + texts.length)
     let bytes = appendBytesAtMost(texts)
-    if (batch.bytes + bytes > limits.appendBytesMax) {
+    if (batch.bytes + bytes > bytesMax) {
       batch.bytes = appendBytes(batch.texts)
       bytes = appendBytes(texts)
     }
-    if (batch.bytes + bytes > limits.appendBytesMax || batch.texts.length + texts.length > limits.appendEventsMax) {
+    if (batch.bytes + bytes > bytesMax || batch.texts.length + texts.length > limits.appendEventsMax) {
       return batch.texts.length > 0 ? 'full' : 'too-large'
     }
     batch.bytes += bytes

@@ -87,7 +87,7 @@ class Engine implements QueueEngine {
     store: EventStore,
     readonly name: string,
     snapshots: SnapshotStore | undefined,
-    { state, snapshotRevision, lastId }: Replayed,
+    { state, chain, snapshotRevision, lastId }: Replayed,
     options: EngineOptions,
     checkedClock: CheckedClock,
   ) {
@@ -96,7 +96,7 @@ class Engine implements QueueEngine {
     const warn = (this.warn = (message: string): void => resolved.warn(`queue ${name}: ${message}`))
     const isClosing = (): boolean => this.closed !== undefined
     this.log = new QueueLog(store, name)
-    this.live = new LiveState(state)
+    this.live = new LiveState(state, chain)
     const clock = (this.clock = new QueueClock(checkedClock, timeOf(state), warn))
     this.durable = new Durable(this.live.revision, lastId, headOf(state).deleted, clock)
     this.committed = this.durable.committed
@@ -118,6 +118,7 @@ class Engine implements QueueEngine {
     this.snapshotter = new Snapshotter(snapshots, snapshotRevision, {
       stream: streamOf(name),
       lastId: () => durable.lastId,
+      sealed: () => live.sealed,
       every: resolved.snapshotEvery,
       warn,
     })
@@ -340,6 +341,7 @@ class Engine implements QueueEngine {
 
   private dispatch(batch: Batch): void {
     if (batch.texts.length > 0) {
+      this.live.seal(batch.texts, batch.expected)
       this.inFlight.add(batch)
       batch.whenDone = this.append(batch)
       return

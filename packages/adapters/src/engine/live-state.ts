@@ -3,11 +3,21 @@
  * the append fails. Each step consumes the state, so nobody may keep a reference: ask for `current` each time.
  */
 import { evolve, forget, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, type Unreadable } from '@daybook/core'
-import type { RecordedEvent } from '../store/index.js'
+import type { Chain, ChainHead, ChainMark } from '../chain/index.js'
+import type { EventToAppend, RecordedEvent } from '../store/index.js'
 import { foldRecorded } from './replay.js'
 
+/** A point to go back to. */
+export interface LiveMark {
+  readonly state: Mark
+  readonly chain: ChainMark
+}
+
 export class LiveState {
-  constructor(private state: QueueState) {}
+  constructor(
+    private state: QueueState,
+    private readonly chain: Chain,
+  ) {}
 
   get current(): QueueState {
     return this.state
@@ -15,6 +25,16 @@ export class LiveState {
 
   get revision(): number {
     return revisionOf(this.state)
+  }
+
+  /** The last seal of the log, with the appends in flight. */
+  get sealed(): ChainHead | undefined {
+    return this.chain.head
+  }
+
+  /** Seals the texts of an append after the event at `expected`. */
+  seal(texts: Array<EventToAppend>, expected: number): void {
+    this.chain.seal(texts, expected)
   }
 
   evolve(event: QueueEvent): void {
@@ -31,6 +51,7 @@ export class LiveState {
       onEvent(event, before)
       events.push(event)
     })
+    this.chain.take(recorded)
     return events
   }
 
@@ -39,15 +60,16 @@ export class LiveState {
     this.state = forget(this.state, at, max)
   }
 
-  mark(): Mark {
-    return mark(this.state)
+  mark(): LiveMark {
+    return { state: mark(this.state), chain: this.chain.mark() }
   }
 
-  release(point: Mark): void {
-    release(this.state, point)
+  release(point: LiveMark): void {
+    release(this.state, point.state)
   }
 
-  rollback(point: Mark): void {
-    this.state = rollback(this.state, point)
+  rollback(point: LiveMark): void {
+    this.state = rollback(this.state, point.state)
+    this.chain.rollback(point.chain)
   }
 }

@@ -1,6 +1,7 @@
 /** Rebuilds the state: loads the newest usable snapshot and folds the events after it. */
 import { randomInt } from 'node:crypto'
 import { beginReplay, endReplay, evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
+import { Chain, type ChainHead, lastSealIn, readSeal } from '../chain/index.js'
 import { type EventStore, type LogReader, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
 import { decodeRecorded } from './wire.js'
 
@@ -15,6 +16,7 @@ export const streamOf = (queue: string): string => `${streamPrefix}${queue}`
 
 export interface Replayed {
   readonly state: QueueState
+  readonly chain: Chain
   /** Revision of the snapshot it started from, -1 for none. */
   readonly snapshotRevision: number
   /** Id of the last event, `undefined` for none. */
@@ -69,7 +71,8 @@ export const replay = async (
   const head = await store.head(stream)
   const loaded = snapshots === undefined ? undefined : await loadSnapshot(store, snapshots, stream, head, report)
   let state = loaded?.state ?? emptyState(queue)
-  let lastId = loaded?.eventId
+  let lastId = loaded?.header.eventId
+  let sealed = loaded === undefined ? undefined : await sealOf(store, loaded.header)
   const snapshotRevision = revisionOf(state)
   let done = 0
   const of = head - snapshotRevision
@@ -77,16 +80,44 @@ export const replay = async (
   for await (const page of store.read(stream, { from: snapshotRevision + 1 })) {
     state = foldRecorded(state, page)
     lastId = page[page.length - 1]?.id ?? lastId
+    sealed = lastSealIn(page) ?? sealed
     done += page.length
     report.progress(done, Math.max(of, done))
   }
-  return { state: endReplay(state), snapshotRevision, lastId }
+  const chain = await chainFrom(store, stream, sealed, revisionOf(state))
+  return { state: endReplay(state), chain, snapshotRevision, lastId }
 }
 
-/** Whether the log has the last event of the snapshot. If the event cannot be read, because it was cut off or is damaged, the snapshot is trusted. */
-const isOfThisLog = async (store: LogReader, { stream, revision, eventId }: SnapshotHeader): Promise<boolean> => {
+/** The chain of a log that ends at `head`. Events after its last seal are read once more, which are none unless an older server wrote them. */
+const chainFrom = async (store: LogReader, stream: string, sealed: ChainHead | undefined, head: number): Promise<Chain> => {
+  const chain = new Chain(stream, sealed)
+  if (sealed === undefined || sealed.revision >= head) return chain
+  for await (const page of store.read(stream, { from: sealed.revision + 1, limit: head - sealed.revision })) chain.take(page)
+  return chain
+}
+
+/** The last seal at the revision of a snapshot. One of an earlier version does not say; then it is looked for in the log. */
+const sealOf = async (store: LogReader, { stream, revision, sealed }: SnapshotHeader): Promise<ChainHead | undefined> => {
+  if (sealed !== undefined) return sealed ?? undefined
+  for await (const page of store.read(stream, { from: revision, direction: 'backwards' })) {
+    const found = lastSealIn([...page].reverse())
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/**
+ * Why the snapshot is not of this log; `undefined` if the log has its last event, and the seal that it names (EV-07). If the events cannot be read,
+ * because they were cut off or are damaged, the snapshot is trusted.
+ */
+const strangeness = async (store: LogReader, { stream, revision, eventId, sealed }: SnapshotHeader): Promise<string | undefined> => {
   const [event] = await store.pick(stream, [revision]).catch(() => [])
-  return event === undefined || event.id === eventId
+  if (event !== undefined && event.id !== eventId) return 'it is of another log'
+  if (sealed === undefined || sealed === null) return undefined
+  const [last] = sealed.revision === revision ? [event] : await store.pick(stream, [sealed.revision]).catch(() => [])
+  if (last === undefined) return undefined
+  if (readSeal(last.metadata)?.seal.hash === sealed.hash) return undefined
+  return `the log was altered since: revision ${sealed.revision} does not have the hash that it had. Run daybook audit verify`
 }
 
 /** The state of the newest usable snapshot that is not beyond the revision `head`; `undefined` if there is none. `endReplay` must be called when the events after it have been folded. */
@@ -96,19 +127,20 @@ export const loadSnapshot = async (
   stream: string,
   head: number,
   report: Pick<ReplayReport, 'skipped'>,
-): Promise<{ readonly state: QueueState; readonly eventId: string } | undefined> => {
+): Promise<{ readonly state: QueueState; readonly header: SnapshotHeader } | undefined> => {
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
   for (const { name, reason } of skipped) report.skipped(name, reason)
   for (const snapshot of usable) {
     try {
-      if (!(await isOfThisLog(store, snapshot.header))) {
-        report.skipped(`${stream}@${snapshot.header.revision}`, 'it is of another log')
+      const strange = await strangeness(store, snapshot.header)
+      if (strange !== undefined) {
+        report.skipped(`${stream}@${snapshot.header.revision}`, strange)
         continue
       }
       const reader = snapshotReader(indexSeed)
       for await (const page of snapshot.pages()) reader.page(page)
       const state = reader.finish(true)
-      if (revisionOf(state) === snapshot.header.revision) return { state, eventId: snapshot.header.eventId }
+      if (revisionOf(state) === snapshot.header.revision) return { state, header: snapshot.header }
       report.skipped(`${stream}@${snapshot.header.revision}`, 'it holds another revision than its name says')
     } catch (error) {
       // A snapshot is a cache: without it, the next older one or the whole log is used.

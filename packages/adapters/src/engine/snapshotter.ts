@@ -1,5 +1,6 @@
 /** Takes snapshots in small steps while the queue works. */
 import { beginSnapshot, foldVersion, type QueueState, type SnapshotWork, taskCount } from '@daybook/core'
+import type { ChainHead } from '../chain/index.js'
 import type { SnapshotStore, SnapshotWriter } from '../store/index.js'
 import { shortTurns } from '../short-turns.js'
 import { describe } from './refusals.js'
@@ -12,6 +13,8 @@ export interface SnapshotterOptions {
   readonly stream: string
   /** Id of the last durable event. */
   readonly lastId: () => string | undefined
+  /** The last seal of the log; `undefined` for none. */
+  readonly sealed: () => ChainHead | undefined
   /** Events between two snapshots. Default: see `snapshot-policy.ts`. */
   readonly every: number | undefined
   readonly warn: (message: string) => void
@@ -50,7 +53,7 @@ export class Snapshotter {
   /** Must be called with nothing in flight, because a snapshot must contain only what is durable. */
   async take(state: QueueState): Promise<void> {
     if (this.store === undefined) return
-    const { stream, lastId } = this.options
+    const { stream, lastId, sealed } = this.options
     const eventId = lastId()
     if (eventId === undefined) return
     this.isUnderWay = true
@@ -58,7 +61,7 @@ export class Snapshotter {
     this.tried = work.revision
     try {
       const { revision } = work
-      const writer = await this.store.create({ stream, revision, eventId, foldVersion })
+      const writer = await this.store.create({ stream, revision, eventId, foldVersion, sealed: sealed() ?? null })
       try {
         await writeOut(work, writer)
         await writer.commit()

@@ -3,6 +3,7 @@
  * Header and footer are JSON, so that `head -1` and `tail -1` show them.
  */
 import { open, type FileHandle } from 'node:fs/promises'
+import type { ChainHead } from '../chain/index.js'
 import type { SnapshotHeader } from '../store/index.js'
 
 const formatName = 'daybook-snapshot'
@@ -12,8 +13,8 @@ const headerBytesMax = 16 * 1024
 /** The footer has a fixed length, so that it can be read without what is before it. */
 export const footerBytes = 160
 
-export const headerLine = ({ stream, revision, eventId, foldVersion }: SnapshotHeader): string =>
-  `${JSON.stringify({ format: formatName, version: formatVersion, stream, revision, eventId, foldVersion })}\n`
+export const headerLine = ({ stream, revision, eventId, foldVersion, sealed }: SnapshotHeader): string =>
+  `${JSON.stringify({ format: formatName, version: formatVersion, stream, revision, eventId, foldVersion, sealed })}\n`
 
 export interface SnapshotFooter {
   readonly pages: number
@@ -41,13 +42,20 @@ const parse = (text: string): Readonly<Record<string, unknown>> | undefined => {
 }
 
 const parseHeader = (line: string): SnapshotHeader | string => {
-  const { format, version, stream, revision, eventId, foldVersion } = parse(line) ?? {}
+  const { format, version, stream, revision, eventId, foldVersion, sealed } = parse(line) ?? {}
   if (format !== formatName) return 'its header is not that of a snapshot'
   if (version !== formatVersion) return `its format version is ${String(version)}, not ${formatVersion}`
   if (typeof stream !== 'string' || typeof revision !== 'number' || typeof eventId !== 'string' || typeof foldVersion !== 'number') {
     return 'its header is damaged'
   }
-  return { stream, revision, eventId, foldVersion }
+  const known = readSealed(sealed)
+  return { stream, revision, eventId, foldVersion, ...(known === undefined ? {} : { sealed: known }) }
+}
+
+const readSealed = (value: unknown): ChainHead | null | undefined => {
+  if (typeof value !== 'object' || value === null) return value === null ? null : undefined
+  const { revision, hash } = value as { readonly revision?: unknown; readonly hash?: unknown }
+  return typeof revision === 'number' && typeof hash === 'string' ? { revision, hash } : undefined
 }
 
 const parseFooter = (line: string): SnapshotFooter | string => {

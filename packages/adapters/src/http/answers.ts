@@ -190,6 +190,21 @@ export const ReadModelsAnswer = t.intersection(
   'ReadModels',
 )
 
+const EventSpan = t.type({ from: t.number, to: t.number })
+export const VerifyAnswer = t.intersection(
+  [
+    t.type({ ok: t.boolean, events: t.number, head: t.type({ revision: t.number, hash: orNull(t.string) }), begins: orNull(t.number) }),
+    t.partial({
+      unsealed: EventSpan,
+      broken: t.intersection([
+        t.type({ kind: keys(['altered', 'missing', 'inserted', 'reordered', 're-signed', 'cut', 'rewritten']), revision: t.number, reason: t.string }),
+        t.partial({ to: t.number }),
+      ]),
+    }),
+  ],
+  'Verdict',
+)
+
 export const MemoriesAnswer = t.type({ memories: t.readonlyArray(Memory) }, 'Memories')
 
 export const ClaimsAnswer = t.intersection(

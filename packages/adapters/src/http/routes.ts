@@ -13,6 +13,8 @@ import * as normative from './handle/normative.js'
 import * as queue from './handle/queue.js'
 import * as tasks from './handle/tasks.js'
 import * as work from './handle/work.js'
+import type { Verifications } from '../chain/index.js'
+import { verifyOf } from './handle/verify.js'
 import type { MemoryService } from '../memory-bank/index.js'
 import type { ReadModels } from '../read-models/index.js'
 import { limitRoutes } from './limit-routes.js'
@@ -27,6 +29,7 @@ export interface Served {
   /** What is remembered of earlier tasks; `undefined` if nothing is. */
   readonly memory: MemoryService | undefined
   readonly readModels: () => ReadModels | undefined
+  readonly verifications: Verifications
   readonly limits: HttpLimits
   readonly readiness: health.Readiness
   readonly metrics: (call: Call) => Promise<Handled>
@@ -34,7 +37,7 @@ export interface Served {
   readonly openApi: (call: Call) => Promise<Handled>
 }
 
-export const routesOf = ({ limits, memory, readModels, readiness, metrics, metricsRole, openApi }: Served): ReadonlyArray<Route> => {
+export const routesOf = ({ limits, memory, readModels, verifications, readiness, metrics, metricsRole, openApi }: Served): ReadonlyArray<Route> => {
   const of = '/api/queues/{queue}'
   return [
     serverRoute({
@@ -151,6 +154,12 @@ export const routesOf = ({ limits, memory, readModels, readiness, metrics, metri
     queueRoute({
       method: 'GET', path: `${of}/read-models`, role: 'auditor', unused: 'empty', summary: 'How far the tables of `views.db` are: the revision that they show, and how many events they are behind. With `atLeast` it waits until they show that revision.',
       query: input(q.AtLeastQuery, { root: 'query' }), answers: { 200: a.ReadModelsAnswer }, handle: readModelsOf(readModels),
+    }),
+
+    queueRoute({
+      method: 'GET', path: `${of}/verify`, role: 'auditor', unused: 'empty',
+      summary: 'Reads the whole log and verifies its hashes. `ok: false` with the first event that is not what was appended. `begins`: the first event that has a hash; `unsealed`: events after the last that has one.',
+      answers: { 200: a.VerifyAnswer }, handle: verifyOf(verifications),
     }),
 
     // --------------------------------------------------------------------------------- guardian

@@ -19,6 +19,7 @@ import { type HttpLimits, httpLimitsDefault } from './limits.js'
 import { Meter } from './meter.js'
 import { metricsOf } from './metrics.js'
 import { openApi } from './openapi.js'
+import { type Verifications, verificationsHere, verifyScan } from '../chain/index.js'
 import { type PastAnswers, pastAnswersHere } from './past/index.js'
 import { problem, type Problem, soonSeconds } from './problem.js'
 import type { ReadBody, Route } from './route.js'
@@ -43,6 +44,8 @@ export interface HttpServerOptions {
   readonly readModels?: () => ReadModels | undefined
   /** What is remembered of earlier tasks comes with claims. Default: nothing. It is not closed with the server. */
   readonly memory?: MemoryService
+  /** Verifies logs; it is not closed with the server. Default: this thread. */
+  readonly verifications?: Verifications
   /** Answers for past moments; it is not closed with the server. Default: this thread, without snapshots. */
   readonly past?: PastAnswers
   /** Receives every 500, with its stack and correlation id. Default: none. */
@@ -84,6 +87,12 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   const meter = new Meter()
   const state = { isReplayed: false, isDraining: false }
   const past = options.past ?? pastAnswersHere({ log: daybook.log, limits })
+  const verifications =
+    options.verifications ??
+    verificationsHere(async (stream) => {
+      const head = await daybook.log.head(stream)
+      return verifyScan(stream, { head, pages: daybook.log.read(stream, { limit: head + 1 }) })
+    })
   const context: Context = { daybook, limits, meter, past, keys: new IdempotencyKeys(limits), isReplayed: () => state.isReplayed }
   daybook.ready.then(
     () => {
@@ -100,6 +109,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     limits,
     memory: options.memory,
     readModels,
+    verifications,
     readiness: { readModels, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
     metricsRole: options.openMetrics === true ? 'anyone' : 'auditor',
     metrics: async () => E.right({ status: 200, text: await metrics(), type: 'text/plain; version=0.0.4; charset=utf-8' }),

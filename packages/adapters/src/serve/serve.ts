@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type DestinationStream, pino } from 'pino'
 import { logAlerts } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
+import { verificationsOn } from '../chain/index.js'
 import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
 import { memoryDefault, type ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
@@ -89,6 +90,8 @@ export const serve = async (
         : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token })
     const past = pastOf(options)
     if (past !== undefined) opened.push(() => past.close())
+    const verifications = options.store.kind === 'memory' ? undefined : verificationsOn(options.store)
+    if (verifications !== undefined) opened.push(() => verifications.close())
     let files: QueueFolders | undefined
     let webhooks: Webhooks | undefined
     let readModels: ReadModels | undefined
@@ -102,6 +105,7 @@ export const serve = async (
       readModels: () => readModels,
       ...(memory === undefined ? {} : { memory }),
       ...(past === undefined ? {} : { past }),
+      ...(verifications === undefined ? {} : { verifications }),
       logger,
     })
     opened.push(() => http.close(graceMs))

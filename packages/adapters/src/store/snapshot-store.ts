@@ -3,6 +3,7 @@
  * What cannot be used (damaged, too new, another version) is skipped with a reason, never an error.
  */
 import type { SnapshotPage } from '@daybook/core'
+import type { ChainHead } from '../chain/index.js'
 
 export interface SnapshotHeader {
   readonly stream: string
@@ -12,6 +13,8 @@ export interface SnapshotHeader {
   readonly eventId: string
   /** Version of the fold that made it; another version is not loaded. */
   readonly foldVersion: number
+  /** The last seal of the log at that revision (EV-07), `null` for none. Snapshots of earlier versions do not say. */
+  readonly sealed?: ChainHead | null
 }
 
 export interface SnapshotWriter {

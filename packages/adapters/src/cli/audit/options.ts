@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Moment } from '../../client/index.js'
 import { dataDirDefault, readStore } from '../../config/index.js'
+import type { LogAddress } from '../../store/index.js'
 import { readTime } from '../../time.js'
 import type { Cli } from '../cli.js'
 import { connect, type ConnectionOptions, readConnection } from '../connection.js'
@@ -46,15 +47,22 @@ export const momentOf = ({ revision, at }: When): Moment | undefined => {
   return revision !== undefined ? { revision } : at !== undefined ? { at } : undefined
 }
 
-const open = async ({ data, store }: Where, command: Command, cli: Cli, progress: Progress): Promise<AuditSource> => {
-  const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
-  if (data === undefined && store === undefined) return serverSource(connect(connection))
+/** The log that the options name; `undefined` if the server is to be asked. */
+export const logAddressOf = ({ data, store }: Where): LogAddress | undefined => {
+  if (data === undefined && store === undefined) return undefined
   const text = store === undefined || /^[a-z+]+:/.test(store) ? store : `sqlite:${store}`
   const read = readStore(text, data ?? dataDirDefault)
   if (E.isLeft(read)) throw new UsageError(read.left)
   if (read.right.kind === 'memory') throw new UsageError('a memory store leaves nothing to look at')
+  return read.right
+}
+
+const open = async (where: Where, command: Command, cli: Cli, progress: Progress): Promise<AuditSource> => {
+  const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+  const address = logAddressOf(where)
+  if (address === undefined) return serverSource(connect(connection))
   const { logSource } = await import('./log-source.js')
-  return logSource(read.right, data, connection.queue, (what) => progress.show(what))
+  return logSource(address, where.data, connection.queue, (what) => progress.show(what))
 }
 
 /** An action with a source, which it closes. */

@@ -9,6 +9,7 @@ import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../t
 import { clean, clock } from '../text.js'
 import { defined, positive } from '../values.js'
 import { exportCommand, replayCommand } from './audit-files.js'
+import { verifyCommand } from './audit-verify.js'
 
 // -------------------------------------------------------------------------------------------- state
 
@@ -169,6 +170,7 @@ export const auditCommand = (cli: Cli): Command =>
       'daybook audit state --at 2026-07-01T10:00:00Z',
       'daybook audit diff --from 2026-07-01T10:00:00Z --to 2026-07-01T10:05:00Z',
       'daybook audit log --actor ada',
+      'daybook audit verify',
       '',
       `Each asks the server, or, with --data or --store, the log itself: then no server is needed, and one may be running.`,
     ))
@@ -177,3 +179,4 @@ export const auditCommand = (cli: Cli): Command =>
     .addCommand(logCommand(cli))
     .addCommand(exportCommand(cli))
     .addCommand(replayCommand(cli))
+    .addCommand(verifyCommand(cli))

@@ -1,0 +1,6 @@
+export { Chain, type ChainHead, type ChainMark, lastSealIn } from './chain.js'
+export { leafOf } from './leaf.js'
+export { readSeal, type Seal, sealBytesMax, sealHash, withSeal } from './seal.js'
+export { type Verifications, verificationsHere, verificationsOn } from './verifications.js'
+export { type Broken, ChainVerifier, shownVerdict, type Verdict } from './verify.js'
+export { verifyAt, verifyScan } from './verify-log.js'

@@ -1,0 +1,287 @@
+/**
+ * Verifies the chain of a log (EV-07), from the events alone, and names the first that is not what was appended. Events are taken in the order in
+ * which they lie in the log. They are gathered until a seal comes, which says what they must hash to.
+ */
+import type { RecordedEvent } from '../store/index.js'
+import type { ChainHead } from './chain.js'
+import { leafOf } from './leaf.js'
+import { isBrokenSeal, markLength, marksOf, readSeal, type Seal, sealHash } from './seal.js'
+
+export type BreakKind =
+  | 'altered'
+  /** It is not there, or somewhere else. */
+  | 'missing'
+  /** It was not appended here. */
+  | 'inserted'
+  | 'reordered'
+  /** It was altered, and its hash with it. */
+  | 're-signed'
+  /** The log ends before a checkpoint that was signed. */
+  | 'cut'
+  /** The log has other events than when a checkpoint was signed, and hashes that fit them. */
+  | 'rewritten'
+
+export interface Broken {
+  readonly kind: BreakKind
+  /** The first event that is not what was appended. */
+  readonly revision: number
+  /** If it is not known which: it is between `revision` and this one, inclusive. */
+  readonly to?: number
+  /** In words. */
+  readonly reason: string
+}
+
+export interface Verdict {
+  readonly ok: boolean
+  /** Number of events. */
+  readonly events: number
+  /** The last event, -1 for none, and the hash of the last seal, `null` if there is none. */
+  readonly head: { readonly revision: number; readonly hash: string | null }
+  /** The first event that a seal covers; `null` for a log without seals. */
+  readonly begins: number | null
+  /** Events after the last seal, which nothing covers yet. */
+  readonly unsealed: { readonly from: number; readonly to: number } | null
+  readonly broken: Broken | null
+}
+
+interface Item {
+  readonly event: RecordedEvent
+  /** The metadata without the seal. */
+  readonly bare: string
+  leaf: string | undefined
+}
+
+/** Events kept before the first seal: an append has no more. */
+const windowMax = 10_000
+
+export class ChainVerifier {
+  private next = 0
+  private last: ChainHead | undefined
+  private begins: number | undefined
+  /** What the seal before the last one covered up to, so where the group of the last one begins. */
+  private lastFrom = 0
+  private items: Array<Item> = []
+  private broken: Broken | undefined
+  /** An event is missing here: it may come later. */
+  private gap: number | undefined
+  /** A seal whose marks fit and whose hash does not: it was altered, or the one before. The next one tells. */
+  private doubt: { readonly hash: string; readonly at: number; readonly before: Broken } | undefined
+
+  /** `onLeaf` gets the leaf hash of each event, in order. */
+  constructor(
+    private readonly stream: string,
+    private readonly onLeaf?: (leaf: string, revision: number) => void,
+  ) {}
+
+  /** Whether it is known that the log is not whole. Taking more events may still tell what happened to the first. */
+  get isBroken(): boolean {
+    return this.broken !== undefined
+  }
+
+  /** Returns false if more events would change nothing. */
+  take(events: ReadonlyArray<RecordedEvent>): boolean {
+    for (const event of events) {
+      if (this.gap !== undefined) this.seek(event, this.gap)
+      else this.takeOne(event)
+      if (this.broken !== undefined && this.gap === undefined) return false
+    }
+    return true
+  }
+
+  /** `head` is the last revision that the store claims to have. */
+  end(head = this.next - 1): Verdict {
+    if (this.broken === undefined && this.doubt !== undefined) this.broken = this.doubt.before
+    if (this.broken === undefined && head >= this.next) this.broken = missing(this.next, head)
+    const unsealed = this.last !== undefined && this.items.length > 0 ? { from: this.last.revision + 1, to: this.next - 1 } : null
+    return {
+      ok: this.broken === undefined,
+      events: this.next,
+      head: { revision: this.next - 1, hash: this.last?.hash ?? null },
+      begins: this.begins ?? null,
+      unsealed,
+      broken: this.broken ?? null,
+    }
+  }
+
+  /** The first fault counts. One that was only suspected comes before. */
+  private fail(broken: Broken): void {
+    this.broken ??= this.doubt?.before ?? broken
+  }
+
+  private seek({ revision }: RecordedEvent, gap: number): void {
+    if (revision !== gap) return
+    this.gap = undefined
+    this.broken = { kind: 'reordered', revision: gap, reason: `revision ${gap} comes later than it should` }
+  }
+
+  private takeOne(event: RecordedEvent): void {
+    const { revision, metadata } = event
+    if (revision > this.next) {
+      this.gap = this.doubt === undefined ? this.next : undefined
+      return this.fail(missing(this.next, revision - 1))
+    }
+    if (revision < this.next) return this.fail({ kind: 'inserted', revision, reason: `there is a second event with revision ${revision}` })
+    this.next++
+    const sealed = readSeal(metadata)
+    if (sealed === undefined && isBrokenSeal(metadata)) return this.fail({ kind: 'altered', revision, reason: `the hash in the metadata of revision ${revision} was altered` })
+    const item: Item = { event, bare: sealed?.bare ?? metadata, leaf: undefined }
+    this.onLeaf?.(this.leaf(item), revision)
+    this.items.push(item)
+    if (sealed !== undefined) this.close(sealed.seal)
+    else if (this.last === undefined && this.items.length > 2 * windowMax) this.items = this.items.slice(-windowMax)
+  }
+
+  private leaf(item: Item): string {
+    return (item.leaf ??= this.leafAt(item, item.event.revision))
+  }
+
+  /** The leaf hash that the event would have with another revision. */
+  private leafAt({ event, bare }: Item, revision: number): string {
+    return leafOf(this.stream, revision, event.id, event.type, bare, event.data)
+  }
+
+  /** What the first seal of a log covers: its own append alone, unless something was altered or moved. */
+  private firstItems(seal: Seal, count: number, end: number): ReadonlyArray<Item> {
+    const own = this.items.slice(-count)
+    if (sealHash('', own.map((item) => this.leaf(item)).join('\n'), count) === seal.hash) return own
+    const begin = Math.min(seal.from, seal.to - count + 1) + Math.min(0, end - seal.to)
+    return this.items.filter(({ event }) => event.revision >= begin)
+  }
+
+  /** Ends a group of events with the seal of the last one. */
+  private close(seal: Seal): void {
+    const count = seal.leaves.length / markLength
+    const { last } = this
+    const end = this.next - 1
+    const items = last === undefined ? this.firstItems(seal, count, end) : this.items
+    const group = new Group(items, seal, (item, revision) => (item.event.revision === revision ? this.leaf(item) : this.leafAt(item, revision)))
+    const first = items[0]?.event.revision ?? end
+    const text = items.map((item) => this.leaf(item)).join('\n')
+    const hash = sealHash(last?.hash ?? '', text, count)
+    const fits = seal.from === first && seal.to === end
+    const isMarked = group.firstUnlike() === undefined
+    if (hash === seal.hash || sealHash(last?.hash ?? '', text, items.length) === seal.hash) {
+      if (!fits || !isMarked || hash !== seal.hash) return this.fail({ kind: 'altered', revision: end, reason: `what revision ${end} says about its hash was altered` })
+    } else if (last === undefined && seal.from <= seal.to - count && seal.from > 0) {
+      const before = Math.max(0, seal.from - 1 + Math.min(0, end - seal.to))
+      return this.fail({ kind: 'altered', revision: before, ...until(before, end), reason: `the hash that the events up to ${end} continue is not there: ${named(before, end)} was altered or removed` })
+    } else if (!fits || !isMarked) {
+      return this.fail(group.fault(last === undefined))
+    }
+    if (this.doubt !== undefined) {
+      // The event of the seal in doubt was only altered there if what follows continues with the hash that it should have.
+      const { at, before, hash: wanted } = this.doubt
+      this.doubt = undefined
+      const isOwn = sealHash(wanted, text, count) === seal.hash
+      return this.fail(isOwn ? { kind: 'altered', revision: at, reason: `the hash in the metadata of revision ${at} was altered` } : before)
+    }
+    if (hash !== seal.hash) {
+      const before = group.faultBefore(last === undefined ? undefined : { from: this.lastFrom, to: last.revision })
+      if (last === undefined && first === 0) return this.fail(before)
+      this.doubt = { hash, at: end, before }
+    }
+    this.begins ??= first
+    this.lastFrom = first
+    this.last = { revision: end, hash: seal.hash }
+    this.items = []
+  }
+}
+
+const missing = (from: number, to: number): Broken => ({
+  kind: 'missing',
+  revision: from,
+  reason: from === to ? `revision ${from} is missing` : `the revisions ${from} to ${to} are missing`,
+})
+
+/** The events before a seal, and what the seal says about them. */
+class Group {
+  readonly end: number
+  /** The first event of the append, by the seal. */
+  readonly ownFrom: number
+
+  constructor(
+    private readonly items: ReadonlyArray<Item>,
+    private readonly seal: Seal,
+    private readonly leafAt: (item: Item, revision: number) => string,
+  ) {
+    this.end = items[items.length - 1]?.event.revision ?? -1
+    this.ownFrom = seal.to - seal.leaves.length / markLength + 1
+  }
+
+  /** The first revision of the append whose event is not the one that the seal marks; `undefined` if all are. */
+  firstUnlike(): number | undefined {
+    const first = this.items[0]?.event.revision ?? 0
+    const { seal } = this
+    // Most often, all fit.
+    if (seal.to === this.end && this.ownFrom >= first && marksOf(this.items.slice(this.ownFrom - first).map((item) => this.leafAt(item, item.event.revision))) === seal.leaves) return undefined
+    for (let revision = Math.max(first, this.ownFrom); revision <= seal.to; revision++) {
+      const item = this.items[revision - first]
+      if (item === undefined || !this.isMarked(item, revision)) return revision
+    }
+    return this.ownFrom < first ? first : undefined
+  }
+
+  /** What happened, if the seal does not fit the events before it. */
+  fault(isFirst: boolean): Broken {
+    const { items, seal, end } = this
+    const first = items[0]?.event.revision ?? 0
+    const shift = end - seal.to
+    const unlike = this.firstUnlike() ?? seal.to + 1
+    // If there are events without a mark, one of them may be the first.
+    const from = this.ownFrom > first && seal.from === first ? first : unlike
+    const between = from < unlike ? { to: unlike } : {}
+    const name = from < unlike ? `one of the revisions ${from} to ${unlike}` : `revision ${from}`
+    if (shift === 0 && seal.from === first) {
+      const item = items[unlike - first]
+      const isMoved = item !== undefined && items.some((other) => other !== item && this.isMarked(other, unlike))
+      return isMoved
+        ? { kind: 'reordered', revision: from, ...between, reason: `${name} is not the event that was appended there, which is in another place` }
+        : { kind: 'altered', revision: from, ...between, reason: `${name} is not the event that was appended there` }
+    }
+    if (shift === 0 && seal.from > first) return { kind: 'altered', revision: seal.from - 1, reason: `the hash in the metadata of revision ${seal.from - 1} was removed` }
+    if (shift > 0 && seal.from >= first) return { kind: 'inserted', revision: from, ...between, reason: `${name} was not appended there: the events after it were moved by ${shift}` }
+    const displaced = end - this.displaced(shift) + 1
+    if (shift > 0) return { kind: 'inserted', revision: displaced, reason: `revision ${displaced} was not appended there: it is of revision ${displaced - shift}` }
+    if (seal.from <= first && !isFirst) return { kind: 'missing', revision: from, ...between, reason: `${name} is missing: the events after it were moved by ${-shift}` }
+    // Events without a mark may lie between the one that is missing and the first that has one.
+    const lowest = this.ownFrom > seal.from ? Math.min(displaced, Math.max(first, seal.from + shift)) : displaced
+    if (lowest < displaced) return { kind: 'missing', revision: lowest, to: displaced, reason: `one of the revisions ${lowest} to ${displaced} is missing` }
+    return { kind: 'missing', revision: displaced, reason: `revision ${displaced} is missing: in its place there is the event of revision ${displaced - shift}` }
+  }
+
+  /** What happened, if the events are those of the append and the hash is not: it lies before them. */
+  faultBefore(before: { readonly from: number; readonly to: number } | undefined): Broken {
+    const first = this.items[0]?.event.revision ?? 0
+    const { end, ownFrom } = this
+    // The first seal continues no other.
+    if (before === undefined && first > 0) return { kind: 'altered', revision: first - 1, reason: `the hash in the metadata of revision ${first - 1} was removed: the events after it continue one` }
+    if (before === undefined) return { kind: 'altered', revision: end, reason: `the hash in the metadata of revision ${end} was altered` }
+    // Events without a mark may be the ones as well.
+    if (ownFrom > first) return { kind: 'altered', revision: before.from, ...until(before.from, ownFrom - 1), reason: `${named(before.from, ownFrom - 1)} was altered: the event after it has another hash before it` }
+    return { kind: 're-signed', revision: before.from, ...until(before.from, before.to), reason: `${named(before.from, before.to)} was altered, and its hash with it: the events after it continue another hash` }
+  }
+
+  /** How many events at the end are those of the append, moved by so many revisions. */
+  private displaced(shift: number): number {
+    let count = 0
+    for (let index = this.items.length - 1; index >= 0; index--) {
+      const item = this.items[index] as Item
+      if (!this.isMarked(item, item.event.revision - shift)) break
+      count++
+    }
+    return count
+  }
+
+  private isMarked(item: Item, revision: number): boolean {
+    const at = (revision - this.ownFrom) * markLength
+    return at >= 0 && at < this.seal.leaves.length && this.seal.leaves.startsWith(this.leafAt(item, revision).slice(0, markLength), at)
+  }
+}
+
+const until = (from: number, to: number): { readonly to?: number } => (from < to ? { to } : {})
+const named = (from: number, to: number): string => (from < to ? `one of the revisions ${from} to ${to}` : `revision ${from}`)
+
+/** As it is shown: what is as it should be is not told. */
+export const shownVerdict = ({ ok, events, head, begins, unsealed, broken }: Verdict): object => ({
+  ok, events, head, begins, ...(unsealed === null ? {} : { unsealed }), ...(broken === null ? {} : { broken }),
+})

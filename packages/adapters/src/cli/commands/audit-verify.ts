@@ -1,0 +1,69 @@
+/** `audit verify`: whether a log is what was appended (EV-07). */
+import { stat } from 'node:fs/promises'
+import { Command } from 'commander'
+import type { Verdict } from '../../client/index.js'
+import { dataDirDefault } from '../../config/index.js'
+import type { LogAddress } from '../../store/index.js'
+import { addWhere, logAddressOf, type Where } from '../audit/options.js'
+import { type Cli, examples } from '../cli.js'
+import { connect, type ConnectionOptions, readConnection } from '../connection.js'
+import { CliError, exitCodes } from '../exit-codes.js'
+import type { Printer } from '../printer.js'
+import { createProgress, type Progress } from '../progress.js'
+import { plural } from '../text.js'
+
+export const verifyCommand = (cli: Cli): Command =>
+  addWhere(new Command('verify').description('whether the log is what was appended: reads all of it and checks its hashes'))
+    .addHelpText('after', examples(
+      'daybook audit verify                                       # has the server do it',
+      `daybook audit verify --data ${dataDirDefault} --queue default      # reads the log itself`,
+      'daybook audit verify --store esdb://db1:2113 --json | jq .head',
+      '',
+      'Names the first event that was altered, removed, inserted, moved, or altered together with its hash. Exit code 1 then.',
+      'Events of servers before this version have no hashes: it says where the chain begins.',
+    ))
+    .action(cli.local<Where>(async (printer, where, command) => {
+      const progress = createProgress(cli.io, printer)
+      const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+      const address = logAddressOf(where)
+      let verdict: Verdict
+      try {
+        verdict = await (address === undefined ? askServer(connection, progress) : readLog(address, connection.queue, progress))
+      } finally {
+        progress.clear()
+      }
+      printer.answer(verdict, () => tell(printer, verdict))
+      return verdict.ok ? exitCodes.done : exitCodes.refused
+    }))
+
+const askServer = async (connection: ReturnType<typeof readConnection>, progress: Progress): Promise<Verdict> => {
+  const client = connect(connection)
+  try {
+    progress.show('the server verifies the log')
+    return await client.verify()
+  } finally {
+    await client.close()
+  }
+}
+
+const readLog = async (address: LogAddress, queue: string, progress: Progress): Promise<Verdict> => {
+  if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) {
+    throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
+  }
+  const [{ shownVerdict, verifyAt }, { streamOf }] = await Promise.all([import('../../chain/index.js'), import('../../engine/index.js')])
+  const verdict = await verifyAt(address, streamOf(queue), { progress: (events, of) => progress.show(`verifying: ${events} of ${of} events`) })
+  if (verdict.events === 0 && verdict.ok) throw new CliError(`there is no queue ${queue} in this log: --queue names one`)
+  return shownVerdict(verdict) as Verdict
+}
+
+const tell = (printer: Printer, { events, head, begins, unsealed, broken }: Verdict): void => {
+  const { colors } = printer
+  if (broken !== undefined) {
+    printer.line(`${colors.red('NOT WHOLE')}  ${broken.kind}: ${broken.reason}`)
+    return
+  }
+  if (begins === null) printer.line(`${plural(events, 'event')}, and no hashes: servers before this version wrote them. Nothing is proven`)
+  else printer.line(`${colors.green('ok')}  ${plural(events, 'event')}, revision ${head.revision}, hash ${head.hash ?? 'none'}`)
+  if (begins !== null && begins > 0) printer.line(`the chain begins at revision ${begins}: nothing is proven about the events before`)
+  if (unsealed !== undefined) printer.line(`the revisions ${unsealed.from} to ${unsealed.to} have no hash: an older server wrote them, or it was removed`)
+}

@@ -1,0 +1,75 @@
+/**
+ * Reads the events of a stream as they lie in the file, also if some are missing or not where they should be: for whoever has to say what
+ * happened to them. Pages are fetched on a thread of their own.
+ */
+import Database from 'better-sqlite3'
+import { type RecordedEvent, StoreError } from '../store/index.js'
+import { storeError } from './errors.js'
+import { unpack } from './packed-page.js'
+import { queries } from './queries.js'
+import { lazyReader } from './reader.js'
+
+type Row = readonly [position: number, revision: number, id: string, type: string, data: string, metadata: string, created: string]
+
+const rowsAtOnce = 1_000
+
+export interface OpenedScan {
+  readonly scan: { readonly head: number; readonly pages: AsyncIterable<ReadonlyArray<RecordedEvent>> }
+  readonly close: () => Promise<void>
+}
+
+/** @throws StoreError if the file cannot be read at all. */
+export const scanSqlite = (file: string, stream: string): OpenedScan => {
+  const reading = <A>(body: () => A): A => {
+    try {
+      return body()
+    } catch (error) {
+      throw storeError(error, file)
+    }
+  }
+  const db = reading(() => new Database(file, { readonly: true, fileMustExist: true, timeout: 1000 }))
+  const query = reading(() => queries(db))
+  const rowsAfter = reading(() =>
+    db
+      .prepare<[string, number, number], Row>(
+        `SELECT position, revision, CAST(id AS TEXT), CAST(type AS TEXT), CAST(data AS TEXT), CAST(metadata AS TEXT), CAST(created AS TEXT) FROM events
+         WHERE stream = ? AND position > ? ORDER BY position LIMIT ?`,
+      )
+      .raw(),
+  )
+  const head = reading(() => query.head(stream))
+  const reader = lazyReader({ file })
+
+  /** All rows of the stream after this position, whatever they are. */
+  const rows = async function* (after: number): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
+    for (let last = after; ; ) {
+      const found = reading(() => rowsAfter.all(stream, last, rowsAtOnce))
+      if (found.length === 0) return
+      last = found[found.length - 1]![0]
+      yield found.map(([position, revision, id, type, data, metadata, created]) => ({ position, revision, id, type, data, metadata, created, stream }))
+    }
+  }
+
+  const pages = async function* (): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
+    let last = 0
+    try {
+      if (head < 0) return
+      for await (const page of reader.pages({ stream, low: 0, high: head }, false)) {
+        const events = unpack(page) ?? reading(() => query.events(page.span))
+        last = events[events.length - 1]?.position ?? last
+        yield events
+      }
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'damaged') throw error
+      yield* rows(last)
+    }
+  }
+
+  return {
+    scan: { head, pages: pages() },
+    close: async () => {
+      await reader.close()
+      db.close()
+    },
+  }
+}

@@ -1,0 +1,110 @@
+/** EV-07: `audit verify`, over HTTP and without a server, names the first event that is not what was appended. */
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, type DaybookClient } from '@daybook/adapters/client'
+import { type RunningServer, serve } from '@daybook/adapters/serve'
+import Database from 'better-sqlite3'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Ended, runHere } from '../cli/program.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'daybook-verify-'))
+const dataDir = join(dir, 'data')
+const file = join(dataDir, 'daybook.sqlite')
+const token = 'dbk_token-of-the-verify-tests'
+let server: RunningServer
+let client: DaybookClient
+
+beforeAll(async () => {
+  server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file, sharing: 'exclusive' }, auth: 'tokens', token })
+  client = createClient({ url: server.url, token, queue: 'q' })
+  await client.enqueueAll(Array.from({ length: 30 }, (_, i) => ({ id: `t${i}`, type: 'build', payload: { i } })))
+  for (let i = 0; i < 3; i++) await client.enqueue({ type: 'mail', payload: i })
+  await createClient({ url: server.url, token, queue: 'other' }).enqueue({ type: 'mail', payload: 'between' })
+  const claims = await client.claim({ agentId: 'w', max: 5 })
+  for (const { task, lease } of claims) await client.fail(task.id, { agentId: 'w', token: lease.token, error: 'no' })
+})
+afterAll(async () => {
+  await client.close()
+  await server.close()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const verify = (...args: ReadonlyArray<string>): Promise<Ended> => runHere(['audit', 'verify', ...args], { DAYBOOK_URL: server.url, DAYBOOK_TOKEN: token, DAYBOOK_QUEUE: 'q', NO_COLOR: '1' })
+
+let copies = 0
+/** A copy of the log, altered by these statements. */
+const altered = (...statements: ReadonlyArray<string>): string => {
+  const copy = join(dir, `copy${++copies}.sqlite`)
+  const source = new Database(file, { readonly: true })
+  source.exec(`VACUUM INTO '${copy}'`)
+  source.close()
+  const db = new Database(copy)
+  for (const statement of statements) db.exec(statement)
+  db.close()
+  return copy
+}
+const where = (revision: number): string => `WHERE stream = 'taskqueue-q' AND revision = ${revision}`
+
+test('EV-07: a whole log, by the server, by the client and from the file, while the server runs', async () => {
+  const { revision } = await client.state()
+  const online = await verify('--json')
+  expect(online.code).toBe(0)
+  const verdict = JSON.parse(online.out) as { readonly head: { readonly hash: string } }
+  expect(verdict).toEqual({ ok: true, events: revision + 1, head: { revision, hash: expect.stringMatching(/^[\w-]{43}$/) }, begins: 0 })
+  expect(await client.verify()).toEqual(verdict)
+  expect(JSON.parse((await verify('--data', dataDir, '--json')).out)).toEqual(verdict)
+  expect((await verify('--store', file)).out).toBe(`ok  ${revision + 1} events, revision ${revision}, hash ${verdict.head.hash}\n`)
+  copyFileSync(altered(), join(dir, 'plain.sqlite'))
+  expect(JSON.parse((await verify('--store', join(dir, 'plain.sqlite'), '--json')).out)).toEqual(verdict)
+})
+
+test('EV-07: an altered, missing, moved or inserted row is named, and the exit code is 1', async () => {
+  const found = async (...statements: ReadonlyArray<string>): Promise<unknown> => {
+    const { code, out } = await verify('--store', altered(...statements), '--json')
+    expect(code).toBe(1)
+    const { ok, broken } = JSON.parse(out) as { readonly ok: boolean; readonly broken: object }
+    expect(ok).toBe(false)
+    return broken
+  }
+  expect(await found(`UPDATE events SET data = replace(data, '"i":7', '"i":8') ${where(7)}`)).toMatchObject({ kind: 'altered', revision: 7 })
+  expect(await found(`UPDATE events SET metadata = replace(metadata, '"actor":"admin"', '"actor":"nobody"') ${where(31)}`)).toMatchObject({ kind: 'altered', revision: 31 })
+  expect(await found(`DELETE FROM events ${where(12)}`)).toMatchObject({ kind: 'missing', revision: 12 })
+  // With its traces removed: all later events move up.
+  expect(await found(
+    `DELETE FROM events ${where(12)}`,
+    `UPDATE events SET revision = revision - 1 WHERE stream = 'taskqueue-q' AND revision > 12`,
+    `UPDATE streams SET revision = revision - 1 WHERE stream = 'taskqueue-q'`,
+  )).toMatchObject({ kind: 'missing', revision: 12 })
+  expect(await found(
+    `UPDATE events SET position = -1 WHERE stream = 'taskqueue-q' AND revision = 3`,
+    `UPDATE events SET position = 4, revision = 3 WHERE stream = 'taskqueue-q' AND revision = 9`,
+    `UPDATE events SET position = 10, revision = 9 WHERE position = -1`,
+  )).toMatchObject({ kind: 'reordered', revision: 3 })
+  expect(await found(`UPDATE events SET revision = 40 ${where(20)}`)).toMatchObject({ kind: 'missing', revision: 20 })
+  expect(await found(`DELETE FROM events WHERE stream = 'taskqueue-q' AND revision > 33`)).toMatchObject({ kind: 'missing', revision: 34 })
+  const people = await verify('--store', altered(`UPDATE events SET type = 'Completed' ${where(5)}`))
+  expect(people.out).toBe('NOT WHOLE  altered: revision 5 is not the event that was appended there\n')
+})
+
+test('EV-07: another queue in the same file is not concerned; one that is not there is refused', async () => {
+  const copy = altered(`UPDATE events SET data = '{}' ${where(5)}`)
+  expect((await verify('--store', copy, '--queue', 'other')).code).toBe(0)
+  expect(await verify('--store', copy, '--queue', 'none')).toMatchObject({ code: 1, err: expect.stringContaining('no queue none') })
+  expect(await verify('--store', join(dir, 'none.sqlite'))).toMatchObject({ code: 1, err: expect.stringContaining('is not there') })
+  expect(await createClient({ url: server.url, token, queue: 'unused' }).verify()).toEqual({ ok: true, events: 0, head: { revision: -1, hash: null }, begins: null })
+})
+
+test('EV-07: a log that is altered behind the server is found by the server', async () => {
+  const db = new Database(file)
+  try {
+    const { data } = db.prepare<[], { data: string }>(`SELECT data FROM events ${where(2)}`).get()!
+    db.prepare(`UPDATE events SET data = ? ${where(2)}`).run(data.replace('build', 'guild'))
+    expect((await verify('--json')).code).toBe(1)
+    expect((await client.verify()).broken).toMatchObject({ kind: 'altered', revision: 2 })
+    db.prepare(`UPDATE events SET data = ? ${where(2)}`).run(data)
+    expect((await verify()).code).toBe(0)
+  } finally {
+    db.close()
+  }
+})

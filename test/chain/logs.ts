@@ -1,0 +1,62 @@
+/** Logs with a chain, made by hand, and what an attacker does to them. */
+import { Chain, readSeal, withSeal } from '@daybook/adapters/chain'
+import type { EventToAppend, RecordedEvent } from '@daybook/adapters/store'
+
+export const stream = 'taskqueue-q'
+
+export interface Append {
+  readonly count: number
+  /** Without: by a server that knows no seals. */
+  readonly sealed: boolean
+}
+
+let serial = 0
+export const someEvent = (text = 'x'): EventToAppend => {
+  serial++
+  return {
+    id: `00000000-0000-4000-8000-${String(serial).padStart(12, '0')}`,
+    type: serial % 3 === 0 ? 'Claimed' : 'TaskEnqueued',
+    data: JSON.stringify({ task: `t${serial}`, text }),
+    metadata: `{"schemaVersion":1,"at":"2026-01-01T00:00:00.000Z","actor":"ann"${serial % 2 === 0 ? '' : `,"prev":${serial}`}}`,
+  }
+}
+
+export const recorded = (event: EventToAppend, revision: number): RecordedEvent => ({ ...event, stream, revision, position: revision + 1, created: '2026-01-01T00:00:00.000Z' })
+
+export const logOfAppends = (appends: ReadonlyArray<Append>): Array<RecordedEvent> => {
+  const chain = new Chain(stream, undefined)
+  const log: Array<RecordedEvent> = []
+  for (const { count, sealed } of appends) {
+    const texts = Array.from({ length: count }, (_, i) => someEvent('é\n'.repeat(i % 3)))
+    if (sealed) chain.seal(texts, log.length - 1)
+    const events = texts.map((text, i) => recorded(text, log.length + i))
+    if (!sealed) chain.take(events)
+    log.push(...events)
+  }
+  return log
+}
+
+/** With revisions that have no gaps. */
+export const renumbered = (log: ReadonlyArray<RecordedEvent>): Array<RecordedEvent> => log.map((event, index) => ({ ...event, revision: index, position: index + 1 }))
+
+export const isSealed = ({ metadata }: RecordedEvent): boolean => readSeal(metadata) !== undefined
+
+/** The log with an event altered, and the seal that covers it made anew, so that it fits. */
+export const resigned = (log: ReadonlyArray<RecordedEvent>, at: number): Array<RecordedEvent> => {
+  const end = log.findIndex((event, index) => index >= at && isSealed(event))
+  const begin = readSeal((log[end] as RecordedEvent).metadata)!.seal.from
+  const chain = new Chain(stream, undefined)
+  chain.take(log.slice(0, begin))
+  const changed = log.map((event, index) => (index === at ? { ...event, data: `${event.data.slice(0, -1)},"more":1}` } : event))
+  const texts: Array<EventToAppend> = changed.slice(begin, end + 1).map(({ id, type, data, metadata }) => ({ id, type, data, metadata: readSeal(metadata)?.bare ?? metadata }))
+  chain.seal(texts, begin - 1)
+  texts.forEach((text, i) => (changed[begin + i] = recorded(text, begin + i)))
+  return changed
+}
+
+export const withMember = (event: RecordedEvent, member: 'from' | 'to' | 'hash' | 'leaves' | 'fewer'): RecordedEvent => {
+  const { seal, bare } = readSeal(event.metadata)!
+  const flipped = (text: string): string => `${text.startsWith('A') ? 'B' : 'A'}${text.slice(1)}`
+  const other = { from: { from: seal.from + 1 }, to: { to: seal.to + 1 }, hash: { hash: flipped(seal.hash) }, leaves: { leaves: flipped(seal.leaves) }, fewer: { leaves: seal.leaves.slice(8) } }[member]
+  return { ...event, metadata: withSeal(bare, { ...seal, ...other }) }
+}

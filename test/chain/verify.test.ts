@@ -1,0 +1,127 @@
+/** EV-07: the chain finds whatever is done to a log, and names the first event that is not what was appended. */
+import { type Broken, Chain, ChainVerifier, readSeal, type Verdict } from '@daybook/adapters/chain'
+import type { RecordedEvent } from '@daybook/adapters/store'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { runs } from '../properties/settings.js'
+import { type Append, isSealed, logOfAppends, recorded, renumbered, resigned, someEvent, stream, withMember } from './logs.js'
+
+const verified = (log: ReadonlyArray<RecordedEvent>, pageSize = 7, head?: number): Verdict => {
+  const verifier = new ChainVerifier(stream)
+  for (let at = 0; at < log.length; at += pageSize) if (!verifier.take(log.slice(at, at + pageSize))) break
+  return head === undefined ? verifier.end() : verifier.end(head)
+}
+
+const appendsOf = (withOlder: boolean): fc.Arbitrary<ReadonlyArray<Append>> =>
+  fc.array(fc.record({ count: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 5 })), sealed: withOlder ? fc.boolean() : fc.constant(true) }), { minLength: 3, maxLength: 9 })
+    .map((appends) => [...appends.slice(0, -1), { count: 2, sealed: true }, { count: 1, sealed: true }])
+
+interface Attack {
+  readonly log: ReadonlyArray<RecordedEvent>
+  /** The first event that is another one. */
+  readonly first: number
+  /** Whether an append is named, not the event. */
+  readonly isRange?: boolean
+}
+
+/** Each does one thing at `i`, and perhaps another place `j > i`. */
+const attacks: Readonly<Record<string, (log: ReadonlyArray<RecordedEvent>, i: number, j: number) => Attack | undefined>> = {
+  'data altered': (log, i) => ({ log: log.map((event, at) => (at === i ? { ...event, data: event.data.replace('"task"', '"tusk"') } : event)), first: i }),
+  'type altered': (log, i) => ({ log: log.map((event, at) => (at === i ? { ...event, type: 'Completed' } : event)), first: i }),
+  'id altered': (log, i) => ({ log: log.map((event, at) => (at === i ? { ...event, id: event.id.replace('4', '5') } : event)), first: i }),
+  'actor altered': (log, i) => ({ log: log.map((event, at) => (at === i ? { ...event, metadata: event.metadata.replace('ann', 'bob') } : event)), first: i }),
+  'time altered': (log, i) => ({ log: log.map((event, at) => (at === i ? { ...event, metadata: event.metadata.replace('2026', '2025') } : event)), first: i }),
+  ...Object.fromEntries((['from', 'to', 'hash', 'leaves', 'fewer'] as const).map((member) => [
+    `${member} of a seal altered`,
+    (log: ReadonlyArray<RecordedEvent>, i: number): Attack | undefined => {
+      const { seal } = readSeal(log[i]!.metadata) ?? {}
+      // What covers events of older servers does not say how many of the rest it marks.
+      if (seal === undefined || (member === 'fewer' && seal.leaves.length / 8 !== seal.to - seal.from + 1)) return undefined
+      return { log: log.map((event, at) => (at === i ? withMember(event, member) : event)), first: i }
+    },
+  ])),
+  'seal removed': (log, i) => (isSealed(log[i]!) ? { log: log.map((event, at) => (at === i ? { ...event, metadata: readSeal(event.metadata)!.bare } : event)), first: i } : undefined),
+  deleted: (log, i) => ({ log: log.filter((_, at) => at !== i), first: i }),
+  'deleted, the rest renumbered': (log, i) => ({ log: renumbered(log.filter((_, at) => at !== i)), first: i }),
+  'some deleted, the rest renumbered': (log, i, j) => ({ log: renumbered(log.filter((_, at) => at < i || at >= j)), first: i }),
+  swapped: (log, i, j) => ({ log: log.map((event, at) => (at === i ? log[j]! : at === j ? log[i]! : event)), first: i }),
+  'swapped and renumbered': (log, i, j) => ({ log: renumbered(log.map((event, at) => (at === i ? log[j]! : at === j ? log[i]! : event))), first: i }),
+  inserted: (log, i) => ({ log: renumbered([...log.slice(0, i), recorded(someEvent(), i), ...log.slice(i)]), first: i }),
+  'copied from later': (log, i, j) => ({ log: renumbered([...log.slice(0, i), log[j]!, ...log.slice(i)]), first: i }),
+  'copied from before': (log, i, j) => ({ log: renumbered([...log.slice(0, j), log[i]!, ...log.slice(j)]), first: j }),
+  're-signed': (log, i) => ({ log: resigned(log, i), first: i, isRange: true }),
+}
+
+const covers = ({ revision, to = revision }: Broken, wanted: number): boolean => revision <= wanted && wanted <= to
+
+for (const withOlder of [false, true]) {
+  for (const [name, attack] of Object.entries(attacks)) {
+    test(`EV-07: ${name}: found, and the first named${withOlder ? ', also where servers without seals wrote between' : ''}`, () => {
+      let tried = 0
+      fc.assert(
+        fc.property(appendsOf(withOlder), fc.nat(), fc.nat(), fc.integer({ min: 1, max: 9 }), (appends, a, b, pageSize) => {
+          const log = logOfAppends(appends)
+          expect(verified(log, pageSize)).toMatchObject({ ok: true, events: log.length, broken: null, unsealed: null })
+          // The last two appends are left alone: only a checkpoint protects a log's end.
+          const begins = readSeal(log.find(isSealed)!.metadata)!.seal.from
+          const places = log.length - 3 - begins
+          if (places < 2) return
+          const i = begins + (a % (places - 1))
+          const j = i + 1 + (b % (begins + places - i - 1))
+          const attacked = attack(log, i, j)
+          if (attacked === undefined) return
+          tried++
+          const { ok, broken } = verified(attacked.log, pageSize)
+          expect(ok).toBe(false)
+          expect(broken).toSatisfy((found: Broken) => covers(found, attacked.first))
+          if (!withOlder && attacked.isRange !== true) expect(broken!.to).toBeUndefined()
+        }),
+        runs(150),
+      )
+      expect(tried).toBeGreaterThan(0)
+    })
+  }
+}
+
+test('EV-07: what happened is told: altered, missing, inserted, reordered, re-signed', () => {
+  const log = logOfAppends([{ count: 4, sealed: true }, { count: 1, sealed: true }, { count: 3, sealed: true }, { count: 1, sealed: true }])
+  const brokenBy = (name: string, i: number, j = i + 1): Broken | null => verified(attacks[name]!(log, i, j)!.log).broken
+  expect(brokenBy('data altered', 2)).toMatchObject({ kind: 'altered', revision: 2 })
+  expect(brokenBy('hash of a seal altered', 4)).toMatchObject({ kind: 'altered', revision: 4, reason: expect.stringContaining('hash in the metadata') })
+  expect(brokenBy('deleted', 2)).toEqual({ kind: 'missing', revision: 2, reason: 'revision 2 is missing' })
+  expect(brokenBy('deleted, the rest renumbered', 2)).toMatchObject({ kind: 'missing', revision: 2 })
+  expect(brokenBy('inserted', 2)).toMatchObject({ kind: 'inserted', revision: 2 })
+  expect(brokenBy('swapped', 1, 5)).toMatchObject({ kind: 'reordered', revision: 1 })
+  expect(brokenBy('swapped and renumbered', 1, 2)).toMatchObject({ kind: 'reordered', revision: 1 })
+  expect(brokenBy('re-signed', 4)).toEqual({ kind: 're-signed', revision: 4, reason: expect.any(String) })
+  expect(brokenBy('re-signed', 6)).toMatchObject({ kind: 're-signed', revision: 5, to: 7 })
+})
+
+test('EV-07: a log without seals, one whose chain begins later, and one that ends with events of an older server', () => {
+  const none = logOfAppends([{ count: 3, sealed: false }])
+  expect(verified(none)).toEqual({ ok: true, events: 3, head: { revision: 2, hash: null }, begins: null, unsealed: null, broken: null })
+  const later = logOfAppends([{ count: 25_000, sealed: false }, { count: 3, sealed: true }, { count: 2, sealed: false }])
+  const { hash } = readSeal(later[25_002]!.metadata)!.seal
+  expect(verified(later, 2_000)).toEqual({ ok: true, events: 25_005, head: { revision: 25_004, hash }, begins: 25_000, unsealed: { from: 25_003, to: 25_004 }, broken: null })
+  expect(verified([])).toEqual({ ok: true, events: 0, head: { revision: -1, hash: null }, begins: null, unsealed: null, broken: null })
+  // The store says that there are more.
+  expect(verified(none, 7, 4).broken).toMatchObject({ kind: 'missing', revision: 3 })
+})
+
+test('EV-07: the chain of a log is the same whoever goes on with it, and goes back when an append fails', () => {
+  const log = logOfAppends([{ count: 2, sealed: true }, { count: 2, sealed: false }])
+  const [ours, theirs] = [new Chain(stream, undefined), new Chain(stream, undefined)]
+  ours.take(log)
+  for (const event of log) theirs.take([event])
+  const seal = (chain: Chain, text: string): string => {
+    const texts = [{ id: text, type: 'Claimed', data: `{"task":"${text}"}`, metadata: '{"at":1}' }]
+    chain.seal(texts, 3)
+    return texts[0]!.metadata
+  }
+  const mark = ours.mark()
+  const refused = seal(ours, 'refused')
+  ours.rollback(mark)
+  expect(seal(ours, 'next')).toBe(seal(theirs, 'next'))
+  expect(refused).not.toBe(seal(new Chain(stream, undefined), 'refused'))
+  expect(readSeal(refused)!.seal).toMatchObject({ from: 2, to: 4 })
+})

@@ -1,0 +1,23 @@
+/** The chain of hashes over a log. */
+import type { Plant } from '../plant.js'
+
+const of = (name: string): string => `packages/adapters/src/chain/${name}.ts`
+const attacks = ['test/chain/verify.test.ts']
+const engines = ['test/chain/engine.test.ts']
+const commands = ['test/chain/audit-verify.test.ts']
+
+export const chainPlants: ReadonlyArray<Plant> = [
+  { title: 'a hash does not depend on the type of an event', file: of('leaf'), find: '\\n${type}\\n${metadata}', replace: '\\n\\n${metadata}', killedBy: attacks },
+  { title: 'a hash does not depend on who caused an event', file: of('leaf'), find: '\\n${metadata}\\n', replace: '\\n\\n', killedBy: attacks },
+  { title: 'a hash does not depend on the id of an event', file: of('leaf'), find: '\\n${id}\\n', replace: '\\n\\n', killedBy: attacks },
+  { title: 'a seal does not continue the one before', file: of('seal'), find: '`${before}\\n${leaves}\\n${count}`', replace: '`${before.slice(43)}\\n${leaves}\\n${count}`', killedBy: [...attacks, ...engines] },
+  { title: 'an append that was rolled back stays in the chain', file: 'packages/adapters/src/engine/live-state.ts', find: '    this.chain.rollback(point.chain)\n', replace: '', killedBy: engines },
+  { title: 'what others append is not part of the chain', file: 'packages/adapters/src/engine/live-state.ts', find: '    this.chain.take(recorded)\n', replace: '', killedBy: engines },
+  { title: 'events of an older server are not covered after a start', file: 'packages/adapters/src/engine/replay.ts', find: 'chain.take(page)', replace: 'void page', killedBy: engines },
+  { title: 'a snapshot of an altered log is used', file: 'packages/adapters/src/engine/replay.ts', find: 'seal.hash === sealed.hash) return', replace: 'seal.hash !== undefined) return', killedBy: engines },
+  { title: 'what a seal says about itself is not checked', file: of('verify'), find: 'if (!fits || !isMarked || hash !== seal.hash) return', replace: 'if (false) return', killedBy: attacks },
+  { title: 'an event that was re-signed is not told from a hash that was altered', file: of('verify'), find: '=== seal.hash\n      return this.fail(isOwn', replace: '!== seal.hash\n      return this.fail(isOwn', killedBy: attacks },
+  { title: 'a row that is not where it should be ends the verification', file: 'packages/adapters/src/sqlite/scan-events.ts', find: 'yield* rows(last)', replace: 'throw error', killedBy: commands },
+  { title: 'the end of a log is not missed', file: of('verify'), find: 'head >= this.next)', replace: 'head > this.next + 1_000)', killedBy: [...attacks, ...commands] },
+  { title: 'audit verify ends with exit code 0 for a broken log', file: 'packages/adapters/src/cli/commands/audit-verify.ts', find: 'verdict.ok ? exitCodes.done : exitCodes.refused', replace: 'exitCodes.done', killedBy: commands },
+]
