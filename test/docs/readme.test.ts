@@ -111,6 +111,14 @@ describe('README', () => {
     expect(outputs[0]).toMatch(/spawned: [\s\S]*waits for a guardian: [\s\S]*it is about another ticket/)
   }, 300_000)
 
+  test('EV-07: the examples of docs/tamper-evidence.md run', async () => {
+    for (const example of await blocks('docs/tamper-evidence.md')) {
+      const { code, output } = await runBlock(example)
+      expect(code, `${example.code}\n${output}`).toBe(0)
+      expect(output).toMatch(/ok {2}1 event, revision 0, hash [\w-]{43}\n[\s\S]*"ok":true/)
+    }
+  }, 300_000)
+
   test('teeth: an example that fails is noticed', async () => {
     expect((await runBlock({ language: 'ts', code: `import { noSuchThing } from '@daybook/adapters/client'` })).code).not.toBe(0)
     expect((await runBlock({ language: 'sh', code: 'npx daybook show no-such-task' })).code).not.toBe(0)
