@@ -52,6 +52,14 @@ describe('options of serve', () => {
     expect((await options({ config: config('clockJump: 600') })).clockJumpMs).toBe(600_000)
   })
 
+  test('checkpoints: how often, the key and the witness (EV-07)', async () => {
+    expect((await options({})).checkpoints).toBeUndefined()
+    expect((await options({ checkpoints: 'off' })).checkpoints).toBe('off')
+    expect((await options({ checkpoints: '5', checkpointKey: '/keys/k.pem' }, { DAYBOOK_WITNESS: 'https://w.example.org/log' })).checkpoints).toEqual({ everyMs: 5_000, keyFile: '/keys/k.pem', witness: 'https://w.example.org/log' })
+    expect((await options({ config: config('witness: /mnt/witness') })).checkpoints).toEqual({ witness: '/mnt/witness' })
+    expect(await problems({ checkpoints: '0' })).toEqual([expect.stringContaining('checkpoints "0" is neither')])
+  })
+
   test('which older snapshots are kept: a count, and their size in MiB', async () => {
     expect((await options({ pastSnapshots: '0' })).pastSnapshots).toEqual({ count: 0, bytes: 2 ** 30 })
     expect((await options({}, { DAYBOOK_PAST_SNAPSHOTS_MIB: '10' })).pastSnapshots).toEqual({ count: 32, bytes: 10 * 2 ** 20 })

@@ -4,6 +4,8 @@ import type { Plant } from '../plant.js'
 const of = (name: string): string => `packages/adapters/src/chain/${name}.ts`
 const attacks = ['test/chain/verify.test.ts']
 const engines = ['test/chain/engine.test.ts']
+const checkpoints = ['test/chain/checkpoints.test.ts']
+const trees = ['test/chain/tree.test.ts']
 const commands = ['test/chain/audit-verify.test.ts']
 
 export const chainPlants: ReadonlyArray<Plant> = [
@@ -20,4 +22,11 @@ export const chainPlants: ReadonlyArray<Plant> = [
   { title: 'a row that is not where it should be ends the verification', file: 'packages/adapters/src/sqlite/scan-events.ts', find: 'yield* rows(last)', replace: 'throw error', killedBy: commands },
   { title: 'the end of a log is not missed', file: of('verify'), find: 'head >= this.next)', replace: 'head > this.next + 1_000)', killedBy: [...attacks, ...commands] },
   { title: 'audit verify ends with exit code 0 for a broken log', file: 'packages/adapters/src/cli/commands/audit-verify.ts', find: 'verdict.ok ? exitCodes.done : exitCodes.refused', replace: 'exitCodes.done', killedBy: commands },
+  { title: 'a checkpoint is signed of a log that was altered', file: of('checkpointer'), find: 'fits &&= isSigned()', replace: 'void isSigned()', killedBy: checkpoints },
+  { title: 'a checkpoint is signed of a log that was cut short', file: of('checkpointer'), find: 'if (head + 1 < state.tree.size || head + 1 <', replace: 'if (head + 1 < 0 && head + 1 <', killedBy: checkpoints },
+  { title: 'what a witness has not taken is forgotten', file: of('checkpointer'), find: '      await witness(this.owed)\n', replace: '      const { owed } = this\n      this.owed = undefined\n      await witness(owed)\n', killedBy: checkpoints },
+  { title: 'signatures of checkpoints are not verified', file: of('note'), find: 'if (crypto.verify(null, Buffer.from(text), signer.publicKey, bytes.subarray(4))) return text', replace: 'return text', killedBy: checkpoints },
+  { title: 'roots of checkpoints are not compared', file: of('checkpoint-check'), find: 'if (next.root.equals(this.tree.root()))', replace: 'if (next.root.length > 0)', killedBy: checkpoints },
+  { title: 'the key of checkpoints is for everybody to read', file: of('signing-key'), find: "'wx', 0o600", replace: "'wx', 0o644", killedBy: checkpoints },
+  { title: 'interior nodes hash without their prefix', file: of('tree'), find: 'sha256(interiorPrefix, left, right)', replace: 'sha256(left, right)', killedBy: trees },
 ]

@@ -1,27 +1,27 @@
-/** Verifications for a server: one at a time, each on a thread of its own. Whoever asks for a queue that is being verified gets that answer. */
+/** Verifications for a server: with the checkpoints in this folder, one at a time, each on a thread of its own. Whoever asks for a queue that is being verified gets that answer. */
 import { Worker } from 'node:worker_threads'
 import { type LogAddress, StoreError, type StoreErrorCode } from '../store/index.js'
-import type { Verdict } from './verify.js'
+import type { Verified } from './verify-log.js'
 import type { FromVerifyThread, VerifyThreadOptions } from './verify-thread.js'
 
 export interface Verifications {
   /** Rejects with StoreError if the log cannot be read. */
-  readonly verify: (stream: string) => Promise<Verdict>
+  readonly verify: (stream: string) => Promise<Verified>
   readonly close: () => Promise<void>
 }
 
 const closedError = (): StoreError => new StoreError('closed', 'the server is stopping: try again shortly')
 
-export const verificationsOn = (log: LogAddress): Verifications => {
-  const running = new Map<string, Promise<Verdict>>()
+export const verificationsOn = (log: LogAddress, checkpoints: string): Verifications => {
+  const running = new Map<string, Promise<Verified>>()
   let last: Promise<unknown> = Promise.resolve()
   let worker: Worker | undefined
   let isClosed = false
 
-  const run = (stream: string): Promise<Verdict> =>
+  const run = (stream: string): Promise<Verified> =>
     new Promise((resolve, reject) => {
       if (isClosed) return reject(closedError())
-      worker = new Worker(new URL('./verify-thread.js', import.meta.url), { workerData: { log, stream } satisfies VerifyThreadOptions })
+      worker = new Worker(new URL('./verify-thread.js', import.meta.url), { workerData: { log, stream, checkpoints } satisfies VerifyThreadOptions })
       worker.once('message', (answer: FromVerifyThread) => {
         if ('verdict' in answer) resolve(answer.verdict)
         else reject(new StoreError((answer.code ?? 'unavailable') as StoreErrorCode, answer.failed))

@@ -1,6 +1,8 @@
-/** Reads a log and verifies its chain. */
+/** Reads a log, verifies its chain, and compares it with the checkpoints that were signed of it. */
 import type { LogAddress, RecordedEvent } from '../store/index.js'
-import { ChainVerifier, type Verdict } from './verify.js'
+import { CheckpointCheck, type CheckpointProof } from './checkpoint-check.js'
+import type { SignedCheckpoints } from './checkpoint-files.js'
+import { type Broken, ChainVerifier, type Verdict } from './verify.js'
 
 /** A log to be verified, as it lies there: also one that is not whole. */
 export interface Scan {
@@ -12,12 +14,20 @@ export interface Scan {
 
 export interface VerifyOptions {
   readonly signal?: AbortSignal
+  /** Checkpoints that were signed of this log, from wherever they were kept. */
+  readonly checkpoints?: SignedCheckpoints | undefined
   readonly progress?: (events: number, of: number) => void
 }
 
+export interface Verified extends Verdict {
+  /** `null` without checkpoints. */
+  readonly checkpoint: CheckpointProof | null
+}
+
 /** @throws the signal's reason when it is aborted, StoreError if the log cannot be read. */
-export const verifyScan = async (stream: string, { head, pages }: Scan, { signal, progress }: VerifyOptions = {}): Promise<Verdict> => {
-  const verifier = new ChainVerifier(stream)
+export const verifyScan = async (stream: string, { head, pages }: Scan, { signal, progress, checkpoints }: VerifyOptions = {}): Promise<Verified> => {
+  const check = checkpoints === undefined ? undefined : new CheckpointCheck(checkpoints)
+  const verifier = new ChainVerifier(stream, check === undefined ? undefined : (leaf) => check.add(leaf))
   let done = 0
   for await (const page of pages) {
     signal?.throwIfAborted()
@@ -25,11 +35,26 @@ export const verifyScan = async (stream: string, { head, pages }: Scan, { signal
     progress?.(done, head + 1)
     if (!verifier.take(page)) break
   }
-  return verifier.end(head)
+  const verdict = verifier.end(head)
+  // If the chain is broken, the rest of the log was not read, and checkpoints of it say nothing.
+  const fault = verdict.broken === null || check?.fault()?.kind === 'rewritten' ? check?.fault() : undefined
+  const broken = earlier(verdict.broken, fault)
+  return { ...verdict, ok: broken === null, broken, checkpoint: check?.proof ?? null }
 }
 
+/** What the chain names is more exact. */
+const earlier = (chain: Broken | null, signed: Broken | undefined): Broken | null => {
+  if (chain === null || signed === undefined) return chain ?? signed ?? null
+  return (signed.to ?? signed.revision) < chain.revision ? signed : chain
+}
+
+/** As it is shown: what is as it should be is not told. */
+export const shownVerdict = ({ ok, events, head, begins, unsealed, checkpoint, broken }: Verified): object => ({
+  ok, events, head, begins, ...(checkpoint === null ? {} : { checkpoint }), ...(unsealed === null ? {} : { unsealed }), ...(broken === null ? {} : { broken }),
+})
+
 /** Opens the log, verifies the chain of a stream, and closes it. A server may be running. */
-export const verifyAt = async (address: LogAddress, stream: string, options: VerifyOptions = {}): Promise<Verdict> => {
+export const verifyAt = async (address: LogAddress, stream: string, options: VerifyOptions = {}): Promise<Verified> => {
   switch (address.kind) {
     case 'sqlite': {
       const { scanSqlite } = await import('../sqlite/index.js')

@@ -2,20 +2,23 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { lowerPriority } from '../read-models/lower-priority.js'
 import { type LogAddress, StoreError } from '../store/index.js'
-import type { Verdict } from './verify.js'
-import { verifyAt } from './verify-log.js'
+import { streamPrefix } from '../engine/index.js'
+import { readCheckpoints } from './checkpoint-files.js'
+import { type Verified, verifyAt } from './verify-log.js'
 
 export interface VerifyThreadOptions {
   readonly log: LogAddress
   readonly stream: string
+  /** The folder of checkpoints. */
+  readonly checkpoints: string
 }
 
-export type FromVerifyThread = { readonly verdict: Verdict } | { readonly failed: string; readonly code?: string }
+export type FromVerifyThread = { readonly verdict: Verified } | { readonly failed: string; readonly code?: string }
 
 if (parentPort !== null) {
-  const { log, stream } = workerData as VerifyThreadOptions
+  const { log, stream, checkpoints } = workerData as VerifyThreadOptions
   lowerPriority()
-  const answer: FromVerifyThread = await verifyAt(log, stream).then(
+  const answer: FromVerifyThread = await readCheckpoints(checkpoints, stream.slice(streamPrefix.length)).then((signed) => verifyAt(log, stream, { checkpoints: signed })).then(
     (verdict) => ({ verdict }),
     (error: unknown) => ({ failed: error instanceof Error ? error.message : String(error), ...(error instanceof StoreError ? { code: error.code } : {}) }),
   )

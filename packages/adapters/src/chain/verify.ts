@@ -280,8 +280,3 @@ class Group {
 
 const until = (from: number, to: number): { readonly to?: number } => (from < to ? { to } : {})
 const named = (from: number, to: number): string => (from < to ? `one of the revisions ${from} to ${to}` : `revision ${from}`)
-
-/** As it is shown: what is as it should be is not told. */
-export const shownVerdict = ({ ok, events, head, begins, unsealed, broken }: Verdict): object => ({
-  ok, events, head, begins, ...(unsealed === null ? {} : { unsealed }), ...(broken === null ? {} : { broken }),
-})

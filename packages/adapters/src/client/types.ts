@@ -392,6 +392,8 @@ export interface Verdict {
   readonly head: { readonly revision: number; readonly hash: string | null }
   /** The first event that a hash covers; `null` for a log without hashes. */
   readonly begins: number | null
+  /** The first `size` events are those that were signed, in so many checkpoints. */
+  readonly checkpoint?: { readonly size: number; readonly signer: string; readonly count: number }
   /** Events after the last hash, which nothing covers yet: an older server wrote them, or a hash was removed. */
   readonly unsealed?: { readonly from: number; readonly to: number }
   readonly broken?: {

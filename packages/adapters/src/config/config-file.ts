@@ -38,6 +38,10 @@ export interface ConfigFile {
   readonly clockJump?: string
   readonly pastSnapshots?: string
   readonly pastSnapshotsMib?: string
+  readonly checkpointKey?: string
+  readonly witness?: string
+  /** Seconds, or `off`. */
+  readonly checkpoints?: string
   /** As it stands in the file: see `memory-choice.ts`. */
   readonly memory?: unknown
   /** As it stands in the file: see `webhook-choices.ts`. */
@@ -46,7 +50,7 @@ export interface ConfigFile {
   readonly launcher?: LauncherFile
 }
 
-const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'pastUnreadable', 'clockJump', 'pastSnapshots', 'pastSnapshotsMib'] as const
+const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'pastUnreadable', 'clockJump', 'pastSnapshots', 'pastSnapshotsMib', 'checkpointKey', 'witness', 'checkpoints'] as const
 const known: ReadonlyArray<string> = [...texts, 'memory', 'alerts', 'defaults', 'breakers', 'launcher']
 
 /**

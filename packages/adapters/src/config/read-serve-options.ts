@@ -6,7 +6,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { type ConfigFile, readConfigFile } from './config-file.js'
 import { ladderDefault } from '../files/snapshot-ladder.js'
 import { readMemory } from './memory-choice.js'
-import { dataDirDefault, hostDefault, portDefault, type ServeOptions } from './serve-options.js'
+import { type CheckpointChoice, dataDirDefault, hostDefault, portDefault, type ServeOptions } from './serve-options.js'
 import type { Problems } from './settings-file.js'
 import { readStore } from './store-choice.js'
 import { readWebhooks } from './webhook-choices.js'
@@ -28,6 +28,10 @@ export interface ServeFlags {
   readonly clockJump?: string
   readonly pastSnapshots?: string
   readonly pastSnapshotsMib?: string
+  readonly checkpointKey?: string
+  readonly witness?: string
+  /** Seconds, or `off`. */
+  readonly checkpoints?: string
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -64,6 +68,11 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   const mibText = flags.pastSnapshotsMib ?? variable('DAYBOOK_PAST_SNAPSHOTS_MIB') ?? said.pastSnapshotsMib
   const mib = readWhole(mibText, ladderDefault.bytes / 2 ** 20, 2 ** 30)
   if (Number.isNaN(mib)) problems.push('past-snapshots-mib must be a whole number of mebibytes')
+  const everyText = flags.checkpoints ?? variable('DAYBOOK_CHECKPOINTS') ?? said.checkpoints
+  const every = everyText === undefined ? undefined : readCheckpointSeconds(everyText)
+  if (Number.isNaN(every)) problems.push(`checkpoints ${JSON.stringify(everyText)} is neither a number of seconds from 1 to 86400, nor "off"`)
+  const checkpointKey = flags.checkpointKey ?? variable('DAYBOOK_CHECKPOINT_KEY') ?? said.checkpointKey
+  const witness = flags.witness ?? variable('DAYBOOK_WITNESS') ?? said.witness
   const memory = readMemory(said.memory, variable('DAYBOOK_MEMORY_TOKEN'), flags.config ?? 'config')
   if (E.isLeft(memory)) problems.push(...memory.left)
   const webhooks = readWebhooks(said.alerts, env, flags.config ?? 'config')
@@ -79,6 +88,7 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     store: store.right,
     ...(said.memory === undefined || said.memory === null ? {} : { memory: memory.right }),
     ...(readModels === 'off' ? { readModels } : {}),
+    ...(every === 'off' ? { checkpoints: every } : every === undefined && checkpointKey === undefined && witness === undefined ? {} : { checkpoints: checkpointsOf(every, checkpointKey, witness) }),
     ...(webhooks.right.length === 0 ? {} : { webhooks: webhooks.right }),
     auth: auth === 'off' ? 'off' : 'tokens',
     ...(token === undefined ? {} : { token }),
@@ -109,6 +119,19 @@ const readClockJump = (text: string): number => {
   const seconds = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN
   return seconds >= clockJumpSecondsMin ? seconds * 1_000 : Number.NaN
 }
+
+const readCheckpointSeconds = (text: string): number | 'off' => {
+  if (text.trim() === 'off') return 'off'
+  const seconds = /^\d{1,5}$/.test(text.trim()) ? Number(text) : Number.NaN
+  return seconds >= 1 && seconds <= 86_400 ? seconds : Number.NaN
+}
+
+/** `witness`: a URL, or a file. */
+const checkpointsOf = (seconds: number | undefined, keyFile: string | undefined, witness: string | undefined): CheckpointChoice => ({
+  ...(seconds === undefined ? {} : { everyMs: seconds * 1_000 }),
+  ...(keyFile === undefined ? {} : { keyFile: resolve(keyFile) }),
+  ...(witness === undefined ? {} : { witness: /^https?:\/\//.test(witness) ? witness : resolve(witness) }),
+})
 
 /** Of `QUEUE@REVISION` each. */
 const readPastUnreadable = (given: ReadonlyArray<string>): { readonly revisions: ReadonlyMap<string, number>; readonly problems: Problems } => {

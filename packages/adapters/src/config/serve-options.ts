@@ -27,6 +27,8 @@ export interface ServeOptions {
   readonly memory?: MemoryChoice
   /** `off`: no read models are kept. Default: they are, in the data folder, unless the store is in memory. */
   readonly readModels?: 'off'
+  /** Signed checkpoints of the log (EV-07). `off`: none are signed. Default: every minute, by a key in the data folder, unless the store is in memory. */
+  readonly checkpoints?: CheckpointChoice | 'off'
   /** Who is told of alerts. Default: nobody but the log and WebSockets. */
   readonly webhooks?: ReadonlyArray<WebhookOptions>
   /** Settings of new queues that differ from Daybook's own. */
@@ -43,6 +45,15 @@ export type MemoryChoice =
   | { readonly kind: 'http'; readonly url: string; readonly token?: string; readonly timeoutMs: number; readonly recallMs: number; readonly limit: number }
   | { readonly kind: 'off' }
 
+export interface CheckpointChoice {
+  /** The private key, in PEM. It is made if it is not there. Default: in the data folder. */
+  readonly keyFile?: string
+  /** A file or a URL that gets each checkpoint as well. */
+  readonly witness?: string
+  /** Default 60,000. */
+  readonly everyMs?: number
+}
+
 export type StoreChoice =
   /** Other servers may open a `shared` file as well. */
   | { readonly kind: 'sqlite'; readonly file: string; readonly sharing: 'exclusive' | 'shared' }
@@ -51,6 +62,7 @@ export type StoreChoice =
   | { readonly kind: 'memory' }
 
 export const memoryDefault = { kind: 'sqlite', recallMs: 50, limit: 5 } as const satisfies MemoryChoice
+export const checkpointMsDefault = 60_000
 export const hostDefault = '127.0.0.1'
 export const portDefault = 7878
 export const dataDirDefault = 'daybook-data'

@@ -195,6 +195,7 @@ export const VerifyAnswer = t.intersection(
   [
     t.type({ ok: t.boolean, events: t.number, head: t.type({ revision: t.number, hash: orNull(t.string) }), begins: orNull(t.number) }),
     t.partial({
+      checkpoint: t.type({ size: t.number, signer: t.string, count: t.number }),
       unsealed: EventSpan,
       broken: t.intersection([
         t.type({ kind: keys(['altered', 'missing', 'inserted', 'reordered', 're-signed', 'cut', 'rewritten']), revision: t.number, reason: t.string }),

@@ -7,9 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type DestinationStream, pino } from 'pino'
 import { logAlerts } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
-import { verificationsOn } from '../chain/index.js'
+import { checkpointFolderOf, startCheckpoints, verificationsOn } from '../chain/index.js'
 import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
-import { memoryDefault, type ServeOptions } from '../config/index.js'
+import { checkpointMsDefault, memoryDefault, type ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
 import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
 import { fileCheckpoints } from '../files/checkpoints.js'
@@ -90,7 +90,7 @@ export const serve = async (
         : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token })
     const past = pastOf(options)
     if (past !== undefined) opened.push(() => past.close())
-    const verifications = options.store.kind === 'memory' ? undefined : verificationsOn(options.store)
+    const verifications = options.store.kind === 'memory' ? undefined : verificationsOn(options.store, checkpointFolderOf(options.dataDir))
     if (verifications !== undefined) opened.push(() => verifications.close())
     let files: QueueFolders | undefined
     let webhooks: Webhooks | undefined
@@ -114,6 +114,12 @@ export const serve = async (
     if (readModelsLog !== undefined) {
       const started = startReadModels({ daybook, file: join(options.dataDir, viewsFileName), log: readModelsLog, say: (text) => logger.warn(text) })
       readModels = started
+      opened.push(() => started.close())
+    }
+    const { checkpoints = {} } = options
+    if (checkpoints !== 'off' && options.store.kind !== 'memory') {
+      const { keyFile = join(options.dataDir, checkpointKeyName), witness, everyMs = checkpointMsDefault } = checkpoints
+      const started = startCheckpoints({ log: options.store, dataDir: options.dataDir, keyFile, witness, everyMs, warn: (text) => logger.warn(text) })
       opened.push(() => started.close())
     }
     if (options.webhooks !== undefined) {
@@ -159,6 +165,9 @@ const makeDataFolder = (dir: string): void => {
 
 /** The file of the embedded memory. */
 const memoryFileName = 'memory.db'
+
+/** The private key that signs checkpoints. */
+const checkpointKeyName = 'checkpoint-key.pem'
 
 /** The file of the read models. */
 const viewsFileName = 'views.db'

@@ -1,34 +1,44 @@
 /** `audit verify`: whether a log is what was appended (EV-07). */
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { Command } from 'commander'
+import type { SignedCheckpoints } from '../../chain/index.js'
 import type { Verdict } from '../../client/index.js'
 import { dataDirDefault } from '../../config/index.js'
 import type { LogAddress } from '../../store/index.js'
 import { addWhere, logAddressOf, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { connect, type ConnectionOptions, readConnection } from '../connection.js'
-import { CliError, exitCodes } from '../exit-codes.js'
+import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import { createProgress, type Progress } from '../progress.js'
 import { plural } from '../text.js'
 
+export interface VerifyFlags extends Where {
+  readonly checkpoints?: string
+  readonly checkpointKey?: string
+}
+
 export const verifyCommand = (cli: Cli): Command =>
   addWhere(new Command('verify').description('whether the log is what was appended: reads all of it and checks its hashes'))
+    .option('--checkpoints <file>', 'signed checkpoints that were kept elsewhere, such as a witness\'s file (default: those in the folder of --data)')
+    .option('--checkpoint-key <key>', 'the key that verifies them: the word in QUEUE.key, or a file with it (default: the one in the folder of --data)')
     .addHelpText('after', examples(
       'daybook audit verify                                       # has the server do it',
       `daybook audit verify --data ${dataDirDefault} --queue default      # reads the log itself`,
       'daybook audit verify --store esdb://db1:2113 --json | jq .head',
+      `daybook audit verify --data ${dataDirDefault} --checkpoints /mnt/witness/log --checkpoint-key daybook-3f9c2a71/default+…`,
       '',
       'Names the first event that was altered, removed, inserted, moved, or altered together with its hash. Exit code 1 then.',
       'Events of servers before this version have no hashes: it says where the chain begins.',
     ))
-    .action(cli.local<Where>(async (printer, where, command) => {
+    .action(cli.local<VerifyFlags>(async (printer, where, command) => {
       const progress = createProgress(cli.io, printer)
       const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
       const address = logAddressOf(where)
+      if (address === undefined && (where.checkpoints ?? where.checkpointKey) !== undefined) throw new UsageError('--checkpoints and --checkpoint-key are for a log that is read here: give --data or --store')
       let verdict: Verdict
       try {
-        verdict = await (address === undefined ? askServer(connection, progress) : readLog(address, connection.queue, progress))
+        verdict = await (address === undefined ? askServer(connection, progress) : readLog(address, connection.queue, where, progress))
       } finally {
         progress.clear()
       }
@@ -46,17 +56,35 @@ const askServer = async (connection: ReturnType<typeof readConnection>, progress
   }
 }
 
-const readLog = async (address: LogAddress, queue: string, progress: Progress): Promise<Verdict> => {
+/** The checkpoints that the options name; by default those of the data folder. */
+export const checkpointsOf = async ({ data, checkpoints: file, checkpointKey }: VerifyFlags, queue: string): Promise<SignedCheckpoints | undefined> => {
+  const { checkpointFolderOf, readCheckpoints, readVerifierKey, splitNotes } = await import('../../chain/index.js')
+  const read = (path: string): Promise<string> => readFile(path, 'utf8').catch((error: Error) => Promise.reject(new CliError(`${path} cannot be read: ${error.message}`)))
+  const there = data === undefined ? undefined : await readCheckpoints(checkpointFolderOf(data), queue)
+  let signer = there?.signer
+  if (checkpointKey !== undefined) {
+    signer = readVerifierKey(checkpointKey) ?? readVerifierKey(await read(checkpointKey))
+    if (signer === undefined) throw new CliError(`${checkpointKey} is no key that verifies checkpoints: the server writes it as checkpoints/QUEUE.key`)
+  }
+  const notes = file === undefined ? there?.notes : splitNotes(await read(file))
+  if (notes === undefined) return undefined
+  if (signer === undefined) throw new CliError('which key signed these checkpoints? Give --checkpoint-key')
+  // A witness's file may have those of several queues.
+  const { name } = signer
+  return { signer, notes: file === undefined ? notes : notes.filter((note) => note.startsWith(`${name}\n`)) }
+}
+
+const readLog = async (address: LogAddress, queue: string, flags: VerifyFlags, progress: Progress): Promise<Verdict> => {
   if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) {
     throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
   }
   const [{ shownVerdict, verifyAt }, { streamOf }] = await Promise.all([import('../../chain/index.js'), import('../../engine/index.js')])
-  const verdict = await verifyAt(address, streamOf(queue), { progress: (events, of) => progress.show(`verifying: ${events} of ${of} events`) })
+  const verdict = await verifyAt(address, streamOf(queue), { checkpoints: await checkpointsOf(flags, queue), progress: (events, of) => progress.show(`verifying: ${events} of ${of} events`) })
   if (verdict.events === 0 && verdict.ok) throw new CliError(`there is no queue ${queue} in this log: --queue names one`)
   return shownVerdict(verdict) as Verdict
 }
 
-const tell = (printer: Printer, { events, head, begins, unsealed, broken }: Verdict): void => {
+const tell = (printer: Printer, { events, head, begins, checkpoint, unsealed, broken }: Verdict): void => {
   const { colors } = printer
   if (broken !== undefined) {
     printer.line(`${colors.red('NOT WHOLE')}  ${broken.kind}: ${broken.reason}`)
@@ -65,5 +93,6 @@ const tell = (printer: Printer, { events, head, begins, unsealed, broken }: Verd
   if (begins === null) printer.line(`${plural(events, 'event')}, and no hashes: servers before this version wrote them. Nothing is proven`)
   else printer.line(`${colors.green('ok')}  ${plural(events, 'event')}, revision ${head.revision}, hash ${head.hash ?? 'none'}`)
   if (begins !== null && begins > 0) printer.line(`the chain begins at revision ${begins}: nothing is proven about the events before`)
+  if (checkpoint !== undefined) printer.line(`the first ${plural(checkpoint.size, 'event')} are those of ${plural(checkpoint.count, 'checkpoint')} signed by ${checkpoint.signer}`)
   if (unsealed !== undefined) printer.line(`the revisions ${unsealed.from} to ${unsealed.to} have no hash: an older server wrote them, or it was removed`)
 }

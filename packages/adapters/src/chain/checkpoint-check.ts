@@ -1,0 +1,63 @@
+/** Compares a log with the checkpoints that were signed of it. */
+import type { SignedCheckpoints } from './checkpoint-files.js'
+import { type Checkpoint, openNote, readCheckpoint } from './note.js'
+import { Tree } from './tree.js'
+import type { Broken } from './verify.js'
+
+/** What the checkpoints prove: the first `size` events are those that were signed. */
+export interface CheckpointProof {
+  readonly size: number
+  /** Who signed. */
+  readonly signer: string
+  /** Number of checkpoints. */
+  readonly count: number
+}
+
+export class CheckpointCheck {
+  private readonly tree = new Tree()
+  private readonly checkpoints: ReadonlyArray<Checkpoint>
+  private at = 0
+  private proven = 0
+  private broken: Broken | undefined
+  /** A checkpoint that nobody believes. */
+  private unsigned: string | undefined
+
+  constructor(private readonly signed: SignedCheckpoints) {
+    const { signer, notes } = signed
+    const checkpoints = notes.flatMap((note, index): ReadonlyArray<Checkpoint> => {
+      const text = openNote(note, signer)
+      const checkpoint = text === undefined ? undefined : readCheckpoint(text)
+      if (checkpoint?.origin === signer.name) return [checkpoint]
+      this.unsigned ??= `checkpoint ${index + 1} of ${notes.length} is not signed by ${signer.name}: it was altered, or another key signed it`
+      return []
+    })
+    this.checkpoints = [...checkpoints].sort((a, b) => a.size - b.size)
+  }
+
+  /** Takes the leaf hashes of all events, in order. */
+  add(leaf: string): void {
+    this.tree.add(Buffer.from(leaf, 'base64url'))
+    for (let next = this.checkpoints[this.at]; next !== undefined && next.size <= this.tree.size; next = this.checkpoints[this.at]) {
+      this.at++
+      if (next.size === 0 || this.broken !== undefined) continue
+      if (next.root.equals(this.tree.root())) this.proven = next.size
+      else {
+        const [revision, to] = [this.proven, next.size - 1]
+        this.broken = { kind: 'rewritten', revision, ...(revision < to ? { to } : {}), reason: `the first ${next.size} events are not those of the checkpoint that was signed: the first that differs is ${revision < to ? `one of ${revision} to ${to}` : revision}` }
+      }
+    }
+  }
+
+  /** After the last event. */
+  fault(): Broken | undefined {
+    if (this.broken !== undefined) return this.broken
+    const { size } = this.tree
+    const last = this.checkpoints[this.checkpoints.length - 1]?.size ?? 0
+    if (last > size) return { kind: 'cut', revision: size, ...(size < last - 1 ? { to: last - 1 } : {}), reason: `the log has ${size} events, and a checkpoint of ${last} was signed: the end was cut off` }
+    return this.unsigned === undefined ? undefined : { kind: 'rewritten', revision: this.proven, reason: this.unsigned }
+  }
+
+  get proof(): CheckpointProof | null {
+    return this.checkpoints.length === 0 ? null : { size: this.proven, signer: this.signed.signer.name, count: this.checkpoints.length }
+  }
+}

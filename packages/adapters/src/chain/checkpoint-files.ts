@@ -1,0 +1,116 @@
+/**
+ * The files of checkpoints, in the folder `checkpoints` of a data folder. Of each queue:
+ *
+ *     QUEUE.checkpoints    all signed checkpoints, oldest first; only ever appended to
+ *     QUEUE.key            the key that verifies them, for everybody
+ *     QUEUE.tree           where the tree ended at the last checkpoint; a cache
+ */
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type Checkpoint, openNote, readCheckpoint, readVerifierKey, type Signer, splitNotes, verifierKey } from './note.js'
+import { Tree } from './tree.js'
+
+/** Checkpoints, and the key that is believed. */
+export interface SignedCheckpoints {
+  readonly signer: Signer
+  readonly notes: ReadonlyArray<string>
+}
+
+/** Where a tree ended, and the leaf hash of its last event. */
+export interface TreePlace {
+  readonly tree: Tree
+  readonly leaf: string
+}
+
+const missing = (error: NodeJS.ErrnoException): undefined => {
+  if (error.code === 'ENOENT') return undefined
+  throw error
+}
+
+export const checkpointFolderOf = (dataDir: string): string => join(dataDir, 'checkpoints')
+
+const fileOf = (folder: string, queue: string, ending: string): string => join(folder, `${encodeURIComponent(queue)}.${ending}`)
+
+/** What is in a data folder about a queue; `undefined` if there are no checkpoints. */
+export const readCheckpoints = async (folder: string, queue: string): Promise<SignedCheckpoints | undefined> => {
+  const [notes, key] = await Promise.all(['checkpoints', 'key'].map((ending) => readFile(fileOf(folder, queue, ending), 'utf8').catch(missing)))
+  const signer = key === undefined ? undefined : readVerifierKey(key)
+  return notes === undefined || signer === undefined ? undefined : { signer, notes: splitNotes(notes) }
+}
+
+/** Makes sure that the bytes are on disk before it returns. */
+const appendDurably = async (file: string, text: string): Promise<void> => {
+  const handle = await open(file, 'a', 0o644)
+  try {
+    await handle.appendFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** The file has the old text or the new one, whenever a crash comes. */
+const replace = async (file: string, text: string): Promise<void> => {
+  const unfinished = `${file}.unfinished`
+  const handle = await open(unfinished, 'w', 0o644)
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(unfinished, file)
+}
+
+/** Notes are separated by an empty line. */
+export const appendNote = (file: string, note: string): Promise<void> => appendDurably(file, `${note}\n`)
+
+export class CheckpointFiles {
+  constructor(
+    private readonly folder: string,
+    private readonly queue: string,
+    private readonly signer: Signer,
+  ) {}
+
+  /** The last checkpoint. What a crash left unfinished behind it is removed. */
+  async last(): Promise<Checkpoint | undefined> {
+    await mkdir(this.folder, { recursive: true })
+    const file = this.file('checkpoints')
+    const text = await readFile(file, 'utf8').catch(missing)
+    if (text === undefined) return undefined
+    const notes = splitNotes(text)
+    for (let count = notes.length; count > 0; count--) {
+      const signed = openNote(notes[count - 1] as string, this.signer)
+      const checkpoint = signed === undefined ? undefined : readCheckpoint(signed)
+      if (checkpoint === undefined) continue
+      const whole = notes.slice(0, count).map((note) => `${note}\n`).join('')
+      if (whole !== text) await replace(file, whole)
+      return checkpoint
+    }
+    return undefined
+  }
+
+  async place(): Promise<TreePlace | undefined> {
+    const text = await readFile(this.file('tree'), 'utf8').catch(missing)
+    if (text === undefined) return undefined
+    try {
+      const { size, hashes, leaf } = JSON.parse(text) as { readonly size: number; readonly hashes: ReadonlyArray<string>; readonly leaf: string }
+      return { tree: new Tree(size, hashes.map((hash) => Buffer.from(hash, 'base64'))), leaf }
+    } catch {
+      // A cache: the log is read from its beginning.
+      return undefined
+    }
+  }
+
+  async add(note: string, { tree, leaf }: TreePlace): Promise<void> {
+    await mkdir(this.folder, { recursive: true })
+    const key = this.file('key')
+    if ((await readFile(key, 'utf8').catch(missing)) === undefined) await appendDurably(key, `${verifierKey(this.signer)}\n`)
+    await appendNote(this.file('checkpoints'), note)
+    await replace(this.file('tree'), JSON.stringify({ size: tree.size, hashes: tree.subtrees.map((hash) => hash.toString('base64')), leaf }))
+  }
+
+  private file(ending: string): string {
+    return fileOf(this.folder, this.queue, ending)
+  }
+}

@@ -1,0 +1,68 @@
+/** Entry point of the thread that signs checkpoints, with a connection of its own to the log. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { streamPrefix } from '../engine/index.js'
+import { openLog } from '../past/open-log.js'
+import { lowerPriority } from '../read-models/lower-priority.js'
+import { wakeable } from '../read-models/wakeable.js'
+import type { LogAddress } from '../store/index.js'
+import { checkpointFolderOf } from './checkpoint-files.js'
+import { Checkpointer } from './checkpointer.js'
+import { openSigningKey, signerOf } from './signing-key.js'
+import { witnessOf } from './witness.js'
+
+export interface CheckpointThreadOptions {
+  readonly log: LogAddress
+  readonly dataDir: string
+  readonly keyFile: string
+  /** A file or a URL. */
+  readonly witness?: string | undefined
+  readonly everyMs: number
+}
+
+/** A last round, then the end; or the end at once. */
+export type ToCheckpoints = 'finish' | 'stop'
+export interface FromCheckpoints {
+  readonly warning: string
+}
+
+const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witness, everyMs }: CheckpointThreadOptions): Promise<void> => {
+  lowerPriority()
+  const stopping = new AbortController()
+  const waiting = wakeable()
+  let isLast = false
+  port.on('message', (message: ToCheckpoints) => {
+    if (message === 'stop') stopping.abort()
+    isLast = true
+    waiting.wake()
+  })
+  const warn = (warning: string): void => port.postMessage({ warning } satisfies FromCheckpoints)
+  const key = openSigningKey(keyFile)
+  const folder = checkpointFolderOf(dataDir)
+  const log = await openLog(address)
+  const queues = new Map<string, Checkpointer>()
+  try {
+    while (!stopping.signal.aborted) {
+      const ending = isLast
+      try {
+        for (const stream of await log.streams(streamPrefix)) {
+          const queue = stream.slice(streamPrefix.length)
+          const made = { log, stream, queue, folder, key, signer: signerOf(key, queue), warn, ...(witness === undefined ? {} : { witness: witnessOf(witness) }) }
+          const checkpointer = queues.get(stream) ?? new Checkpointer(made)
+          queues.set(stream, checkpointer)
+          await checkpointer.round(stopping.signal)
+        }
+      } catch (error) {
+        warn(`checkpoints are late: ${error instanceof Error ? error.message : String(error)}`)
+        // What is in memory may not be what is on disk.
+        queues.clear()
+      }
+      if (ending) break
+      if (!isLast) await waiting.wait(everyMs)
+    }
+  } finally {
+    await log.close()
+    port.close()
+  }
+}
+
+if (parentPort !== null) await serve(parentPort, workerData as CheckpointThreadOptions)

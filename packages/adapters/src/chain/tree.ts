@@ -1,0 +1,151 @@
+/**
+ * The Merkle tree over all events of a log, as RFC 9162 (section 2.1) has it: leaves are the leaf hashes of `leaf.ts`, in order. Nothing of it is
+ * stored but the hashes of its complete subtrees, which are as many as the number of its leaves has ones in binary.
+ */
+import crypto from 'node:crypto'
+
+const interiorPrefix = Buffer.of(1)
+
+/** SHA-256 of bytes. */
+const sha256 = (...parts: ReadonlyArray<Uint8Array>): Buffer => crypto.createHash('sha256').update(Buffer.concat(parts)).digest()
+
+export const interior = (left: Uint8Array, right: Uint8Array): Buffer => sha256(interiorPrefix, left, right)
+
+/** A tree that grows leaf by leaf. */
+export class Tree {
+  /** Of the complete subtrees, from the largest to the smallest. */
+  private readonly hashes: Array<Buffer>
+
+  constructor(
+    private count = 0,
+    hashes: ReadonlyArray<Buffer> = [],
+  ) {
+    if (hashes.length !== ones(count)) throw new Error(`a tree of ${count} leaves has ${ones(count)} complete subtrees, not ${hashes.length}`)
+    this.hashes = [...hashes]
+  }
+
+  /** Number of leaves. */
+  get size(): number {
+    return this.count
+  }
+
+  get subtrees(): ReadonlyArray<Buffer> {
+    return this.hashes
+  }
+
+  add(leaf: Buffer): void {
+    let hash = leaf
+    // Each complete subtree of the same size is joined with the new one. Not by `>>`, which has 32 bits.
+    for (let rest = this.count; rest % 2 === 1; rest = (rest - 1) / 2) hash = interior(this.hashes.pop() as Buffer, hash)
+    this.hashes.push(hash)
+    this.count++
+  }
+
+  root(): Buffer {
+    if (this.hashes.length === 0) return sha256()
+    return this.hashes.reduceRight((right, left) => interior(left, right))
+  }
+}
+
+const ones = (count: number): number => count.toString(2).replaceAll('0', '').length
+
+/** Leaves of a subtree: from `from`, before `to`. */
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/** The largest power of two below `count`. */
+const split = (count: number): number => 2 ** (Math.ceil(Math.log2(count)) - 1)
+
+/** The subtrees whose roots prove that a leaf is in a tree of this size (2.1.3.1). */
+export const inclusionRanges = (index: number, size: number): ReadonlyArray<Range> => {
+  const path = (from: number, to: number): ReadonlyArray<Range> => {
+    if (to - from <= 1) return []
+    const middle = from + split(to - from)
+    return index < middle ? [...path(from, middle), { from: middle, to }] : [...path(middle, to), { from, to: middle }]
+  }
+  return path(0, size)
+}
+
+/** The subtrees whose roots prove that the tree of size `older` is the beginning of the one of size `newer` (2.1.4.1). */
+export const consistencyRanges = (older: number, newer: number): ReadonlyArray<Range> => {
+  const path = (from: number, to: number, isWhole: boolean): ReadonlyArray<Range> => {
+    if (older === to) return isWhole ? [] : [{ from, to }]
+    const middle = from + split(to - from)
+    return older <= middle ? [...path(from, middle, isWhole), { from: middle, to }] : [...path(middle, to, false), { from, to: middle }]
+  }
+  return older === 0 ? [] : path(0, newer, true)
+}
+
+/** Computes the roots of subtrees that do not overlap, from all leaves in order. */
+export class RangeRoots {
+  private readonly order: ReadonlyArray<Range>
+  private readonly trees = new Map<Range, Tree>()
+  private at = 0
+  private next = 0
+
+  constructor(private readonly ranges: ReadonlyArray<Range>) {
+    this.order = [...ranges].sort((a, b) => a.from - b.from)
+    for (const range of ranges) this.trees.set(range, new Tree())
+  }
+
+  add(leaf: Buffer): void {
+    const range = this.order[this.next]
+    if (range !== undefined && this.at >= range.from) {
+      this.trees.get(range)?.add(leaf)
+      if (this.at + 1 === range.to) this.next++
+    }
+    this.at++
+  }
+
+  /** In the order of the ranges. */
+  roots(): ReadonlyArray<Buffer> {
+    return this.ranges.map((range) => (this.trees.get(range) as Tree).root())
+  }
+}
+
+/** 2.1.3.2. */
+export const verifyInclusion = (leaf: Buffer, index: number, size: number, proof: ReadonlyArray<Buffer>, root: Buffer): boolean => {
+  if (index >= size) return false
+  let [first, last] = [index, size - 1]
+  let hash = leaf
+  for (const each of proof) {
+    if (last === 0) return false
+    if (first % 2 === 1 || first === last) {
+      hash = interior(each, hash)
+      while (first % 2 === 0 && first !== 0) [first, last] = [half(first), half(last)]
+    } else {
+      hash = interior(hash, each)
+    }
+    ;[first, last] = [half(first), half(last)]
+  }
+  return last === 0 && hash.equals(root)
+}
+
+/** 2.1.4.2. A tree without leaves is the beginning of every tree. */
+export const verifyConsistency = (older: number, newer: number, proof: ReadonlyArray<Buffer>, olderRoot: Buffer, newerRoot: Buffer): boolean => {
+  if (older > newer) return false
+  if (older === newer) return proof.length === 0 && olderRoot.equals(newerRoot)
+  if (older === 0) return proof.length === 0
+  const path = Number.isInteger(Math.log2(older)) ? [olderRoot, ...proof] : [...proof]
+  let [first, last] = [older - 1, newer - 1]
+  while (first % 2 === 1) [first, last] = [half(first), half(last)]
+  let olderHash = path[0]
+  let newerHash = path[0]
+  if (olderHash === undefined || newerHash === undefined) return false
+  for (const each of path.slice(1)) {
+    if (last === 0) return false
+    if (first % 2 === 1 || first === last) {
+      olderHash = interior(each, olderHash)
+      newerHash = interior(each, newerHash)
+      while (first % 2 === 0 && first !== 0) [first, last] = [half(first), half(last)]
+    } else {
+      newerHash = interior(newerHash, each)
+    }
+    ;[first, last] = [half(first), half(last)]
+  }
+  return last === 0 && olderHash.equals(olderRoot) && newerHash.equals(newerRoot)
+}
+
+const half = (value: number): number => Math.floor(value / 2)

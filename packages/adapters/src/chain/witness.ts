@@ -1,0 +1,16 @@
+/** Who else gets each checkpoint: a file, best on another machine's disk, or a URL. Without one, whoever has the key and the folder can sign another past. */
+import { appendNote } from './checkpoint-files.js'
+
+/** Rejects if it was not taken. */
+export type Witness = (note: string) => Promise<void>
+
+const postMs = 10_000
+
+export const witnessOf = (place: string): Witness => {
+  if (!/^https?:\/\//.test(place)) return (note) => appendNote(place, note)
+  return async (note) => {
+    const answer = await fetch(place, { method: 'POST', headers: { 'content-type': 'text/plain; charset=utf-8' }, body: note, signal: AbortSignal.timeout(postMs), redirect: 'error' })
+    await answer.arrayBuffer()
+    if (!answer.ok) throw new Error(`${place} answered ${answer.status}`)
+  }
+}

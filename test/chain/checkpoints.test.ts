@@ -1,0 +1,196 @@
+/** EV-07: signed checkpoints find a log that was cut short, or written anew with all its hashes. */
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Chain, Checkpointer, openNote, openSigningKey, readCheckpoint, readCheckpoints, readVerifierKey, type Signer, signerOf, splitNotes, type Verified, verifierKey, verifyScan, type Witness } from '@daybook/adapters/chain'
+import { createClient } from '@daybook/adapters/client'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { serve } from '@daybook/adapters/serve'
+import type { EventStore, EventToAppend, RecordedEvent } from '@daybook/adapters/store'
+import Database from 'better-sqlite3'
+import { afterAll, expect, test } from 'vitest'
+import { runHere } from '../cli/program.js'
+import { until } from '../support/queue.js'
+import { someEvent, stream } from './logs.js'
+
+
+const dir = mkdtempSync(join(tmpdir(), 'daybook-checkpoints-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+let folders = 0
+const newFolder = (): string => join(dir, `folder${++folders}`)
+
+test('EV-07: notes are those of C2SP: the example of its first implementation is verified', () => {
+  const signer = readVerifierKey('PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW') as Signer
+  const text = 'If you think cryptography is the answer to your problem,\nthen you don\'t know what your problem is.\n'
+  const note = `${text}\n— PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=\n`
+  expect(openNote(note, signer)).toBe(text)
+  expect(openNote(note.replace('your problem is', 'my problem is'), signer)).toBeUndefined()
+  expect(openNote(note.replace('x08go/ZJ', 'x08go/ZK'), signer)).toBeUndefined()
+  expect(verifierKey(signer)).toBe('PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW')
+  expect(readVerifierKey('PeterNeumann+c74f20a4+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW')).toBeUndefined()
+  // A witness may have signed as well.
+  expect(openNote(note.replace('— Peter', '— witness AAAA\n— Peter'), signer)).toBe(text)
+  expect(splitNotes(`${note}\n${note}`)).toEqual([note, note])
+})
+
+const keyFile = join(dir, 'key.pem')
+const key = openSigningKey(keyFile)
+const signer = signerOf(key, 'q')
+
+/** A log with a chain, in a store. */
+const newLog = async (sizes: ReadonlyArray<number>): Promise<{ readonly store: EventStore; readonly grow: (size: number) => Promise<void> }> => {
+  const store = openMemoryStore()
+  const chain = new Chain(stream, undefined)
+  let head = -1
+  const grow = async (size: number): Promise<void> => {
+    const texts: Array<EventToAppend> = Array.from({ length: size }, () => someEvent())
+    chain.seal(texts, head)
+    await store.append(stream, texts, head < 0 ? 'no_stream' : head)()
+    head += size
+  }
+  for (const size of sizes) await grow(size)
+  return { store, grow }
+}
+
+const checkpointerOf = (store: EventStore, folder: string, warnings: Array<string> = [], witness?: Witness): Checkpointer =>
+  new Checkpointer({ log: store, stream, queue: 'q', folder, key, signer, witness, warn: (text) => void warnings.push(text) })
+
+const verified = async (store: EventStore, folder: string): Promise<Verified> =>
+  verifyScan(stream, { head: await store.head(stream), pages: store.read(stream) }, { checkpoints: await readCheckpoints(folder, 'q') })
+
+const sizesIn = async (folder: string): Promise<ReadonlyArray<number | undefined>> =>
+  ((await readCheckpoints(folder, 'q'))?.notes ?? []).map((note) => readCheckpoint(openNote(note, signer) ?? '')?.size)
+
+test('EV-07: a checkpoint for each growth, over restarts; all of them fit the log', async () => {
+  const folder = newFolder()
+  const { store, grow } = await newLog([3, 1])
+  const first = checkpointerOf(store, folder)
+  await first.round()
+  await first.round()
+  await grow(5)
+  await first.round()
+  await grow(2)
+  await checkpointerOf(store, folder).round()
+  expect(await sizesIn(folder)).toEqual([4, 9, 11])
+  expect(await verified(store, folder)).toMatchObject({ ok: true, checkpoint: { size: 11, count: 3, signer: signer.name } })
+  await grow(1)
+  expect(await verified(store, folder)).toMatchObject({ ok: true, events: 12, checkpoint: { size: 11 } })
+  // The place is a cache, and what a crash left is removed.
+  rmSync(join(folder, 'q.tree'))
+  const file = join(folder, 'q.checkpoints')
+  writeFileSync(file, `${readFileSync(file, 'utf8')}${signer.name}\n12\nhalf a`)
+  expect(await verified(store, folder)).toMatchObject({ ok: false })
+  await checkpointerOf(store, folder).round()
+  expect(await sizesIn(folder)).toEqual([4, 9, 11, 12])
+  expect(await verified(store, folder)).toMatchObject({ ok: true, checkpoint: { size: 12, count: 4 } })
+})
+
+test('EV-07: a log that is cut short, one that is another from its beginning or from the middle on, and a checkpoint that nobody signed', async () => {
+  const folder = newFolder()
+  const { store, grow } = await newLog([3, 3])
+  const checkpointer = checkpointerOf(store, folder)
+  await checkpointer.round()
+  await grow(4)
+  await checkpointer.round()
+  const log: Array<RecordedEvent> = []
+  for await (const page of store.read(stream)) log.push(...page)
+  const copy = async (count: number, more: ReadonlyArray<number>): Promise<EventStore> => {
+    const other = openMemoryStore()
+    const chain = new Chain(stream, undefined)
+    if (count > 0) await other.append(stream, log.slice(0, count), 'no_stream')()
+    chain.take(log.slice(0, count))
+    let head = count - 1
+    for (const size of more) {
+      const texts: Array<EventToAppend> = Array.from({ length: size }, () => someEvent())
+      chain.seal(texts, head)
+      await other.append(stream, texts, head < 0 ? 'no_stream' : head)()
+      head += size
+    }
+    return other
+  }
+  expect(await verified(await copy(6, []), folder)).toMatchObject({ ok: false, broken: { kind: 'cut', revision: 6, to: 9 }, checkpoint: { size: 6 } })
+  expect(await verified(await copy(0, [6, 4, 1]), folder)).toMatchObject({ ok: false, broken: { kind: 'rewritten', revision: 0, to: 5 } })
+  expect(await verified(await copy(6, [4]), folder)).toMatchObject({ ok: false, broken: { kind: 'rewritten', revision: 6, to: 9 } })
+  // The chain alone finds nothing.
+  expect(await verified(await copy(6, [4]), newFolder())).toMatchObject({ ok: true, checkpoint: null })
+  for (const [forged, reason] of [[await copy(6, []), 'the log has 6 events, and 10 were signed'], [await copy(6, [6]), 'not those that were signed'], [await copy(0, [12]), 'not those that were signed']] as const) {
+    const warnings: Array<string> = []
+    const again = checkpointerOf(forged, folder, warnings)
+    await again.round()
+    await again.round()
+    expect(warnings).toEqual([expect.stringContaining(reason)])
+    expect(await sizesIn(folder)).toEqual([6, 10])
+  }
+  const file = join(folder, 'q.checkpoints')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('\n10\n', '\n9\n'))
+  expect(await verified(store, folder)).toMatchObject({ ok: false, broken: { kind: 'rewritten', reason: expect.stringContaining('checkpoint 2 of 2 is not signed by') } })
+})
+
+test('EV-07: a witness that fails is asked again, with the newest checkpoint', async () => {
+  const { store, grow } = await newLog([1])
+  const warnings: Array<string> = []
+  const seen: Array<string> = []
+  let isDown = true
+  const checkpointer = checkpointerOf(store, newFolder(), warnings, async (note) => {
+    if (isDown) throw new Error('nobody home')
+    seen.push(note)
+  })
+  await checkpointer.round()
+  await grow(1)
+  await checkpointer.round()
+  isDown = false
+  await checkpointer.round()
+  await checkpointer.round()
+  expect(warnings).toHaveLength(2)
+  expect(warnings[0]).toContain('nobody home')
+  expect(seen.map((note) => readCheckpoint(openNote(note, signer) ?? '')?.size)).toEqual([2])
+})
+
+test('EV-07: a server signs with a key of its own, tells its witness, and finds its log cut short', async () => {
+  const posted: Array<string> = []
+  const witness = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      posted.push(body)
+      response.end()
+    })
+  })
+  await new Promise<void>((resolve) => witness.listen(0, '127.0.0.1', resolve))
+  const dataDir = newFolder()
+  const file = join(dataDir, 'daybook.sqlite')
+  const checkpoints = { everyMs: 50, witness: `http://127.0.0.1:${(witness.address() as AddressInfo).port}/` }
+  const options = { host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file, sharing: 'exclusive' }, auth: 'off', checkpoints } as const
+  const server = await serve(options)
+  const client = createClient({ url: server.url, queue: 'q' })
+  for (let i = 0; i < 5; i++) await client.enqueue({ type: 'mail', payload: i })
+  await until(() => posted.length > 0)
+  await client.enqueue({ type: 'mail', payload: 'last' })
+  await server.close()
+  witness.close()
+  expect(statSync(join(dataDir, 'checkpoint-key.pem')).mode & 0o777).toBe(0o600)
+  const { signer: named, notes } = (await readCheckpoints(join(dataDir, 'checkpoints'), 'q'))!
+  expect(readCheckpoint(openNote(notes.at(-1)!, named)!)?.size).toBe(6)
+  expect(notes).toContain(posted[0])
+
+  const verify = (...args: ReadonlyArray<string>) => runHere(['audit', 'verify', '--data', dataDir, '--queue', 'q', ...args], { NO_COLOR: '1' })
+  expect(await verify()).toMatchObject({ code: 0, out: expect.stringContaining(`the first 6 events are those of ${notes.length} checkpoint`) })
+  const elsewhere = join(dir, 'witness')
+  writeFileSync(elsewhere, notes.map((note) => `${note}\n`).join(''))
+  const publicKey = readFileSync(join(dataDir, 'checkpoints', 'q.key'), 'utf8').trim()
+  const db = new Database(file)
+  db.exec(`DELETE FROM events WHERE stream = 'taskqueue-q' AND revision > 3; UPDATE streams SET revision = 3, position = (SELECT max(position) FROM events WHERE stream = 'taskqueue-q') WHERE stream = 'taskqueue-q'`)
+  db.close()
+  expect(await verify()).toMatchObject({ code: 1, out: expect.stringContaining('NOT WHOLE  cut: the log has 4 events, and a checkpoint of 6 was signed') })
+  const again = await serve(options)
+  expect((await createClient({ url: again.url, queue: 'q' }).verify()).broken).toMatchObject({ kind: 'cut', revision: 4 })
+  await again.close()
+  // Whoever cuts the log may remove the checkpoints beside it, but not those of the witness.
+  rmSync(join(dataDir, 'checkpoints'), { recursive: true })
+  expect((await verify()).code).toBe(0)
+  expect(await verify('--checkpoints', elsewhere, '--checkpoint-key', publicKey)).toMatchObject({ code: 1, out: expect.stringContaining('cut') })
+  expect(await verify('--checkpoints', elsewhere)).toMatchObject({ code: 1, err: expect.stringContaining('Give --checkpoint-key') })
+  expect(existsSync(join(dataDir, 'checkpoint-key.pem'))).toBe(true)
+})
