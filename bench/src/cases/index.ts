@@ -10,6 +10,7 @@ import { claimAtMillion, memory, replayFromFile, start } from './million.js'
 import { claimMixed, lifeMixed, startMixed } from './mixed.js'
 import { sharedEsdb, sharedSqlite } from './shared.js'
 import { tenantMemory } from './tenants.js'
+import { verifyLog } from './verify.js'
 
 export const cases: ReadonlyArray<Case> = [
   fold,
@@ -42,6 +43,7 @@ export const cases: ReadonlyArray<Case> = [
   esdbReplay,
   esdbSoak,
   readModelsBeside,
+  verifyLog,
   sharedSqlite,
   sharedEsdb,
 ]
