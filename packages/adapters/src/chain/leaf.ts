@@ -19,7 +19,8 @@ export const sha256: (text: string) => string =
 export const leafOf = (stream: string, revision: number, id: string, type: string, metadata: string, data: string): string =>
   sha256(canonicalText(stream, revision, id, type, metadata, data))
 
-const canonicalText = (stream: string, revision: number, id: string, type: string, metadata: string, data: string): string =>
+/** With the zero byte. */
+export const canonicalText = (stream: string, revision: number, id: string, type: string, metadata: string, data: string): string =>
   `\u0000${stream}\n${revision}\n${id}\n${type}\n${metadata}\n${data}`
 
 /** The leaf of an event that has no seal yet. */

@@ -54,13 +54,16 @@ export const shownVerdict = ({ ok, events, head, begins, unsealed, checkpoint, b
 })
 
 /** Opens the log, verifies the chain of a stream, and closes it. A server may be running. */
-export const verifyAt = async (address: LogAddress, stream: string, options: VerifyOptions = {}): Promise<Verified> => {
+export const verifyAt = (address: LogAddress, stream: string, options: VerifyOptions = {}): Promise<Verified> => withScan(address, stream, (scan) => verifyScan(stream, scan, options))
+
+/** Opens the log for a reader of all events of a stream, and closes it after. */
+export const withScan = async <A>(address: LogAddress, stream: string, use: (scan: Scan) => Promise<A>): Promise<A> => {
   switch (address.kind) {
     case 'sqlite': {
       const { scanSqlite } = await import('../sqlite/index.js')
       const { scan, close } = scanSqlite(address.file, stream)
       try {
-        return await verifyScan(stream, scan, options)
+        return await use(scan)
       } finally {
         await close()
       }
@@ -70,7 +73,7 @@ export const verifyAt = async (address: LogAddress, stream: string, options: Ver
       const log = await openEventStoreDb({ url: address.url })
       try {
         const head = await log.head(stream)
-        return await verifyScan(stream, { head, pages: log.read(stream, { limit: head + 1 }) }, options)
+        return await use({ head, pages: log.read(stream, { limit: head + 1 }) })
       } finally {
         await log.close()
       }

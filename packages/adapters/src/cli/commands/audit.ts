@@ -9,6 +9,7 @@ import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../t
 import { clean, clock } from '../text.js'
 import { defined, positive } from '../values.js'
 import { exportCommand, replayCommand } from './audit-files.js'
+import { checkCommand, proveCommand } from './audit-prove.js'
 import { verifyCommand } from './audit-verify.js'
 
 // -------------------------------------------------------------------------------------------- state
@@ -180,3 +181,5 @@ export const auditCommand = (cli: Cli): Command =>
     .addCommand(exportCommand(cli))
     .addCommand(replayCommand(cli))
     .addCommand(verifyCommand(cli))
+    .addCommand(proveCommand(cli))
+    .addCommand(checkCommand(cli))

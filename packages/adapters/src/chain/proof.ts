@@ -1,0 +1,113 @@
+/**
+ * Proofs that need no log. That an event is in it: C2SP's tlog-proof, whose `extra` is the event's canonical text. That a log which was signed
+ * is the beginning of a later one: the body of C2SP's add-checkpoint, which has the older size, the hashes, and the later checkpoint.
+ */
+import crypto from 'node:crypto'
+import type { SignedCheckpoints } from './checkpoint-files.js'
+import { canonicalText } from './leaf.js'
+import { type Checkpoint, openNote, readCheckpoint, type Signer } from './note.js'
+import { readSeal } from './seal.js'
+import { consistencyRanges, inclusionRanges, RangeRoots, verifyConsistency, verifyInclusion } from './tree.js'
+import { leafOfRecorded } from './checkpointer.js'
+import type { Scan } from './verify-log.js'
+
+/** What cannot be proven, or does not prove what it says. */
+export class ProofError extends Error {
+  override readonly name = 'ProofError'
+}
+
+interface Noted extends Checkpoint {
+  readonly note: string
+}
+
+/** The newest checkpoint that the signer has signed. */
+const newest = ({ signer, notes }: SignedCheckpoints): Noted => {
+  const read = notes.flatMap((note) => readSigned(note, signer) ?? [])
+  const [last] = [...read].sort((a, b) => b.size - a.size)
+  if (last === undefined) throw new ProofError(`there is no checkpoint signed by ${signer.name}`)
+  return last
+}
+
+const readSigned = (note: string, signer: Signer): Noted | undefined => {
+  const text = openNote(note, signer)
+  const checkpoint = text === undefined ? undefined : readCheckpoint(text)
+  return checkpoint?.origin === signer.name ? { ...checkpoint, note } : undefined
+}
+
+const encoded = (hashes: ReadonlyArray<Buffer>): string => hashes.map((hash) => `${hash.toString('base64')}\n`).join('')
+const notThere = (size: number): ProofError => new ProofError(`the log does not have the ${size} events that were signed: run daybook audit verify`)
+
+/** A proof that the event of this revision is in the log of the newest checkpoint. Reads the log up to there. */
+export const proveInclusion = async ({ pages }: Scan, checkpoints: SignedCheckpoints, revision: number): Promise<string> => {
+  const { size, root, note } = newest(checkpoints)
+  if (revision >= size) throw new ProofError(`revision ${revision} is in no checkpoint yet: the newest is of ${size} events`)
+  const roots = new RangeRoots(inclusionRanges(revision, size))
+  let next = 0
+  let text: string | undefined
+  for await (const page of pages) {
+    for (const event of page) {
+      if (next === size) break
+      const { stream, id, type, metadata, data } = event
+      if (next === revision) text = canonicalText(stream, event.revision, id, type, readSeal(metadata)?.bare ?? metadata, data)
+      roots.add(Buffer.from(leafOfRecorded(event), 'base64url'))
+      next++
+    }
+    if (next === size) break
+  }
+  if (text === undefined || next < size) throw notThere(size)
+  const proof = roots.roots()
+  if (!verifyInclusion(leafOfText(text), revision, size, proof, root)) throw notThere(size)
+  return `c2sp.org/tlog-proof@v1\nextra ${Buffer.from(text).toString('base64')}\nindex ${revision}\n${encoded(proof)}\n${note}`
+}
+
+/** A proof that the log of the newest checkpoint begins with the `older` events of an earlier one. */
+export const proveConsistency = async ({ pages }: Scan, checkpoints: SignedCheckpoints, older: number): Promise<string> => {
+  const { size, note } = newest(checkpoints)
+  if (older < 1 || older > size) throw new ProofError(`the newest checkpoint is of ${size} events: nothing proves what ${older} were`)
+  const roots = new RangeRoots(consistencyRanges(older, size))
+  let next = 0
+  for await (const page of pages) {
+    for (const event of page) {
+      if (next === size) break
+      roots.add(Buffer.from(leafOfRecorded(event), 'base64url'))
+      next++
+    }
+    if (next === size) break
+  }
+  if (next < size) throw notThere(size)
+  return `old ${older}\n${encoded(roots.roots())}\n${note}`
+}
+
+/** The text begins with the zero byte of a leaf. */
+const leafOfText = (text: string): Buffer => crypto.createHash('sha256').update(text).digest()
+
+/** What a proof proves. */
+export type Proven =
+  /** This event, in lines as in docs/tamper-evidence.md, is in the log. */
+  | { readonly kind: 'inclusion'; readonly index: number; readonly size: number; readonly event: string }
+  /** The log of `size` events begins with the `older` ones of the other checkpoint. */
+  | { readonly kind: 'consistency'; readonly older: number; readonly size: number }
+
+/** @throws ProofError if it does not prove what it says. `older`: the earlier checkpoint, for a proof of consistency. */
+export const checkProof = (text: string, signer: Signer, older?: string): Proven => {
+  const end = text.indexOf('\n\n')
+  const lines = text.slice(0, end).split('\n')
+  const checkpoint = readSigned(text.slice(end + 2), signer)
+  if (end < 0 || checkpoint === undefined) throw new ProofError(`its checkpoint is not signed by ${signer.name}`)
+  const { size, root } = checkpoint
+  if (lines[0]?.startsWith('old ') === true) {
+    const first = older === undefined ? undefined : readSigned(older, signer)
+    if (first === undefined) throw new ProofError(older === undefined ? 'which checkpoint was there before? Give it with --older' : `the older checkpoint is not signed by ${signer.name}`)
+    if (Number(lines[0].slice('old '.length)) !== first.size) throw new ProofError(`it is about ${lines[0].slice('old '.length)} events, and the older checkpoint of ${first.size}`)
+    if (!verifyConsistency(first.size, size, lines.slice(1).map(hashOf), first.root, root)) throw new ProofError(`the log of ${size} events does not begin with the ${first.size} that were signed before`)
+    return { kind: 'consistency', older: first.size, size }
+  }
+  const [version, extra = '', index = '', ...hashes] = lines
+  if (version !== 'c2sp.org/tlog-proof@v1' || !extra.startsWith('extra ') || !/^index (0|[1-9]\d{0,15})$/.test(index)) throw new ProofError('it is no proof of an event')
+  const event = Buffer.from(extra.slice('extra '.length), 'base64').toString('utf8')
+  const place = Number(index.slice('index '.length))
+  if (!event.startsWith('\u0000') || !verifyInclusion(leafOfText(event), place, size, hashes.map(hashOf), root)) throw new ProofError(`the event is not number ${place} of the ${size} that were signed`)
+  return { kind: 'inclusion', index: place, size, event: event.slice(1) }
+}
+
+const hashOf = (line: string): Buffer => Buffer.from(line, 'base64')
