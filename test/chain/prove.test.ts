@@ -36,12 +36,14 @@ const prove = async (name: string, ...args: ReadonlyArray<string>): Promise<stri
   return file
 }
 const check = (file: string, ...args: ReadonlyArray<string>): Promise<Ended> => audit('check', file, '--checkpoint-key', key, ...args)
+let forgeries = 0
 /** The file with another text in place of the first that matches. */
 const forged = (file: string, from: RegExp, to: string): string => {
   const text = readFileSync(file, 'utf8')
   expect(text).toMatch(from)
-  writeFileSync(`${file}.forged`, text.replace(from, to))
-  return `${file}.forged`
+  const other = `${file}.forged${++forgeries}`
+  writeFileSync(other, text.replace(from, to))
+  return other
 }
 
 test('EV-07: an event is proven with the key alone; another event, place, path or checkpoint is not', async () => {
