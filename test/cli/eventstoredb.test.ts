@@ -56,6 +56,17 @@ describe('daybook serve --store esdb://…', () => {
     expect(JSON.parse(offline.out)).toEqual(await server.json('audit', 'state', '--revision', '0', '--queue', own))
   })
 
+  test('EV-07: its log is verified, by a server and without one', async () => {
+    const server = await serving()
+    const own = `chain-${randomUUID()}`
+    await server.daybook(['enqueue', 'x', '--id', 'a', '--queue', own])
+    await server.daybook(['cancel', 'a', '--reason', 'not needed', '--queue', own])
+    const verdict = await server.json('audit', 'verify', '--queue', own)
+    expect(verdict).toMatchObject({ ok: true, events: 2, begins: 0, head: { revision: 1 } })
+    const offline = await run(['audit', 'verify', '--store', node.url, '--queue', own, '--json'])
+    expect([offline.code, JSON.parse(offline.out)]).toEqual([0, verdict])
+  })
+
   test('an unreachable node and an invalid connection string are reported without passwords', async () => {
     const away = await run(['serve', '--port', '0', '--data', dir, '--store', 'esdb://user:secret@127.0.0.1:1?tls=false'])
     expect(away.code).not.toBe(0)
