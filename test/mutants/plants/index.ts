@@ -29,6 +29,7 @@ import { sqlitePlants } from './sqlite.js'
 import { tablePlants } from './tables.js'
 import { timePlants } from './time.js'
 import { webSocketPlants } from './websocket.js'
+import { whatIfPlants } from './what-if.js'
 import { workerPlants } from './worker.js'
 
 export const allPlants: ReadonlyArray<Plant> = [
@@ -57,6 +58,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...memoryBankPlants,
   ...snapshotPlants,
   ...simulationPlants,
+  ...whatIfPlants,
   ...projectionPlants,
   ...readModelPlants,
   ...clientPlants,

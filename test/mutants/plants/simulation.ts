@@ -18,7 +18,7 @@ export const simulationPlants: ReadonlyArray<Plant> = [
   { title: 'simulated streams share their random numbers', file: `${simulate}generate.ts`, find: 'const key = keyOf(nameOf(stream))', replace: 'const key = until', killedBy: figures },
   { title: 'exponential durations are half as long as said', file: `${simulate}random.ts`, find: '-mean * Math.log(1 - random())', replace: '-mean * Math.log(1 - random() / 2)', killedBy: theory, named: 'Erlang' },
   { title: 'the simulated FIFO knows priorities', file: `${simulate}policies.ts`, find: "policy === 'fifo' ? priorityDefault", replace: "policy !== 'fifo' ? priorityDefault", killedBy: theory, named: 'Cobham' },
-  { title: 'tasks that never began do not count in waits', file: `${simulate}ledger.ts`, find: 'waits: waitsOf(indexes.map', replace: 'waits: waitsOf(indexes.filter((i) => !Number.isNaN(startedAt[i])).map', killedBy: figures },
+  { title: 'tasks that never began do not count in waits', file: `${simulate}ledger.ts`, find: 'waits: waitsOf(waited.map', replace: 'waits: waitsOf(waited.filter((i) => !Number.isNaN(startedAt[i])).map', killedBy: figures },
   { title: 'open tasks whose deadline is past are not counted', file: `${simulate}ledger.ts`, find: 'deadlineAt >= until) continue', replace: 'deadlineAt >= 0) continue', killedBy: figures },
   { title: 'dead letters count as met deadlines', file: `${simulate}ledger.ts`, find: 'if (isCompleted && (endedAt[i] as number) <= deadlineAt) met++', replace: 'if ((endedAt[i] as number) <= deadlineAt) met++', killedBy: figures },
   { title: 'the time of a series is counted in the next piece', file: `${simulate}step-series.ts`, find: 'value * (to - this.last)', replace: 'this.value * (at - this.last)', killedBy: figures },

@@ -5,7 +5,7 @@ import { type Figures, type GroupFigures, waitsOf } from './figures.js'
 import type { Observer } from './observer.js'
 import { indexOfTask } from './run.js'
 import { StepSeries } from './step-series.js'
-import type { AgentPool, Arrival, Workload } from './workload.js'
+import type { AgentPool, Arrival } from './workload.js'
 
 const pieces = 96
 
@@ -17,6 +17,31 @@ const enum Now {
   running,
   completed,
   dead,
+  /** Cancelled or discarded. */
+  gone,
+}
+
+/** What the account is about. */
+export interface Accounted {
+  readonly from: number
+  readonly until: number
+  readonly arrivals: ReadonlyArray<Omit<Arrival, 'outcome'>>
+  readonly pools: ReadonlyArray<AgentPool>
+  readonly agents: ReadonlyArray<{ readonly pool: number }>
+}
+
+/** Which arrival a task is. Ids may be given again, to the next arrival with that id. */
+export interface TaskPlaces {
+  /** A task with this id has come. */
+  readonly enter: (id: string) => number | undefined
+  /** `undefined` if the account is not about it. */
+  readonly of: (id: string) => number | undefined
+}
+
+/** A task as the account begins. `isBegun`: it was claimed before, so its wait is over. */
+export interface Before {
+  readonly isBegun: boolean
+  readonly now: 'ready' | 'delayed' | 'running' | 'dead'
 }
 
 /** A task's place in all that is counted by group. */
@@ -29,17 +54,22 @@ export interface LedgerRules {
   /** Of a tenant; `null` for tasks without one. */
   readonly weightOf: (tenant: string | null) => number
   readonly starvationLimit: number
+  /** Default: those of a simulation. */
+  readonly places?: TaskPlaces
 }
+
+const simulated: TaskPlaces = { enter: indexOfTask, of: indexOfTask }
 
 export class Ledger implements Observer {
   private readonly now: Uint8Array
   /** NaN until then. */
+  private readonly arrivedAt: Float64Array
   private readonly startedAt: Float64Array
   private readonly endedAt: Float64Array
   private readonly groupOf: ReadonlyArray<Group>
   private readonly tenants: ReadonlyArray<string | null>
   private readonly priorities: ReadonlyArray<number>
-  private readonly kinds: ReadonlyArray<Arrival>
+  private readonly kinds: ReadonlyArray<Omit<Arrival, 'outcome'>>
   private readonly waitingByTenant: ReadonlyArray<StepSeries>
   private readonly waitingByPriority: ReadonlyArray<StepSeries>
   private readonly busy: StepSeries
@@ -48,15 +78,18 @@ export class Ledger implements Observer {
   private readonly fairness: Fairness
   private readonly deadLetters = new Map<string, number>()
   private readonly breakers = new Map<string, { opened: number; heldMs: number; since: number | undefined }>()
+  private readonly indexes: TaskPlaces
+  /** Claimed before the account begins. */
+  private readonly begunBefore = new Set<number>()
   private readonly attempts = { started: 0, failed: 0, leasesExpired: 0, rateLimited: 0, retries: 0 }
 
   constructor(
-    private readonly workload: Workload,
+    private readonly workload: Accounted,
     private readonly rules: LedgerRules,
   ) {
     const { arrivals, from, until, pools } = workload
     const series = (count = 1): StepSeries => new StepSeries(from, until, count)
-    const kinds = new Map<string, Arrival>()
+    const kinds = new Map<string, Omit<Arrival, 'outcome'>>()
     const [tenants, priorities] = [new Set<string | null>(), new Set<number>()]
     for (const arrival of arrivals) {
       tenants.add(arrival.tenant ?? null)
@@ -71,7 +104,9 @@ export class Ledger implements Observer {
     const tenantIndex = new Map(this.tenants.map((tenant, i) => [tenant, i]))
     this.groupOf = arrivals.map((arrival) => ({ kind: kindIndex.get(kindKey(arrival)) ?? 0, tenant: tenantIndex.get(arrival.tenant ?? null) ?? 0 }))
     this.now = new Uint8Array(arrivals.length)
+    this.arrivedAt = new Float64Array(arrivals.length).fill(Number.NaN)
     this.startedAt = new Float64Array(arrivals.length).fill(Number.NaN)
+    this.indexes = rules.places ?? simulated
     this.endedAt = new Float64Array(arrivals.length).fill(Number.NaN)
     this.waitingByTenant = this.tenants.map(() => series(pieces))
     this.waitingByPriority = this.priorities.map(() => series(pieces))
@@ -83,11 +118,39 @@ export class Ledger implements Observer {
 
   // -------------------------------------------------------------------------------------- what is told
 
+  /** As the account begins: the task of this arrival is there already. */
+  begin(index: number, { isBegun, now }: Before): void {
+    this.arrivedAt[index] = this.workload.arrivals[index]?.at ?? Number.NaN
+    if (isBegun) this.begunBefore.add(index)
+    this.moveIndex(index, { ready: Now.ready, delayed: Now.delayed, running: Now.running, dead: Now.dead }[now], this.workload.from)
+  }
+
+  /** The breaker of this type is open as the account begins. */
+  beginOpen(type: string): void {
+    this.breakerMoved(type, true, this.workload.from, 0)
+  }
+
+  /** Somebody has the task as the account begins. */
+  beginRunning(pool: number): void {
+    this.busy.change(this.workload.from, 1)
+    this.pools[pool]?.busy.change(this.workload.from, 1)
+  }
+
   readonly event = (event: QueueEvent): void => {
     const { at } = event
     switch (event.type) {
       case 'TaskEnqueued':
+        return this.arrive(event.data.task, event.data.availableAt ?? 0, at)
+      // It did not arrive here, so it counts only in what waits.
+      case 'TaskImported':
+        return void this.indexes.enter(event.data.task)
       case 'TaskDue':
+      case 'Released':
+      case 'ClaimReturned':
+      case 'ClaimRevoked':
+      case 'CallbackReceived':
+      case 'ParkTimedOut':
+      case 'Requeued':
         return this.move(event.data.task, Now.ready, at)
       case 'Completed':
         return this.finish(event.data.task, Now.completed, at)
@@ -101,10 +164,14 @@ export class Ledger implements Observer {
         this.attempts.rateLimited++
         return this.move(event.data.task, Now.delayed, at)
       case 'RetryScheduled':
+      case 'TaskParked':
         return this.move(event.data.task, Now.delayed, at)
       case 'DeadLettered':
         this.deadLetters.set(event.data.reason, (this.deadLetters.get(event.data.reason) ?? 0) + 1)
         return this.finish(event.data.task, Now.dead, at)
+      case 'Cancelled':
+      case 'Discarded':
+        return this.finish(event.data.task, Now.gone, at)
       case 'BreakerOpened':
       case 'BreakerClosed':
         return this.breakerMoved(event.data.taskType, event.type === 'BreakerOpened', at)
@@ -136,30 +203,39 @@ export class Ledger implements Observer {
     if (found !== undefined) found.crashes++
   }
 
-  private breakerMoved(type: string, isOpened: boolean, at: number): void {
+  private breakerMoved(type: string, isOpened: boolean, at: number, count = 1): void {
     const known = this.breakers.get(type) ?? { opened: 0, heldMs: 0, since: undefined }
     this.breakers.set(type, known)
-    if (isOpened) known.opened++
+    if (isOpened) known.opened += count
     if (isOpened === (known.since !== undefined)) return
     if (known.since !== undefined) known.heldMs += at - known.since
     known.since = isOpened ? at : undefined
     for (const [i, kind] of this.kinds.entries()) if (kind.type === type) this.fairness.hold(at, i, isOpened)
   }
 
+  private arrive(task: string, availableAt: number, at: number): void {
+    const index = this.indexes.enter(task)
+    if (index === undefined) return
+    this.arrivedAt[index] = Math.max(at, availableAt)
+    this.moveIndex(index, availableAt > at ? Now.delayed : Now.ready, at)
+  }
+
   private finish(task: string, to: Now, at: number): void {
-    this.endedAt[indexOfTask(task)] = at
+    const index = this.indexes.of(task)
+    if (index !== undefined) this.endedAt[index] = at
     this.move(task, to, at)
   }
 
   private move(task: string, to: Now, at: number): void {
-    this.moveIndex(indexOfTask(task), to, at)
+    const index = this.indexes.of(task)
+    if (index !== undefined) this.moveIndex(index, to, at)
   }
 
   private moveIndex(index: number, to: Now, at: number): void {
     const before = this.now[index] as Now
     this.now[index] = to
     const { kind, tenant } = this.groupOf[index] as Group
-    const { type, priority } = this.workload.arrivals[index] as Arrival
+    const { type, priority } = this.workload.arrivals[index] as Accounted['arrivals'][number]
     const waiting = (isWaiting(to) ? 1 : 0) - (isWaiting(before) ? 1 : 0)
     if (waiting !== 0) {
       this.waitingByTenant[tenant]?.change(at, waiting)
@@ -173,15 +249,15 @@ export class Ledger implements Observer {
 
   figures(): Figures {
     const { workload: { arrivals, until, from, pools, agents }, now, priorities, tenants, rules } = this
-    const indexes = Array.from(arrivals.keys())
+    const indexes = Array.from(arrivals.keys()).filter((i) => !Number.isNaN(this.arrivedAt[i]))
     const all = this.groupFigures(indexes)
-    const ofPriority = grouped(indexes, (i) => (arrivals[i] as Arrival).priority)
+    const ofPriority = grouped(indexes, (i) => arrivals[i]?.priority ?? 0)
     const ofTenant = grouped(indexes, (i) => arrivals[i]?.tenant ?? null)
     const [busy, places] = [this.busy.means(), this.capacity.means()]
     const shares = this.fairness.shares(until)
     const longestWait = all.waits.max
     return {
-      arrived: arrivals.length,
+      arrived: indexes.length,
       completed: all.completed,
       deadLetters: Object.fromEntries([...this.deadLetters].sort()),
       waitingAtEnd: indexes.filter((i) => isWaiting(now[i] as Now)).length,
@@ -199,7 +275,7 @@ export class Ledger implements Observer {
       breakers: [...this.breakers]
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([type, { opened, heldMs, since }]) => ({ type, opened, heldSeconds: (heldMs + (since === undefined ? 0 : until - since)) / 1_000 })),
-      starvation: { limit: rules.starvationLimit, longestWait, starved: indexes.filter((i) => this.waitOf(i) > rules.starvationLimit).length },
+      starvation: { limit: rules.starvationLimit, longestWait, starved: indexes.filter((i) => !this.begunBefore.has(i) && this.waitOf(i) > rules.starvationLimit).length },
       series: {
         pieceSeconds: (until - from) / pieces / 1_000,
         waitingByPriority: priorities.map((priority, i) => ({ priority, tasks: (this.waitingByPriority[i] as StepSeries).means() })),
@@ -212,17 +288,18 @@ export class Ledger implements Observer {
 
   private groupFigures(indexes: ReadonlyArray<number>): GroupFigures {
     const { now, startedAt, endedAt, workload: { arrivals, until } } = this
+    const waited = indexes.filter((i) => !this.begunBefore.has(i))
     let [decided, met] = [0, 0]
     for (const i of indexes) {
-      const { deadlineAt } = arrivals[i] as Arrival
+      const deadlineAt = arrivals[i]?.deadlineAt
       if (deadlineAt === undefined) continue
       const isCompleted = now[i] === Now.completed
-      if (!isCompleted && now[i] !== Now.dead && deadlineAt >= until) continue
+      if (!isCompleted && now[i] !== Now.dead && now[i] !== Now.gone && deadlineAt >= until) continue
       decided++
       if (isCompleted && (endedAt[i] as number) <= deadlineAt) met++
     }
     return {
-      waits: waitsOf(indexes.map((i) => this.waitOf(i)), indexes.filter((i) => Number.isNaN(startedAt[i])).length),
+      waits: waitsOf(waited.map((i) => this.waitOf(i)), waited.filter((i) => Number.isNaN(startedAt[i])).length),
       deadlines: { decided, met },
       completed: indexes.filter((i) => now[i] === Now.completed).length,
       deadLetters: indexes.filter((i) => now[i] === Now.dead).length,
@@ -231,8 +308,9 @@ export class Ledger implements Observer {
 
   /** In seconds; so far if it has not begun. */
   private waitOf(index: number): number {
-    const started = this.startedAt[index] as number
-    return ((Number.isNaN(started) ? this.workload.until : started) - (this.workload.arrivals[index] as Arrival).at) / 1_000
+    const [arrived, started, ended] = [this.arrivedAt[index] as number, this.startedAt[index] as number, this.endedAt[index] as number]
+    const until = !Number.isNaN(started) ? started : Number.isNaN(ended) ? this.workload.until : ended
+    return Math.max(0, until - arrived) / 1_000
   }
 }
 
@@ -240,7 +318,7 @@ const isWaiting = (now: Now): boolean => now === Now.ready || now === Now.delaye
 const sum = (values: ReadonlyArray<number>): number => values.reduce((total, value) => total + value, 0)
 const ratio = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole)
 const byTenant = (a: string | null, b: string | null): number => (a === b ? 0 : a === null ? 1 : b === null || a < b ? -1 : 1)
-const kindKey = ({ type, phase, skills }: Arrival): string => JSON.stringify([type, phase, skills])
+const kindKey = ({ type, phase, skills }: Omit<Arrival, 'outcome'>): string => JSON.stringify([type, phase, skills])
 
 const grouped = <K>(indexes: ReadonlyArray<number>, keyOf: (index: number) => K): ReadonlyMap<K, ReadonlyArray<number>> => {
   const groups = new Map<K, Array<number>>()

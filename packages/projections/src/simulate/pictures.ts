@@ -19,13 +19,14 @@ export const picturesOf = (simulation: Simulation): Readonly<Record<PictureName,
   return {
     'waiting-by-tenant': timeChart({ ...over, title: 'Waiting tasks by tenant', subtitle: of, bands: bandsOf(series.waitingByTenant.map(({ tenant, tasks }) => ({ name: tenant ?? 'no tenant', values: tasks }))) }),
     'waiting-by-priority': timeChart({ ...over, title: 'Waiting tasks by priority', subtitle: of, bands: bandsOf(series.waitingByPriority.map(({ priority, tasks }) => ({ name: `priority ${priority}`, values: tasks }))) }),
-    waits: waits(simulation),
-    deadlines: deadlines(simulation),
+    waits: waits(`${name}, seed ${seed}`, runsOf(simulation)),
+    deadlines: deadlines(`${name}, seed ${seed}`, runsOf(simulation)),
     agents: timeChart({ ...over, title: 'Agents at work', subtitle: of, bands: [{ name: 'tasks that agents work on', values: series.busy }], limit: { name: 'places for tasks', values: series.places } }),
   }
 }
 
-const bandsOf = (bands: ReadonlyArray<Band>): ReadonlyArray<Band> => {
+/** Some of several things, stacked. */
+export const bandsOf = (bands: ReadonlyArray<Band>): ReadonlyArray<Band> => {
   if (bands.length <= bandsMax) return bands
   const total = ({ values }: Band): number => values.reduce((sum, value) => sum + value, 0)
   const largest = new Set([...bands].sort((a, b) => total(b) - total(a)).slice(0, bandsMax - 1))
@@ -36,24 +37,35 @@ const bandsOf = (bands: ReadonlyArray<Band>): ReadonlyArray<Band> => {
 
 const policyNames: Readonly<Record<Policy, string>> = { settings: 'these settings', fifo: 'FIFO', strict: 'strict priority' }
 
-/** A row for each policy. */
-const rowsOf = (simulation: Simulation, groupOf: (figures: Figures) => GroupFigures | undefined, marksOf: (group: GroupFigures) => { readonly marks: Parameters<typeof rowChart>[0]['groups'][number]['rows'][number]['marks']; readonly says: string }) =>
-  policies.flatMap((policy) => {
-    const group = groupOf(simulation.policies[policy])
-    return group === undefined ? [] : [{ name: policyNames[policy], isMain: policy === 'settings', ...marksOf(group) }]
+/** What is compared, each in a row of its own. */
+export interface Run {
+  readonly name: string
+  readonly isMain: boolean
+  readonly figures: Figures
+}
+
+const runsOf = (simulation: Simulation): ReadonlyArray<Run> => policies.map((policy) => ({ name: policyNames[policy], isMain: policy === 'settings', figures: simulation.policies[policy] }))
+
+/** A row for each run. */
+const rowsOf = (runs: ReadonlyArray<Run>, groupOf: (figures: Figures) => GroupFigures | undefined, marksOf: (group: GroupFigures) => { readonly marks: Parameters<typeof rowChart>[0]['groups'][number]['rows'][number]['marks']; readonly says: string }) =>
+  runs.flatMap(({ name, isMain, figures }) => {
+    const group = groupOf(figures)
+    return group === undefined ? [] : [{ name, isMain, ...marksOf(group) }]
   })
 
-const waits = (simulation: Simulation): string => {
-  const { name, seed, policies: { settings } } = simulation
-  const longest = Math.max(...policies.flatMap((policy) => simulation.policies[policy].byPriority.map((group) => group.waits.p99)), 1)
+/** The groups of all runs, each once. */
+const groupsOf = <K>(runs: ReadonlyArray<Run>, keysOf: (figures: Figures) => ReadonlyArray<K>): ReadonlyArray<K> => [...new Set(runs.flatMap(({ figures }) => keysOf(figures)))]
+
+export const waits = (of: string, runs: ReadonlyArray<Run>): string => {
+  const longest = Math.max(...runs.flatMap(({ figures }) => figures.byPriority.map((group) => group.waits.p99)), 1)
   const ticks = lengthTicks(longest)
   const place = scaleSymlog([0, ticks[ticks.length - 1]?.at ?? 1], [0, 1]).constant(1)
   return rowChart({
     title: 'Waits by priority',
-    subtitle: `${name}, seed ${seed}: from the arrival to the first claim; the scale is logarithmic`,
-    groups: settings.byPriority.map(({ priority }) => ({
+    subtitle: `${of}: from the arrival to the first claim; the scale is logarithmic`,
+    groups: groupsOf(runs, ({ byPriority }) => byPriority.map(({ priority }) => priority)).map((priority) => ({
       name: `priority ${priority}`,
-      rows: rowsOf(simulation, ({ byPriority }) => byPriority.find((group) => group.priority === priority), ({ waits: { p50, p95, p99 } }) => ({
+      rows: rowsOf(runs, ({ byPriority }) => byPriority.find((group) => group.priority === priority), ({ waits: { p50, p95, p99 } }) => ({
         marks: [{ mark: 'ring', value: p50 }, { mark: 'dot', value: p95 }, { mark: 'bar', value: p99 }],
         says: lengthText(p95),
       })),
@@ -65,16 +77,15 @@ const waits = (simulation: Simulation): string => {
   })
 }
 
-const deadlines = (simulation: Simulation): string => {
-  const { name, seed, policies: { settings } } = simulation
+export const deadlines = (of: string, runs: ReadonlyArray<Run>): string => {
   const shareOf = ({ deadlines: { decided, met } }: GroupFigures): number => met / decided
   const groups: ReadonlyArray<readonly [string, (figures: Figures) => GroupFigures | undefined]> = [
     ['all tasks', ({ all }) => all],
-    ...settings.byTenant.map(({ tenant }) => [tenant ?? 'no tenant', ({ byTenant }: Figures) => byTenant.find((group) => group.tenant === tenant)] as const),
+    ...groupsOf(runs, ({ byTenant }) => byTenant.map(({ tenant }) => tenant)).map((tenant) => [tenant ?? 'no tenant', ({ byTenant }: Figures) => byTenant.find((group) => group.tenant === tenant)] as const),
   ]
-  const having = groups.filter(([, groupOf]) => (groupOf(settings)?.deadlines.decided ?? 0) > 0)
-  const least = Math.min(1, ...having.flatMap(([, groupOf]) => policies.flatMap((policy) => {
-    const group = groupOf(simulation.policies[policy])
+  const having = groups.filter(([, groupOf]) => runs.every(({ figures }) => (groupOf(figures)?.deadlines.decided ?? 0) > 0))
+  const least = Math.min(1, ...having.flatMap(([, groupOf]) => runs.flatMap(({ figures }) => {
+    const group = groupOf(figures)
     return group === undefined || group.deadlines.decided === 0 ? [] : [shareOf(group)]
   })))
   // A tenth less than the least, so that differences can be seen; the axis says where it begins.
@@ -82,10 +93,10 @@ const deadlines = (simulation: Simulation): string => {
   const place = scaleLinear([from, 1], [0, 1])
   return rowChart({
     title: 'Deadlines met',
-    subtitle: having.length === 0 ? 'no task had a deadline' : `${name}, seed ${seed}: of the tasks with a deadline; the axis begins at ${Math.round(from * 100)} %`,
+    subtitle: having.length === 0 ? 'no task had a deadline' : `${of}: of the tasks with a deadline; the axis begins at ${Math.round(from * 100)} %`,
     groups: having.map(([group, groupOf]) => ({
       name: group,
-      rows: rowsOf(simulation, groupOf, (figures) => ({ marks: [{ mark: 'dot', value: shareOf(figures) }], says: `${(shareOf(figures) * 100).toFixed(1)} %` })),
+      rows: rowsOf(runs, groupOf, (figures) => ({ marks: [{ mark: 'dot', value: shareOf(figures) }], says: `${(shareOf(figures) * 100).toFixed(1)} %` })),
     })),
     ticks: place.ticks(5).map((at) => ({ at, label: `${Math.round(at * 100)} %` })),
     place,

@@ -16,24 +16,28 @@ import {
   nextDue,
   nextForgotten,
   type QueueEvent,
+  type QueueState,
+  type Rejection,
   servedOf,
   takeWokenShapes,
   type WaitingClaim,
   WaitingClaims,
 } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
 
 /** Asks for one task. */
 export interface VirtualClaim extends WaitingClaim {
   /** The command at this time. */
   readonly command: CommandOf<'Claim'>
   /** Got the task of this event. */
-  readonly take: (lease: { readonly task: string; readonly token: number }) => void
+  readonly take: (lease: { readonly task: string; readonly token: number; readonly expiresAt: number }) => void
+  /** Seconds of the lease of this task, if it is to be shorter than the task allows. */
+  readonly leaseFor?: (task: string) => number | undefined
 }
 
 const forgottenAtATime = 10_000
 
 export class VirtualQueue {
-  private state = initial('simulation')
   private readonly waiting = new WaitingClaims<VirtualClaim>()
 
   constructor(
@@ -41,6 +45,7 @@ export class VirtualQueue {
     public at: number,
     private readonly observe: (event: QueueEvent) => void,
     private readonly random: () => number,
+    private state: QueueState = initial('simulation'),
   ) {}
 
   /** When something happens by itself; infinity for never. */
@@ -58,13 +63,20 @@ export class VirtualQueue {
 
   /** @throws if the queue refuses the command: those of a simulation always fit. */
   do(command: Command, random = this.random()): ReadonlyArray<QueueEvent> {
+    const decision = this.attempt(command, random)
+    if (E.isLeft(decision)) throw new Error(`${command.type} was refused: ${decision.left.detail}`)
+    return decision.right
+  }
+
+  /** The events of the command, or why the queue refuses it. */
+  attempt(command: Command, random = this.random()): E.Either<Rejection, ReadonlyArray<QueueEvent>> {
     const decision = decide(command, { at: this.at, random })(this.state)
-    if (decision._tag === 'Left') throw new Error(`${command.type} was refused: ${decision.left.detail}`)
+    if (E.isLeft(decision)) return decision
     for (const event of decision.right) {
       this.state = evolve(this.state, event)
       this.observe(event)
     }
-    return decision.right
+    return decision
   }
 
   /** Takes a task at once, or waits for one. Claims that have waited longer come first: `serve` has to be called before. */
@@ -99,10 +111,20 @@ export class VirtualQueue {
 
   private tryClaim(claim: VirtualClaim, shape: ClaimShape): boolean {
     if (!shape.hasWork) return false
-    const [event] = this.do(claim.command)
+    const [event] = this.do(this.commandOf(claim))
     if (event?.type !== 'Claimed') return false
     claim.take(event.data)
     return true
+  }
+
+  /** A decision changes nothing, so the task is known before its lease is given. */
+  private commandOf(claim: VirtualClaim): CommandOf<'Claim'> {
+    const { command, leaseFor } = claim
+    if (leaseFor === undefined) return command
+    const decision = decide(command, { at: this.at, random: 0 })(this.state)
+    const [event] = E.isRight(decision) ? decision.right : []
+    const leaseSeconds = event?.type === 'Claimed' ? leaseFor(event.data.task) : undefined
+    return leaseSeconds === undefined ? command : { ...command, leaseSeconds }
   }
 
   private stillWaits({ command }: VirtualClaim, shape: ClaimShape): void {

@@ -1,5 +1,5 @@
 /** Folds the events of an export again, one after the other. */
-import { breakerOf, depthOf, evolve, headOf, initial, isUnreadable, neighboursOf, type QueueState, skip, taskOf, unreadableCount } from '@daybook/core'
+import { breakerOf, depthOf, evolve, headOf, initial, isUnreadable, neighboursOf, type QueueEvent, type QueueState, skip, taskOf, type Unreadable, unreadableCount } from '@daybook/core'
 import type { HistoryEvent } from '../../client/index.js'
 import { decodeRecorded } from '../../engine/index.js'
 
@@ -17,6 +17,10 @@ export interface Step {
   readonly isUnreadable: boolean
 }
 
+/** An event of an answer or a file, as the fold takes it. */
+export const decodedOf = ({ type, at, data, schemaVersion = 1, needs }: HistoryEvent): QueueEvent | Unreadable =>
+  decodeRecorded({ type, data: JSON.stringify(data), metadata: JSON.stringify({ schemaVersion, at, ...(needs === undefined ? {} : { needs }) }), created: at })
+
 export class Replay {
   private state: QueueState
 
@@ -25,8 +29,8 @@ export class Replay {
   }
 
   step(event: HistoryEvent): Step {
-    const { type, at, data } = event
-    const decoded = decodeRecorded({ type, data: JSON.stringify(data), metadata: JSON.stringify({ schemaVersion: event.schemaVersion ?? 1, at, ...(event.needs === undefined ? {} : { needs: event.needs }) }), created: at })
+    const { type, data } = event
+    const decoded = decodedOf(event)
     const task = typeof data.task === 'string' ? data.task : undefined
     const before = this.statusOf(task)
     const { misfits } = headOf(this.state)

@@ -1,5 +1,6 @@
 /** Audit: what was so, what changed, and who did it (EV-06). */
 import { Command } from 'commander'
+import { whatIfCommand } from './audit-what-if.js'
 import type { EventFilter, HistoryEvent, QueueMoment } from '../../client/index.js'
 import { dataDirDefault } from '../../config/index.js'
 import { addWhen, addWhere, audited, momentOf, revisionOrTime, type When, type Where } from '../audit/options.js'
@@ -176,6 +177,7 @@ export const auditCommand = (cli: Cli): Command =>
       `Each asks the server, or, with --data or --store, the log itself: then no server is needed, and one may be running.`,
     ))
     .addCommand(stateCommand(cli))
+    .addCommand(whatIfCommand(cli))
     .addCommand(diffCommand(cli))
     .addCommand(logCommand(cli))
     .addCommand(exportCommand(cli))

@@ -39,7 +39,8 @@ export const printSimulation = (printer: Printer, simulation: Simulation): void 
   for (const line of says(settings)) printer.line(`- ${line}`)
 }
 
-const comparison = (figures: ReadonlyArray<Figures>): ReadonlyArray<Row> => {
+/** The figures of several runs, a column each. */
+export const comparison = (figures: ReadonlyArray<Figures>): ReadonlyArray<Row> => {
   const row = (name: string, cell: (of: Figures) => string): Row => [name, ...figures.map(cell)]
   return [
     row('completed', ({ completed }) => String(completed)),
@@ -76,7 +77,8 @@ const tellShares = (printer: Printer, { settings, fifo, strict }: Simulation['po
   )
 }
 
-function* says({ attempts, deadLetters, breakers, starvation, all, waitingAtEnd, runningAtEnd }: Figures): Generator<string, void> {
+/** What happened, in words. */
+export function* says({ attempts, deadLetters, breakers, starvation, all, waitingAtEnd, runningAtEnd }: Figures): Generator<string, void> {
   const { started, failed, leasesExpired, rateLimited, retries } = attempts
   yield `${plural(started, 'attempt')}, ${retries} of them not a task's first: ${failed} failed, ${plural(rateLimited, 'rate limit')}, ${plural(leasesExpired, 'lease')} ended without a report`
   const reasons = Object.entries(deadLetters)
@@ -90,6 +92,6 @@ function* says({ attempts, deadLetters, breakers, starvation, all, waitingAtEnd,
     : `${plural(starvation.starved, 'task')} waited longer than the starvation limit (${lengthText(starvation.limit)}), the longest ${lengthText(starvation.longestWait)}`
 }
 
-const tenantText = (tenant: string | null): string => (tenant === null ? '(none)' : clean(tenant, 40))
+export const tenantText = (tenant: string | null): string => (tenant === null ? '(none)' : clean(tenant, 40))
 const percent = (share: number | null): string => (share === null ? '-' : `${(share * 100).toFixed(1)} %`)
-const metText = ({ deadlines: { decided, met } }: GroupFigures): string => (decided === 0 ? '-' : percent(met / decided))
+export const metText = ({ deadlines: { decided, met } }: GroupFigures): string => (decided === 0 ? '-' : percent(met / decided))

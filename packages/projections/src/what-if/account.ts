@@ -1,0 +1,146 @@
+/** The figures of a recording: as it was, and as a model of it has them. */
+import { breakersOf, patchSettings, type QueueEvent, type Settings, type SettingsPatch } from '@daybook/core'
+import type { Figures } from '../simulate/figures.js'
+import { type Accounted, Ledger } from '../simulate/ledger.js'
+import type { Abilities, RecordedAgent, Recording } from './recording.js'
+import { taskPlaces } from './task-places.js'
+
+/** Agents that ask for the same, as pools. */
+export interface Pools {
+  readonly pools: Accounted['pools']
+  readonly agents: Accounted['agents']
+  readonly poolOf: (agent: Pick<RecordedAgent, 'name'>) => number
+}
+
+export const poolsOf = (agents: ReadonlyArray<RecordedAgent>): Pools => {
+  const byAbilities = new Map<string, number>()
+  const pools: Array<Accounted['pools'][number]> = []
+  const byName = new Map<string, number>()
+  for (const { name, abilities } of agents) {
+    const { types, phases, skills } = abilities
+    const key = JSON.stringify([types, phases, skills, abilities.tenant])
+    let pool = byAbilities.get(key)
+    if (pool === undefined) {
+      pool = pools.length
+      byAbilities.set(key, pool)
+      pools.push({ name: wordsOf(abilities), claim: { ...(types === undefined ? {} : { types }), ...(phases === undefined ? {} : { phases }), ...(skills === undefined ? {} : { skills }) } })
+    }
+    byName.set(name, pool)
+  }
+  return { pools, agents: agents.map(({ name }) => ({ pool: byName.get(name) ?? 0 })), poolOf: ({ name }) => byName.get(name) ?? 0 }
+}
+
+const wordsOf = ({ types, phases, skills, tenant }: Abilities): string => {
+  const parts = [types?.join(', '), phases?.join(', '), skills === undefined ? undefined : `with ${skills.join(', ')}`, tenant === undefined ? undefined : `for ${tenant}`]
+  return parts.filter((part) => part !== undefined && part !== '').join('; ') || 'any task'
+}
+
+/** An account of this recording, at its beginning. */
+export const openAccount = (recording: Recording, { pools, agents, poolOf }: Pools, settings: Settings): Ledger => {
+  const { from, until, start, tasks } = recording
+  const arrivals = tasks.map(({ at, facts: { type, priority, tenant, phase, skills, deadlineAt, availableAt = 0 } }) => ({
+    at: Math.max(at, availableAt), type, priority,
+    ...(tenant === undefined ? {} : { tenant }), ...(phase === undefined ? {} : { phase }), ...(skills === undefined ? {} : { skills }), ...(deadlineAt === undefined ? {} : { deadlineAt }),
+  }))
+  const { assignment: { tenants }, score } = settings
+  const ledger = new Ledger({ from, until, arrivals, pools, agents }, {
+    weightOf: (tenant) => (tenant === null ? undefined : tenants[tenant]) ?? tenants.default ?? 1,
+    starvationLimit: score.starvationLimit,
+    places: taskPlaces(recording),
+  })
+  for (const [type, { state }] of Object.entries(breakersOf(start))) if (state !== 'closed') ledger.beginOpen(type)
+  for (const [index, { before }] of tasks.entries()) {
+    if (before === undefined) continue
+    ledger.begin(index, before)
+    if (before.held !== undefined) ledger.beginRunning(poolOf({ name: before.held.agent }))
+  }
+  return ledger
+}
+
+/** The settings by which shares and starvation are told: those at the end of the period, with a patch on top. */
+export const settingsOf = ({ settings }: Recording, patch: SettingsPatch): Settings => patchSettings(settings, patch)
+
+interface Attendance {
+  readonly agent: Pick<RecordedAgent, 'name' | 'concurrency'>
+  isThere: boolean
+  running: number
+  places: number
+}
+
+/** What really happened. */
+export const realFigures = (recording: Recording, pools: Pools): Figures => {
+  const { events, agents, tasks, until } = recording
+  const ledger = openAccount(recording, pools, settingsOf(recording, {}))
+  const places = taskPlaces(recording)
+  const holders = new Map<string, string>()
+  const there = new Map(agents.map((agent): [string, Attendance] => [agent.name, { agent, isThere: false, running: 0, places: 0 }]))
+  const count = (name: string, at: number): void => {
+    const one = there.get(name)
+    if (one === undefined) return
+    const now = one.isThere ? one.agent.concurrency : one.running
+    if (now !== one.places) ledger.places(at, pools.poolOf(one.agent), now - one.places)
+    one.places = now
+  }
+  const run = (name: string, by: 1 | -1, at: number): void => {
+    let one = there.get(name)
+    // It went before the period, and finishes what it has.
+    if (one === undefined) there.set(name, (one = { agent: { name, concurrency: 0 }, isThere: false, running: 0, places: 0 }))
+    one.running += by
+    count(name, at)
+  }
+  for (const { facts, before } of tasks) {
+    if (before?.held === undefined) continue
+    holders.set(facts.task, before.held.agent)
+    run(before.held.agent, 1, recording.from)
+  }
+  const signs = agents.flatMap(({ name, signs }) => signs.map((sign) => ({ name, ...sign }))).sort((a, b) => a.at - b.at)
+  let next = 0
+  const passTo = (at: number): void => {
+    for (let sign = signs[next]; sign !== undefined && sign.at <= at; sign = signs[++next]) {
+      const one = there.get(sign.name)
+      if (one === undefined || sign.isThere === undefined) continue
+      one.isThere = sign.isThere
+      count(sign.name, Math.max(recording.from, sign.at))
+    }
+  }
+  for (const event of events) {
+    const { at } = event
+    passTo(at)
+    if (event.type === 'TaskEnqueued' || event.type === 'TaskImported') places.enter(event.data.task)
+    const ended = endOf(event)
+    const holder = ended === undefined ? undefined : holders.get(ended)
+    if (ended !== undefined && holder !== undefined) {
+      holders.delete(ended)
+      ledger.ended(at, pools.poolOf({ name: holder }))
+      run(holder, -1, at)
+    }
+    ledger.event(event)
+    if (event.type !== 'Claimed') continue
+    const { task, agent } = event.data
+    const index = places.of(task)
+    if (index === undefined) continue
+    holders.set(task, agent)
+    run(agent, 1, at)
+    ledger.started(at, pools.poolOf({ name: agent }), index)
+  }
+  passTo(until - 1)
+  return ledger.figures()
+}
+
+/** The task whose claim, if it had one, this event ends. */
+const endOf = (event: QueueEvent): string | undefined => {
+  switch (event.type) {
+    case 'Completed':
+    case 'Failed':
+    case 'RateLimited':
+    case 'Released':
+    case 'ClaimReturned':
+    case 'ClaimRevoked':
+    case 'ClaimExpired':
+    case 'TaskParked':
+    case 'Cancelled':
+      return event.data.task
+    default:
+      return undefined
+  }
+}

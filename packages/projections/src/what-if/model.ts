@@ -1,0 +1,199 @@
+/**
+ * Runs a recording through the core in virtual time: the recorded arrivals, agents and actions of people, and each attempt with its recorded
+ * length and end. Deterministic.
+ */
+import { type Command, fork, Heap, schedulesOf, type SettingsPatch } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
+import type { Observer } from '../simulate/observer.js'
+import { randomOf } from '../simulate/random.js'
+import { VirtualQueue } from '../simulate/virtual-queue.js'
+import { drawer } from './draw.js'
+import { preparedOf } from './recorder.js'
+import type { Attempt, RecordedAgent, RecordedTask, Recording } from './recording.js'
+import { ReplayAgent, type World } from './replay-agent.js'
+import { taskPlaces } from './task-places.js'
+
+export interface ModelOptions {
+  /** On top of whatever was configured, throughout. */
+  readonly patch: SettingsPatch
+  readonly agents: ReadonlyArray<RecordedAgent>
+  /** Of each agent, its pool. */
+  readonly poolOf: (agent: RecordedAgent) => number
+  readonly seed: number
+}
+
+export interface ModelNotes {
+  /** Attempts that were not recorded. */
+  readonly drawn: number
+  /** Actions that the queue refused because it was in another state than in reality, by command. */
+  readonly refused: Readonly<Record<string, number>>
+}
+
+interface Timer {
+  readonly at: number
+  readonly order: number
+  readonly run: () => void
+}
+
+export const runModel = (recording: Recording, options: ModelOptions, observer: Observer): ModelNotes => new Model(recording, options, observer).run()
+
+class Model {
+  private readonly timers = new Heap<Timer>((a, b) => a.at < b.at || (a.at === b.at && a.order < b.order))
+  private order = 0
+  private readonly asking: Array<ReplayAgent> = []
+  private readonly queue: VirtualQueue
+  private readonly places
+  private readonly used: Uint32Array
+  private readonly draw: (task: RecordedTask, attempt: number) => Attempt
+  private readonly holders = new Map<string, () => void>()
+  private readonly children = new Map<string, Array<number>>()
+  /** Tasks that depend on some that have not come yet. */
+  private deferred: Array<number> = []
+  private drawn = 0
+  private readonly refused = new Map<string, number>()
+
+  constructor(
+    private readonly recording: Recording,
+    private readonly options: ModelOptions,
+    private readonly observer: Observer,
+  ) {
+    const { from, start, tasks } = recording
+    this.places = taskPlaces(recording)
+    this.used = new Uint32Array(tasks.length)
+    this.draw = drawer(tasks, options.seed)
+    this.queue = new VirtualQueue(from, (event) => {
+      if (event.type === 'TaskEnqueued' || event.type === 'TaskImported') this.places.enter(event.data.task)
+      observer.event(event)
+      // The queue took it away; an agent that reports has let go before.
+      if (event.type === 'ClaimExpired' || event.type === 'ClaimRevoked' || event.type === 'Cancelled') this.holders.get(event.data.task)?.()
+    }, randomOf(options.seed), fork(start))
+    for (const [index, { parent }] of tasks.entries()) {
+      if (parent === undefined) continue
+      const known = this.children.get(parent)
+      if (known === undefined) this.children.set(parent, [index])
+      else known.push(index)
+    }
+  }
+
+  run(): ModelNotes {
+    const { recording: { inputs, until }, queue, timers } = this
+    this.begin()
+    for (let next = 0; ; ) {
+      const at = Math.min(queue.dueAt, timers.first?.at ?? Number.POSITIVE_INFINITY, inputs[next]?.at ?? Number.POSITIVE_INFINITY)
+      if (at >= until) break
+      queue.at = Math.max(queue.at, at)
+      queue.tick()
+      this.settle()
+      for (let timer = timers.first; timer !== undefined && timer.at <= queue.at; timer = timers.first) {
+        timers.removeFirst()
+        timer.run()
+        this.settle()
+      }
+      for (let input = inputs[next]; input !== undefined && input.at <= queue.at; input = inputs[++next]) {
+        if ('tasks' in input) for (const index of input.tasks) this.enqueue(index)
+        else this.act(input.command)
+        this.settle()
+      }
+    }
+    return { drawn: this.drawn, refused: Object.fromEntries([...this.refused].sort()) }
+  }
+
+  private begin(): void {
+    const { recording: { start, tasks, from }, options: { agents, patch, poolOf }, queue } = this
+    // What they enqueued is among the arrivals.
+    for (const { name } of schedulesOf(start)) queue.attempt({ type: 'RemoveSchedule', name })
+    if (Object.keys(patch).length > 0) queue.do({ type: 'Configure', patch })
+    const world = this.world()
+    const known = new Map(agents.map((agent) => [agent.name, new ReplayAgent(agent, poolOf(agent), world)]))
+    for (const { facts, before } of tasks) {
+      const held = before?.held
+      if (held === undefined) continue
+      let agent = known.get(held.agent)
+      if (agent === undefined) {
+        // It finishes what it has.
+        const gone: RecordedAgent = { name: held.agent, abilities: {}, concurrency: 1, signs: [] }
+        known.set(held.agent, (agent = new ReplayAgent(gone, poolOf(gone), world)))
+      }
+      agent.resume(facts.task, held)
+    }
+    const signs = agents.flatMap((agent) => agent.signs.map((sign) => ({ agent, sign }))).sort((a, b) => a.sign.at - b.sign.at || (a.sign.since ?? from) - (b.sign.since ?? from))
+    for (const { agent, sign } of signs) this.after(Math.max(from, sign.at), () => known.get(agent.name)?.sign(sign))
+  }
+
+  private world(): World {
+    const { queue, observer, recording: { tasks } } = this
+    const indexOf = (task: string): number => {
+      const index = this.places.of(task)
+      if (index === undefined) throw new Error(`task ${task} is in the model, and not in the recording`)
+      return index
+    }
+    const next = (index: number): Attempt => {
+      const task = tasks[index] as RecordedTask
+      const used = this.used[index] as number
+      const recorded = task.attempts[used]
+      if (recorded !== undefined && recorded.end.type !== 'unknown') return recorded
+      const drawn = this.draw(task, used)
+      // It goes on at least as long as it did in reality.
+      return recorded === undefined || drawn.ms > recorded.ms ? drawn : { ...drawn, ms: recorded.ms }
+    }
+    return {
+      queue,
+      observer,
+      after: (at, run) => this.after(at, run),
+      wantsTask: (agent) => void this.asking.push(agent),
+      peek: (task) => next(indexOf(task)),
+      begin: (task) => {
+        const index = indexOf(task)
+        const attempt = next(index)
+        const recorded = tasks[index]?.attempts[this.used[index] as number]
+        if (recorded === undefined || recorded.end.type === 'unknown') this.drawn++
+        this.used[index] = (this.used[index] as number) + 1
+        return { index, attempt }
+      },
+      holds: (task, lost) => void this.holders.set(task, lost),
+      letGo: (task) => void this.holders.delete(task),
+      completed: (task) => {
+        const children = this.children.get(task)
+        this.children.delete(task)
+        for (const index of children ?? []) this.enqueue(index)
+        const deferred = this.deferred
+        this.deferred = []
+        if (children !== undefined) for (const index of deferred) this.enqueue(index)
+        else this.deferred = deferred
+      },
+    }
+  }
+
+  private after(at: number, run: () => void): void {
+    if (at < this.recording.until) this.timers.add({ at, order: this.order++, run })
+  }
+
+  /** Claims that wait come before new ones. */
+  private settle(): void {
+    for (;;) {
+      this.queue.serve()
+      const agent = this.asking.shift()
+      if (agent === undefined) return
+      agent.ask()
+    }
+  }
+
+  private enqueue(index: number): void {
+    const { facts, defaults } = this.recording.tasks[index] as RecordedTask
+    const done = this.queue.attempt({ type: 'Enqueue', tasks: [preparedOf(facts, defaults)] })
+    if (E.isRight(done)) return
+    if (done.left.code === 'unknown-dependency') this.deferred.push(index)
+    else this.refuse('Enqueue')
+  }
+
+  private act(command: Command): void {
+    const { patch } = this.options
+    const done = this.queue.attempt(command)
+    if (E.isLeft(done)) this.refuse(command.type)
+    else if (command.type === 'Configure' && Object.keys(patch).length > 0) this.queue.do({ type: 'Configure', patch })
+  }
+
+  private refuse(type: string): void {
+    this.refused.set(type, (this.refused.get(type) ?? 0) + 1)
+  }
+}

@@ -1,0 +1,118 @@
+/** When an agent was there, and what it could do, as far as a log tells. */
+import { type DataOf, registrationSeconds } from '@daybook/core'
+import type { Abilities, RecordedAgent, Sign } from './recording.js'
+
+/** An agent that is not registered is still there if it is heard of again so soon. */
+const graceMs = registrationSeconds * 1_000
+/** Workers that stop register for less than that. */
+const goodbyeMs = 1_000
+
+export class Presence {
+  private signs: Array<Sign> = []
+  private isThere = false
+  private heardAt = Number.NEGATIVE_INFINITY
+  /** It claimed then, so it was there until after that instant. */
+  private hasClaimed = false
+  private registered: { readonly abilities: Abilities; readonly ttlMs: number } | undefined
+  private holds = 0
+  private most = 0
+  private readonly types = new Set<string>()
+  private readonly skills = new Set<string>()
+
+  constructor(private readonly name: string) {}
+
+  /** The period begins: what was before matters only as far as it lasts. */
+  begin(from: number): void {
+    this.isThere = this.isThere && this.leavesAt > from
+    this.signs = this.isThere ? [{ at: from, isThere: true, since: this.heardAt }] : []
+    this.most = this.holds
+  }
+
+  registers(at: number, { agent, endsAt, ...abilities }: DataOf<'AgentRegistered'>, from: number): void {
+    const ttlMs = endsAt - at
+    const registers = { type: 'RegisterAgent', agent, ...abilities, ttlSeconds: ttlMs / 1_000 } as const
+    if (ttlMs <= goodbyeMs) {
+      this.isThere = false
+      this.registered = undefined
+      this.signs.push({ at, registers, isThere: false })
+      return
+    }
+    this.leaveIfAway(at)
+    this.registered = { abilities, ttlMs }
+    this.signs.push({ at, registers, isThere: true })
+    this.note(at, false, from)
+  }
+
+  claimed(at: number, { type, skills = [] }: DataOf<'TaskEnqueued'>, from: number): void {
+    this.heard(at, from, true)
+    this.types.add(type)
+    for (const skill of skills) this.skills.add(skill)
+    this.holds++
+    this.most = Math.max(this.most, this.holds)
+  }
+
+  /** Its claim has ended; `wasHeard` if it said so. */
+  ended(at: number, wasHeard: boolean, from: number): void {
+    if (wasHeard) this.heard(at, from)
+    this.holds--
+  }
+
+  /** Its lease ended without a word. It was gone by then, or comes back when it is heard of again. */
+  fellSilent(at: number, from: number): void {
+    this.ended(at, false, from)
+    this.registered = undefined
+    if (!this.isThere || this.holds > 0) return
+    this.signs.push({ at: this.leavesAt, isThere: false })
+    this.isThere = false
+  }
+
+  heard(at: number, from: number, isClaim = false): void {
+    this.leaveIfAway(at)
+    // One that has gone may still report what it had.
+    if (this.isThere || isClaim) this.note(at, isClaim, from)
+  }
+
+  terminated(at: number): void {
+    this.registered = undefined
+    this.isThere = false
+    this.signs.push({ at, isThere: false })
+  }
+
+  /** `undefined` if it was not there in the period. */
+  recorded(until: number): RecordedAgent | undefined {
+    const leavesAt = this.registered === undefined && this.heardAt + graceMs >= until ? until : this.leavesAt
+    if (this.isThere && leavesAt < until) this.signs.push({ at: leavesAt, isThere: false })
+    if (!this.signs.some(({ isThere }) => isThere === true)) return undefined
+    const { abilities } = this.lastRegistered ?? { abilities: { types: [...this.types], ...(this.skills.size === 0 ? {} : { skills: [...this.skills] }) } }
+    return { name: this.name, abilities, concurrency: Math.max(1, this.most), signs: this.signs }
+  }
+
+  private get lastRegistered(): { readonly abilities: Abilities } | undefined {
+    if (this.registered !== undefined) return this.registered
+    const last = [...this.signs].reverse().find(({ registers, isThere }) => registers !== undefined && isThere === true)?.registers
+    if (last === undefined) return undefined
+    const { type: _, agent: __, ttlSeconds: ___, ...abilities } = last
+    return { abilities }
+  }
+
+  /** When it goes, if it is not heard of again. */
+  private get leavesAt(): number {
+    if (this.holds > 0) return Number.POSITIVE_INFINITY
+    return this.registered === undefined ? this.heardAt + (this.hasClaimed ? 1 : 0) : this.heardAt + this.registered.ttlMs
+  }
+
+  private leaveIfAway(at: number): void {
+    const { leavesAt } = this
+    const isAway = this.registered === undefined ? at - this.heardAt > graceMs : at > leavesAt
+    if (!this.isThere || this.holds > 0 || !isAway) return
+    this.signs.push({ at: leavesAt, isThere: false })
+    this.isThere = false
+  }
+
+  private note(at: number, isClaim: boolean, from: number): void {
+    if (!this.isThere) this.signs.push({ at: at - this.heardAt <= graceMs ? Math.max(from, this.heardAt) : at, isThere: true })
+    this.isThere = true
+    this.heardAt = at
+    this.hasClaimed = isClaim
+  }
+}

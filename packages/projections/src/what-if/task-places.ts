@@ -1,0 +1,25 @@
+/** The tasks of a recording by id. An id may be given again: to the next task that has it. */
+import type { TaskPlaces } from '../simulate/ledger.js'
+import type { Recording } from './recording.js'
+
+export const taskPlaces = ({ tasks }: Recording): TaskPlaces => {
+  const byId = new Map<string, Array<number>>()
+  const now = new Map<string, number>()
+  for (const [index, { facts, before }] of tasks.entries()) {
+    if (before !== undefined) {
+      now.set(facts.task, index)
+      continue
+    }
+    const same = byId.get(facts.task)
+    if (same === undefined) byId.set(facts.task, [index])
+    else same.push(index)
+  }
+  return {
+    enter: (id) => {
+      const index = byId.get(id)?.shift()
+      if (index !== undefined) now.set(id, index)
+      return index
+    },
+    of: (id) => now.get(id),
+  }
+}

@@ -1,0 +1,119 @@
+/** What-if of logs that are written by hand: each way in which an attempt can end, and what people do meanwhile. */
+import { type Command, decide, evolve, initial, type QueueEvent } from '@daybook/core'
+import type { Figures } from '@daybook/projections/simulate'
+import { whatIf } from '@daybook/projections/what-if'
+import { expect, test } from 'vitest'
+import { from, recordingOf } from './recordings.js'
+
+const second = 1_000
+type Step = readonly [seconds: number, command: Command]
+
+/** A log of these commands, each at its second, with ticks between. */
+const logOf = (...steps: ReadonlyArray<Step>): ReadonlyArray<QueueEvent> => {
+  let state = initial('q')
+  const log: Array<QueueEvent> = []
+  const run = (at: number, command: Command): void => {
+    const decision = decide(command, { at, random: 0.5 })(state)
+    if (decision._tag === 'Left') throw new Error(decision.left.detail)
+    for (const event of decision.right) {
+      state = evolve(state, event)
+      log.push(event)
+    }
+  }
+  for (let at = 0; at <= 600; at++) {
+    run(from + at * second, { type: 'Tick' })
+    for (const [seconds, command] of steps) if (seconds === at) run(from + at * second, command)
+  }
+  return log
+}
+const enqueue = (id: string, more: object = {}): Command => ({ type: 'Enqueue', tasks: [{ id, type: 'work', idempotencyKey: id, content: '{}', timeout: 30, ...more }] })
+const claim = (agent: string): Command => ({ type: 'Claim', agent, max: 1 })
+const held = (task: string, agent: string, token: number) => ({ task, agent, token })
+const complete = (task: string, agent: string, token: number): Command => ({ type: 'Complete', ...held(task, agent, token), content: '{}', hasReport: true })
+const beat = (task: string, agent: string, token: number): Command => ({ type: 'Heartbeat', ...held(task, agent, token) })
+
+const modelled = (...steps: ReadonlyArray<Step>) => {
+  const log = logOf(...steps)
+  const result = whatIf(recordingOf(log, from, from + 600 * second))
+  return { log, ...result.figures, notes: result.notes }
+}
+/** What happened, not when: the agents of a model ask at once. */
+const outcome = ({ completed, attempts, all, arrived }: Figures) => ({ completed, attempts, dead: all.deadLetters, arrived, deadlines: all.deadlines })
+const types = (log: ReadonlyArray<QueueEvent>) => log.map(({ type }) => type)
+
+test('EV-06: heartbeats keep a lease until the report, and a silent agent loses it when it did', () => {
+  const { log, recorded, model } = modelled(
+    [0, enqueue('long')], [0, claim('a')], [20, beat('long', 'a', 1)], [45, beat('long', 'a', 1)], [70, complete('long', 'a', 1)],
+    [100, enqueue('lost')], [100, claim('a')], [120, beat('lost', 'a', 2)], [200, claim('b')], [210, complete('lost', 'b', 3)],
+  )
+  expect(types(log)).toContain('ClaimExpired')
+  expect(recorded.attempts).toMatchObject({ started: 3, leasesExpired: 1 })
+  expect(model).toEqual(recorded)
+})
+
+test('EV-06: releases, returns, rate limits, retries and dead letters that people send back or discard', () => {
+  const { log, recorded, model, notes } = modelled(
+    [0, enqueue('a', { maxRetries: 2, backoffSeconds: 7 })], [0, enqueue('b', { maxRetries: 1 })], [1, claim('x')], [2, claim('y')],
+    [5, { type: 'Fail', ...held('a', 'x', 1), error: { message: 'no' }, retryable: true }],
+    [6, { type: 'Fail', ...held('b', 'y', 2), error: { message: 'never' }, retryable: false }],
+    [30, claim('y')], [33, { type: 'Fail', ...held('a', 'y', 3), error: { message: 'too many', code: '429', retryAfter: 20 }, retryable: true }],
+    [60, claim('x')], [64, { type: 'Release', ...held('a', 'x', 4), reason: 'stopping', stopping: true }],
+    [90, claim('x')], [95, { type: 'Fail', ...held('a', 'x', 5), error: { message: 'no' }, retryable: true }],
+    [120, { type: 'Retry', task: 'a', reviewer: 'ann', reason: 'mended' }], [121, { type: 'Discard', task: 'b', reviewer: 'ann', reason: 'nobody wants it' }],
+    [130, claim('y')], [140, { type: 'Release', ...held('a', 'y', 6), reason: 'not mine' }], [160, claim('x')], [170, complete('a', 'x', 7)],
+  )
+  for (const type of ['RetryScheduled', 'RateLimited', 'ClaimReturned', 'Requeued', 'Discarded', 'Released']) expect(types(log)).toContain(type)
+  expect(notes).toEqual([])
+  expect(outcome(model)).toEqual(outcome(recorded))
+})
+
+test('EV-06: dependencies, parked tasks and their callbacks, cancelled tasks, a pause, and settings that change meanwhile', () => {
+  const { log, recorded, model, notes } = modelled(
+    [0, enqueue('first')], [0, enqueue('second', { dependencies: ['first'] })], [1, enqueue('third')], [2, enqueue('unwanted', { priority: 1 })],
+    [3, claim('x')], [13, complete('first', 'x', 1)], [13, claim('x')], [17, { type: 'Cancel', task: 'second', reason: 'held, and no longer wanted' }], [17, claim('x')], [20, { type: 'Park', ...held('third', 'x', 3), callbackKey: 'k', timeoutSeconds: 300 }],
+    [15, { type: 'Cancel', task: 'unwanted', reason: 'not wanted' }],
+    [50, { type: 'Callback', callbackKey: 'k', content: '{}' }], [51, { type: 'Pause', reason: 'lunch' }], [52, enqueue('fourth')], [80, { type: 'Resume', reason: 'back' }],
+    [80, { type: 'Configure', patch: { policy: 'score' } }], [81, claim('x')], [90, complete('third', 'x', 4)], [91, claim('x')], [100, complete('fourth', 'x', 5)],
+  )
+  for (const type of ['TaskParked', 'CallbackReceived', 'Cancelled', 'QueuePaused', 'QueueConfigured']) expect(types(log)).toContain(type)
+  expect(notes).toEqual([])
+  expect(outcome(model)).toEqual(outcome(recorded))
+})
+
+test('EV-06: what a completion brings comes when that task is completed, also if that is sooner than it was', () => {
+  const found = { discoveries: [{ kind: 'security_issue', content: '{}' }], left: 0 }
+  const parent: Command = { type: 'Complete', ...held('parent', 'x', 2), content: '{}', hasReport: true, found }
+  const before = logOf([0, enqueue('parent')], [0, enqueue('other', { priority: 9 })], [0, claim('x')], [25, complete('other', 'x', 1)], [25, claim('x')], [35, parent])
+  const child = before.find(({ type, data }) => type === 'TaskEnqueued' && 'parentTaskId' in data)?.data as { readonly task: string }
+  const { recorded, model, log } = modelled(
+    [0, enqueue('parent')], [0, enqueue('other', { priority: 9 })], [0, claim('x')], [25, complete('other', 'x', 1)], [25, claim('x')], [35, parent], [35, claim('x')],
+    [60, beat(child.task, 'x', 3)], [80, beat(child.task, 'x', 3)], [100, complete(child.task, 'x', 3)],
+  )
+  expect(model).toEqual(recorded)
+  const { figures: { changed } } = whatIf(recordingOf(log, from, from + 600 * second), { agents: 2 })
+  // The parent takes 10 s from the beginning on, and the child 65 s after that.
+  const busyAt = (seconds: number, { series }: typeof changed) => series.busy[Math.floor(seconds / series.pieceSeconds)]
+  expect([busyAt(65, changed), busyAt(80, changed)]).toEqual([1, 0])
+  expect([busyAt(65, recorded), busyAt(95, recorded)]).toEqual([1, 1])
+  expect(changed.completed).toBe(3)
+})
+
+test('EV-06: a period that begins in the middle: what waits counts from its arrival, what had begun does not count in waits', () => {
+  const log = logOf([0, enqueue('held', { timeout: 200 })], [0, claim('x')], [10, enqueue('old')], [100, complete('held', 'x', 1)], [100, claim('x')], [120, complete('old', 'x', 2)])
+  const { figures: { recorded, model } } = whatIf(recordingOf(log, from + 50 * second, from + 300 * second))
+  expect(recorded.all.waits).toMatchObject({ tasks: 1, max: 90 })
+  expect(recorded).toMatchObject({ arrived: 2, completed: 2, attempts: { started: 1 } })
+  expect(model).toEqual(recorded)
+})
+
+test('EV-06: an imported dead letter that is sent back takes as long as it did, before the period and in it', () => {
+  const imported: Command = { type: 'Import', tasks: [{ id: 'old', type: 'work', idempotencyKey: 'old', content: '{}', timeout: 200, status: 'dead-letter', createdAt: from - second }] }
+  const log = logOf([10, imported], [20, enqueue('new')], [30, { type: 'Retry', task: 'old', reviewer: 'ann', reason: 'mended' }], [30, claim('x')], [45, claim('x')], [50, complete('new', 'x', 2)], [115, complete('old', 'x', 1)])
+  for (const begin of [0, 15]) {
+    const { figures: { recorded, model }, notes } = whatIf(recordingOf(log, from + begin * second, from + 300 * second))
+    expect(notes).toEqual([])
+    expect(outcome(model)).toEqual(outcome(recorded))
+    expect(recorded.attempts.started).toBe(2)
+    expect(model.series.busy.reduce((sum, busy) => sum + busy, 0)).toBeCloseTo(recorded.series.busy.reduce((sum, busy) => sum + busy, 0), 6)
+  }
+})
