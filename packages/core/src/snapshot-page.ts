@@ -84,34 +84,33 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, numb
     keys.push(task.key)
     if (task.dependencies.length > 0) dependencies.push([row, task.dependencies])
     if (task.extras !== noExtras && !isEmpty(task.extras)) extras.push([row, task.extras])
-    const put = (at: number, value: number): void => void (numbers[at * rows + row] = value)
-    put(column.number, task.number)
-    put(column.group, numberOf(task.group))
-    put(column.priority, task.priority)
-    put(column.timeout, task.timeout)
-    put(column.maxRetries, task.maxRetries)
-    put(column.backoffSeconds, task.backoffSeconds)
-    put(column.enqueuedAt, task.enqueuedAt)
-    put(column.enqueuedRevision, task.enqueuedRevision)
-    put(column.status, statuses.indexOf(task.status))
-    put(column.retries, task.retries)
-    put(column.attempts, task.attempts)
-    put(column.delayedUntil, task.delayedUntil)
-    put(column.finishedAt, task.finishedAt)
-    put(column.lastRevision, task.lastRevision)
-    put(column.missing, task.missing)
+    numbers[column.number * rows + row] = task.number
+    numbers[column.group * rows + row] = numberOf(task.group)
+    numbers[column.priority * rows + row] = task.priority
+    numbers[column.timeout * rows + row] = task.timeout
+    numbers[column.maxRetries * rows + row] = task.maxRetries
+    numbers[column.backoffSeconds * rows + row] = task.backoffSeconds
+    numbers[column.enqueuedAt * rows + row] = task.enqueuedAt
+    numbers[column.enqueuedRevision * rows + row] = task.enqueuedRevision
+    numbers[column.status * rows + row] = statuses.indexOf(task.status)
+    numbers[column.retries * rows + row] = task.retries
+    numbers[column.attempts * rows + row] = task.attempts
+    numbers[column.delayedUntil * rows + row] = task.delayedUntil
+    numbers[column.finishedAt * rows + row] = task.finishedAt
+    numbers[column.lastRevision * rows + row] = task.lastRevision
+    numbers[column.missing * rows + row] = task.missing
     if (lease === null) {
-      put(column.agent, -1)
+      numbers[column.agent * rows + row] = -1
       continue
     }
-    put(column.agent, indexOf(agents, lease.agent))
-    put(column.token, lease.token)
-    put(column.claimedAt, lease.claimedAt)
-    put(column.expiresAt, lease.expiresAt)
-    put(column.epoch, lease.epoch)
-    put(column.probe, lease.probe ? 1 : 0)
-    put(column.end, lease.end === null ? -1 : leaseEnds.indexOf(lease.end))
-    put(column.durationMs, lease.durationMs)
+    numbers[column.agent * rows + row] = indexOf(agents, lease.agent)
+    numbers[column.token * rows + row] = lease.token
+    numbers[column.claimedAt * rows + row] = lease.claimedAt
+    numbers[column.expiresAt * rows + row] = lease.expiresAt
+    numbers[column.epoch * rows + row] = lease.epoch
+    numbers[column.probe * rows + row] = lease.probe ? 1 : 0
+    numbers[column.end * rows + row] = lease.end === null ? -1 : leaseEnds.indexOf(lease.end)
+    numbers[column.durationMs * rows + row] = lease.durationMs
   }
   const texts: Texts = { id: ids, key: keys, agents: [...agents.keys()], dependencies, extras, groups: newGroups }
   return { text: JSON.stringify(texts), rows, numbers }
