@@ -195,6 +195,40 @@ describe('EV-04: read models in a file', () => {
   })
 })
 
+describe('EV-04: indexes that only readers need', () => {
+  const names = (): ReadonlyArray<string> => query<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'index' AND name LIKE 'tasks_%'").map(({ name }) => name.replace(/_\d+$/, '')).sort()
+  const all = ['tasks_by_id', 'tasks_finished', 'tasks_unfinished']
+  test('are made when the tables are level with the log, once', async () => {
+    await work(1, 2)
+    const log = await logged()
+    const views = ViewsFile.open({ file: file(), models: readModels })
+    views.current.take('q', log.slice(0, 3))
+    expect(names()).toEqual(['tasks_by_id'])
+    views.close()
+    await feedOnce()
+    expect(names()).toEqual(all)
+    await work(3, 4)
+    await feedOnce()
+    expect(names()).toEqual(all)
+  })
+  test('are made for a new version before it takes the place of the old one', async () => {
+    await work(1, 2)
+    await feedOnce()
+    await feedOnce(readModels.map((model) => ({ ...model, version: model.version + 1 })))
+    expect(names()).toEqual(all)
+  })
+  test('are made for the tables of another log', async () => {
+    await work(1, 2)
+    await feedOnce()
+    const views = ViewsFile.open({ file: file(), models: readModels })
+    views.startAnew()
+    views.close()
+    expect(names()).toEqual(['tasks_by_id'])
+    await feedOnce()
+    expect(names()).toEqual(all)
+  })
+})
+
 describe('EV-04: a new version of a projection', () => {
   const next: TableProjection = { ...taskReadModel, version: taskReadModel.version + 1 }
   const models = [next, ...readModels.filter(({ name }) => name !== next.name)]

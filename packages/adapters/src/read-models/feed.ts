@@ -18,6 +18,8 @@ import { ViewsFile, type ViewsOptions } from './views-file.js'
 
 /** Events folded and written together, at most. */
 const batchMax = 4_000
+/** The same for tables that have more than this many events to go: of a task that lived shortly, the row is written once. */
+const farBatchMax = 20_000
 /** The longest rest after a batch, in milliseconds. */
 const restMax = 200
 /** After an error. */
@@ -100,6 +102,8 @@ class Feeder {
   private readonly views: ViewsFile
   private readonly inode: number
   private readonly places = new Map<string, QueuePlace>()
+  /** Whether the tables have all their indexes. */
+  private isIndexed = false
   private readonly checked = new WeakMap<Group, Set<string>>()
 
   constructor(private readonly options: FeedOptions) {
@@ -134,12 +138,16 @@ class Feeder {
         if (group.at(queue).revision >= head) continue
         isLevel = false
         const begun = performance.now()
-        await this.takeNext(group, queue)
+        await this.takeNext(group, queue, head)
         // While others append, they get at least half of the time. What comes meanwhile makes the next batch larger, which costs less.
         const isBusy = (await log.head(stream)) > head
         await rest(isBusy ? Math.min(performance.now() - begun, restMax) : 0)
       }
       this.places.set(queue, { queue, revision: this.views.shownOf(queue), head })
+    }
+    if (isLevel && !this.isIndexed) {
+      this.views.completeIndexes()
+      this.isIndexed = true
     }
     if (isLevel && this.views.building !== undefined) {
       this.views.switchOver()
@@ -153,10 +161,11 @@ class Feeder {
     return [...(current.models.length === 0 ? [] : [current]), ...(building === undefined ? [] : [building])]
   }
 
-  private async takeNext(group: Group, queue: string): Promise<void> {
+  private async takeNext(group: Group, queue: string, head: number): Promise<void> {
     const from = group.at(queue).revision + 1
+    const limit = head - from > farBatchMax ? farBatchMax : batchMax
     const events: Array<RecordedEvent> = []
-    for await (const page of this.options.log.read(streamOf(queue), { from, limit: batchMax })) events.push(...page)
+    for await (const page of this.options.log.read(streamOf(queue), { from, limit })) events.push(...page)
     group.take(queue, events)
   }
 
@@ -178,6 +187,7 @@ class Feeder {
       for await (const [event] of this.options.log.read(streamOf(queue), { from: revision, limit: 1 })) if (event?.id === eventId) return true
     }
     this.views.startAnew()
+    this.isIndexed = false
     return false
   }
 }

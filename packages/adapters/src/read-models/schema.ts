@@ -1,5 +1,5 @@
 /** The SQL of the tables of read models. Their comments are kept in the file, so that `.schema` in the shell explains them. */
-import type { Column, Table, TableProjection } from '@daybook/projections'
+import type { Column, Index, Table, TableProjection } from '@daybook/projections'
 
 /** ASCII "DAYV": tells read models from every other SQLite file. */
 export const applicationId = 0x44415956
@@ -44,8 +44,8 @@ export const tableSql = (table: Table, version: number, prefix: Prefix): string 
 }
 
 /** An index keeps its name when its table is renamed, so its name has a number that no other has. */
-const indexSql = (table: Table, prefix: Prefix, unique: number): ReadonlyArray<string> =>
-  (table.indexes ?? []).map(({ name, on, where }) => `CREATE INDEX ${name}_${unique} ON "${prefix}${table.name}" (${on})${where === undefined ? '' : ` WHERE ${where}`}`)
+export const indexSql = ({ name, on, where }: Index, table: string, unique: number): string =>
+  `CREATE INDEX ${name}_${unique} ON "${table}" (${on})${where === undefined ? '' : ` WHERE ${where}`}`
 
 const wordsName = 'search'
 
@@ -56,14 +56,13 @@ export interface Part {
   readonly name: string
   /** Makes it, word for word as SQLite keeps it. */
   readonly sql: (prefix: Prefix) => string
-  /** Makes what belongs to it; `unique` is a number that was not given before. */
-  readonly further: (prefix: Prefix, unique: number) => ReadonlyArray<string>
+  readonly indexes: ReadonlyArray<Index>
 }
 
 /** The tables of a projection. */
 export const partsOf = ({ tables, version, hasWords }: TableProjection): ReadonlyArray<Part> => [
-  ...tables.map((table) => ({ name: table.name, sql: (prefix: Prefix) => tableSql(table, version, prefix), further: (prefix: Prefix, unique: number) => indexSql(table, prefix, unique) })),
-  ...(hasWords === true ? [{ name: wordsName, sql: wordsSql, further: () => [] }] : []),
+  ...tables.map((table) => ({ name: table.name, sql: (prefix: Prefix) => tableSql(table, version, prefix), indexes: table.indexes ?? [] })),
+  ...(hasWords === true ? [{ name: wordsName, sql: wordsSql, indexes: [] }] : []),
 ]
 
 export const wordsInsert = (prefix: Prefix): string => `INSERT OR REPLACE INTO "${prefix}${wordsName}" (rowid, description, error) VALUES (?, ?, ?)`

@@ -6,9 +6,9 @@
  */
 import Database from 'better-sqlite3'
 import { daybookVersion } from '@daybook/core'
-import type { TableProjection } from '@daybook/projections'
+import type { Index, TableProjection } from '@daybook/projections'
 import { Group } from './group.js'
-import { applicationId, fileVersion, partsOf, type Prefix, projectionsTable, queuesTable, stateOf } from './schema.js'
+import { applicationId, fileVersion, indexSql, partsOf, type Prefix, projectionsTable, queuesTable, stateOf } from './schema.js'
 
 export interface ViewsOptions {
   readonly file: string
@@ -57,6 +57,13 @@ export class ViewsFile {
       db.prepare<[string, string], number>("SELECT revision FROM projections WHERE name = ? AND state = 'current' AND queue = ?").pluck().get(name, queue) ?? -1,
     )
     return Math.min(...old, ...(current.models.length === 0 ? [] : [current.at(queue).revision]))
+  }
+
+  /** Makes the indexes that the tables wait for until they are level. Cost: once O(rows · log rows). */
+  completeIndexes(): void {
+    const { db, currentGroup: current, nextGroup: next } = this
+    const all = [...current.models.map((model) => ({ model, prefix: '' })), ...(next?.models ?? []).map((model) => ({ model, prefix: 'next_' }))]
+    for (const { model, prefix } of all) for (const { name, indexes } of partsOf(model)) createIndexes(db, prefix + name, indexes)
   }
 
   /** The tables that were being built take the place of the old ones. */
@@ -129,8 +136,17 @@ const namesIn = (db: Database.Database): ReadonlyMap<string, string> =>
 const create = (db: Database.Database, model: TableProjection, prefix: Prefix): void => {
   for (const part of partsOf(model)) {
     db.exec(part.sql(prefix))
-    // It grows with each change of the schema.
-    for (const sql of part.further(prefix, Number(db.pragma('schema_version', { simple: true })))) db.exec(sql)
+    createIndexes(db, prefix + part.name, part.indexes.filter(({ isForFold }) => isForFold))
+  }
+}
+
+/** Those that are not there yet. */
+const createIndexes = (db: Database.Database, table: string, indexes: ReadonlyArray<Index>): void => {
+  const found = db.prepare<[string], string>("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?").pluck().all(table)
+  for (const index of indexes) {
+    if (found.some((name) => name.startsWith(`${index.name}_`))) continue
+    // The version grows with each change of the schema.
+    db.exec(indexSql(index, table, Number(db.pragma('schema_version', { simple: true }))))
   }
 }
 

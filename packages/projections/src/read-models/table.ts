@@ -23,10 +23,18 @@ export interface Table {
   readonly fixed?: ReadonlyArray<string>
   /** Those of them that the fold never looks at: they are NULL in a row that was found. */
   readonly unread?: ReadonlyArray<string>
-  /** Each with its columns, and what rows it has, as SQL. */
-  readonly indexes?: ReadonlyArray<{ readonly name: string; readonly on: string; readonly where?: string }>
+  readonly indexes?: ReadonlyArray<Index>
   /** Only inserted and replaced, never looked at by the fold: none of its rows is kept in memory. */
   readonly isWriteOnly?: true
+}
+
+/** Its columns, and which rows it has, as SQL. */
+export interface Index {
+  readonly name: string
+  readonly on: string
+  readonly where?: string
+  /** Made with the table, because the fold finds rows by it. Any other is made when the table first is level with the log: to keep it up to date from the beginning costs more. */
+  readonly isForFold?: true
 }
 
 type ValueOf<C extends Column> = (C['type'] extends 'TEXT' ? string : number) | (C['isOptional'] extends true ? null : never)

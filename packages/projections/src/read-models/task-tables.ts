@@ -64,7 +64,7 @@ export const tasks = table({
   fixed: ['key', 'queue', 'id', 'type', 'phase', 'tenant', 'ordering_key', ...unread],
   unread,
   indexes: [
-    { name: 'tasks_by_id', on: 'id' },
+    { name: 'tasks_by_id', on: 'id', isForFold: true },
     { name: 'tasks_unfinished', on: 'queue, status', where: 'finished_at IS NULL' },
     { name: 'tasks_finished', on: 'queue, finished_at', where: 'finished_at IS NOT NULL' },
   ],
