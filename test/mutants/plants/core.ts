@@ -452,7 +452,7 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a snapshot forgets how long a lease lasts',
     file: 'packages/core/src/snapshot-page.ts',
-    find: 'put(column.durationMs, lease.durationMs)',
+    find: 'numbers[column.durationMs * rows + row] = lease.durationMs',
     replace: '',
     killedBy: leases,
   },
