@@ -2,3 +2,6 @@
 export { type ChartRow, type Mark, rowChart, type RowChart } from './row-chart.js'
 export { type Band, timeChart, type TimeChart } from './time-chart.js'
 export { clockTicks, lengthText, lengthTicks } from './time-ticks.js'
+export { type Bucket, bucketChart, type BucketChart, type Series } from './bucket-chart.js'
+export { shortName } from './key.js'
+export { stripChart, type StripChart, type StripMark } from './strip-chart.js'

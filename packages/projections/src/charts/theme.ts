@@ -31,7 +31,7 @@ const rules = (ink: Ink): string =>
     ...ink.shades.map((shade, i) => `.shade${i}{fill:${shade}}.on${i}{fill:${i < 3 ? ink.onStrong : ink.onWeak}}`),
   ].join('')
 
-export const style = `text{font-family:system-ui,-apple-system,"Segoe UI",sans-serif;font-size:12px;font-variant-numeric:tabular-nums}.title{font-size:15px;font-weight:600}.small{font-size:11px}${rules(light)}@media(prefers-color-scheme:dark){${rules(dark)}}`
+export const style = `text{font-family:system-ui,-apple-system,"Segoe UI",sans-serif;font-size:12px;font-variant-numeric:tabular-nums}.title{font-size:15px;font-weight:600}.small{font-size:11px}${rules(light)}@media screen and (prefers-color-scheme:dark){${rules(dark)}}`
 
 /** The width of a text of the usual size, roughly: there is no DOM to measure it. */
 export const widthOf = (content: string, size = 12): number => content.length * size * 0.54

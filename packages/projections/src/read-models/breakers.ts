@@ -36,6 +36,8 @@ const breakerSpans = table({
   key: ['queue', 'type', 'revision'],
 })
 
+export type BreakerSpanRow = RowOf<typeof breakerSpans>
+
 export const breakerReadModel: TableProjection = {
   name: 'breakers',
   version: 1,

@@ -47,6 +47,7 @@ export const text = (about: string) => ({ type: 'TEXT', isOptional: false, about
 export const maybe = {
   integer: (about: string) => ({ type: 'INTEGER', isOptional: true, about }) as const,
   text: (about: string) => ({ type: 'TEXT', isOptional: true, about }) as const,
+  real: (about: string) => ({ type: 'REAL', isOptional: true, about }) as const,
 } as const
 
 export const table = <const T extends Table>(spec: T): T => spec

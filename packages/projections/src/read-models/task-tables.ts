@@ -1,4 +1,6 @@
 /** The tables about tasks. */
+import { happenings } from './happenings.js'
+import { backlogSpans, failureRollups, rollups, rollupTables, tenantBacklog, tenantWeights } from './rollup-tables.js'
 import type { Written } from './rows.js'
 import { integer, maybe, type RowOf, table, text } from './table.js'
 
@@ -7,7 +9,7 @@ const ofTask = { task_key: integer('`tasks.key`') }
 const queue = text('the queue')
 
 /** What a task is given once. */
-const unread = ['number', 'ticket_id', 'skills', 'concurrency_key', 'parent_task_id', 'root_task_id', 'discovery', 'restart_of', 'timeout', 'max_retries', 'enqueued_at', 'enqueued_by', 'enqueued_revision'] as const
+const unread = ['number', 'ticket_id', 'skills', 'concurrency_key', 'parent_task_id', 'root_task_id', 'restart_of', 'timeout', 'max_retries', 'enqueued_at', 'enqueued_by', 'enqueued_revision'] as const
 
 export const tasks = table({
   name: 'tasks',
@@ -61,7 +63,7 @@ export const tasks = table({
   },
   key: ['key'],
   foundBy: ['queue', 'id'],
-  fixed: ['key', 'queue', 'id', 'type', 'phase', 'tenant', 'ordering_key', ...unread],
+  fixed: ['key', 'queue', 'id', 'type', 'phase', 'tenant', 'ordering_key', 'discovery', ...unread],
   unread,
   indexes: [
     { name: 'tasks_by_id', on: 'id', isForFold: true },
@@ -184,26 +186,7 @@ export const depthByMinute = table({
   isWriteOnly: true,
 })
 
-const counts = {
-  enqueued: integer('tasks enqueued'),
-  imported: integer('tasks imported'),
-  claimed: integer('claims'),
-  completed: integer('tasks completed'),
-  incomplete: integer('completions without the required decision report'),
-  failed: integer('attempts that failed'),
-  expired: integer('leases that expired'),
-  revoked: integer('claims of agents that were terminated'),
-  returned: integer('claims given back by agents that stopped'),
-  released: integer('claims that agents refused'),
-  parked: integer('times that a task was parked'),
-  rate_limited: integer('attempts that met a rate limit'),
-  called_back: integer('callbacks received'),
-  timed_out: integer('callbacks that did not come in time'),
-  retried: integer('retries'),
-  dead_lettered: integer('dead letters'),
-  requeued: integer('dead letters sent back'),
-  discarded: integer('dead letters discarded'),
-  cancelled: integer('tasks cancelled'),
+const times = {
   waits: integer('claims whose wait is in `wait_ms`'),
   wait_ms: integer('sum of the milliseconds from when a task became ready to its claim'),
   runs: integer('claims whose time is in `run_ms`'),
@@ -212,12 +195,10 @@ const counts = {
 export const totals = table({
   name: 'totals',
   about: 'What has happened since the queue began, by task type.',
-  columns: { queue, type: text('the type'), ...counts },
+  columns: { queue, type: text('the type'), ...happenings, ...times },
   key: ['queue', 'type'],
 })
 export type TotalsRow = RowOf<typeof totals>
-export type CountColumn = keyof typeof counts
-export const countColumns = Object.keys(counts) as ReadonlyArray<CountColumn>
 
 export const agents = table({
   name: 'agents',
@@ -247,7 +228,7 @@ export const agents = table({
 })
 export type AgentRow = RowOf<typeof agents>
 
-export const taskTables = [tasks, dependencies, lines, attempts, deadLetters, reviews, depth, depthByMinute, totals, agents]
+export const taskTables = [tasks, dependencies, lines, attempts, deadLetters, reviews, depth, depthByMinute, totals, agents, ...rollupTables]
 
 /** The rows of these tables. */
 export const taskRows = ({ rows }: Written) => ({
@@ -261,5 +242,10 @@ export const taskRows = ({ rows }: Written) => ({
   depthByMinute: rows(depthByMinute),
   totals: rows(totals),
   agents: rows(agents),
+  rollups: rows(rollups),
+  failureRollups: rows(failureRollups),
+  tenantBacklog: rows(tenantBacklog),
+  backlogSpans: rows(backlogSpans),
+  tenantWeights: rows(tenantWeights),
 })
 export type TaskRows = ReturnType<typeof taskRows>

@@ -5,7 +5,10 @@ import { Agents } from './agents.js'
 import { contentIn } from './content.js'
 import { Levels } from './levels.js'
 import type { Feed, TableProjection, Written } from './rows.js'
-import { type CountColumn, countColumns, type TaskRow, taskRows, type TaskRows, taskTables, type TotalsRow } from './task-tables.js'
+import { Backlogs } from './backlogs.js'
+import { type CountColumn, countColumns } from './happenings.js'
+import { Rollups } from './rollups.js'
+import { type TaskRow, taskRows, type TaskRows, taskTables, type TotalsRow } from './task-tables.js'
 import { Waiting } from './waiting.js'
 
 type Claim = { readonly task: string; readonly agent: string; readonly token: number }
@@ -29,6 +32,8 @@ class TaskFeed implements Feed {
   private readonly levels: Levels
   private readonly waiting: Waiting
   private readonly agents: Agents
+  private readonly rollups: Rollups
+  private readonly backlogs: Backlogs
   /** Tasks whose words changed in this batch. */
   private readonly reworded = new Set<TaskRow>()
 
@@ -39,6 +44,8 @@ class TaskFeed implements Feed {
     this.levels = new Levels(queue, rows.depth, rows.depthByMinute)
     this.waiting = new Waiting(queue, rows)
     this.agents = new Agents(queue, rows.agents)
+    this.rollups = new Rollups(queue, rows.rollups, rows.failureRollups)
+    this.backlogs = new Backlogs(queue, rows)
   }
 
   fold(logged: LoggedEvent): void {
@@ -53,6 +60,10 @@ class TaskFeed implements Feed {
         return this.agents.registered(event)
       case 'AgentTerminated':
         return this.agents.terminated(event)
+      case 'QueueConfigured':
+        return this.backlogs.configured(logged.revision, event)
+      case 'QueueDeleted':
+        return this.backlogs.deleted(logged.revision, event.at)
       case 'ScheduleRan':
         return
       default:
@@ -62,6 +73,7 @@ class TaskFeed implements Feed {
 
   settle(): void {
     this.levels.settle()
+    this.rollups.settle()
     for (const { key, description, last_error } of this.reworded) this.written.words.put(key, description ?? '', last_error ?? '')
     this.reworded.clear()
   }
@@ -70,7 +82,7 @@ class TaskFeed implements Feed {
     const task = this.newTask(logged, data, at)
     this.waiting.arrived(task, data.dependencies ?? noIds)
     rest(task, data.availableAt ?? 0, at)
-    this.arrived(task, 'enqueued')
+    this.arrived(task, 'enqueued', at)
   }
 
   private imported(logged: LoggedEvent, { at, data }: EventOf<'TaskImported'>): void {
@@ -82,7 +94,7 @@ class TaskFeed implements Feed {
     if (lastError !== undefined) task.last_error = keptError(lastError)
     this.waiting.arrived(task, data.dependencies ?? noIds)
     if (status === 'dead-letter') this.died(task, logged.revision, at, 'imported')
-    this.arrived(task, 'imported')
+    this.arrived(task, 'imported', at)
   }
 
   private newTask(logged: LoggedEvent, data: DataOf<'TaskEnqueued'>, at: number): TaskRow {
@@ -137,10 +149,11 @@ class TaskFeed implements Feed {
     }
   }
 
-  private arrived(task: TaskRow, count: CountColumn): void {
+  private arrived(task: TaskRow, count: CountColumn, at: number): void {
     this.rows.tasks.put(task)
-    this.levels.moved(task, '', '')
-    this.add(task, count)
+    this.moved(task, '', '', at)
+    this.add(task, count, at)
+    if (task.deadline_at !== null && !isFinal(task.status as Status)) this.rollups.due(task, task.deadline_at, 1)
     if (task.description !== null || task.last_error !== null) this.reworded.add(task)
   }
 
@@ -153,7 +166,7 @@ class TaskFeed implements Feed {
     if (!this.change(task, logged, event)) return
     task.last_revision = logged.revision
     rows.tasks.put(task)
-    this.levels.moved(task, status, band)
+    this.moved(task, status, band, event.at)
   }
 
   /** Whether the event fits the task. */
@@ -168,7 +181,7 @@ class TaskFeed implements Feed {
         if (task.status !== 'pending') return false
         task.status = 'scheduled'
         task.due_at = event.data.availableAt
-        this.add(task, 'retried')
+        this.add(task, 'retried', at)
         return true
       case 'TaskAmended':
         return this.amended(task, logged, event)
@@ -186,7 +199,7 @@ class TaskFeed implements Feed {
         if (!isHeldBy(task, event.data)) return false
         task.status = 'incomplete'
         this.agents.seen(event.data.agent, at)
-        this.add(task, 'incomplete')
+        this.add(task, 'incomplete', at)
         return true
       case 'Completed':
         return this.completed(task, event)
@@ -216,20 +229,20 @@ class TaskFeed implements Feed {
       case 'CallbackReceived':
         if (task.status !== 'waiting') return false
         rest(task, 0, at)
-        this.add(task, 'called_back')
+        this.add(task, 'called_back', at)
         return true
       case 'ParkTimedOut':
         if (task.status !== 'waiting') return false
         rest(task, 0, at)
-        this.add(task, 'timed_out')
-        if (event.data.onTimeout === 'fail') this.noteFailure(task, 1, 1, parkTimeoutMessage, event.data.signature)
+        this.add(task, 'timed_out', at)
+        if (event.data.onTimeout === 'fail') this.noteFailure(task, at, 1, 1, parkTimeoutMessage, event.data.signature)
         return true
       case 'DeadLettered':
         if (task.status !== 'pending') return false
         task.status = 'dead-letter'
         task.due_at = null
         this.died(task, logged.revision, at, event.data.reason)
-        this.add(task, 'dead_lettered')
+        this.add(task, 'dead_lettered', at)
         return true
       case 'Requeued':
       case 'Discarded':
@@ -254,7 +267,11 @@ class TaskFeed implements Feed {
       task.priority = priority
       task.band = bandOf(priority)
     }
-    if (deadlineAt !== undefined) task.deadline_at = deadlineAt
+    if (deadlineAt !== undefined) {
+      if (task.deadline_at !== null) this.rollups.due(task, task.deadline_at, -1)
+      if (deadlineAt !== null) this.rollups.due(task, deadlineAt, 1)
+      task.deadline_at = deadlineAt
+    }
     if (availableAt !== undefined) {
       task.available_at = availableAt
       if (task.status === 'pending' || task.status === 'scheduled') rest(task, availableAt ?? 0, at)
@@ -282,6 +299,7 @@ class TaskFeed implements Feed {
     totals.claimed++
     totals.waits++
     totals.wait_ms += at - task.ready_at
+    this.rollups.claimed(task, at, at - task.ready_at)
     return true
   }
 
@@ -290,6 +308,7 @@ class TaskFeed implements Feed {
     this.noteAttempt(task, at, 'completed', null)
     this.agents.ended(data.agent, at, true, 'completed')
     this.countRun(task, 'completed', at)
+    if (task.deadline_at !== null && at <= task.deadline_at) this.rollups.met(task, task.deadline_at)
     this.finish(task, 'completed', at)
     for (const dependent of this.waiting.dependentsOf(task)) this.unblock(dependent, at)
     return true
@@ -301,8 +320,9 @@ class TaskFeed implements Feed {
       this.noteAttempt(task, at, 'cancelled', data.reason)
       if (task.claimed_by !== null) this.agents.ended(task.claimed_by, at, false, undefined)
       this.countRun(task, 'cancelled', at)
-    } else this.add(task, 'cancelled')
+    } else this.add(task, 'cancelled', at)
     this.decided(task, at, 'cancelled', null, data.reason)
+    if (task.deadline_at !== null && at <= task.deadline_at) this.rollups.due(task, task.deadline_at, -1)
     task.missing = 0
     this.finish(task, 'cancelled', at)
     return true
@@ -317,14 +337,17 @@ class TaskFeed implements Feed {
     this.countRun(task, count, at)
     task.lease_expires_at = null
     rest(task, availableAt, at)
-    this.noteFailure(task, attempts, retries, error, signature)
+    this.noteFailure(task, at, attempts, retries, error, signature)
     return true
   }
 
-  private noteFailure(task: TaskRow, attempts: 0 | 1, retries: 0 | 1, error: string | undefined, signature: string | undefined): void {
+  private noteFailure(task: TaskRow, at: number, attempts: 0 | 1, retries: 0 | 1, error: string | undefined, signature: string | undefined): void {
     task.attempts += attempts
     task.retries += retries
-    if (signature !== undefined) task.signature = signature
+    if (signature !== undefined) {
+      task.signature = signature
+      this.rollups.failed(task, signature, error ?? '', at)
+    }
     if (error === undefined || error === task.last_error) return
     task.last_error = error
     this.reworded.add(task)
@@ -345,7 +368,7 @@ class TaskFeed implements Feed {
     const { status } = task
     if (status === 'blocked') rest(task, task.available_at ?? 0, at)
     this.rows.tasks.put(task)
-    this.levels.moved(task, status, task.band)
+    this.moved(task, status, task.band, at)
   }
 
   private died(task: TaskRow, revision: number, at: number, reason: string): void {
@@ -381,13 +404,13 @@ class TaskFeed implements Feed {
       task.retries = 0
       task.attempts = 0
       rest(task, 0, at)
-      this.add(task, 'requeued')
+      this.add(task, 'requeued', at)
     }
     if (event.type === 'Discarded') {
       this.decided(task, at, verdict, reviewer, reason)
       task.missing = 0
       this.finish(task, 'discarded', at)
-      this.add(task, 'discarded')
+      this.add(task, 'discarded', at)
     }
     return true
   }
@@ -402,11 +425,20 @@ class TaskFeed implements Feed {
     const totals = this.totalsOf(task)
     totals[count]++
     totals.runs++
-    totals.run_ms += at - (task.claimed_at ?? at)
+    const ran = at - (task.claimed_at ?? at)
+    totals.run_ms += ran
+    this.rollups.ended(task, count, at, ran)
   }
 
-  private add(task: TaskRow, count: CountColumn): void {
+  private add(task: TaskRow, count: CountColumn, at: number): void {
     this.totalsOf(task)[count]++
+    this.rollups.count(task, count, at)
+  }
+
+  /** The task has another status or band than before; '' for none. */
+  private moved(task: TaskRow, status: string, band: string, at: number): void {
+    this.levels.moved(task, status, band)
+    this.backlogs.moved(task, status, at)
   }
 
   private totalsOf({ queue, type }: TaskRow): TotalsRow {
@@ -420,7 +452,7 @@ class TaskFeed implements Feed {
 const verdicts = { Requeued: 'retried', Discarded: 'discarded', Snoozed: 'snoozed', Escalated: 'escalated' } as const
 const noIds: ReadonlyArray<string> = []
 
-const newTotals = (queue: string, type: string): TotalsRow => ({ queue, type, ...(Object.fromEntries(countColumns.map((name) => [name, 0])) as Record<CountColumn, number>) })
+const newTotals = (queue: string, type: string): TotalsRow => ({ queue, type, ...(Object.fromEntries(countColumns.map((name) => [name, 0])) as Record<CountColumn, number>), waits: 0, wait_ms: 0, runs: 0, run_ms: 0 })
 
 const isHeld = ({ status }: TaskRow): boolean => status === 'in-progress' || status === 'incomplete'
 const isHeldBy = (task: TaskRow, { token }: Claim): boolean => isHeld(task) && task.token === token
@@ -441,8 +473,8 @@ const rest = (task: TaskRow, availableAt: number, at: number): void => {
 
 export const taskReadModel: TableProjection = {
   name: 'tasks',
-  version: 1,
-  about: 'Tasks, attempts, dead letters, agents, depth and totals.',
+  version: 2,
+  about: 'Tasks, attempts, dead letters, agents, depth, totals, and what reports are made of.',
   tables: taskTables,
   hasWords: true,
   feed: (written) => new TaskFeed(written),

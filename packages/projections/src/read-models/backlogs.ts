@@ -1,0 +1,37 @@
+/** When each tenant had ready tasks throughout, and its weight: what is needed to tell whether it got its share. */
+import type { EventOf } from '@daybook/core'
+import { quarterMs } from './rollup-tables.js'
+import type { TaskRow, TaskRows } from './task-tables.js'
+
+export class Backlogs {
+  constructor(
+    private readonly queue: string,
+    private readonly rows: Pick<TaskRows, 'tenantBacklog' | 'backlogSpans' | 'tenantWeights'>,
+  ) {}
+
+  /** The task had this status before. */
+  moved({ tenant, status }: TaskRow, before: string, at: number): void {
+    const by = Number(status === 'pending') - Number(before === 'pending')
+    if (by === 0) return
+    const { queue, rows } = this
+    const backlog = rows.tenantBacklog.get(queue, tenant ?? '') ?? { queue, tenant: tenant ?? '', ready: 0, since: null }
+    backlog.ready += by
+    if (backlog.since === null) backlog.since = at
+    else if (backlog.ready === 0) {
+      if (hasWholeQuarter(backlog.since, at)) rows.backlogSpans.put({ queue, tenant: backlog.tenant, began_at: backlog.since, ended_at: at })
+      backlog.since = null
+    }
+    rows.tenantBacklog.put(backlog)
+  }
+
+  configured(revision: number, { at, data: { patch } }: EventOf<'QueueConfigured'>): void {
+    for (const [tenant, weight] of Object.entries(patch.assignment?.tenants ?? {})) this.rows.tenantWeights.put({ queue: this.queue, revision, tenant, at, weight })
+  }
+
+  /** The queue was deleted, and its settings with it. */
+  deleted(revision: number, at: number): void {
+    this.rows.tenantWeights.put({ queue: this.queue, revision, tenant: '', at, weight: null })
+  }
+}
+
+const hasWholeQuarter = (from: number, to: number): boolean => Math.ceil(from / quarterMs) * quarterMs + quarterMs <= to

@@ -1,0 +1,127 @@
+/**
+ * Whether tenants got their shares. In each quarter of an hour those are compared that had ready tasks throughout: of the claims that they got together,
+ * each was due the share of its weight. A tenant that ran out of tasks got all that it asked for, and is not compared. Quarters with fewer than two of them do not count.
+ */
+import { quarterMs } from '../read-models/rollup-tables.js'
+import { jainIndex } from '../simulate/fairness.js'
+import type { Span } from './calendar.js'
+import { Groups } from './groups.js'
+import type { Backlog, ReportQuestion, ReportSource, WeightChange } from './question.js'
+import { groupColumn, groupOf, type ReportRow, rounded, timeColumns } from './rows.js'
+
+interface Share {
+  claimed: number
+  due: number
+  got: number
+  weight: number
+}
+
+export const fairnessReport = ({ clock, period, top, now }: ReportQuestion, source: ReportSource, buckets: ReadonlyArray<Span>) => {
+  const groups = new Groups<Share>(buckets, () => ({ claimed: 0, due: 0, got: 0, weight: 1 }))
+  const compared = comparedIn(period, now, source.backlogs(period))
+  const weights = new Weights([...source.weights()])
+  for (const [quarter, claims] of claimsByQuarter(period, source)) {
+    weights.passTo(quarter)
+    for (const [tenant, claimed] of claims) {
+      const share = groups.at(quarter, tenant)
+      if (share === undefined) continue
+      share.claimed += claimed
+      share.weight = weights.of(tenant)
+    }
+    const tenants = compared.get(quarter) ?? []
+    if (tenants.length < 2) continue
+    const all = tenants.reduce((sum, tenant) => sum + (claims.get(tenant) ?? 0), 0)
+    const weight = tenants.reduce((sum, tenant) => sum + weights.of(tenant), 0)
+    for (const tenant of tenants) {
+      const share = groups.at(quarter, tenant)
+      if (share === undefined) continue
+      share.weight = weights.of(tenant)
+      share.due += (all * share.weight) / weight
+      share.got += claims.get(tenant) ?? 0
+    }
+  }
+  const told = groups.largest(top, ({ claimed, due }) => claimed + due, (sum, { claimed, due, got }) => {
+    sum.claimed += claimed
+    sum.due += due
+    sum.got += got
+  })
+  const everything = groups.largest(Number.MAX_SAFE_INTEGER, () => 0, () => undefined)
+  const ofBucket = buckets.map((_, place) => everything.flatMap((each) => (each.place === place ? [each.cell] : [])))
+  const rows = told.map(({ place, value, others, cell: { claimed, due, got, weight } }): ReportRow => {
+    const { from, to } = buckets[place] as Span
+    const all = ofBucket[place] ?? []
+    const total = all.reduce((sum, each) => sum + each.claimed, 0)
+    return {
+      from: clock.textOf(from), to: clock.textOf(to),
+      ...groupOf('tenant', value, others),
+      weight: others > 0 ? null : weight,
+      claimed,
+      claimedShare: total === 0 ? null : rounded(claimed / total),
+      due: rounded(due), got, ratio: due === 0 ? null : rounded(got / due), jain: nullOr(jainIndex(all)),
+    }
+  })
+  return {
+    columns: [
+      ...timeColumns,
+      ...groupColumn('tenant'),
+      { name: 'weight', about: 'its weight, as it was last in the bucket' },
+      { name: 'claimed', about: 'its claims' },
+      { name: 'claimedShare', about: 'their share of all claims' },
+      { name: 'due', about: 'of the claims that are compared, so many were due to it by its weight' },
+      { name: 'got', about: 'and so many it got' },
+      { name: 'ratio', about: 'got of due: 1 is its share' },
+      { name: 'jain', about: "Jain's index of all ratios of the bucket: 1 if all got the same part of their due" },
+    ],
+    rows,
+    places: told.map(({ place }) => place),
+  }
+}
+
+const nullOr = (value: number | null): number | null => (value === null ? null : rounded(value))
+
+/** Claims by tenant, by quarter, in order. */
+const claimsByQuarter = (period: Span, source: ReportSource): ReadonlyMap<number, ReadonlyMap<string, number>> => {
+  const found = new Map<number, Map<string, number>>()
+  for (const { quarter_hour, value, claimed = 0 } of source.rollups('tenant', period, ['claimed'])) {
+    if (claimed === 0) continue
+    const claims = found.get(quarter_hour) ?? new Map<string, number>()
+    found.set(quarter_hour, claims.set(value, claimed))
+  }
+  return found
+}
+
+/** Who had ready tasks throughout each quarter that is over. */
+const comparedIn = (period: Span, now: number, backlogs: Iterable<Backlog>): ReadonlyMap<number, ReadonlyArray<string>> => {
+  const found = new Map<number, Array<string>>()
+  for (const { tenant, from, to = now } of backlogs) {
+    const end = Math.min(to, now, period.to)
+    for (let quarter = Math.max(Math.ceil(from / quarterMs) * quarterMs, period.from); quarter + quarterMs <= end; quarter += quarterMs) {
+      const tenants = found.get(quarter) ?? []
+      found.set(quarter, tenants)
+      tenants.push(tenant)
+    }
+  }
+  return found
+}
+
+/** The weights at a time that goes on. */
+class Weights {
+  private byTenant = new Map<string, number>()
+  private next = 0
+
+  constructor(private readonly changes: ReadonlyArray<WeightChange>) {}
+
+  passTo(at: number): void {
+    for (; this.next < this.changes.length; this.next++) {
+      const change = this.changes[this.next] as WeightChange
+      if (change.at > at) return
+      if (change.tenant === '') this.byTenant = new Map()
+      else if (change.weight === null) this.byTenant.delete(change.tenant)
+      else this.byTenant.set(change.tenant, change.weight)
+    }
+  }
+
+  of(tenant: string): number {
+    return this.byTenant.get(tenant) ?? this.byTenant.get('default') ?? 1
+  }
+}

@@ -1,0 +1,13 @@
+/** Reports over rollups, and how they are shown. */
+export type { BreakerSpanRow } from '../read-models/breakers.js'
+export { type Dimension, dimensions, type FailureRollupRow, quarterMs, type RollupRow } from '../read-models/rollup-tables.js'
+export { type BucketSize, bucketsMax, bucketSizeOf, bucketsOf, type Clock, clockOf, type Span as ReportPeriod, wholeQuarters } from './calendar.js'
+export type { FigureColumn, RollupPart } from './cell.js'
+export { csvCell, reportCsv } from './csv.js'
+export { Distribution } from './distribution.js'
+export { reportJson, type Shown as ReportShown } from './json.js'
+export { pictureOf } from './picture.js'
+export { type Backlog, type ReportName, reportNames, type ReportQuestion, type ReportSource, type WeightChange } from './question.js'
+export { type Report, reportOf } from './report.js'
+export type { Column as ReportColumn, ReportRow } from './rows.js'
+export { addSketchText, addTime, intervalOf, relativeError, type Sketch, sketchText } from './sketch.js'
