@@ -83,6 +83,20 @@ describe('EV-05: rollups over random histories', () => {
     expect(quarters, 'histories are long enough').toBeGreaterThan(3)
   })
 
+  test('what two batches bring is added up', () => {
+    const at = Date.UTC(2026, 9, 25)
+    const task = (number: number): QueueEvent => ({ type: 'TaskEnqueued', at, data: { task: `t${number}`, number, type: 'mow', priority: 5, idempotencyKey: `k${number}`, timeout: 60, maxRetries: 3, backoffSeconds: 1 } }) as QueueEvent
+    const claim = (number: number, after: number): QueueEvent => ({ type: 'Claimed', at: at + after, data: { task: `t${number}`, agent: 'bob', token: number, expiresAt: at + 60_000 } }) as QueueEvent
+    const events = recorded([task(1), task(2), task(3), claim(1, 20), claim(2, 30), claim(3, 40)])
+    const views = openViews()
+    for (const [from, to] of [[0, 4], [4, 5], [5, 6]]) views.current.take(queue, events.slice(from, to))
+    expect(rowsOf(views, "SELECT enqueued, claimed, wait_ms, wait_sketch, run_sketch FROM rollups WHERE dimension = 'agent' ORDER BY value")).toEqual([
+      { enqueued: 3, claimed: 0, wait_ms: 0, wait_sketch: '[]', run_sketch: '[]' },
+      { enqueued: 0, claimed: 3, wait_ms: 90, wait_sketch: '[20,1,30,1,40,1]', run_sketch: '[]' },
+    ])
+    views.close()
+  })
+
   test('failures are counted by their signatures', () => {
     fc.assert(
       fc.property(histories, (log) => {

@@ -1,38 +1,9 @@
 /** Pictures: XML that a strict parser takes, the same each time, with the figures in them, legible in light and dark. */
 import { readScenario, type Simulation, picturesOf, simulate } from '@daybook/projections/simulate'
 import { clockTicks, lengthText, lengthTicks, rowChart, timeChart } from '@daybook/projections/charts'
-import { SaxesParser } from 'saxes'
 import { expect, test } from 'vitest'
+import { parsed, textsOf } from '../support/svg.js'
 import { eventful } from './workloads.js'
-
-interface Element {
-  readonly name: string
-  readonly attributes: Readonly<Record<string, string>>
-  text: string
-}
-
-/** Its elements; throws if it is not well-formed. */
-const parsed = (svg: string): ReadonlyArray<Element> => {
-  const elements: Array<Element> = []
-  const open: Array<Element> = []
-  const parser = new SaxesParser()
-  parser.on('error', (error) => {
-    throw error
-  })
-  parser.on('opentag', ({ name, attributes }) => {
-    const element = { name, attributes: attributes as Record<string, string>, text: '' }
-    elements.push(element)
-    open.push(element)
-  })
-  parser.on('text', (text) => {
-    const element = open[open.length - 1]
-    if (element !== undefined) element.text += text
-  })
-  parser.on('closetag', () => void open.pop())
-  parser.write(svg).close()
-  return elements
-}
-const textsOf = (svg: string): ReadonlyArray<string> => parsed(svg).filter(({ name }) => name === 'text').map(({ text }) => text)
 
 const simulation = simulate(eventful(7, 3))
 

@@ -1,4 +1,5 @@
 import { readModelsBeside } from './read-models.js'
+import { reports } from './report.js'
 import type { Case } from '../case.js'
 import { backlog, drain500k, drain50k, drainHttp } from './drain.js'
 import { enqueueBulk, enqueueBulkHttp, enqueueCallers, enqueueCallersHttp, sequential, sequentialHttp } from './enqueue.js'
@@ -43,6 +44,7 @@ export const cases: ReadonlyArray<Case> = [
   esdbReplay,
   esdbSoak,
   readModelsBeside,
+  reports,
   verifyLog,
   sharedSqlite,
   sharedEsdb,

@@ -20,6 +20,7 @@ import { outcomePlants } from './outcomes.js'
 import { limitPlants } from './limits.js'
 import { projectionPlants } from './projections.js'
 import { readModelPlants } from './read-models.js'
+import { reportPlants } from './reports.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
 import { schedulePlants } from './schedules.js'
@@ -61,6 +62,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...whatIfPlants,
   ...projectionPlants,
   ...readModelPlants,
+  ...reportPlants,
   ...clientPlants,
   ...webSocketPlants,
   ...workerPlants,

@@ -26,6 +26,7 @@ import { memoryCommand } from './commands/memory.js'
 import { pauseCommand, resumeCommand } from './commands/pause.js'
 import { projectCommand } from './commands/project.js'
 import { queuesCommand } from './commands/queues.js'
+import { reportCommand } from './commands/report.js'
 import { restartCommand } from './commands/restart.js'
 import { resultCommand } from './commands/result.js'
 import { serveCommand } from './commands/serve.js'
@@ -48,7 +49,7 @@ const commands = [
   parkCommand, callbackCommand,
   dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand, alertsCommand,
   queuesCommand, settingsCommand, pauseCommand, resumeCommand, limitsCommand, schedulesCommand,
-  importCommand, exportCommand, simulateCommand, auditCommand, doctorCommand, projectCommand,
+  importCommand, exportCommand, simulateCommand, auditCommand, reportCommand, doctorCommand, projectCommand,
 ]
 
 const program = (cli: Cli): Command => {

@@ -85,11 +85,12 @@ export const spanOf = ({ from, to, ...page }: DiffOptions & W.EventFilter): obje
 })
 
 /** Calls that name the moment in each request. */
-export const callsAt = ({ json, once, stream }: Calls, moment: Moment): Calls => {
+export const callsAt = ({ json, text, once, stream }: Calls, moment: Moment): Calls => {
   const named = 'revision' in moment ? `revision=${moment.revision}` : `at=${encodeURIComponent(textOf(moment.at))}`
   const then = <Request extends { readonly path: string }>(request: Request): Request => ({ ...request, path: `${request.path}${request.path.includes('?') ? '&' : '?'}${named}` })
   return {
     json: (request, policy, options) => json(then(request), policy, options),
+    text: (request, policy, options) => text(then(request), policy, options),
     once: (request) => once(then(request)),
     stream: (request) => stream(then(request)),
   }

@@ -7,18 +7,23 @@ import type { HttpRequest, Transport } from './transport.js'
 
 export interface Calls {
   readonly json: <T>(request: HttpRequest, policy: RetryPolicy, options?: CallOptions) => Promise<T>
+  /** The answer as it is sent. */
+  readonly text: (request: HttpRequest, policy: RetryPolicy, options?: CallOptions) => Promise<string>
   /** One try without retries. */
   readonly once: <T>(request: HttpRequest) => Promise<T>
   readonly stream: Transport['stream']
 }
 
 export const createCalls = ({ retryForMs }: Configured, transport: Transport): Calls => {
-  const once = async <T>(request: HttpRequest): Promise<T> => {
+  const answered = async (request: HttpRequest): Promise<{ readonly status: number; readonly text: string }> => {
     const { status, headers, text } = await transport.request(request)
-    if (status < 200 || status > 299) {
-      const retryAfter = headers['retry-after']
-      throw errorOfAnswer(status, text, typeof retryAfter === 'string' ? retryAfter : undefined)
-    }
+    if (status >= 200 && status <= 299) return { status, text }
+    const retryAfter = headers['retry-after']
+    throw errorOfAnswer(status, text, typeof retryAfter === 'string' ? retryAfter : undefined)
+  }
+
+  const once = async <T>(request: HttpRequest): Promise<T> => {
+    const { status, text } = await answered(request)
     if (text === '') return null as T
     try {
       return JSON.parse(text) as T
@@ -27,17 +32,20 @@ export const createCalls = ({ retryForMs }: Configured, transport: Transport): C
     }
   }
 
-  const json = async <T>(request: HttpRequest, policy: RetryPolicy, options: CallOptions = {}): Promise<T> => {
+  const tried = async <T>(send: (request: HttpRequest) => Promise<T>, request: HttpRequest, policy: RetryPolicy, options: CallOptions = {}): Promise<T> => {
     const { signal, timeoutMs, idempotencyKey, correlationId } = options
     const full: HttpRequest = { ...request, signal: signal ?? request.signal, timeoutMs, idempotencyKey: idempotencyKey ?? request.idempotencyKey, correlationId }
     const deadline = Date.now() + (options.retryForMs ?? retryForMs)
     try {
-      return await retrying(() => once<T>(full), idempotencyKey === undefined ? policy : 'safe', deadline, full.signal)
+      return await retrying(() => send(full), idempotencyKey === undefined ? policy : 'safe', deadline, full.signal)
     } catch (error) {
       throw asDaybookError(error)
     }
   }
-  return { json, once, stream: transport.stream }
+
+  const json = <T>(request: HttpRequest, policy: RetryPolicy, options?: CallOptions): Promise<T> => tried((full) => once<T>(full), request, policy, options)
+  const text = (request: HttpRequest, policy: RetryPolicy, options?: CallOptions): Promise<string> => tried(async (full) => (await answered(full)).text, request, policy, options)
+  return { json, text, once, stream: transport.stream }
 }
 
 /** `?a=1&b=x`. Members that are `undefined` are left out; lists are joined by commas. */

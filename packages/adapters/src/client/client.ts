@@ -148,6 +148,10 @@ export interface DaybookClient {
   readonly readModels: (options?: CallOptions & { readonly atLeast?: number }) => Promise<W.ReadModels>
   /** Has the server read the whole log of the queue and verify its hashes, which takes seconds for a million events. Default time-out: an hour. */
   readonly verify: (options?: CallOptions) => Promise<W.Verdict>
+  /** A report of a period, by bucket and group: see docs/reports.md. */
+  readonly report: (name: W.ReportName, report?: W.ReportOptions, options?: CallOptions) => Promise<W.Report>
+  /** The same as CSV, or as a picture. */
+  readonly reportText: (name: W.ReportName, format: 'csv' | 'svg', report?: W.ReportOptions, options?: CallOptions) => Promise<string>
   /** What is remembered: of a ticket, and what fits the words of `q` best; without both, the newest. */
   readonly memories: (filter?: { readonly q?: string; readonly ticketId?: string; readonly limit?: number }, options?: CallOptions) => Promise<ReadonlyArray<W.Memory>>
   readonly approvals: Approvals
@@ -252,6 +256,8 @@ const queueClient = (
   const schedulePath = (name: string): string => `${base}/schedules/${encodeURIComponent(name)}`
   const { json, once } = calls
 
+  const reportPath = (name: W.ReportName, { from, to, ...report }: W.ReportOptions & { readonly format?: string }): string =>
+    `${base}/reports/${name}${query({ ...report, from: from instanceof Date ? from.toISOString() : from, to: to instanceof Date ? to.toISOString() : to })}`
   const get = <T>(path: string, options?: CallOptions): Promise<T> => json<T>({ method: 'GET', path }, 'safe', options)
   const post = async <T>(path: string, body: unknown, options?: CallOptions, policy: 'safe' | 'unsent' = 'unsent'): Promise<T> =>
     json<T>({ method: 'POST', path, body: bodyOf(body) }, policy, options)
@@ -414,6 +420,8 @@ const queueClient = (
     },
     readModels: ({ atLeast, ...options } = {}) => get(`${base}/read-models${query({ atLeast })}`, options),
     verify: (options) => get(`${base}/verify`, { timeoutMs: 3_600_000, ...options }),
+    report: (name, report = {}, options) => get(reportPath(name, report), options),
+    reportText: (name, format, report = {}, options) => calls.text({ method: 'GET', path: reportPath(name, { ...report, format }) }, 'safe', options),
     memories: async (filter = {}, options) => (await get<{ readonly memories: ReadonlyArray<W.Memory> }>(`${base}/memories${query(filter)}`, options)).memories,
     approvals: {
       list: async (options) => (await get<{ readonly approvals: ReadonlyArray<Approval> }>(`${base}/approvals`, options)).approvals,

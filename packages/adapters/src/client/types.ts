@@ -405,6 +405,42 @@ export interface Verdict {
   }
 }
 
+export type ReportName = 'summary' | 'throughput' | 'latency' | 'retries' | 'deadlines' | 'failures' | 'breakers' | 'fairness'
+
+export interface ReportOptions {
+  /** A time, or a day as `2026-07-01`: when it begins in the zone. Default: a day before `to`. */
+  readonly from?: Time
+  /** Not included. Default: now. */
+  readonly to?: Time
+  /** A number is of minutes. Default: by the length of the period. */
+  readonly bucket?: 'month' | 'week' | 'day' | 'hour' | 'total' | number
+  /** Of the IANA list. Default: UTC. */
+  readonly zone?: string
+  readonly by?: 'all' | 'type' | 'phase' | 'tenant' | 'agent' | 'discovery'
+  /** So many groups are told one by one, and the others are added up. Default 20. */
+  readonly top?: number
+  /** Waits until the tables show this revision. */
+  readonly atLeast?: number
+}
+
+export interface Report {
+  readonly report: ReportName
+  readonly queue: string
+  /** The revision of the last event that it shows; -1 for none. */
+  readonly revision: number
+  /** Events of the log that it does not show yet. */
+  readonly behind?: number
+  readonly from: string
+  readonly to: string
+  readonly zone: string
+  readonly bucket?: string
+  readonly by?: string
+  /** Of quantiles. */
+  readonly relativeError?: number
+  /** Their members depend on the report: docs/reports.md has them. Times of the bucket are in the zone. */
+  readonly rows: ReadonlyArray<Readonly<Record<string, string | number | null>>>
+}
+
 /** The filter of a list, but only for tasks that are neither finished nor dead letters. */
 export type CancelFilter = Omit<TaskFilter, 'limit' | 'cursor' | 'atLeast'>
 

@@ -206,6 +206,17 @@ export const VerifyAnswer = t.intersection(
   'Verdict',
 )
 
+export const ReportAnswer = t.intersection(
+  [
+    t.type({
+      report: t.string, queue: t.string, revision: t.number, from: t.string, to: t.string, zone: t.string,
+      rows: t.readonlyArray(t.record(t.string, t.union([t.string, t.number, t.null]))),
+    }),
+    t.partial({ behind: t.number, bucket: t.string, by: t.string, relativeError: t.number }),
+  ],
+  'Report',
+)
+
 export const MemoriesAnswer = t.type({ memories: t.readonlyArray(Memory) }, 'Memories')
 
 export const ClaimsAnswer = t.intersection(

@@ -103,6 +103,7 @@ const answerOf = (route: Route, answer: t.Mixed | string, components: Map<string
     ...(typeof answer === 'string'
       ? { [answer]: { schema: { type: 'string' } } }
       : { 'application/json': { schema: schemaOf(answer, components) } }),
+    ...Object.fromEntries((route.also ?? []).map((type) => [type, { schema: { type: 'string' } }])),
     ...(route.lines === true ? { 'application/x-ndjson': { schema: { type: 'string' } } } : {}),
   },
 })

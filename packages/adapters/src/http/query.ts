@@ -1,6 +1,8 @@
 /** Query parameters. They are checked as text; the functions in this file turn them into values. */
 import { AgentId, type Asker, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, QueueName, type Status, statuses, type TaskFilter, Text, TypePattern } from '@daybook/core'
+import { bucketSizeOf } from '@daybook/projections/reports'
 import * as t from 'io-ts'
+import { topMax } from '../reports/index.js'
 import { described } from './json-schema.js'
 import { Time } from './time.js'
 
@@ -71,6 +73,25 @@ export type ResultQuery = t.TypeOf<ReturnType<typeof resultQuery>>
 /** `before`: continue the search for a task that is no longer in memory here. */
 export const HistoryQuery = t.partial({ ...moment, before: whole(0, revisionMax) }, 'query')
 export type HistoryQuery = t.TypeOf<typeof HistoryQuery>
+
+const TimeOrDay = text('time such as 2026-07-01T12:00:00.000Z, or day such as 2026-07-01', (value) => Time.is(value) || (/^\d{4}-\d\d-\d\d$/.test(value) && Time.is(`${value}T00:00:00Z`)))
+const BucketText = text('month, week, day, hour, total, or number of minutes that divides a day and is a multiple of 15', (value) => bucketSizeOf(value) !== undefined)
+
+/** `from` is included and `to` is not; a day is when it begins in the `zone`. */
+export const ReportQuery = t.partial(
+  {
+    from: TimeOrDay,
+    to: TimeOrDay,
+    bucket: BucketText,
+    zone: described(t.string, { type: 'string', description: 'A time zone of the IANA list, such as Europe/Berlin. Default: UTC.' }),
+    by: t.keyof({ all: null, type: null, phase: null, tenant: null, agent: null, discovery: null }),
+    top: whole(1, topMax),
+    format: t.keyof({ json: null, csv: null, svg: null }),
+    atLeast: whole(0, revisionMax),
+  },
+  'query',
+)
+export type ReportQuery = t.TypeOf<typeof ReportQuery>
 
 /** Without `q` and `ticketId`: the newest. */
 export const MemoriesQuery = t.partial({ q: Text, ticketId: Name, limit: whole(1, 100) }, 'query')

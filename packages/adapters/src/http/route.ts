@@ -82,6 +82,8 @@ interface Declared<Body, Query> {
   readonly body?: Input<Body>
   /** Successful answers: status → schema, or → media type if it is not JSON. */
   readonly answers: Readonly<Record<number, t.Mixed | string>>
+  /** Further media types of the answer 200. */
+  readonly also?: ReadonlyArray<string>
   /** Streams NDJSON to callers that accept `application/x-ndjson`. */
   readonly lines?: true
 }

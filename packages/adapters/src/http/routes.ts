@@ -9,6 +9,7 @@ import * as deadLetters from './handle/dead-letters.js'
 import * as health from './handle/health.js'
 import { memories } from './handle/memories.js'
 import { readModelsOf } from './handle/read-models.js'
+import { report } from './handle/reports.js'
 import * as normative from './handle/normative.js'
 import * as queue from './handle/queue.js'
 import * as tasks from './handle/tasks.js'
@@ -160,6 +161,12 @@ export const routesOf = ({ limits, memory, readModels, verifications, readiness,
       method: 'GET', path: `${of}/verify`, role: 'auditor', unused: 'empty',
       summary: 'Reads the whole log and verifies its hashes. `ok: false` with the first event that is not what was appended. `begins`: the first event that has a hash; `unsealed`: events after the last that has one.',
       answers: { 200: a.VerifyAnswer }, handle: verifyOf(verifications),
+    }),
+
+    queueRoute({
+      method: 'GET', path: `${of}/reports/{report}`, role: 'auditor', unused: 'empty',
+      summary: 'A report of a period, by bucket and group, from the read models: summary, throughput, latency, retries, deadlines, failures, breakers or fairness. As JSON, or with `format` as CSV or SVG. It shows the revision that the read models have reached; with `atLeast` it waits for that revision.',
+      query: input(q.ReportQuery, { root: 'query' }), answers: { 200: a.ReportAnswer }, also: ['text/csv', 'image/svg+xml'], handle: report(readModels),
     }),
 
     // --------------------------------------------------------------------------------- guardian

@@ -1,7 +1,9 @@
 /** The read models of a server: the thread that keeps them, and how far it is. */
 import { Worker } from 'node:worker_threads'
+import type { Either } from 'fp-ts/lib/Either.js'
 import type { Daybook, QueueEngine } from '../engine/index.js'
 import { forEachQueue, type Problem } from '../log-follower/index.js'
+import { type ReportAnswer, ReportReader, type ReportRefusal, type ReportRequest } from '../reports/index.js'
 import type { LogAddress } from '../store/index.js'
 import type { Building, FeedStatus } from './feed.js'
 import type { ThreadOptions, ToThread } from './thread.js'
@@ -32,6 +34,8 @@ export interface ReadModels {
   readonly problem: () => Problem | undefined
   /** Waits until the tables show this revision of the queue, at most `waitMs`. False if they do not by then. */
   readonly reached: (queue: string, revision: number, waitMs: number) => Promise<boolean>
+  /** A report, read on a thread of its own. Rejects if the file cannot be read, or too many reports wait. */
+  readonly report: (request: ReportRequest) => Promise<Either<ReportRefusal, ReportAnswer>>
   readonly close: () => Promise<void>
 }
 
@@ -51,6 +55,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
   let worker: Worker | undefined
   let ended: Promise<void> = Promise.resolve()
   const watchers = new Set<() => void>()
+  const reports = new ReportReader(file)
   let saidShare = -1
   let failing: Problem | undefined
 
@@ -133,8 +138,10 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
         tell()
         check()
       }),
+    report: (request) => reports.read(request),
     close: async () => {
       isClosed = true
+      await reports.close()
       clearInterval(telling)
       await stopWatching()
       post('stop')

@@ -47,7 +47,7 @@ export const bucketChart = ({ title, subtitle, unit, buckets, bars, lines, times
     height,
     ...key.drawn,
     ...ticks.map(({ at, label: name }) => line(left, y(at), width - right, y(at), 'grid') + label(left - 8, y(at) + 4, name, 'quiet small', 'end')),
-    label(left - 8, top - 10, unit, 'quiet small', 'end'),
+    label(16, top - 10, unit, 'quiet small'),
     ...barsOf(bars, buckets, x, y),
     ...lines.flatMap((series, i) => lineOf(series, i, buckets, x, y)),
     ...times.map(({ at, label: name }) => line(x(at), top + plotHeight, x(at), top + plotHeight + 4, 'axis') + label(x(at), height - 14, name, 'quiet small', x(at) < left + 20 ? 'start' : x(at) > width - right - 20 ? 'end' : 'middle')),

@@ -45,19 +45,20 @@ export const fairnessReport = ({ clock, period, top, now }: ReportQuestion, sour
     sum.due += due
     sum.got += got
   })
-  const everything = groups.largest(Number.MAX_SAFE_INTEGER, () => 0, () => undefined)
-  const ofBucket = buckets.map((_, place) => everything.flatMap((each) => (each.place === place ? [each.cell] : [])))
+  const ofBuckets = buckets.map((_, place) => {
+    const cells = groups.in(place)
+    return { claimed: cells.reduce((sum, each) => sum + each.claimed, 0), jain: nullOr(jainIndex(cells)) }
+  })
   const rows = told.map(({ place, value, others, cell: { claimed, due, got, weight } }): ReportRow => {
     const { from, to } = buckets[place] as Span
-    const all = ofBucket[place] ?? []
-    const total = all.reduce((sum, each) => sum + each.claimed, 0)
+    const { claimed: total, jain } = ofBuckets[place] ?? { claimed: 0, jain: null }
     return {
       from: clock.textOf(from), to: clock.textOf(to),
       ...groupOf('tenant', value, others),
       weight: others > 0 ? null : weight,
       claimed,
       claimedShare: total === 0 ? null : rounded(claimed / total),
-      due: rounded(due), got, ratio: due === 0 ? null : rounded(got / due), jain: nullOr(jainIndex(all)),
+      due: rounded(due), got, ratio: due === 0 ? null : rounded(got / due), jain,
     }
   })
   return {

@@ -34,6 +34,11 @@ export class Groups<C> {
     return cell
   }
 
+  /** The sums of all groups in a bucket. */
+  in(place: number): ReadonlyArray<C> {
+    return [...(this.cells[place]?.values() ?? [])]
+  }
+
   /** The largest groups of the whole time, by bucket and then by size; all others are added up behind them. */
   largest(top: number, sizeOf: (cell: C) => number, add: (sum: C, cell: C) => void): ReadonlyArray<Told<C>> {
     const sizes = new Map<string, number>()

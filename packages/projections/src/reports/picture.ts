@@ -20,11 +20,11 @@ export const pictureOf = (report: Report, { queue, revision }: Shown): string =>
   const heading = (what: string) => ({ title: titles[name], subtitle: shortName(what === '' ? of : `${what}; ${of}`, 118) })
   switch (name) {
     case 'summary':
-      return quantiles(report, heading('from ready to the claim; the scale is logarithmic'), 'wait')
+      return quantiles(report, heading('from ready to the claim'), 'wait')
     case 'throughput':
       return report.buckets.length < 2 ? counts(report, 'completed', heading('tasks completed')) : bars(report, heading('tasks completed'), 'completed', report.question.by === 'all' ? 'enqueued' : undefined)
     case 'latency':
-      return report.buckets.length < 2 ? quantiles(report, heading('from ready to the claim; the scale is logarithmic'), 'wait') : lines(report, heading)
+      return report.buckets.length < 2 ? quantiles(report, heading('from ready to the claim'), 'wait') : lines(report, heading)
     case 'retries':
       return report.buckets.length < 2 ? counts(report, 'retried', heading('retries')) : bars(report, heading('retries'), 'retried')
     case 'deadlines':
@@ -117,7 +117,7 @@ const lines = (report: Report, heading: (what: string) => Heading): string => {
     ? ['P50', 'P95', 'P99'].map((name) => ({ name, isMain: name === 'P95', values: of(groups[0]?.[1] ?? new Map<number, ReportRow>(), `wait${name}Seconds`) }))
     : groups.slice(0, groupsMax).map(([name, rows], i) => ({ name: shortName(name, 40), isMain: i === 0, values: of(rows, 'waitP95Seconds') }))
   const what = isOne ? 'from ready to the claim' : groups.length > groupsMax ? `P95 of the ${groupsMax} largest of ${groups.length}` : 'P95'
-  return bucketChart({ ...heading(`${what}; the scale is logarithmic`), unit: 'wait', buckets: report.buckets, bars: [], lines: told, times: timesOf(report), ...secondsAxis(told.flatMap(({ values }) => values)) })
+  return bucketChart({ ...heading(what), unit: 'wait', buckets: report.buckets, bars: [], lines: told, times: timesOf(report), ...secondsAxis(told.flatMap(({ values }) => values)) })
 }
 
 const quantiles = (report: Report, heading: Heading, of: 'wait' | 'run'): string => {
@@ -191,14 +191,19 @@ const strips = (report: Report, heading: Heading): string => {
 
 const sizes: ReadonlyArray<readonly [BucketSize, ms: number]> = [[15, 900_000], [60, 3_600_000], [180, 10_800_000], [360, 21_600_000], [720, 43_200_000], ['day', 86_400_000], ['week', 604_800_000], ['month', 2_678_400_000]]
 const ticksMax = 9
+/** Ticks that are nearer to each other than this share of the usual distance have no room: where clocks change, and where the period cuts a bucket short. */
+const nearest = 0.6
 
 const timesOf = ({ period, question: { clock } }: Report): ReadonlyArray<{ readonly at: number; readonly label: string }> => {
-  const [size] = sizes.find(([, ms]) => (period.to - period.from) / ms <= ticksMax) ?? ['month']
+  const [size, usual] = sizes.find(([, ms]) => (period.to - period.from) / ms <= 2 * ticksMax) ?? (['month', 2_678_400_000] as const)
   const found = bucketsOf(clock, period, size)
   const begins = found._tag === 'Left' ? [] : found.right.map(({ from }) => from)
   const every = Math.ceil(begins.length / ticksMax)
-  // The first bucket is mostly cut short, so that its begin is no round time.
-  return begins.filter((at, i) => i % every === 0 && isRound(clock, at, size)).map((at) => ({ at, label: timeText(clock, at, size) }))
+  const kept: Array<number> = []
+  for (const at of begins.filter((begin, i) => i % every === 0 && isRound(clock, begin, size)).reverse()) {
+    if (at <= (kept[kept.length - 1] ?? Infinity) - nearest * every * usual) kept.push(at)
+  }
+  return kept.reverse().map((at) => ({ at, label: timeText(clock, at, size) }))
 }
 
 const isRound = (clock: Clock, at: number, size: BucketSize): boolean => {

@@ -1,0 +1,35 @@
+/** Reports (EV-05). */
+import * as E from 'fp-ts/lib/Either.js'
+import { reportNames } from '@daybook/projections/reports'
+import type { ReadModels } from '../../read-models/index.js'
+import { readReportRequest } from '../../reports/index.js'
+import { invalid, problem } from '../problem.js'
+import type { ReportQuery } from '../query.js'
+import type { Handled, QueueCall } from '../route.js'
+
+/** Read from the tables, on another thread. With `atLeast` it waits until they show that revision. */
+export const report =
+  (readModels: () => ReadModels | undefined) =>
+  async ({ queue, query, limits, params }: QueueCall<unknown, ReportQuery>): Promise<Handled> => {
+    const views = readModels()
+    if (views === undefined) return E.left(problem('disabled', 'this server keeps no read models, which reports are made of: start it with a store on disk or EventStoreDB, and without --read-models off'))
+    const name = reportNames.find((each) => each === params.report)
+    if (name === undefined) return E.left(problem('not-found', `there is no report ${JSON.stringify(params.report)}: there are ${reportNames.join(', ')}`))
+    const { atLeast, ...parameters } = query
+    const request = readReportRequest(queue.name, name, parameters, Date.now(), queue.status().revision)
+    if (E.isLeft(request)) return E.left(invalid(request.left.map(({ path, message }) => ({ path: `query.${path}`, message }))))
+    if (atLeast !== undefined && !(await views.reached(queue.name, Number(atLeast), limits.atLeastWaitMs))) {
+      return E.left(problem('unavailable', `the read models have not reached revision ${atLeast} yet`, { retryAfterSeconds: 1 }))
+    }
+    let answer
+    try {
+      answer = await views.report(request.right)
+    } catch (error) {
+      return E.left(problem('unavailable', `the report cannot be read now: ${error instanceof Error ? error.message : String(error)}`, { retryAfterSeconds: 1 }))
+    }
+    if (E.isRight(answer)) return E.right({ status: 200, ...answer.right })
+    const { kind, message } = answer.left
+    if (kind === 'invalid') return E.left(invalid([{ path: 'query.bucket', message }]))
+    const building = views.building()
+    return E.left(problem('unavailable', building === undefined ? message : `${message}, ${building.done} of ${building.of} events so far`, { retryAfterSeconds: 1 }))
+  }

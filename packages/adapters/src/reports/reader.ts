@@ -1,0 +1,67 @@
+/** Reports on a thread of their own, which is started by the first one. */
+import { Worker } from 'node:worker_threads'
+import type * as E from 'fp-ts/lib/Either.js'
+import type { ReportAnswer, ReportRefusal } from './read-report.js'
+import type { ReportRequest } from './request.js'
+
+export interface ReaderOptions {
+  readonly file: string
+}
+export interface ToReader {
+  readonly id: number
+  readonly request: ReportRequest
+}
+export type FromReader = { readonly id: number } & ({ readonly answer: E.Either<ReportRefusal, ReportAnswer> } | { readonly problem: string })
+
+interface Waiting {
+  readonly resolve: (answer: E.Either<ReportRefusal, ReportAnswer>) => void
+  readonly reject: (error: Error) => void
+}
+
+/** Reports that may wait: they are read one after the other. */
+const waitingMax = 32
+
+export class ReportReader {
+  private worker: Worker | undefined
+  private isClosed = false
+  private readonly waiting = new Map<number, Waiting>()
+  private last = 0
+
+  constructor(private readonly file: string) {}
+
+  /** Rejects if the file cannot be read, or too many reports wait. */
+  read(request: ReportRequest): Promise<E.Either<ReportRefusal, ReportAnswer>> {
+    if (this.isClosed) return Promise.reject(new Error('the server is stopping'))
+    if (this.waiting.size >= waitingMax) return Promise.reject(new Error(`${waitingMax} reports wait already`))
+    const id = ++this.last
+    const message: ToReader = { id, request }
+    this.worker ??= this.start()
+    this.worker.postMessage(message)
+    return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }))
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    await this.worker?.terminate()
+  }
+
+  private start(): Worker {
+    const options: ReaderOptions = { file: this.file }
+    const worker = new Worker(new URL('./thread.js', import.meta.url), { workerData: options })
+    let problem = 'it was stopped'
+    worker.unref()
+    worker.on('message', (message: FromReader) => {
+      const waiting = this.waiting.get(message.id)
+      this.waiting.delete(message.id)
+      if ('answer' in message) waiting?.resolve(message.answer)
+      else waiting?.reject(new Error(message.problem))
+    })
+    worker.on('error', (error) => (problem = error instanceof Error ? error.message : String(error)))
+    worker.once('exit', () => {
+      this.worker = undefined
+      for (const { reject } of this.waiting.values()) reject(new Error(`the thread of reports has ended: ${problem}`))
+      this.waiting.clear()
+    })
+    return worker
+  }
+}

@@ -1,0 +1,37 @@
+/** Reports and what they are made of. */
+import type { Plant } from '../plant.js'
+
+const fold = 'packages/projections/src/read-models/'
+const reports = 'packages/projections/src/reports/'
+const rollups = ['test/read-models/rollups.test.ts']
+const report = ['test/reports/report.test.ts']
+const sketch = ['test/reports/sketch.test.ts']
+const calendar = ['test/reports/calendar.test.ts']
+const csv = ['test/reports/csv.test.ts']
+
+export const reportPlants: ReadonlyArray<Plant> = [
+  { title: 'reports: a second batch replaces the sketch of the first', file: `${fold}rollups.ts`, find: '  addSketchText(sketch, text)\n', replace: '', killedBy: rollups },
+  { title: 'reports: a second batch counts from zero', file: `${fold}rollups.ts`, find: 'this.rollups.get(this.queue, dimension, quarter, value) ??', replace: 'undefined ??', killedBy: rollups },
+  { title: 'reports: everything happens in the quarter of the first event', file: `${fold}rollups.ts`, find: 'if (this.last.begin === begin) return this.last', replace: 'if (this.last.begin >= 0) return this.last', killedBy: rollups },
+  { title: 'reports: a deadline counts when the task arrives', file: `${fold}tasks.ts`, find: 'this.rollups.due(task, task.deadline_at, 1)\n  ', replace: 'this.rollups.due(task, at, 1)\n  ', killedBy: rollups },
+  { title: 'reports: an amended deadline counts twice', file: `${fold}tasks.ts`, find: 'if (task.deadline_at !== null) this.rollups.due(task, task.deadline_at, -1)\n      if (deadlineAt', replace: 'if (deadlineAt', killedBy: rollups },
+  { title: 'reports: a late completion meets its deadline', file: `${fold}tasks.ts`, find: 'if (task.deadline_at !== null && at <= task.deadline_at) this.rollups.met', replace: 'if (task.deadline_at !== null) this.rollups.met', killedBy: rollups },
+  { title: 'reports: a callback that did not come is no failure', file: `${fold}tasks.ts`, find: "this.noteFailure(task, at, 1, 1, parkTimeoutMessage, event.data.signature)", replace: 'this.noteFailure(task, at, 1, 1, parkTimeoutMessage, undefined)', killedBy: rollups },
+  { title: 'reports: a backlog begins anew with each task', file: `${fold}backlogs.ts`, find: 'if (backlog.since === null) backlog.since = at', replace: 'if (by > 0) backlog.since = at', killedBy: rollups },
+  { title: 'reports: intervals grow by 3 %', file: `${reports}sketch.ts`, find: '(end * 102) / 100', replace: '(end * 103) / 100', killedBy: sketch },
+  { title: 'reports: a time on the end of an interval is in the next', file: `${reports}sketch.ts`, find: 'if ((ends[middle] as number) < ms)', replace: 'if ((ends[middle] as number) <= ms)', killedBy: sketch },
+  { title: 'reports: a percentile is that of the rank before', file: `${reports}distribution.ts`, find: 'Math.ceil(share * this.all)', replace: 'Math.ceil(share * this.all) - 1', killedBy: sketch },
+  { title: 'reports: an interval is told by its end', file: `${reports}distribution.ts`, find: 'return (first + (ends[interval] as number)) / 2', replace: 'return (first + (ends[interval] as number) * 3) / 4', killedBy: sketch },
+  { title: 'reports: an hour that comes twice is one', file: `${reports}calendar.ts`, find: '`${Math.floor(local / ms)} ${local - at}`', replace: '`${Math.floor(local / ms)}`', killedBy: calendar },
+  { title: 'reports: weeks begin on Sunday', file: `${reports}calendar.ts`, find: '(local / dayMs + 3) / 7', replace: '(local / dayMs + 4) / 7', killedBy: calendar },
+  { title: 'reports: clocks never change', file: `${reports}calendar.ts`, find: 'if (after < to) yield after', replace: '', killedBy: calendar },
+  { title: 'reports: a bucket ends a quarter late', file: `${reports}report.ts`, find: 'while (row.quarter_hour >= (buckets[place] as Span).to)', replace: 'while (row.quarter_hour > (buckets[place] as Span).to)', killedBy: report },
+  { title: 'reports: the other groups are left out', file: `${reports}report.ts`, find: "if (otherValues.size > 0) tell('', others, otherValues.size)", replace: '', killedBy: report },
+  { title: 'reports: expired leases are no failures', file: `${reports}figures.ts`, find: "cell.sum('claimed'), cell.sum('completed'), cell.sum('failed', 'expired')", replace: "cell.sum('claimed'), cell.sum('completed'), cell.sum('failed')", killedBy: report },
+  { title: 'reports: tenants that ran out of tasks are compared', file: `${reports}fairness.ts`, find: 'const tenants = compared.get(quarter) ?? []', replace: 'const tenants = [...claims.keys()]', killedBy: report },
+  { title: 'reports: weights of tomorrow hold today', file: `${reports}fairness.ts`, find: 'if (change.at > at) return', replace: '', killedBy: report },
+  { title: 'reports: a quarter under way is compared', file: `${reports}fairness.ts`, find: 'const end = Math.min(to, now, period.to)', replace: 'const end = Math.min(Math.max(to, period.to), period.to)', killedBy: report },
+  { title: 'reports: breakers are told beyond the period', file: `${reports}breakers.ts`, find: 'Math.max(began_at, period.from)', replace: 'began_at', killedBy: report },
+  { title: 'reports: a formula behind a blank is a cell', file: `${reports}csv.ts`, find: '/^[\\s\\0]*[=+', replace: '/^[=+', killedBy: csv },
+  { title: 'reports: quotes in cells end them', file: `${reports}csv.ts`, find: `text.replaceAll('"', '""')`, replace: 'text', killedBy: csv },
+]

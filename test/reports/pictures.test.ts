@@ -1,0 +1,81 @@
+/** EV-05: pictures of reports are well-formed, say the figures, stay within their frame, and are legible in light, in the dark and in print. */
+import { clockOf, type Dimension, pictureOf, quarterMs, type ReportName, reportNames, reportOf, type ReportSource, sketchText } from '@daybook/projections/reports'
+import * as E from 'fp-ts/lib/Either.js'
+import { expect, test } from 'vitest'
+import { parsed, textsOf } from '../support/svg.js'
+
+const begin = Date.UTC(2026, 9, 24, 22)
+const values: Readonly<Record<string, ReadonlyArray<string>>> = { all: [''], tenant: ['acme', '<script>alert("&")</script>', 'a tenant with a name that is too long for any picture of this width, and goes on', 'd', 'e', 'f', 'g', ''] }
+const times = (ms: number): string => sketchText(new Map([[ms, 3], [ms + 200, 1]]))
+
+const source = (days: number, isEmpty: boolean): ReportSource => ({
+  rollups: (by) =>
+    isEmpty ? [] : Array.from({ length: days * 96 + 4 }, (_, i) => (values[by] ?? ['']).map((value, place) => ({
+      quarter_hour: begin + i * quarterMs, value, enqueued: 9, imported: 0, claimed: 8 - place, completed: 7, failed: 1, expired: 0, retried: 1, dead_lettered: 0, cancelled: 0, rate_limited: 0,
+      wait_ms: 8_000, run_ms: 7_000, deadlines: 4, deadlines_met: 3, wait_sketch: times(100), run_sketch: times(400),
+    }))).flat(),
+  sizes: (by) => (values[by] ?? ['']).map((value, i) => [value, 100 - i]),
+  failures: () => (isEmpty ? [] : ['refused', 'no space left on the device of the machine that was asked to keep all of it', ']]>'].map((signature, i) => ({ queue: 'q', dimension: 'all', quarter_hour: begin, value: '', signature, failures: i + 1, error: signature }))),
+  breakerSpans: () => (isEmpty ? [] : [
+    { queue: 'q', type: 'mow', revision: 1, state: 'open', began_at: begin + 3_600_000, ended_at: begin + 7_200_000, cause: 'threshold', reason: null },
+    { queue: 'q', type: 'mow', revision: 2, state: 'half-open', began_at: begin + 7_200_000, ended_at: null, cause: null, reason: null },
+  ]),
+  backlogs: () => (values.tenant ?? []).slice(0, 3).map((tenant) => ({ tenant, from: begin, to: undefined })),
+  weights: () => [{ tenant: 'acme', at: 0, weight: 3 }],
+})
+
+const draw = (report: ReportName, bucket: 'total' | 'hour' | 'day' = 'hour', by: Dimension = 'all', days = 1, isEmpty = false): string => {
+  const clock = clockOf('Europe/Berlin')
+  if (E.isLeft(clock)) throw new Error(clock.left)
+  // The first day has 25 hours.
+  const period = { from: begin, to: begin + days * 86_400_000 + 3_600_000 }
+  const found = reportOf({ report, period, clock: clock.right, bucket, by: report === 'fairness' ? 'tenant' : by, top: 20, now: begin + 400 * 86_400_000 }, source(days, isEmpty))
+  if (E.isLeft(found)) throw new Error(found.left)
+  return pictureOf(found.right, { queue: 'default', revision: 812 })
+}
+
+const expectWhole = (svg: string, name: string): void => {
+  expect(svg, name).not.toMatch(/NaN|Infinity|undefined|<script/)
+  const [root, ...elements] = parsed(svg)
+  const [width, height] = [Number(root?.attributes.width), Number(root?.attributes.height)]
+  for (const { name: kind, attributes: { x, y, 'text-anchor': anchor }, text } of elements) {
+    if (kind === 'rect') expect(Number(y ?? 0), name).toBeGreaterThanOrEqual(0)
+    if (kind !== 'text') continue
+    const long = text.length * 5.4
+    const start = Number(x) - (anchor === 'end' ? long : anchor === 'middle' ? long / 2 : 0)
+    expect([start >= 0, start + long <= width, Number(y) > 0, Number(y) <= height], `${name}: ${text}`).toEqual([true, true, true, true])
+  }
+  // In print it is light, whatever the reader's scheme.
+  expect(svg).toContain('@media screen and (prefers-color-scheme:dark)')
+}
+
+test('EV-05: every picture, by bucket and group, full and empty, is whole and the same each time', () => {
+  for (const report of reportNames) {
+    for (const bucket of ['total', 'hour', 'day'] as const) {
+      for (const by of ['all', 'tenant'] as const) {
+        const svg = draw(report, bucket, by, bucket === 'day' ? 40 : 1)
+        expectWhole(svg, `${report} by ${bucket} and ${by}`)
+        expect(draw(report, bucket, by, bucket === 'day' ? 40 : 1)).toBe(svg)
+        expectWhole(draw(report, bucket, by, 1, true), `empty ${report}`)
+      }
+    }
+  }
+})
+
+test('EV-05: pictures say what they are about, and their figures', () => {
+  const about = 'queue default, 2026-10-25 to 2026-10-26, Europe/Berlin, up to revision 812'
+  for (const report of reportNames) expect(textsOf(draw(report)).some((text) => text.includes(about)), report).toBe(true)
+  expect(textsOf(draw('deadlines', 'total', 'tenant'))).toContain('75.0 %')
+  expect(textsOf(draw('failures', 'total'))).toEqual(expect.arrayContaining(['refused', '1', '3']))
+  expect(textsOf(draw('breakers'))).toEqual(expect.arrayContaining(['mow', 'open', 'half-open', 'closed', '1h']))
+  // acme has three fifths of the weight, and the same claims as the others but one or two.
+  expect(textsOf(draw('fairness'))).toContain('0.63')
+  expect(textsOf(draw('latency'))).toEqual(expect.arrayContaining(['P50', 'P95', 'P99', 'wait']))
+})
+
+test('EV-05: the axis of a day of 25 hours has no times on top of each other', () => {
+  const times = parsed(draw('throughput')).filter(({ name, text }) => name === 'text' && /^(\d\d:\d\d|Oct \d+)$/.test(text))
+  expect(times.map(({ text }) => text)).toEqual(['Oct 25', '03:00', '06:00', '09:00', '12:00', '15:00', '18:00', '21:00'])
+  const places = times.map(({ attributes }) => Number(attributes.x))
+  places.slice(1).forEach((place, i) => expect(place - (places[i] ?? 0)).toBeGreaterThan(40))
+})
