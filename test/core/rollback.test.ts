@@ -57,7 +57,7 @@ test('INV-15: after a rollback, exactly the same tasks depend on the task, in th
   )
 })
 
-const keySteps = ['enqueue', 'kill', 'complete', 'cancel', 'retry', 'time passes'] as const
+const keySteps = ['enqueue', 'kill', 'complete', 'cancel', 'escalate', 'retry', 'time passes'] as const
 type KeyStep = (typeof keySteps)[number]
 const keyed = fc.array(fc.constantFrom<KeyStep>(...keySteps), { maxLength: 10 })
 
@@ -75,6 +75,7 @@ class Sharing extends Queue {
     if (step === 'time passes') this.wait(70)
     else if (step === 'enqueue') this.attempt({ type: 'Enqueue', tasks: [task(`t${this.count++}`, { idempotencyKey: 'shared', deduplicate: 'key' })] })
     else if (step === 'cancel') this.attempt({ type: 'Cancel', task: first('pending'), reason: 'not needed' })
+    else if (step === 'escalate') this.attempt({ type: 'Escalate', task: first('dead-letter'), reviewer: 'r', reason: 'look' })
     else if (step === 'retry') this.attempt({ type: 'Retry', task: first('dead-letter'), reviewer: 'r', reason: 'again' })
     else {
       const { ids: [id], token } = this.claim()

@@ -385,8 +385,9 @@ export const boundedSize = (): Checker => {
   }
 }
 
-const holdsNothingElse = ({ live, retained, entries, emptyGroups, emptyKinds, ghosts, numberSlots }: Sizes): void => {
+const holdsNothingElse = ({ live, retained, records, entries, emptyGroups, emptyKinds, ghosts, numberSlots }: Sizes): void => {
   const known = live + retained
+  same(records, live, 'records of finished tasks')
   const { byId, byNumber, lists, finished } = entries
   same({ byId, byNumber, lists, finished }, { byId: known, byNumber: known, lists: known, finished: retained }, 'index entries')
   for (const index of ['byKey', 'byTicket', 'byRoot']) holds((entries[index] ?? 0) <= known, `${index}: ${entries[index]} of ${known}`)

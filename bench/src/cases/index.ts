@@ -4,6 +4,7 @@ import type { Case } from '../case.js'
 import { backlog, drain500k, drain50k, drainHttp } from './drain.js'
 import { enqueueBulk, enqueueBulkHttp, enqueueCallers, enqueueCallersHttp, sequential, sequentialHttp } from './enqueue.js'
 import { esdbAppend, esdbLife, esdbReplay, esdbSoak } from './eventstoredb.js'
+import { finished } from './finished.js'
 import { fold } from './fold.js'
 import { claimGroups, pageGroups, pollsDifferent, pollsEqual } from './groups.js'
 import { latency, latencyHttp } from './latency.js'
@@ -31,6 +32,7 @@ export const cases: ReadonlyArray<Case> = [
   claimAtMillion,
   memory,
   start,
+  finished,
   claimGroups,
   pollsEqual,
   pollsDifferent,

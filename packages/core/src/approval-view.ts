@@ -28,7 +28,7 @@ export const approvalContextOf = (state: QueueState, id: string, at = timeOf(sta
   const approval = tables.approvals.get(id)
   if (approval === undefined) return undefined
   const { root } = approval
-  const records = [recordOf(tables, root), ...(tables.byRoot.get(root) ?? [])].flatMap((task) => knownAt(tables, task, at) ?? [])
+  const records = [recordOf(tables, root), ...[...(tables.byRoot.get(root) ?? [])].map((number) => tables.byNumber.get(number))].flatMap((task) => knownAt(tables, task, at) ?? [])
   const chain = records.sort((a, b) => a.number - b.number).slice(-chainShownMax)
   return { approval, chain: chain.map((task) => viewOf(task, tables.head.settings)), signatures: tables.chains.get(root)?.signatures ?? {} }
 }

@@ -61,18 +61,18 @@ export const forgotten = function* (tables: Tables, at: number): Generator<TaskR
 
 /** When the next task will be forgotten; `undefined` if none is retained. */
 export const nextForgotten = (tables: Tables): number | undefined => {
-  const oldest = tables.finished.first()
-  return oldest === undefined ? undefined : oldest.finishedAt + tables.head.settings.retentionSeconds * 1_000
+  const { oldestAt } = tables.finished
+  return oldestAt === undefined ? undefined : oldestAt + tables.head.settings.retentionSeconds * 1_000
 }
 
 /** Removes tasks that are no longer known at `at`, `max` at most. True if none of them is left. */
 export const evictForgotten = (tables: Tables, at: number, max = evictionsMax): boolean => {
   const until = forgottenAt(tables, at)
   for (let n = 0; ; n++) {
-    const oldest = tables.finished.first()
-    if (oldest === undefined || oldest.finishedAt > until) return true
+    const { finished } = tables
+    if (finished.oldestAt === undefined || finished.oldestAt > until) return true
     if (n === max) return false
-    tables.evict(oldest)
+    tables.evict(finished.first() as TaskRecord)
   }
 }
 

@@ -24,7 +24,7 @@ import { TaskWalk } from './task-walk.js'
 import { endReplay, QueueState } from './queue-state.js'
 
 /** Raise this with every change of the fold or of these pages. */
-export const foldVersion = 7
+export const foldVersion = 8
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
@@ -141,6 +141,10 @@ export const snapshotReader = (seed = 0): SnapshotReader => {
   const readTasks = (page: SnapshotPage, loaded: Tables): void => {
     const groupOf = ([type, phase, skills, tenant, key]: GroupText): Group => loaded.group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined)
     for (const task of tasksOf(page, groups, groupOf, shared)) {
+      if (isFinal(task.status)) {
+        loaded.addFinished(task)
+        continue
+      }
       const before = tasks[tasks.length - 1]
       if (before !== undefined && before.number > task.number) isInOrder = false
       tasks.push(task)
@@ -159,8 +163,8 @@ export const snapshotReader = (seed = 0): SnapshotReader => {
     if (tables === undefined) throw new Error('the snapshot is empty')
     const loaded = tables
     loaded.fill(isInOrder ? tasks : sortedByKey(tasks, (task) => task.number))
-    for (const task of loaded.byNumber.values()) {
-      if (isFinal(task.status) || task.dependencies.length === 0) continue
+    for (const task of loaded.unfinished.values()) {
+      if (task.dependencies.length === 0) continue
       for (const id of task.dependencies) {
         const dependency = loaded.byId.get(id)
         // A task with a higher number is another one, which got the id after the dependency had left the state.

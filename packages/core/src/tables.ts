@@ -7,10 +7,12 @@
  * cannot disagree with its records.
  */
 import { AgentRegister } from './agent-register.js'
+import { TasksById, TasksByKey, TasksByNumber } from './all-tasks.js'
 import { type Approval, type Chain, closeApproval, dropEndedChain } from './approvals.js'
 import { Alerts } from './alerts.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
+import { FinishedTasks } from './finished/finished-tasks.js'
 import { Group } from './group.js'
 import { GroupKinds, kindKey } from './group-kinds.js'
 import { isLimited, isTypeShut } from './gates.js'
@@ -52,8 +54,6 @@ const delayOf = (task: TaskRecord): number => task.delayedUntil
 const leaseEndOf = (task: TaskRecord): number => task.lease?.expiresAt ?? 0
 /** Leases that end at the same time are ordered by token. Tasks claimed together are mostly finished in that order, so they are removed from the front. */
 const byToken = (a: TaskRecord, b: TaskRecord): number => tokenOf(a) - tokenOf(b) || byNumber(a, b)
-/** Tasks that finished in the same millisecond are ordered by their last events. */
-const byLastEvent = (a: TaskRecord, b: TaskRecord): number => a.lastRevision - b.lastRevision || byNumber(a, b)
 const noShares: ReadonlyArray<never> = []
 export const byType = (a: Breaker, b: Breaker): number => (a.type < b.type ? -1 : a.type > b.type ? 1 : 0)
 
@@ -76,15 +76,22 @@ export class Tables {
     lastUnreadable: null,
     misfits: 0,
   }
-  readonly byNumber = new TaskNumbers()
-  readonly byId: TextIndex<TaskRecord>
-  /** By idempotency key, the task of which a new one with the same key would be a duplicate. */
-  readonly byKey: TextIndex<TaskRecord>
-  readonly byTicket = new Map<string, Set<TaskRecord>>()
-  /** The task that waits for a callback with this key, or has got it. No two tasks have the same key here. */
-  readonly byCallback = new Map<string, TaskRecord>()
-  /** Spawned tasks, by the first task of their chain. */
-  readonly byRoot = new Map<string, Set<TaskRecord>>()
+  /** The records of tasks that are not finished. */
+  readonly unfinished = new TaskNumbers()
+  private readonly ids: TextIndex<TaskRecord>
+  private readonly keys: TextIndex<TaskRecord>
+  /** Finished tasks have no records: one is made for whoever asks, so compare their numbers. */
+  readonly finished: FinishedTasks
+  /** All tasks. */
+  readonly byNumber: TasksByNumber
+  readonly byId: TasksById
+  readonly byKey: TasksByKey
+  /** Numbers of tasks. */
+  readonly byTicket = new Map<string, Set<number>>()
+  /** The number of the task that waits for a callback with this key, or has got it. No two tasks have the same key here. */
+  readonly byCallback = new Map<string, number>()
+  /** Numbers of spawned tasks, by the first task of their chain. */
+  readonly byRoot = new Map<string, Set<number>>()
   /** See `approvals.ts`. */
   readonly chains = new Map<string, Chain>()
   readonly approvals = new Map<string, Approval>()
@@ -110,7 +117,6 @@ export class Tables {
   readonly delays = new SortedList<TaskRecord>(delayOf, byToken)
   /** Held tasks, by the end of their lease. */
   readonly leaseEnds = new SortedList<TaskRecord>(leaseEndOf, byToken)
-  readonly finished = new SortedList<TaskRecord>((task) => task.finishedAt, byLastEvent)
   readonly deadLetters = new DeadLetterIndex()
   readonly breakers = new Map<string, Breaker>()
   /** Open breakers that turn half-open by themselves. */
@@ -125,9 +131,13 @@ export class Tables {
     readonly queue: string,
     readonly seed: number,
   ) {
-    const byNumber = (number: number): TaskRecord | undefined => this.byNumber.get(number)
-    this.byId = new TextIndex(byNumber, (task) => task.id, seed)
-    this.byKey = new TextIndex(byNumber, (task) => task.key, seed)
+    const unfinished = (number: number): TaskRecord | undefined => this.unfinished.get(number)
+    this.ids = new TextIndex(unfinished, (task) => task.id, seed)
+    this.keys = new TextIndex(unfinished, (task) => task.key, seed)
+    this.finished = new FinishedTasks(seed)
+    this.byNumber = new TasksByNumber(this.unfinished, this.finished)
+    this.byId = new TasksById(this.ids, this.finished)
+    this.byKey = new TasksByKey(this.keys, this.finished)
   }
 
   touchHead(): Head {
@@ -148,6 +158,12 @@ export class Tables {
     return task?.id === id ? task : undefined
   }
 
+  /** The task that waits for a callback with this key, or has got it. */
+  ownerOfCallback(key: string): TaskRecord | undefined {
+    const number = this.byCallback.get(key)
+    return number === undefined ? undefined : this.byNumber.get(number)
+  }
+
   insert(task: TaskRecord): void {
     const { group } = task
     const hadWork = hasOpenGroup(group)
@@ -156,13 +172,22 @@ export class Tables {
     this.enter(task)
     if (!hadWork && hasOpenGroup(group)) this.shares.comeBack(group.share)
     if (this.undoLog.isRecording) this.undoLog.note({ undo: () => this.leave(task) })
+    if (isFinal(task.status)) this.retire(task)
   }
 
-  /** Adds all tasks of a snapshot, which must be in the order of their numbers. The tables must be empty. */
+  /** Adds a finished task of a snapshot: in the order in which they finished. */
+  addFinished(task: TaskRecord): void {
+    this.join(task)
+    this.counts[task.status]++
+    listOf(task).add(task)
+    if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
+    this.finished.push(task, blocksDuplicates(task.status))
+  }
+
+  /** Adds all unfinished tasks of a snapshot, in the order of their numbers. There must be none yet. */
   fill(tasks: ReadonlyArray<TaskRecord>): void {
     const delayed: Array<TaskRecord> = []
     const held: Array<TaskRecord> = []
-    const finished: Array<TaskRecord> = []
     for (const task of tasks) {
       const { status } = task
       this.register(task)
@@ -171,9 +196,8 @@ export class Tables {
       if (status === 'pending') this.addReady(task)
       if (status === 'scheduled' || status === 'waiting' || (status === 'dead-letter' && task.delayedUntil > 0)) delayed.push(task)
       if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
-      if (isFinal(status)) finished.push(task)
       if (status === 'dead-letter') this.addDeadLetter(task)
-      if (task.extras.orderingKey !== undefined && !isFinal(status)) this.lineUp(task, task.extras.orderingKey)
+      if (task.extras.orderingKey !== undefined) this.lineUp(task, task.extras.orderingKey)
       if (task.lease === null || !isHeld(task)) continue
       held.push(task)
       this.hold(task, task.lease)
@@ -181,12 +205,11 @@ export class Tables {
     }
     this.delays.fill(sortedByKey(delayed, delayOf))
     this.leaseEnds.fill(sortedByKey(held, leaseEndOf))
-    this.finished.fill(sortedByKey(finished, (task) => task.finishedAt))
   }
 
   /** All ready tasks, by number. */
   readyTasks(): ReadonlyArray<TaskRecord> {
-    return [...this.byNumber.values()].filter(({ status }) => status === 'pending')
+    return [...this.unfinished.values()].filter(({ status }) => status === 'pending')
   }
 
   /** `revision`: that of the event, if the event is about this task. Otherwise the task keeps its last revision. */
@@ -196,6 +219,7 @@ export class Tables {
     const { group } = task
     const hadWork = hasOpenGroup(group)
     const wasHeld = this.agents.size > 0 && isHeld(task)
+    const wasFinal = isFinal(task.status)
     const active = this.leases.size
     const back = this.relink(task, change, revision)
     if (!hadWork && hasOpenGroup(group)) this.shares.comeBack(group.share)
@@ -204,32 +228,55 @@ export class Tables {
     if (this.leases.size < active && active >= this.head.settings.capacity.maxConcurrentAgents) this.ready.wakeAll()
     // An agent has room again, or less room than before.
     if (this.agents.size > 0 && wasHeld !== isHeld(task)) this.ready.wakeHeldBack()
+    if (wasFinal) this.rewrite(task)
+    else if (isFinal(task.status)) this.retire(task)
   }
 
   /** Undoes a change. */
   restore(task: TaskRecord, before: TaskBefore): void {
     this.relink(task, () => before.putBack(), before.lastRevision)
+    // Meanwhile another task may have had the key.
+    if (blocksDuplicates(task.status) && !isFinal(task.status)) this.keys.set(task.key, task.number)
   }
 
-  /** Removes the task from the state. Its history stays in the log. */
-  evict(task: TaskRecord): void {
-    for (const walk of this.walks) walk.beforeChange(task)
+  /** The task is finished: only its bytes are kept from here on. */
+  private retire(task: TaskRecord): void {
     if (task.status !== 'completed') this.leaveDependencies(task)
-    this.leave(task)
-    if (this.undoLog.isRecording) this.noteEviction(task)
-    const { rootTaskId } = task.extras
-    if (rootTaskId !== undefined) dropEndedChain(this, rootTaskId)
-  }
-
-  private noteEviction(task: TaskRecord): void {
+    const isKeyed = this.keys.get(task.key) === task
+    this.leaveUnfinished(task, isKeyed)
+    this.finished.push(task, isKeyed)
+    if (!this.undoLog.isRecording) return
     this.undoLog.note({
       undo: () => {
-        // Another task may have the key. It is looked up now and not before: what has become of that task since may be undone later.
-        const keyed = this.byKey.get(task.key)
-        this.enter(task)
-        if (keyed !== undefined) this.byKey.set(task.key, keyed.number)
+        this.finished.pop()
+        this.enterUnfinished(task, isKeyed)
       },
     })
+  }
+
+  /** A finished task, of which this is a record made for the change, has changed a little. */
+  private rewrite(task: TaskRecord): void {
+    const undo = this.finished.rewrite(task)
+    if (this.undoLog.isRecording) this.undoLog.note({ undo })
+  }
+
+  /** Removes a finished task from the state. Its history stays in the log. */
+  evict(task: TaskRecord): void {
+    for (const walk of this.walks) walk.beforeChange(task)
+    const removed = this.finished.remove(task)
+    this.unlink(task)
+    this.depart(task)
+    if (this.undoLog.isRecording) {
+      this.undoLog.note({
+        undo: () => {
+          this.finished.putBack(removed)
+          this.join(task)
+          this.link(task)
+        },
+      })
+    }
+    const { rootTaskId } = task.extras
+    if (rootTaskId !== undefined) dropEndedChain(this, rootTaskId)
   }
 
   /** Removes the task from its dependencies. Otherwise a live task would keep all tasks that ever depended on it, and the state would grow with history (INV-22). */
@@ -341,34 +388,52 @@ export class Tables {
 
   private register(task: TaskRecord): void {
     // First, because the other indexes refer to a task by its number.
-    this.byNumber.set(task.number, task)
-    this.byId.set(task.id, task.number)
+    this.enterUnfinished(task, blocksDuplicates(task.status))
+    this.join(task)
+  }
+
+  private enterUnfinished(task: TaskRecord, isKeyed: boolean): void {
+    this.unfinished.set(task.number, task)
+    this.ids.set(task.id, task.number)
+    if (isKeyed) this.keys.set(task.key, task.number)
+  }
+
+  private leaveUnfinished(task: TaskRecord, isKeyed: boolean): void {
+    this.ids.delete(task.id)
+    if (isKeyed) this.keys.delete(task.key)
+    this.unfinished.delete(task.number)
+  }
+
+  /** Counts the task in its group, ticket and chain, finished or not. */
+  private join(task: TaskRecord): void {
     if (task.group.size++ === 0) {
       this.kinds.join(task.group.kind)
       this.shares.join(task.group)
       this.limits.join(task.group)
     }
-    if (blocksDuplicates(task.status)) this.byKey.set(task.key, task.number)
     const { ticketId, rootTaskId } = task.extras
-    if (ticketId !== undefined) addTo(this.byTicket, ticketId, task)
-    if (rootTaskId !== undefined) addTo(this.byRoot, rootTaskId, task)
+    if (ticketId !== undefined) addTo(this.byTicket, ticketId, task.number)
+    if (rootTaskId !== undefined) addTo(this.byRoot, rootTaskId, task.number)
   }
 
-  private leave(task: TaskRecord): void {
-    this.unlink(task)
-    // A new task is undone as it is, and it may have been claimed since.
-    if (task.group.meters.length > 0 && isHeld(task)) this.limits.moved(task.group, -1)
-    this.byId.delete(task.id)
-    if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
-    this.byNumber.delete(task.number)
+  private depart(task: TaskRecord): void {
     if (--task.group.size === 0) {
       this.kinds.part(task.group.kind)
       this.shares.part(task.group)
       this.limits.part(task.group)
     }
     const { ticketId, rootTaskId } = task.extras
-    if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task)
-    if (rootTaskId !== undefined) removeFrom(this.byRoot, rootTaskId, task)
+    if (ticketId !== undefined) removeFrom(this.byTicket, ticketId, task.number)
+    if (rootTaskId !== undefined) removeFrom(this.byRoot, rootTaskId, task.number)
+  }
+
+  /** Undoes an insertion. */
+  private leave(task: TaskRecord): void {
+    this.unlink(task)
+    // A new task is undone as it is, and it may have been claimed since.
+    if (task.group.meters.length > 0 && isHeld(task)) this.limits.moved(task.group, -1)
+    this.leaveUnfinished(task, this.keys.get(task.key) === task)
+    this.depart(task)
   }
 
   /** Returns the tenants that have something to take again because a lease has ended. */
@@ -385,8 +450,8 @@ export class Tables {
     const { meters } = task.group
     const back = meters.length > 0 && held !== isHeld(task) ? this.limits.moved(task.group, held ? -1 : 1) : noShares
     if (blocked === blocksDuplicates(task.status)) return back
-    if (!blocked) this.byKey.set(task.key, task.number)
-    else if (this.byKey.get(task.key) === task) this.byKey.delete(task.key)
+    if (!blocked) this.keys.set(task.key, task.number)
+    else if (this.keys.get(task.key) === task) this.keys.delete(task.key)
     return back
   }
 
@@ -401,8 +466,7 @@ export class Tables {
     else if (status === 'dead-letter') {
       this.addDeadLetter(task)
       if (task.delayedUntil > 0) this.delays.add(task)
-    } else if (isFinal(status)) this.finished.add(task)
-    else if (task.lease !== null && isHeld(task)) {
+    } else if (task.lease !== null && isHeld(task)) {
       this.leaseEnds.add(task)
       this.hold(task, task.lease)
     }
@@ -422,21 +486,20 @@ export class Tables {
       this.deadLetters.remove(task)
       this.alerts.countDeadLetter(task, -1)
       if (task.delayedUntil > 0) this.delays.remove(task)
-    } else if (isFinal(status)) this.finished.remove(task)
-    else if (task.lease !== null && isHeld(task)) {
+    } else if (task.lease !== null && isHeld(task)) {
       this.leaseEnds.remove(task)
       this.letGo(task, task.lease)
     }
   }
 
   private listKeys(task: TaskRecord, { key, answered }: Parking): void {
-    for (const each of answered) this.byCallback.set(each, task)
-    if (task.status === 'waiting') this.byCallback.set(key, task)
+    for (const each of answered) this.byCallback.set(each, task.number)
+    if (task.status === 'waiting') this.byCallback.set(key, task.number)
   }
 
   private unlistKeys(task: TaskRecord, { key, answered }: Parking): void {
     // In a rollback another task may have the key already.
-    const unlist = (each: string): unknown => this.byCallback.get(each) === task && this.byCallback.delete(each)
+    const unlist = (each: string): unknown => this.byCallback.get(each) === task.number && this.byCallback.delete(each)
     answered.forEach(unlist)
     if (task.status === 'waiting') unlist(key)
   }

@@ -128,7 +128,7 @@ const fewMax = 10_000
 /** The tasks that may match, in no particular order, if an index knows them to be few. */
 const fewOf = (tables: Tables, filter: TaskFilter, status: Status): Iterable<TaskRecord> | undefined => {
   const { ticketId, agent, type, tenant } = filter
-  if (ticketId !== undefined) return tables.byTicket.get(ticketId) ?? noTasks
+  if (ticketId !== undefined) return [...(tables.byTicket.get(ticketId) ?? [])].flatMap((number) => tables.byNumber.get(number) ?? [])
   if (agent !== undefined && (status === 'in-progress' || status === 'incomplete')) return tables.leases.get(agent) ?? noTasks
   if (status !== 'pending' || (type === undefined && tenant === undefined)) return undefined
   const groups = [...tables.ready.groupsWithTasks()].filter((group) => fits(filter, group))

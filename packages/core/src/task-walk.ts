@@ -12,35 +12,57 @@ import { isFinal } from './task.js'
 import { type TaskView, viewOf } from './task-view.js'
 
 export class TaskWalk {
+  /** The next finished task is in this row, and the first one that finished after the walk had begun in the other. */
+  private row: number
+  private readonly endRow: number
+  /** Copies of finished tasks in rows that have left or changed. */
+  private readonly left = new Map<number, TaskRecord>()
   private readonly lastNumber: number
-  /** Tasks up to this number have been returned or copied. */
+  /** Unfinished tasks up to this number have been returned or copied. */
   private passed = 0
-  /** The copied tasks beyond `passed`. */
+  /** The copied unfinished tasks beyond `passed`. */
   private readonly copied = new Set<TaskRecord>()
   private copies: Array<TaskRecord> = []
 
   constructor(private readonly tables: Tables) {
+    const { front, end } = tables.finished
+    this.row = front
+    this.endRow = end
     this.lastNumber = tables.head.lastNumber
     tables.walks.push(this)
   }
 
   /** Called by the tables before this task changes or leaves. */
   beforeChange(task: TaskRecord): void {
+    if (isFinal(task.status)) {
+      const row = this.tables.finished.rowOf(task.number)
+      if (row >= this.row && row < this.endRow && !this.left.has(row)) this.left.set(row, { ...task })
+      return
+    }
     if (task.number <= this.passed || task.number > this.lastNumber || this.copied.has(task)) return
     this.copied.add(task)
     this.copies.push({ ...task })
   }
 
   /**
-   * The next tasks by number, after those that changed meanwhile. At least `tasksMin` except at the end; empty
-   * after the end. Gotchas: these may be the state's own records, so use them before it changes.
+   * The next tasks: those that were finished, in the order in which they finished, and then the others by number. Unfinished ones that changed
+   * meanwhile come before all. At least `tasksMin` except at the end; empty after the end. Gotchas: these may be the state's own records, so use
+   * them before it changes.
    */
   next(tasksMin: number): Array<TaskRecord> {
-    const { copied, lastNumber, tables } = this
+    const { copied, lastNumber, left, tables } = this
     const tasks = this.copies
     this.copies = []
-    for (let taken = 0; taken < tasksMin && !this.isOver; ) {
-      const task = tables.byNumber.after(this.passed)
+    let taken = 0
+    for (; taken < tasksMin && this.row < this.endRow; this.row++) {
+      const task = left.get(this.row) ?? tables.finished.inRow(this.row)
+      left.delete(this.row)
+      if (task === undefined) continue
+      tasks.push(task)
+      taken++
+    }
+    while (taken < tasksMin && !this.isOver) {
+      const task = tables.unfinished.after(this.passed)
       if (task === undefined || task.number > lastNumber) {
         this.end()
         break
@@ -63,6 +85,8 @@ export class TaskWalk {
     if (this.isOver) return
     walks.splice(walks.indexOf(this), 1)
     this.copied.clear()
+    this.left.clear()
+    this.row = this.endRow
     this.copies = []
   }
 }

@@ -135,7 +135,7 @@ export class TextIndex<T> {
 }
 
 /** Never 0. */
-const hashOf = (text: string, seed: number): number => {
+export const hashOf = (text: string, seed: number): number => {
   const { length } = text
   let hash = length ^ seed
   for (let i = Math.max(0, length - hashedCharacters); i < length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -217,7 +217,7 @@ export const outcomePlants: ReadonlyArray<Plant> = [
   {
     title: 'a rollback takes the key of another task with it',
     file: `${core}tables.ts`,
-    find: 'this.byCallback.get(each) === task && this.byCallback.delete(each)',
+    find: 'this.byCallback.get(each) === task.number && this.byCallback.delete(each)',
     replace: 'this.byCallback.delete(each)',
     killedBy: ['test/core/park.test.ts'],
   },

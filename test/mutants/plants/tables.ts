@@ -2,6 +2,7 @@
 import type { Plant } from '../plant.js'
 
 const core = 'packages/core/src/'
+const finished = ['test/properties/finished-tasks.test.ts']
 const folds = ['test/properties/fold.test.ts']
 const retention = ['test/core/retention.test.ts']
 const rollbacks = ['test/core/rollback.test.ts']
@@ -9,13 +10,20 @@ const sorted = ['test/properties/sorted-list.test.ts']
 
 export const tablePlants: ReadonlyArray<Plant> = [
   {
-    title: 'undoing an eviction gives a key to the task that had it then, whatever has become of that task',
-    file: 'packages/core/src/tables.ts',
-    find: '  private noteEviction(task: TaskRecord): void {\n    this.undoLog.note({\n      undo: () => {\n',
-    replace: '  private noteEviction(task: TaskRecord): void {\n    const then = this.byKey.get(task.key)\n    this.undoLog.note({\n      undo: () => {\n        if (then !== undefined) this.byKey.set(task.key, then.number)\n',
+    title: 'undoing an eviction gives the task a key that it did not have',
+    file: `${core}finished/finished-tasks.ts`,
+    find: 'this.enter(task, row, isKeyed)\n  }\n\n  /** Writes',
+    replace: 'this.enter(task, row, true)\n  }\n\n  /** Writes',
     killedBy: ['test/core/rollback.test.ts'],
   },
   // Rollback and marks.
+  {
+    title: 'a task that is as before after a rollback has lost its key to one that is gone',
+    file: `${core}tables.ts`,
+    find: '    if (blocksDuplicates(task.status) && !isFinal(task.status)) this.keys.set(task.key, task.number)\n',
+    replace: '',
+    killedBy: rollbacks,
+  },
   {
     title: 'a rollback puts a dependent back elsewhere',
     file: `${core}tables.ts`,
@@ -83,6 +91,77 @@ export const tablePlants: ReadonlyArray<Plant> = [
     find: 'this.stragglers.add(task)\n      this.count--',
     replace: 'this.count--',
     killedBy: [...retention, 'test/properties/task-numbers.test.ts'],
+  },
+  // Finished tasks.
+  {
+    title: 'a finished task keeps its record',
+    file: `${core}tables.ts`,
+    find: 'else if (isFinal(task.status)) this.retire(task)',
+    replace: '',
+    killedBy: ['test/core/finished.test.ts'],
+  },
+  {
+    title: 'an eviction takes the key of a later task with it',
+    file: `${core}finished/finished-tasks.ts`,
+    find: 'keyed !== undefined && this.whole(keyed) === row',
+    replace: 'keyed !== undefined',
+    killedBy: ['test/core/finished.test.ts'],
+  },
+  {
+    title: 'a task that left in the middle is taken for the first when those before it have left',
+    file: `${core}finished/finished-tasks.ts`,
+    find: '      for (; this.gone.delete(this.front); this.front++) passed.push(this.front)\n',
+    replace: '',
+    killedBy: finished,
+  },
+  {
+    title: 'a rollback does not bring back the bytes of the tasks that had left',
+    file: `${core}finished/finished-tasks.ts`,
+    find: '    this.chunks.unshift(...dropped)\n',
+    replace: '',
+    killedBy: finished,
+  },
+  {
+    title: 'a rollback gives the name of an agent to the tasks of another',
+    file: `${core}finished/interned.ts`,
+    find: '    this.free.delete(index)\n',
+    replace: '',
+    killedBy: finished,
+  },
+  {
+    title: 'an id in capital letters comes back in small ones',
+    file: `${core}finished/bytes.ts`,
+    find: 'String.fromCharCode(code))',
+    replace: 'String.fromCharCode(code).toLowerCase())',
+    killedBy: finished,
+  },
+  {
+    title: 'how the last claim ended is forgotten with the record',
+    file: `${core}finished/task-bytes.ts`,
+    find: 'leaseEnds.indexOf(lease.end) + 1)',
+    replace: 'leaseEnds.indexOf(lease.end))',
+    killedBy: finished,
+  },
+  {
+    title: 'the row index leaves a hole in front of a row that stood behind another',
+    file: `${core}finished/row-index.ts`,
+    find: 'if (distance(homeOf(hash, length), next) < distance(free, next)) continue',
+    replace: 'continue',
+    killedBy: finished,
+  },
+  {
+    title: 'keys with the same hash push each other out of the row index',
+    file: `${core}finished/row-index.ts`,
+    find: '      this.crowded.set(key, row)\n',
+    replace: '',
+    killedBy: finished,
+  },
+  {
+    title: 'a finished task that is answered elsewhere keeps the answer after a rollback',
+    file: `${core}tables.ts`,
+    find: 'if (this.undoLog.isRecording) this.undoLog.note({ undo })',
+    replace: '',
+    killedBy: ['test/core/finished.test.ts'],
   },
   // The log as it is.
   {

@@ -59,7 +59,7 @@ const sharesKey = ({ deduplicate, isContentKey }: PreparedTask, { head }: Tables
 
 const ofSameId = (task: PreparedTask, known: TaskRecord, tables: Tables): E.Either<Rejection, Verdict> => {
   const isSame = known.key === task.idempotencyKey || known.key === ownKeyOf(task, known.number)
-  if (isSame && tables.byKey.get(known.key) === known) return duplicate
+  if (isSame && tables.byKey.get(known.key)?.number === known.number) return duplicate
   return E.left(
     reject(
       'conflict',

@@ -46,9 +46,9 @@ export const decideCallback = ({ callbackKey, content }: CommandOf<'Callback'>, 
 
 /** The task that waits for this callback. */
 const waitingFor = (tables: Tables, key: string): TaskRecord | undefined => {
-  const task = tables.byCallback.get(key)
+  const task = tables.ownerOfCallback(key)
   return task?.status === 'waiting' && task.extras.parking?.key === key ? task : undefined
 }
 
 /** The task that waits for this callback, or has got it and is still known. */
-export const ownerOf = (tables: Tables, key: string, at: number): TaskRecord | undefined => knownAt(tables, tables.byCallback.get(key), at)
+export const ownerOf = (tables: Tables, key: string, at: number): TaskRecord | undefined => knownAt(tables, tables.ownerOfCallback(key), at)

@@ -10,7 +10,7 @@ import { onHeld, rest } from './change.js'
 export const taskParked = (tables: Tables, event: EventOf<'TaskParked'>): void => {
   const { callbackKey: key, until, onTimeout, checkpoint } = event.data
   const { revision } = tables.head
-  const owner = tables.byCallback.get(key)
+  const owner = tables.ownerOfCallback(key)
   if (owner?.status === 'waiting' && owner.extras.parking?.key === key) {
     tables.head.misfits++
     return
@@ -37,7 +37,7 @@ const forgetAnswer = (tables: Tables, owner: TaskRecord | undefined, parked: Tas
     if (parking !== undefined) task.extras = { ...task.extras, parking: { ...parking, answered: parking.answered.filter((each) => each !== key) } }
   }
   // The parked task is being changed already.
-  if (owner === parked) forget(owner)
+  if (owner.number === parked.number) forget(parked)
   else tables.update(owner, forget)
 }
 

@@ -2,7 +2,7 @@
 import type { EventOf } from '../events.js'
 import { rankOf } from '../state.js'
 import type { Tables } from '../tables.js'
-import type { Status } from '../task.js'
+import { isFinal, type Status } from '../task.js'
 import { on } from './change.js'
 
 const isDead = (status: Status): boolean => status === 'dead-letter'
@@ -39,7 +39,7 @@ export const redriveAdvanced = (tables: Tables, { data: { task: id, nextAt } }: 
   const { head, breakers, byId } = tables
   const { redrive } = head
   const task = byId.get(id)
-  if (redrive === null || redrive.nextAt === 0 || task === undefined) {
+  if (redrive === null || redrive.nextAt === 0 || task === undefined || isFinal(task.status)) {
     head.misfits++
     return
   }

@@ -6,6 +6,8 @@
 import { AgentRegister } from '../agent-register.js'
 import { Deadlines } from '../deadlines.js'
 import { Alerts } from '../alerts.js'
+import { TasksById, TasksByKey, TasksByNumber, type TasksByText } from '../all-tasks.js'
+import { FinishedTasks } from '../finished/finished-tasks.js'
 import { Group, GroupKind } from '../group.js'
 import { GroupKinds } from '../group-kinds.js'
 import { QueueState } from '../queue-state.js'
@@ -19,9 +21,6 @@ import { SortedList } from '../sorted-list.js'
 import { StatusList } from '../status-lists.js'
 import type { Breaker, TaskRecord, TenantShare } from '../state.js'
 import type { Tables } from '../tables.js'
-import { isFinal } from '../task.js'
-import { TaskNumbers } from '../task-numbers.js'
-import { TextIndex } from '../text-index.js'
 
 /** Values, and the signs of {@link sign} between them. */
 export type Contents = ReadonlyArray<unknown>
@@ -43,9 +42,9 @@ export const sign = {
 
 /**
  * Members of the tables and records that are not part of the state: undo log, walks, hash seed, and the kept shapes of
- * claims. The groups show which of their tasks are ready.
+ * claims. The groups show which of their tasks are ready, and the indexes of all tasks have those of unfinished ones.
  */
-const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'ready', 'turns', 'meters', 'place', 'savedFor'])
+const beside: ReadonlySet<string> = new Set(['undoLog', 'walks', 'seed', 'unfinished', 'ids', 'keys', 'ready', 'turns', 'meters', 'place', 'savedFor'])
 
 export const contentsOf = (state: QueueState): Contents => {
   const tables = QueueState.tablesOf(state)
@@ -67,7 +66,7 @@ export const areSame = (a: Contents, b: Contents): boolean => {
 type Parts = Array<unknown>
 
 const addTable = (into: Parts, value: unknown, tables: Tables): void => {
-  if (value instanceof TaskNumbers) {
+  if (value instanceof TasksByNumber) {
     for (const task of value.values()) {
       into.push(sign.line)
       addRecord(into, task)
@@ -115,7 +114,11 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
       into.push(sign.line, key)
       addValue(into, { limit, live, starts: starts?.list(), shutUntil, isClosed: value.closed.has(meter as Meter), groups: [...groups].map((group) => `${group.kind.key} ${group.tenant}`).sort() })
     }
-  } else if (value instanceof TextIndex) addIndex(into, value as TextIndex<TaskRecord>, tables)
+  } else if (value instanceof TasksById || value instanceof TasksByKey) addIndex(into, value, tables)
+  else if (value instanceof FinishedTasks) {
+    into.push(value.size, value.keys, value.names, value.oldestAt)
+    addList(into, [...value].map(({ number }) => number))
+  }
   else if (value instanceof Map) {
     for (const [key, member] of sortedEntries(value as ReadonlyMap<string, unknown>)) {
       into.push(sign.line, key)
@@ -125,7 +128,7 @@ const addTable = (into: Parts, value: unknown, tables: Tables): void => {
 }
 
 /** The tasks that a text index finds by the id and by the key of each task. */
-const addIndex = (into: Parts, index: TextIndex<TaskRecord>, tables: Tables): void => {
+const addIndex = (into: Parts, index: TasksByText, tables: Tables): void => {
   into.push(index.size)
   for (const task of tables.byNumber.values()) {
     into.push(sign.line, task.number)
@@ -144,22 +147,18 @@ const addRecord = (into: Parts, record: object): void => {
     into.push(sign.field, name)
     // The groups of a tenant come after it.
     if (name === 'groups') continue
-    if (name === 'dependents') addList(into, waiting(value as TaskRecord['dependents']))
     // Whether the ready tasks are in lanes, and in which, depends on when they were added.
-    else if (name === 'readyTasks') addList(into, [...readyIn(record as Group)].sort(byNumber))
+    if (name === 'readyTasks') addList(into, [...readyIn(record as Group)].sort(byNumber))
     else addValue(into, value)
   }
 }
 type Fields = Readonly<Record<string, unknown>>
 
-/** The dependents without cancelled ones, which may stay there until they are evicted. */
-const waiting = (dependents: ReadonlyArray<TaskRecord>): ReadonlyArray<TaskRecord> => dependents.filter(({ status }) => !isFinal(status))
-
 /** A value inside a record; other records are given by their names only. */
 const addValue = (into: Parts, value: unknown): void => {
   if (typeof value !== 'object' || value === null) into.push(value)
   else if (Array.isArray(value) || value instanceof SortedList || value instanceof StatusList) addList(into, value)
-  else if (value instanceof Set) addList(into, [...(value as ReadonlySet<TaskRecord>)].sort(byNumber))
+  else if (value instanceof Set) addList(into, [...(value as ReadonlySet<number>)].sort((a, b) => a - b))
   else if (isTask(value)) into.push(sign.task, value.number)
   else if (isGroup(value)) into.push(sign.group, value.kind.key, sign.share, value.share.name)
   else if (value instanceof GroupKind) into.push(value.key)

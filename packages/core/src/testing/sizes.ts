@@ -8,6 +8,9 @@ export interface Sizes {
   readonly live: number
   /** Finished, and kept until the retention is over. */
   readonly retained: number
+  /** Records, of unfinished tasks; and bytes of the arrays that have the finished ones. */
+  readonly records: number
+  readonly finishedBytes: number
   readonly groups: number
   readonly emptyGroups: number
   readonly kinds: number
@@ -48,6 +51,8 @@ export const sizesOf = (state: QueueState): Sizes => {
   return {
     live: tasks.length - retained,
     retained,
+    records: tables.unfinished.size,
+    finishedBytes: tables.finished.bytes,
     groups: groups.length,
     emptyGroups: groups.filter(({ size }) => size === 0).length,
     kinds: kinds.length,
@@ -84,6 +89,12 @@ const listedIn = ({ lists }: Tables): number => {
   let listed = 0
   for (const byStatus of lists.values()) for (const status of statuses) for (const { size } of byStatus[status]) listed += size
   return listed
+}
+
+/** Finished tasks in a state, and the bytes of the arrays that have them. Cost: O(thousands of them). */
+export const finishedSizeOf = (state: QueueState): { readonly tasks: number; readonly bytes: number } => {
+  const { size: tasks, bytes } = QueueState.tablesOf(state).finished
+  return { tasks, bytes }
 }
 
 /** Number of tasks in a state, including those that are no longer known and have not left it yet. Cost: O(1). */

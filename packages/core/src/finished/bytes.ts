@@ -1,0 +1,181 @@
+/** Numbers and texts as bytes, written one after the other and read in the same order. */
+
+/** A growing array of bytes, used again and again. */
+export class ByteWriter {
+  bytes = new Uint8Array(1_024)
+  length = 0
+
+  clear(): void {
+    this.length = 0
+  }
+
+  /** Makes room for `more` bytes. Without it, only {@link number} and {@link text} make room themselves. */
+  private reserve(more: number): void {
+    if (this.length + more <= this.bytes.length) return
+    const larger = new Uint8Array(Math.max(this.bytes.length * 2, this.length + more))
+    larger.set(this.bytes)
+    this.bytes = larger
+  }
+
+  /** Any number, exactly. Whole ones from 0 to 2^53 - 2 take a byte for each 7 bits, all others nine bytes. */
+  number(value: number): void {
+    if (this.length + 9 > this.bytes.length) this.reserve(9)
+    if (value >= 0 && value < 127 && (value | 0) === value) this.bytes[this.length++] = value + 1
+    else if (Number.isSafeInteger(value) && value >= 0 && value < Number.MAX_SAFE_INTEGER) this.whole(value + 1)
+    else {
+      this.bytes[this.length++] = 0
+      float[0] = value
+      for (let i = 0; i < 8; i++) this.bytes[this.length++] = floatBytes[i] as number
+    }
+  }
+
+  /** Any text, also one with lone surrogates. UUIDs and hashes take a byte for two digits. */
+  text(text: string): void {
+    const { length } = text
+    this.reserve(2 * length + 9)
+    const start = this.length
+    if (length === uuidLength && this.uuid(text)) return
+    this.length = start
+    if (length > 0 && length % 2 === 0 && this.digits(text)) return
+    this.length = start
+    if (this.latin(text)) return
+    this.length = start
+    this.bytes[this.length++] = kind.utf16
+    this.whole(length)
+    for (let i = 0; i < length; i++) {
+      const code = text.charCodeAt(i)
+      this.bytes[this.length++] = code & 0xff
+      this.bytes[this.length++] = code >> 8
+    }
+  }
+
+  private whole(value: number): void {
+    let rest = value
+    for (; rest >= 0x8000_0000; rest = Math.floor(rest / 128)) this.bytes[this.length++] = (rest % 128) | 0x80
+    for (; rest >= 0x80; rest >>>= 7) this.bytes[this.length++] = (rest & 0x7f) | 0x80
+    this.bytes[this.length++] = rest
+  }
+
+  private uuid(text: string): boolean {
+    this.bytes[this.length++] = kind.uuid
+    for (let i = 0; i < uuidLength; i += 2) {
+      // After the dashes, the pairs of digits begin one place further on.
+      if (i === 8 || i === 13 || i === 18 || i === 23) if (text.charCodeAt(i++) !== dash) return false
+      if (!this.pair(text, i)) return false
+    }
+    return true
+  }
+
+  private digits(text: string): boolean {
+    this.bytes[this.length++] = kind.digits
+    this.whole(text.length / 2)
+    for (let i = 0; i < text.length; i += 2) if (!this.pair(text, i)) return false
+    return true
+  }
+
+  /** Two hexadecimal digits, in lower case. */
+  private pair(text: string, at: number): boolean {
+    const high = text.charCodeAt(at)
+    const low = text.charCodeAt(at + 1)
+    if (high >= 128 || low >= 128) return false
+    const value = ((digitValues[high] as number) << 4) | (digitValues[low] as number)
+    if (value < 0) return false
+    this.bytes[this.length++] = value
+    return true
+  }
+
+  private latin(text: string): boolean {
+    this.bytes[this.length++] = kind.latin
+    this.whole(text.length)
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i)
+      if (code > 0xff) return false
+      this.bytes[this.length++] = code
+    }
+    return true
+  }
+}
+
+export class ByteReader {
+  constructor(
+    private readonly bytes: Uint8Array,
+    private at: number,
+  ) {}
+
+  number(): number {
+    const value = this.whole()
+    if (value > 0) return value - 1
+    for (let i = 0; i < 8; i++) floatBytes[i] = this.bytes[this.at++] as number
+    return float[0] as number
+  }
+
+  text(): string {
+    const first = this.bytes[this.at++]
+    if (first === kind.uuid) return this.uuid()
+    const length = this.whole()
+    if (first === kind.digits) return this.digits(length)
+    const codes = new Array<number>(length)
+    for (let i = 0; i < length; i++) codes[i] = first === kind.latin ? (this.bytes[this.at++] as number) : (this.bytes[this.at++] as number) | ((this.bytes[this.at++] as number) << 8)
+    return textOf(codes)
+  }
+
+  /** Passes over a text. */
+  skipText(): void {
+    const first = this.bytes[this.at++]
+    if (first === kind.uuid) this.at += uuidLength / 2 - 2
+    else {
+      const length = this.whole()
+      this.at += first === kind.utf16 ? 2 * length : length
+    }
+  }
+
+  private whole(): number {
+    let value = 0
+    for (let scale = 1; ; scale *= 128) {
+      const byte = this.bytes[this.at++] as number
+      value += (byte & 0x7f) * scale
+      if (byte < 0x80) return value
+    }
+  }
+
+  private uuid(): string {
+    const codes = new Array<number>(uuidLength)
+    for (let i = 0; i < uuidLength; i += 2) {
+      if (i === 8 || i === 13 || i === 18 || i === 23) codes[i++] = dash
+      this.pair(codes, i)
+    }
+    return textOf(codes)
+  }
+
+  private digits(bytes: number): string {
+    const codes = new Array<number>(2 * bytes)
+    for (let i = 0; i < codes.length; i += 2) this.pair(codes, i)
+    return textOf(codes)
+  }
+
+  private pair(codes: Array<number>, at: number): void {
+    const byte = this.bytes[this.at++] as number
+    codes[at] = digits[byte >> 4] as number
+    codes[at + 1] = digits[byte & 15] as number
+  }
+}
+
+/** One flat text, which is read faster than one that was put together. In parts: a call cannot have any number of arguments. */
+const textOf = (codes: Array<number>): string => {
+  if (codes.length <= partMax) return String.fromCharCode.apply(null, codes)
+  let text = ''
+  for (let from = 0; from < codes.length; from += partMax) text += String.fromCharCode.apply(null, codes.slice(from, from + partMax))
+  return text
+}
+
+const kind = { uuid: 0, digits: 1, latin: 2, utf16: 3 } as const
+const uuidLength = 36
+const dash = 0x2d
+const partMax = 4_096
+
+const float = new Float64Array(1)
+const floatBytes = new Uint8Array(float.buffer)
+
+/** By code: 0 to 15, -1 if it is no digit. */
+const digitValues = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)))
+const digits: ReadonlyArray<number> = Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0))

@@ -1,0 +1,56 @@
+/** Rows of bytes, one after the other. The owner knows how many there are. */
+
+/** Rows of a full chunk. */
+export const chunkRows = 1_024
+const bytesMin = 1_024
+/** A full chunk has this share of spare bytes at most. */
+const spareMax = 0.05
+
+export class Chunk {
+  /** Where each row begins, and after the last one the end of all. */
+  private readonly starts = new Uint32Array(chunkRows + 1)
+  private data: Uint8Array
+  /** Rows that were written again since: few. */
+  private readonly rewritten = new Map<number, Uint8Array>()
+
+  /** `before`: the full chunk before this one, which says how much room this one needs. */
+  constructor(before: Chunk | undefined) {
+    this.data = new Uint8Array(before === undefined ? bytesMin : Math.ceil((before.starts[chunkRows] as number) * (1 + spareMax / 2)))
+  }
+
+  /** Bytes of its arrays. */
+  get size(): number {
+    return this.starts.byteLength + this.data.byteLength
+  }
+
+  /** Writes a row after all those before it. Rows from `row` on are overwritten. */
+  put(row: number, bytes: Uint8Array, length: number): void {
+    const start = this.starts[row] as number
+    const end = start + length
+    if (end > this.data.length) this.resize(Math.max(this.data.length * 2, end))
+    // A view of a part is an object of its own, which costs more than a loop over some dozen bytes.
+    for (let i = 0; i < length; i++) this.data[start + i] = bytes[i] as number
+    this.starts[row + 1] = end
+    if (row + 1 === chunkRows && this.data.length > end * (1 + spareMax)) this.resize(end)
+  }
+
+  /** Calls `read` with the bytes of a row and where they begin. */
+  at<T>(row: number, read: (bytes: Uint8Array, start: number) => T): T {
+    const other = this.rewritten.size === 0 ? undefined : this.rewritten.get(row)
+    return other === undefined ? read(this.data, this.starts[row] as number) : read(other, 0)
+  }
+
+  /** Writes a row again. `undefined`: as it was at first. Returns what it replaces. */
+  rewrite(row: number, bytes: Uint8Array | undefined): Uint8Array | undefined {
+    const before = this.rewritten.get(row)
+    if (bytes === undefined) this.rewritten.delete(row)
+    else this.rewritten.set(row, bytes)
+    return before
+  }
+
+  private resize(length: number): void {
+    const data = new Uint8Array(length)
+    data.set(this.data.length > length ? this.data.subarray(0, length) : this.data)
+    this.data = data
+  }
+}

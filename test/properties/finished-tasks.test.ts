@@ -1,0 +1,178 @@
+/** Finished tasks as bytes (ADR 40), compared with plain records after each step and after each rollback. */
+import { FinishedTasks, Group, GroupKinds, newTaskRecord, RowIndex, type TaskRecord, type TenantShare } from '@daybook/core/testing'
+import * as fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { runs } from './settings.js'
+
+const kinds = new GroupKinds(new Map())
+const share = { name: undefined } as TenantShare
+const groups = ['code', 'docs', 'test'].map((type) => new Group(kinds.of(type, type, undefined, [], undefined), share))
+
+/** Texts that are kept in different ways: UUIDs, hashes, ASCII, other characters, lone surrogates; and some with equal ends, which have the same hash. */
+const text = fc.oneof(
+  fc.uuid(),
+  fc.uuid().map((uuid) => uuid.toUpperCase()),
+  fc.uuid().map((uuid) => `${uuid.slice(0, 35)}g`),
+  fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 1, maxLength: 64 }),
+  fc.string({ maxLength: 128 }),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
+  fc.string({ unit: fc.constantFrom('é', 'ÿ', 'Ā', '\ud83d', '\ude00'), maxLength: 20 }),
+  fc.nat({ max: 60 }).map((n) => `${n}-the same end for all of them`),
+)
+const count = fc.nat({ max: 300 })
+const time = fc.integer({ min: 0, max: 8_640_000_000_000_000 })
+const seconds = fc.oneof(count, fc.double({ min: 0, max: 1e6, noNaN: true }))
+const lease = fc.record({
+  agent: fc.constantFrom('ann', 'bob', 'cy', 'dan'),
+  token: fc.nat(),
+  claimedAt: time,
+  expiresAt: time,
+  durationMs: fc.nat(),
+  epoch: count,
+  probe: fc.boolean(),
+  end: fc.constantFrom('failed' as const, 'lease-expired' as const, 'cancelled' as const, null),
+})
+const fields = fc.record({
+  id: text,
+  key: text,
+  group: fc.constantFrom(...groups),
+  status: fc.constantFrom('completed' as const, 'cancelled' as const, 'discarded' as const),
+  priority: fc.integer({ min: 1, max: 10 }),
+  timeout: seconds,
+  maxRetries: count,
+  backoffSeconds: seconds,
+  enqueuedAt: time,
+  enqueuedRevision: fc.oneof(count, fc.nat({ max: 2 ** 31 - 1 }).map((n) => n * 2 ** 20)),
+  dependencies: fc.array(text, { maxLength: 3 }),
+  retries: count,
+  attempts: count,
+  lastRevision: fc.oneof(count, fc.nat({ max: 2 ** 31 - 1 }).map((n) => n * 2 ** 21)),
+  extras: fc.oneof({ weight: 3, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: fc.record({ ticketId: text, lastError: text }) }),
+  lease: fc.option(lease, { nil: null }),
+})
+
+const step = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ do: fc.constant('finish' as const), tasks: fc.array(fields, { minLength: 1, maxLength: 8 }), isKeyed: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('finish many' as const), count: fc.integer({ min: 1, max: 1_500 }) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('first leaves' as const), count: fc.integer({ min: 1, max: 1_200 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('any leaves' as const), pick: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('rewrite' as const), pick: fc.nat(), ticketId: fc.string({ maxLength: 300 }) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('mark' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('roll back' as const) }) },
+)
+
+/** The rows, and a plain list of the records with whether they are keyed. Every change can be undone in both. */
+class Both {
+  readonly finished: FinishedTasks
+  plain: Array<{ readonly task: TaskRecord; readonly isKeyed: boolean }> = []
+  private number = 0
+  private undos: Array<() => void> = []
+  private readonly marks: Array<{ readonly undos: number; readonly plain: Both['plain'] }> = []
+
+  constructor(seed: number) {
+    this.finished = new FinishedTasks(seed)
+  }
+
+  finish(init: { readonly [K in keyof TaskRecord]?: TaskRecord[K] } & Omit<Parameters<typeof newTaskRecord>[0], 'number' | 'missing' | 'delayedUntil' | 'finishedAt'>, isKeyed: boolean): void {
+    // Ids and keys are unique.
+    const [id, key] = [init.id, init.key].map((each) => (this.plain.some(({ task }) => task.id === each || task.key === each) ? `${each} ${this.number}` : each)) as [string, string]
+    this.number += 1 + (init.priority > 9 ? 2 ** 33 : 0)
+    const task = { ...newTaskRecord({ ...init, id, key, number: this.number, missing: 0, delayedUntil: 0, finishedAt: 1_700_000_000_000 + this.number }), attempts: init.attempts ?? 0, lease: init.lease ?? null, lastRevision: init.lastRevision ?? 0 }
+    this.finished.push(task, isKeyed)
+    this.plain = [...this.plain, { task, isKeyed }]
+    this.undos.push(() => this.finished.pop())
+  }
+
+  leave(index: number): void {
+    const [gone] = this.plain.slice(index, index + 1)
+    if (gone === undefined) return
+    const removed = this.finished.remove(gone.task)
+    expect(removed.isKeyed).toBe(gone.isKeyed)
+    this.plain = this.plain.filter((each) => each !== gone)
+    this.undos.push(() => this.finished.putBack(removed))
+  }
+
+  rewrite(index: number, ticketId: string): void {
+    const old = this.plain[index]
+    if (old === undefined) return
+    const task = { ...old.task, extras: { ticketId } }
+    this.undos.push(this.finished.rewrite(task))
+    this.plain = this.plain.map((each) => (each === old ? { ...each, task } : each))
+  }
+
+  mark(): void {
+    this.marks.push({ undos: this.undos.length, plain: this.plain })
+  }
+
+  rollBack(): void {
+    const mark = this.marks.pop()
+    if (mark === undefined) return
+    while (this.undos.length > mark.undos) this.undos.pop()?.()
+    this.plain = mark.plain
+  }
+
+  check(): void {
+    const { finished, plain } = this
+    expect([finished.size, finished.keys, finished.oldestAt]).toEqual([plain.length, plain.filter(({ isKeyed }) => isKeyed).length, plain[0]?.task.finishedAt])
+    const names = new Set(plain.flatMap(({ task }) => [task.group, ...(task.lease === null ? [] : [task.lease.agent])]))
+    expect(finished.names).toBe(names.size)
+    expect([...finished]).toEqual(plain.map(({ task }) => task))
+    let last = 0
+    for (const number of plain.map(({ task }) => task.number).sort((a, b) => a - b)) {
+      expect(finished.numberAfter(last)).toBe(number)
+      last = number
+    }
+    expect(finished.numberAfter(last)).toBeUndefined()
+    for (const { task, isKeyed } of plain) {
+      const { id, key, number } = task
+      expect([finished.byId(id)?.number, finished.byNumber(number)?.id, finished.byKey(key)?.number]).toEqual([number, id, isKeyed ? number : undefined])
+      expect([finished.hasId(id), finished.hasKey(key)]).toEqual([true, isKeyed])
+    }
+    for (const nobody of ['nobody', '0-the same end for all of them, but longer']) expect([finished.byId(nobody), finished.hasKey(nobody)]).toEqual([undefined, false])
+  }
+}
+
+const many = (i: number) => ({ id: `task-${i}`, key: `key-${i}`, group: groups[0] as Group, status: 'completed' as const, priority: 5, timeout: 60, maxRetries: 3, backoffSeconds: 1, enqueuedAt: 1_700_000_000_000, enqueuedRevision: i, dependencies: [], retries: 0, extras: {} })
+
+test('finished tasks are found, listed, removed and put back as if they were records', () => {
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 25, size: 'max' }), fc.integer(), (steps, seed) => {
+      const both = new Both(seed)
+      let made = 0
+      for (const each of steps) {
+        if (each.do === 'finish') for (const task of each.tasks) both.finish(task, each.isKeyed)
+        else if (each.do === 'finish many') for (let i = 0; i < each.count; i++) both.finish(many(made++), true)
+        else if (each.do === 'first leaves') for (let i = 0; i < each.count; i++) both.leave(0)
+        else if (each.do === 'any leaves') both.leave(each.pick % Math.max(1, both.plain.length))
+        else if (each.do === 'rewrite') both.rewrite(each.pick % Math.max(1, both.plain.length), each.ticketId)
+        else if (each.do === 'mark') both.mark()
+        else both.rollBack()
+        expect(both.finished.first()).toEqual(both.plain[0]?.task)
+      }
+      both.check()
+      both.rollBack()
+      both.check()
+    }),
+    runs(100),
+  )
+})
+
+test('INV-22: rows that have left take no memory, whatever was finished meanwhile', () => {
+  const both = new Both(1)
+  for (let i = 0; i < 20_000; i++) {
+    both.finished.push(newTaskRecord({ ...many(i), number: i + 1, missing: 0, delayedUntil: 0, finishedAt: i }), true)
+    if (i >= 1_000) both.finished.remove(both.finished.first() as TaskRecord)
+  }
+  expect(both.finished.size).toBe(1_000)
+  expect(both.finished.bytes).toBeLessThan(400_000)
+})
+
+test('a row index finds all of many keys with the same hash, and only them', () => {
+  const keys: Array<string> = []
+  const index = new RowIndex<string>((row) => keys[row] as string, () => 7)
+  for (let i = 0; i < 300; i++) index.add(`k${i}`, keys.push(`k${i}`) - 1)
+  const isGone = (i: number): boolean => i < 100 || i % 2 === 0
+  for (let i = 0; i < 300; i++) if (isGone(i)) index.remove(`k${i}`)
+  expect(index.size).toBe(100)
+  for (let i = 0; i < 300; i++) expect(index.get(`k${i}`)).toBe(isGone(i) ? undefined : i)
+})
