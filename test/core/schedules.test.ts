@@ -228,6 +228,17 @@ test.each<[Create, string, string]>([
   expect(q.refuse({ type: 'CreateSchedule', name: 's', task: { type: 'work' }, ...schedule })).toMatchObject({ code: 'invalid', errors: [{ path, message: expect.stringContaining(message) as string }] })
 })
 
+test('the same request sent again changes nothing, however deep the task is nested', () => {
+  const nested = (depth: number): CommandOf<'CreateSchedule'>['task'] => ({ type: 'work', payload: JSON.parse('['.repeat(depth) + ']'.repeat(depth)) })
+  const create = (depth: number) => ({ type: 'CreateSchedule', name: 's', every: 60, task: nested(depth) }) as const
+  const q = new Queue()
+  const deepest = Array.from({ length: 70 }, (_, i) => 70 - i).find((depth) => q.accepts(create(depth))) ?? 0
+  expect(deepest).toBeGreaterThan(60)
+  q.do(create(deepest))
+  expect(q.do(create(deepest))).toEqual([])
+  expect(q.do({ type: 'ChangeSchedule', name: 's', task: nested(deepest) })).toEqual([])
+})
+
 test('INV-22: number and size of schedules are bounded', () => {
   const q = new Queue()
   const create = (name: string, payload: string): CommandOf<'CreateSchedule'> => ({ type: 'CreateSchedule', name, every: 60, task: { type: 'work', payload } })

@@ -71,7 +71,8 @@ export const noSchedule = ({ queue }: Pick<Tables, 'queue'>, name: string): Reje
 
 type Definition = Pick<Schedule, 'name' | 'rule' | 'missed' | 'overlap' | 'paused' | 'task'>
 
-const definitionText = ({ rule, missed, overlap, paused, task }: Definition): string => canonicalJson({ rule, missed, overlap, paused, task })
+/** The task by itself, because it may be nested as deep as JSON may be here. */
+const definitionText = ({ rule, missed, overlap, paused, task }: Definition): string => canonicalJson({ rule, missed, overlap, paused }) + canonicalJson(task)
 
 /** A changed schedule keeps its next run, unless its rule is new. What would have run while it was paused was not wanted. */
 const nextOf = (known: Schedule, wanted: Definition, at: number): number | undefined => {
