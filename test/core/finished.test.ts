@@ -68,3 +68,20 @@ test('INV-15: a finished task that another one takes a callback key from is as b
   expect(taskOf(q.state, 'a')).toMatchObject({ status: 'completed', callback: { key: 'approve' } })
   expect(q.ask({ type: 'Callback', callbackKey: 'approve', content: '{}' })).toMatchObject({ task: 'a' })
 })
+
+test('INV-15, LK-05: a task has its key again after a rollback, although another one had it, finished and left meanwhile', () => {
+  const q = new Queue().configure({ retentionSeconds: 60 })
+  const shared = (id: string) => task(id, { idempotencyKey: 'shared' })
+  q.enqueue(shared('first'))
+  const [before, then, at] = [textOf(q.state), mark(q.state), q.at]
+  q.kill('first')
+  q.enqueue(shared('second'))
+  q.complete('second', q.claim().token)
+  q.wait(70)
+  q.do({ type: 'Retry', task: 'first', reviewer: 'eve', reason: 'again' })
+  expect([q.status('first'), q.status('second')]).toEqual(['pending', undefined])
+  q.state = rollback(q.state, then)
+  q.at = at
+  expect(differenceOf(before, textOf(q.state))).toBe('')
+  expect(duplicateOf(q.state, 'shared')?.id).toBe('first')
+})

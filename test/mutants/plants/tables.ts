@@ -22,7 +22,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
     file: `${core}tables.ts`,
     find: '    if (blocksDuplicates(task.status) && !isFinal(task.status)) this.keys.set(task.key, task.number)\n',
     replace: '',
-    killedBy: rollbacks,
+    killedBy: ['test/core/finished.test.ts'],
   },
   {
     title: 'a rollback puts a dependent back elsewhere',
