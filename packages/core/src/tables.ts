@@ -242,8 +242,7 @@ export class Tables {
   /** The task is finished: only its bytes are kept from here on. */
   private retire(task: TaskRecord): void {
     if (task.status !== 'completed') this.leaveDependencies(task)
-    const isKeyed = this.keys.get(task.key) === task
-    this.leaveUnfinished(task, isKeyed)
+    const isKeyed = this.leaveUnfinished(task)
     this.finished.push(task, isKeyed)
     if (!this.undoLog.isRecording) return
     this.undoLog.note({
@@ -398,10 +397,12 @@ export class Tables {
     if (isKeyed) this.keys.set(task.key, task.number)
   }
 
-  private leaveUnfinished(task: TaskRecord, isKeyed: boolean): void {
-    this.ids.delete(task.id)
-    if (isKeyed) this.keys.delete(task.key)
-    this.unfinished.delete(task.number)
+  /** Returns whether new tasks with its key were duplicates of it. */
+  private leaveUnfinished({ id, key, number }: TaskRecord): boolean {
+    this.ids.deleteNumber(id, number)
+    const isKeyed = this.keys.deleteNumber(key, number)
+    this.unfinished.delete(number)
+    return isKeyed
   }
 
   /** Counts the task in its group, ticket and chain, finished or not. */
@@ -432,7 +433,7 @@ export class Tables {
     this.unlink(task)
     // A new task is undone as it is, and it may have been claimed since.
     if (task.group.meters.length > 0 && isHeld(task)) this.limits.moved(task.group, -1)
-    this.leaveUnfinished(task, this.keys.get(task.key) === task)
+    this.leaveUnfinished(task)
     this.depart(task)
   }
 

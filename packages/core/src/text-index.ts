@@ -8,6 +8,8 @@
  */
 
 const capacityMin = 16
+/** A table shrinks to no less: with a few thousand tasks coming and going, it would grow and shrink all the time. */
+const shrunkMin = 8_192
 /** Only the last characters are hashed: most different ids and keys differ there. */
 const hashedCharacters = 12
 /** If more texts than this have the same hash, the others go to a map. That happens only with unusual texts, such as ids with equal ends. */
@@ -72,13 +74,27 @@ export class TextIndex<T> {
 
   delete(text: string): void {
     const at = this.placeOf(text, hashOf(text, this.seed))
-    if (at < 0) {
-      this.crowded.delete(text)
-      return
+    if (at < 0) this.crowded.delete(text)
+    else this.removeAt(at)
+  }
+
+  /** Removes the item with this number and this text. Reads no item. False if it is not in the index. */
+  deleteNumber(text: string, number: number): boolean {
+    const { hashes, numbers } = this
+    const mask = hashes.length - 1
+    const hash = hashOf(text, this.seed)
+    for (let at = hash & mask; hashes[at] !== 0; at = (at + 1) & mask) {
+      if (numbers[at] !== number || hashes[at] !== hash) continue
+      this.removeAt(at)
+      return true
     }
+    return this.crowded.size > 0 && this.crowded.get(text) === number && this.crowded.delete(text)
+  }
+
+  private removeAt(at: number): void {
     this.clear(at)
     this.count--
-    if (this.capacity > capacityMin && this.count * 8 < this.capacity) this.resize(this.capacity / 2)
+    if (this.capacity > shrunkMin && this.count * 8 < this.capacity) this.resize(this.capacity / 2)
   }
 
   /** The place of the text. If it is not there, the complement (`~place`) of the free place for it. */
