@@ -131,6 +131,8 @@ const main = async () => {
   const daybook = createDaybook({
     // A process that is killed within a second would else end no lease.
     leaseGraceMs: 0,
+    // Agents of killed processes still count until their leases end.
+    defaults: { capacity: { maxConcurrentAgents: 100_000 } },
     store: defect === 'early' ? hasty(opened) : opened,
     snapshots: reporting(await openSnapshotFolder(join(folder, choice === 'sqlite' ? 'snapshots' : `snapshots of ${run}`), { ladder: { count: 4, bytes: 2 ** 30 } })),
     snapshotEvery: 150,

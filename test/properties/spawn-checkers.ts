@@ -24,7 +24,7 @@ export const spawnedOnce = (): Checker => {
   const failures = new Map<string, ReadonlyArray<string>>()
   /** Roots whose id another task got later. When their counts began anew depends on when the chain left the state, so they are not checked. */
   const used = new Set<string>()
-  /** The types of tasks that were validated. */
+  /** The types of tasks. From events, because after a rollback a checker hears of events only. */
   const types = new Map<string, string>()
   const failureOf = (task: string, error: string): string => `${types.get(task) ?? ''}: ${error}`
 
@@ -43,7 +43,6 @@ export const spawnedOnce = (): Checker => {
     same(proposals, wanted.flatMap(([kind, waits]) => (waits ? [kind] : [])), `proposals of ${id}`)
     const fixes = spawned.filter(({ data }) => data.discovery === 'validation_failed')
     if (found.validation === undefined) return same(fixes.length, 0, 'fixes of nothing')
-    types.set(id, task.facts.type)
     const failure = failureOf(id, found.validation.error)
     if (used.has(rootOf(task))) return
     const before = failures.get(rootOf(task)) ?? []
@@ -61,7 +60,11 @@ export const spawnedOnce = (): Checker => {
     },
     note: (event) => {
       switch (event.type) {
+        case 'TaskImported':
+          types.set(event.data.task, event.data.type)
+          return
         case 'TaskEnqueued':
+          types.set(event.data.task, event.data.type)
           if (failures.has(event.data.task)) used.add(event.data.task)
           if (event.data.rootTaskId === undefined) return
           holds(!ever.has(event.data.task), `${event.data.task} is spawned twice`)
