@@ -346,8 +346,8 @@ export const corePlants: ReadonlyArray<Plant> = [
   {
     title: 'a task that is discarded takes its key from the task that has it now',
     file: `${core}tables.ts`,
-    find: '    if (isKeyed) this.keys.delete(task.key)\n',
-    replace: '    this.keys.delete(task.key)\n',
+    find: 'const isKeyed = this.keys.deleteNumber(key, number)',
+    replace: 'const isKeyed = this.keys.deleteNumber(key, number)\n    this.keys.delete(key)',
     killedBy: enqueues,
   },
   {
