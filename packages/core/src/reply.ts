@@ -210,7 +210,9 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
       return { token: event.data.token, expiresAt: event.data.expiresAt }
     }
     case 'Complete':
-      return command.found === undefined ? inStatus[statusOf(tables, command.task)] : completed(command, command.found, events, tables)
+      if (command.found !== undefined) return completed(command, command.found, events, tables)
+      // To look it up would make the record of a finished task.
+      return events[0]?.type === 'Completed' ? inStatus.completed : inStatus[statusOf(tables, command.task)]
     case 'Release':
     case 'Park':
       return inStatus[statusOf(tables, command.task)]
