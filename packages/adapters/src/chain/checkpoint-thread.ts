@@ -1,9 +1,9 @@
 /** Entry point of the thread that signs checkpoints, with a connection of its own to the log. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { streamPrefix } from '../engine/index.js'
-import { openLog } from '../past/open-log.js'
-import { lowerPriority } from '../read-models/lower-priority.js'
-import { wakeable } from '../read-models/wakeable.js'
+import { openLog } from '../open-log.js'
+import { lowerPriority } from '../lower-priority.js'
+import { wakeable } from '../wakeable.js'
 import type { LogAddress } from '../store/index.js'
 import { checkpointFolderOf } from './checkpoint-files.js'
 import { Checkpointer } from './checkpointer.js'

@@ -1,6 +1,6 @@
 /** The private key that signs checkpoints: made at the first start, for the owner's eyes alone. */
 import crypto, { type KeyObject } from 'node:crypto'
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import type { Signer } from './note.js'
 
 /** @throws Error if the file cannot be read or made, or holds another kind of key. */
@@ -18,12 +18,23 @@ const readOrMake = (file: string): string => {
   }
   const { privateKey } = crypto.generateKeyPairSync('ed25519')
   const text = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
-  const descriptor = openSync(file, 'wx', 0o600)
+  // Under another name until it is whole: half a key would stop every later start.
+  const whole = `${file}.${process.pid}.new`
+  const descriptor = openSync(whole, 'w', 0o600)
   try {
     writeSync(descriptor, text)
     fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
+  }
+  try {
+    linkSync(whole, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    // Another process made one in the same moment: that one counts.
+    return readFileSync(file, 'utf8')
+  } finally {
+    unlinkSync(whole)
   }
   return text
 }

@@ -1,6 +1,6 @@
 /** Entry point of the thread that verifies, so that nobody who is served meanwhile waits for it. It ends with its answer. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { lowerPriority } from '../read-models/lower-priority.js'
+import { lowerPriority } from '../lower-priority.js'
 import { type LogAddress, StoreError } from '../store/index.js'
 import { streamPrefix } from '../engine/index.js'
 import { readCheckpoints } from './checkpoint-files.js'

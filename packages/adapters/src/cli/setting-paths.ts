@@ -1,6 +1,8 @@
-/** Settings as `a.b.c=value`. */
+/** Settings as `a.b.c=value`, and from a file. */
+import { readFile } from 'node:fs/promises'
 import { type Json, SettingsPatch, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { readSettingsFile } from '../config/index.js'
 import { UsageError } from './exit-codes.js'
 
 /** Every value with its path. Empty objects count as values. */
@@ -52,4 +54,17 @@ export const patchOf = (assignments: ReadonlyArray<string>): SettingsPatch => {
   const checked = validate(SettingsPatch)(patch)
   if (E.isLeft(checked)) throw new UsageError(checked.left.map(({ path, message }) => `${path} ${message}`).join('\n'))
   return checked.right
+}
+
+/** @throws UsageError that names each value of the file that does not fit. */
+export const readPatch = async (file: string): Promise<SettingsPatch> => {
+  let text: string
+  try {
+    text = await readFile(file, 'utf8')
+  } catch (error) {
+    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  const read = readSettingsFile(text, file)
+  if (E.isLeft(read)) throw new UsageError(read.left.join('\n'))
+  return read.right
 }

@@ -2,10 +2,10 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { readModels } from '@daybook/projections'
 import { feedViews, type FeedStatus } from './feed.js'
-import { lowerPriority } from './lower-priority.js'
-import { openLog } from '../past/open-log.js'
+import { lowerPriority } from '../lower-priority.js'
+import { openLog } from '../open-log.js'
 import type { LogAddress } from '../store/index.js'
-import { wakeable } from './wakeable.js'
+import { wakeable } from '../wakeable.js'
 
 export interface ThreadOptions {
   readonly file: string

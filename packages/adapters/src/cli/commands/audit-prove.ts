@@ -1,16 +1,15 @@
 /** `audit prove` and `audit check`: proofs about a log, for those who do not have it (EV-07). */
-import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import { dataDirDefault } from '../../config/index.js'
+import { type CheckpointFlags, checkpointsOf, readText, verifierKey } from '../audit/checkpoints.js'
 import { addWhere, logAddressOf } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { type ConnectionOptions, readConnection } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { clean } from '../text.js'
 import { whole } from '../values.js'
-import { checkpointsOf, type VerifyFlags } from './audit-verify.js'
 
-interface ProveFlags extends VerifyFlags {
+interface ProveFlags extends CheckpointFlags {
   readonly revision?: number
   readonly since?: number
 }
@@ -50,8 +49,6 @@ interface CheckFlags {
   readonly older?: string
 }
 
-const read = (file: string): Promise<string> => readFile(file, 'utf8').catch((error: Error) => Promise.reject(new CliError(`${file} cannot be read: ${error.message}`)))
-
 export const checkCommand = (cli: Cli): Command =>
   new Command('check')
     .description('verify a proof of daybook audit prove: no log and no server are needed')
@@ -65,11 +62,10 @@ export const checkCommand = (cli: Cli): Command =>
       'Exit code 1 when it does not prove what it says.',
     ))
     .action(cli.local<CheckFlags, [string]>(async (printer, { checkpointKey, older }, _, file) => {
-      const { checkProof, ProofError, readVerifierKey } = await import('../../chain/index.js')
-      const signer = readVerifierKey(checkpointKey) ?? readVerifierKey(await read(checkpointKey))
-      if (signer === undefined) throw new CliError(`${checkpointKey} is no key that verifies checkpoints`)
+      const { checkProof, ProofError } = await import('../../chain/index.js')
+      const signer = await verifierKey(checkpointKey)
       try {
-        const proven = checkProof(await read(file), signer, older === undefined ? undefined : await read(older))
+        const proven = checkProof(await readText(file), signer, older === undefined ? undefined : await readText(older))
         printer.answer({ ok: true, ...proven }, () => {
           if (proven.kind === 'consistency') return printer.line(`ok  the log of ${proven.size} events begins with the ${proven.older} of the older checkpoint`)
           printer.line(`ok  event ${proven.index} of the ${proven.size} that ${signer.name} signed:`)

@@ -1,22 +1,17 @@
 /** `audit verify`: whether a log is what was appended (EV-07). */
-import { readFile, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { Command } from 'commander'
-import type { SignedCheckpoints } from '../../chain/index.js'
 import type { Verdict } from '../../client/index.js'
 import { dataDirDefault } from '../../config/index.js'
 import type { LogAddress } from '../../store/index.js'
-import { addWhere, logAddressOf, type Where } from '../audit/options.js'
+import { type CheckpointFlags, checkpointsOf } from '../audit/checkpoints.js'
+import { addWhere, logAddressOf } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { connect, type ConnectionOptions, readConnection } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import { createProgress, type Progress } from '../progress.js'
 import { plural } from '../text.js'
-
-export interface VerifyFlags extends Where {
-  readonly checkpoints?: string
-  readonly checkpointKey?: string
-}
 
 export const verifyCommand = (cli: Cli): Command =>
   addWhere(new Command('verify').description('whether the log is what was appended: reads all of it and checks its hashes'))
@@ -31,7 +26,7 @@ export const verifyCommand = (cli: Cli): Command =>
       'Names the first event that was altered, removed, inserted, moved, or altered together with its hash. Exit code 1 then.',
       'Events of servers before this version have no hashes: it says where the chain begins.',
     ))
-    .action(cli.local<VerifyFlags>(async (printer, where, command) => {
+    .action(cli.local<CheckpointFlags>(async (printer, where, command) => {
       const progress = createProgress(cli.io, printer)
       const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
       const address = logAddressOf(where)
@@ -56,25 +51,7 @@ const askServer = async (connection: ReturnType<typeof readConnection>, progress
   }
 }
 
-/** The checkpoints that the options name; by default those of the data folder. */
-export const checkpointsOf = async ({ data, checkpoints: file, checkpointKey }: VerifyFlags, queue: string): Promise<SignedCheckpoints | undefined> => {
-  const { checkpointFolderOf, readCheckpoints, readVerifierKey, splitNotes } = await import('../../chain/index.js')
-  const read = (path: string): Promise<string> => readFile(path, 'utf8').catch((error: Error) => Promise.reject(new CliError(`${path} cannot be read: ${error.message}`)))
-  const there = data === undefined ? undefined : await readCheckpoints(checkpointFolderOf(data), queue)
-  let signer = there?.signer
-  if (checkpointKey !== undefined) {
-    signer = readVerifierKey(checkpointKey) ?? readVerifierKey(await read(checkpointKey))
-    if (signer === undefined) throw new CliError(`${checkpointKey} is no key that verifies checkpoints: the server writes it as checkpoints/QUEUE.key`)
-  }
-  const notes = file === undefined ? there?.notes : splitNotes(await read(file))
-  if (notes === undefined) return undefined
-  if (signer === undefined) throw new CliError('which key signed these checkpoints? Give --checkpoint-key')
-  // A witness's file may have those of several queues.
-  const { name } = signer
-  return { signer, notes: file === undefined ? notes : notes.filter((note) => note.startsWith(`${name}\n`)) }
-}
-
-const readLog = async (address: LogAddress, queue: string, flags: VerifyFlags, progress: Progress): Promise<Verdict> => {
+const readLog = async (address: LogAddress, queue: string, flags: CheckpointFlags, progress: Progress): Promise<Verdict> => {
   if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) {
     throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
   }

@@ -1,12 +1,8 @@
 /** `audit what-if`: a recorded period under other settings. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import type { SettingsPatch } from '@daybook/core'
 import { lengthText } from '@daybook/projections/charts'
 import { picturesOfWhatIf, Recorder, type Recording, versions, type WhatIf, whatIf } from '@daybook/projections/what-if'
 import { Command } from 'commander'
-import * as E from 'fp-ts/lib/Either.js'
-import { dataDirDefault, readSettingsFile } from '../../config/index.js'
+import { dataDirDefault } from '../../config/index.js'
 import { readTime } from '../../time.js'
 import { addWhere, audited, revisionOrTime, type Where } from '../audit/options.js'
 import { decodedOf } from '../audit/replayed.js'
@@ -15,7 +11,8 @@ import { type Cli, examples } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import type { Progress } from '../progress.js'
-import { patchOf } from '../setting-paths.js'
+import { patchOf, readPatch } from '../setting-paths.js'
+import { drawPictures } from '../simulation/pictures.js'
 import { comparison, metText, says, tenantText } from '../simulation/report.js'
 import { clean, clock, plural } from '../text.js'
 import { positive, whole } from '../values.js'
@@ -55,23 +52,11 @@ export const whatIfCommand = (cli: Cli): Command =>
       const recording = await record(source, from, to, progress)
       progress.show('running the model')
       const result = whatIf(recording, { patch, ...(agents === undefined ? {} : { agents }), ...(seed === undefined ? {} : { seed }) })
-      const pictures = svg === undefined ? [] : await draw(source.queue, result, svg)
+      const pictures = svg === undefined ? [] : await drawPictures(picturesOfWhatIf(source.queue, result), svg)
       progress.clear()
       printer.answer(shown(result), () => print(printer, source.queue, result))
       if (pictures.length > 0) printer.note(`pictures: ${pictures.join(', ')}`)
     }))
-
-const readPatch = async (file: string): Promise<SettingsPatch> => {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-  }
-  const read = readSettingsFile(text, file)
-  if (E.isLeft(read)) throw new UsageError(read.left.join('\n'))
-  return read.right
-}
 
 /** Milliseconds of a time that was checked. */
 const msOf = (time: string): number => readTime(time) ?? Number.NaN
@@ -122,16 +107,4 @@ const print = (printer: Printer, queue: string, { from, until, tasks, agents, no
     printer.line(`\n${titles[version]}:`)
     for (const line of says(figures[version])) printer.line(`- ${line}`)
   }
-}
-
-/** The files that were written. */
-const draw = async (queue: string, result: WhatIf, folder: string): Promise<ReadonlyArray<string>> => {
-  const files = Object.entries(picturesOfWhatIf(queue, result)).map(([name, picture]) => ({ file: join(folder, `${name}.svg`), picture }))
-  try {
-    await mkdir(folder, { recursive: true })
-    for (const { file, picture } of files) await writeFile(file, picture)
-  } catch (error) {
-    throw new CliError(`the pictures cannot be written: ${error instanceof Error ? error.message : String(error)}`)
-  }
-  return files.map(({ file }) => file)
 }

@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises'
 import { Command } from 'commander'
 import type { SettingsPatch } from '@daybook/core'
-import * as E from 'fp-ts/lib/Either.js'
-import { readSettingsFile } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
-import { flatten, patchOf } from '../setting-paths.js'
+import { flatten, patchOf, readPatch } from '../setting-paths.js'
 
 const getting = (cli: Cli): Command =>
   new Command('get')
@@ -40,18 +37,6 @@ const setting = (cli: Cli): Command =>
       const settings = await client.settings.patch(patch)
       printer.answer(settings, () => printer.pairs(flatten(patch).map(([path, value]) => [path, JSON.stringify(value)])))
     }))
-
-const readPatch = async (file: string): Promise<SettingsPatch> => {
-  let text: string
-  try {
-    text = await readFile(file, 'utf8')
-  } catch (error) {
-    throw new UsageError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
-  }
-  const read = readSettingsFile(text, file)
-  if (E.isLeft(read)) throw new UsageError(read.left.join('\n'))
-  return read.right
-}
 
 export const settingsCommand = (cli: Cli): Command =>
   new Command('settings').description('what the queue is told: retries, leases, breakers, reports').addCommand(getting(cli), { isDefault: true }).addCommand(setting(cli))

@@ -1,15 +1,15 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readFile } from 'node:fs/promises'
 import type { FieldError } from '@daybook/core'
-import { picturesOf, readScenario, type Scenario, simulate, type Simulation } from '@daybook/projections/simulate'
+import { picturesOf, readScenario, type Scenario, simulate } from '@daybook/projections/simulate'
 import { Command, InvalidArgumentError } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { parseYaml } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
-import { CliError, UsageError } from '../exit-codes.js'
+import { UsageError } from '../exit-codes.js'
 import type { Io } from '../io.js'
 import { patchOf } from '../setting-paths.js'
 import { exampleScenario } from '../simulation/example.js'
+import { drawPictures } from '../simulation/pictures.js'
 import { printSimulation } from '../simulation/report.js'
 import { whole } from '../values.js'
 
@@ -46,7 +46,7 @@ export const simulateCommand = (cli: Cli): Command =>
       const scenario = await readFileOf(file, cli.io)
       const patch = set === undefined ? {} : patchOf(set)
       const simulation = simulate(scenario, { patch, ...(seed === undefined ? {} : { seed }) })
-      const pictures = svg === undefined ? [] : await draw(simulation, svg)
+      const pictures = svg === undefined ? [] : await drawPictures(picturesOf(simulation), svg)
       printer.answer(simulation, () => printSimulation(printer, simulation))
       if (pictures.length > 0) printer.note(`pictures: ${pictures.join(', ')}`)
     }))
@@ -71,16 +71,4 @@ const readFileOf = async (file: string, io: Io): Promise<Scenario> => {
   const scenario = readScenario(parsed.right)
   if (E.isLeft(scenario)) throw new UsageError(scenario.left.map(({ path, message }: FieldError) => `${name}: ${path === '(body)' ? 'the scenario' : path} ${message}`).join('\n'))
   return scenario.right
-}
-
-/** The files that were written. */
-const draw = async (simulation: Simulation, folder: string): Promise<ReadonlyArray<string>> => {
-  const files = Object.entries(picturesOf(simulation)).map(([name, picture]) => ({ file: join(folder, `${name}.svg`), picture }))
-  try {
-    await mkdir(folder, { recursive: true })
-    for (const { file, picture } of files) await writeFile(file, picture)
-  } catch (error) {
-    throw new CliError(`the pictures cannot be written: ${error instanceof Error ? error.message : String(error)}`)
-  }
-  return files.map(({ file }) => file)
 }

@@ -1,0 +1,37 @@
+/** Which signed checkpoints, and which key, the options of `audit verify`, `prove` and `check` name. */
+import { readFile } from 'node:fs/promises'
+import type { SignedCheckpoints, Signer } from '../../chain/index.js'
+import { CliError } from '../exit-codes.js'
+import type { Where } from './options.js'
+
+export interface CheckpointFlags extends Where {
+  readonly checkpoints?: string
+  readonly checkpointKey?: string
+}
+
+/** @throws CliError if it cannot be read. */
+export const readText = (file: string): Promise<string> => readFile(file, 'utf8').catch((error: Error) => Promise.reject(new CliError(`${file} cannot be read: ${error.message}`)))
+
+/**
+ * @param keyOrFile The word in `QUEUE.key`, or a file with it.
+ * @throws CliError if it is neither.
+ */
+export const verifierKey = async (keyOrFile: string): Promise<Signer> => {
+  const { readVerifierKey } = await import('../../chain/index.js')
+  const signer = readVerifierKey(keyOrFile) ?? readVerifierKey(await readText(keyOrFile))
+  if (signer === undefined) throw new CliError(`${keyOrFile} is no key that verifies checkpoints: the server writes it as checkpoints/QUEUE.key`)
+  return signer
+}
+
+/** The checkpoints that the options name; by default those of the data folder. `undefined` if there are none. */
+export const checkpointsOf = async ({ data, checkpoints: file, checkpointKey }: CheckpointFlags, queue: string): Promise<SignedCheckpoints | undefined> => {
+  const { checkpointFolderOf, readCheckpoints, splitNotes } = await import('../../chain/index.js')
+  const there = data === undefined ? undefined : await readCheckpoints(checkpointFolderOf(data), queue)
+  const signer = checkpointKey === undefined ? there?.signer : await verifierKey(checkpointKey)
+  const notes = file === undefined ? there?.notes : splitNotes(await readText(file))
+  if (notes === undefined) return undefined
+  if (signer === undefined) throw new CliError('which key signed these checkpoints? Give --checkpoint-key')
+  // A witness's file may have those of several queues.
+  const { name } = signer
+  return { signer, notes: file === undefined ? notes : notes.filter((note) => note.startsWith(`${name}\n`)) }
+}
