@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 // What this run draws its examples by (see support/seed.ts). Below 2^31, with room for those that count on from it.
-const runSeed = process.env.SEED ?? String(randomInt(2 ** 31 - 2 ** 20));
+const runSeed = process.env.SEED ?? process.env.RUN_SEED ?? String(randomInt(2 ** 31 - 2 ** 20));
 console.log(`The seed of this run is ${runSeed}.`);
 
 export default defineConfig({

@@ -1,6 +1,6 @@
 /** Acknowledged means durable, to the letter: `kill -9`, again and again, over one database file (EV-03). */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runSeed } from '../support/seed.js'
+import { fixedSeed, runSeed } from '../support/seed.js'
 import { KilledQueue } from './killed-queue.js'
 
 const underLoad = 100
@@ -46,7 +46,7 @@ test('INV-15, INV-19: kills in the middle of a snapshot', async () => {
 }, 600_000)
 
 test('teeth: a process that acknowledges before it is durable is caught', async () => {
-  const hasty = await KilledQueue.create(runSeed, 'early')
+  const hasty = await KilledQueue.create(fixedSeed, 'early')
   const caught = async (): Promise<void> => {
     for (let i = 0; i < 10; i++) {
       await hasty.runAndKill({ after: 'ready', answersMin: 20, answersMax: 40, msMax: 10 })
