@@ -3,7 +3,7 @@ import { openSqliteLog, openSqliteStore } from '@daybook/adapters/sqlite'
 import { feedViews, type FeedStatus, ViewsFile, wakeable } from '@daybook/adapters/read-models'
 import type { EventStore, RecordedEvent } from '@daybook/adapters/store'
 import type { QueueEngine } from '@daybook/adapters/engine'
-import { breakerReadModel, readModels, type TableProjection, taskReadModel } from '@daybook/projections'
+import { breakerReadModel, integer, readModels, table, type TableProjection, taskReadModel, text } from '@daybook/projections'
 import Database from 'better-sqlite3'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -181,6 +181,31 @@ describe('EV-04: read models in a file', () => {
     await log.close()
     expect(rests.map((ms) => ms > 0)).toEqual([true, true, false])
     expect(contentOf()).toEqual(await rebuilt())
+  })
+
+  test('a row that is put anew takes the place of the one that was changed before', async () => {
+    await work(1, 2)
+    const noted = table({ name: 'noted', about: 'The last event.', columns: { queue: text('the queue'), type: text('its type'), count: integer('how many') }, key: ['queue'] })
+    const last: TableProjection = {
+      name: 'last', version: 1, about: 'The last event.', tables: [noted],
+      feed: ({ queue, rows }) => ({
+        fold: ({ event: { type } }) => {
+          const known = rows(noted).get(queue)
+          if (known !== undefined) {
+            known.type = 'old'
+            rows(noted).put(known)
+          }
+          rows(noted).put({ queue, type, count: (known?.count ?? 0) + 1 })
+        },
+        settle: () => undefined,
+      }),
+    }
+    const views = openViews(':memory:', [last])
+    const events = await logged()
+    views.current.take('q', events.slice(0, 2))
+    views.current.take('q', events.slice(2))
+    expect(rowsOf(views, 'SELECT type, count FROM noted')).toEqual([{ type: events[events.length - 1]?.type, count: events.length }])
+    views.close()
   })
 
   test('a file of somebody else is left as it is', async () => {

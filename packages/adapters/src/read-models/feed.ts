@@ -12,14 +12,17 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { ProjectionFailed } from '@daybook/projections'
 import { streamOf, streamPrefix } from '../engine/index.js'
 import { backoff } from '../backoff.js'
-import type { OpenedLog, RecordedEvent } from '../store/index.js'
+import type { OpenedLog } from '../store/index.js'
 import type { Group } from './group.js'
 import { ViewsFile, type ViewsOptions } from './views-file.js'
 
-/** Events folded and written together, at most. */
-const batchMax = 4_000
-/** The same for tables that have more than this many events to go: of a task that lived shortly, the row is written once. */
-const farBatchMax = 20_000
+/**
+ * Events folded and written together, at most: the largest of these that tables have to go. The row of a task that lived shortly is written once, so large
+ * batches cost less for each event; small ones show sooner what happened.
+ */
+const batchSizes = [100_000, 20_000, 4_000] as const
+/** A batch ends when its events have so many characters, because their words are in memory. */
+const batchTextMax = 64 * 2 ** 20
 /** The longest rest after a batch, in milliseconds. */
 const restMax = 200
 /** After an error. */
@@ -163,10 +166,15 @@ class Feeder {
 
   private async takeNext(group: Group, queue: string, head: number): Promise<void> {
     const from = group.at(queue).revision + 1
-    const limit = head - from > farBatchMax ? farBatchMax : batchMax
-    const events: Array<RecordedEvent> = []
-    for await (const page of this.options.log.read(streamOf(queue), { from, limit })) events.push(...page)
-    group.take(queue, events)
+    const limit = batchSizes.find((size) => head - from >= size) ?? batchSizes[2]
+    let text = 0
+    for await (const page of this.options.log.read(streamOf(queue), { from, limit })) {
+      group.fold(queue, page)
+      for (const { data } of page) text += data.length
+      if (text > batchTextMax || this.options.signal.aborted) break
+      await nextTurn()
+    }
+    group.write(queue)
   }
 
   /** Somebody may have deleted the file, or put another one in its place. */

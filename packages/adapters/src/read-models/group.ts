@@ -9,11 +9,15 @@ import { TableRows } from './table-rows.js'
 
 /** How far a group has come in a queue. */
 interface Place {
-  /** -1 before the first event. */
+  /** What is written: -1 before the first event. */
   revision: number
   /** Id of that event, '' before the first. */
   eventId: string
   unreadable: number
+  /** The last event of the batch under way. */
+  folded: RecordedEvent | undefined
+  /** Events of that batch that could not be read. */
+  skipped: number
   readonly feeds: ReadonlyArray<Feed>
 }
 
@@ -38,23 +42,37 @@ export class Group {
     return this.place(queue)
   }
 
-  /** Folds the next events of a queue, and writes rows and checkpoint in one transaction. */
+  /** Folds the next events of a queue, and writes rows and checkpoint. */
   take(queue: string, events: ReadonlyArray<RecordedEvent>): void {
+    this.fold(queue, events)
+    this.write(queue)
+  }
+
+  /** Folds the next events of a queue into rows in memory. Nobody sees them before {@link write}. */
+  fold(queue: string, events: ReadonlyArray<RecordedEvent>): void {
     const place = this.place(queue)
     const last = events[events.length - 1]
     if (last === undefined) return
-    if (events[0]?.revision !== place.revision + 1 || last.revision !== place.revision + events.length) {
-      throw new Error(`the log of queue ${queue} goes on at revision ${events[0]?.revision ?? -1} where ${place.revision + 1} should be`)
+    const next = (place.folded?.revision ?? place.revision) + 1
+    if (events[0]?.revision !== next || last.revision !== next + events.length - 1) {
+      throw new Error(`the log of queue ${queue} goes on at revision ${events[0]?.revision ?? -1} where ${next} should be`)
     }
-    let unreadable = 0
     for (const recorded of events) {
       const logged = loggedEvent(recorded)
-      if (isUnreadable(logged)) unreadable++
+      if (isUnreadable(logged)) place.skipped++
       else for (const feed of place.feeds) feed.fold(logged)
     }
+    place.folded = last
+  }
+
+  /** Writes the rows of the batch and the checkpoint in one transaction. */
+  write(queue: string): void {
+    const place = this.place(queue)
+    const { folded: last } = place
+    if (last === undefined) return
     for (const feed of place.feeds) feed.settle()
     this.db.transaction(() => {
-      this.moveOn(queue, place, last, unreadable)
+      this.moveOn(queue, place, last)
       for (const rows of this.tables.values()) rows.write()
       this.writeWords()
     }).immediate()
@@ -62,7 +80,9 @@ export class Group {
     this.words.clear()
     place.revision = last.revision
     place.eventId = last.id
-    place.unreadable += unreadable
+    place.unreadable += place.skipped
+    place.folded = undefined
+    place.skipped = 0
   }
 
   private place(queue: string): Place {
@@ -85,7 +105,7 @@ export class Group {
       rows: <T extends Table>(table: T) => this.tables.get(table) as TableRows<T>,
       words: { put: (key: number, description: string, error: string) => void this.words.set(key, [description, error]) },
     }
-    return { revision: first?.revision ?? -1, eventId: first?.event_id ?? '', unreadable: first?.unreadable ?? 0, feeds: this.models.map((model) => model.feed(written)) }
+    return { revision: first?.revision ?? -1, eventId: first?.event_id ?? '', unreadable: first?.unreadable ?? 0, folded: undefined, skipped: 0, feeds: this.models.map((model) => model.feed(written)) }
   }
 
   private numberOf(queue: string): number {
@@ -94,7 +114,7 @@ export class Group {
   }
 
   /** Each event once: nothing is written if the checkpoint is not where this process has left it. */
-  private moveOn(queue: string, { revision, unreadable }: Place, last: RecordedEvent, skipped: number): void {
+  private moveOn(queue: string, { revision, unreadable, skipped }: Place, last: RecordedEvent): void {
     const state = stateOf(this.prefix)
     const insert = this.db.prepare('INSERT OR IGNORE INTO projections (name, state, queue, version, revision, event_id, unreadable, reader) VALUES (?, ?, ?, ?, -1, ?, 0, ?)')
     const move = this.db.prepare('UPDATE projections SET revision = ?, event_id = ?, unreadable = ?, reader = ? WHERE name = ? AND state = ? AND queue = ? AND version = ? AND revision = ?')

@@ -5,6 +5,7 @@
 import type { Database, Statement } from 'better-sqlite3'
 import { unrolled } from '@daybook/core'
 import type { Rows, RowOf, Table } from '@daybook/projections'
+import { RowsByKey } from './rows-by-key.js'
 import { changedColumns, foundColumns, type Prefix, selectSql, updateSql, upsertSql } from './schema.js'
 
 type Value = string | number | null
@@ -12,13 +13,13 @@ type Value = string | number | null
 type Write<R> = (row: R) => void
 
 /** Rows kept in memory: between this many and twice as many, besides those of the batch under way. */
-const keptMax = 20_000
+const keptMax = 100_000
 const separator = '\u001f'
 
 export class TableRows<T extends Table> implements Rows<RowOf<T>> {
   /** Rows found or put lately, and those before them. */
-  private young = new Map<string, RowOf<T>>()
-  private old = new Map<string, RowOf<T>>()
+  private young: RowsByKey<RowOf<T>>
+  private old: RowsByKey<RowOf<T>>
   /** Put in this batch: rows that were found before; others; and those of a table that is only written, by their keys. */
   private readonly changed = new Set<RowOf<T>>()
   private readonly added = new Set<RowOf<T>>()
@@ -27,7 +28,7 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
   private readonly rowOf: (values: ReadonlyArray<Value>) => RowOf<T>
   private readonly upsert: Write<RowOf<T>>
   private readonly update: Write<RowOf<T>>
-  private readonly foundBy: ReadonlyArray<string>
+  private readonly foundBy: (row: RowOf<T>) => ReadonlyArray<string | number>
 
   constructor(
     db: Database,
@@ -38,35 +39,43 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
     this.rowOf = rowMaker(table)
     this.upsert = writer(db, upsertSql(table, prefix), Object.keys(table.columns))
     this.update = table.isWriteOnly === true ? this.upsert : writer(db, updateSql(table, prefix), changedColumns(table))
-    this.foundBy = table.foundBy ?? table.key
+    const foundBy = table.foundBy ?? table.key
+    this.foundBy = unrolled([], 'row', () => '', `return [${foundBy.map((column) => `row.${column}`).join(', ')}]`)
+    this.young = new RowsByKey(foundBy.length)
+    this.old = new RowsByKey(foundBy.length)
   }
 
   readonly get = (...values: ReadonlyArray<string | number>): RowOf<T> | undefined => {
-    const name = values.length === 1 ? String(values[0]) : values.join(separator)
-    const young = this.young.get(name)
+    const young = this.young.get(values)
     if (young !== undefined) return young
-    const old = this.old.get(name)
+    const old = this.old.get(values)
     if (old !== undefined) {
-      this.young.set(name, old)
+      this.young.set(values, old)
       return old
     }
     const found = this.select.get(...values)
     if (found === undefined) return undefined
     const row = this.rowOf(found)
-    this.young.set(name, row)
+    this.young.set(values, row)
     return row
   }
 
   readonly put = (row: RowOf<T>): void => {
     if (this.table.isWriteOnly === true) {
-      this.written.set(this.nameOf(row, this.table.key), row)
+      this.written.set(nameOf(row, this.table.key), row)
       return
     }
     if (this.changed.has(row) || this.added.has(row)) return
-    const name = this.nameOf(row, this.foundBy)
-    const isKnown = this.young.get(name) === row || this.old.get(name) === row
-    ;(isKnown ? this.changed : this.added).add(row)
-    if (!isKnown) this.young.set(name, row)
+    const name = this.foundBy(row)
+    const known = this.young.get(name) ?? this.old.get(name)
+    if (known === row) {
+      this.changed.add(row)
+      return
+    }
+    this.added.add(row)
+    this.young.set(name, row)
+    // The row that it replaces must not be written after it. Another one that is found by the same values stays.
+    if (known !== undefined && this.table.foundBy === undefined) this.changed.delete(known)
   }
 
   /** Writes what was put, within the transaction of the caller. */
@@ -82,15 +91,19 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
     this.changed.clear()
     this.written.clear()
     if (this.young.size <= keptMax) return
+    const { finishedBy } = this.table
+    if (finishedBy !== undefined) for (const rows of [this.young, this.old]) rows.drop((row) => row[finishedBy as keyof RowOf<T>] !== null)
+    if (this.young.size <= keptMax) return
     this.old = this.young
-    this.young = new Map()
+    this.young = new RowsByKey(this.young.depth)
   }
+}
 
-  private nameOf(row: RowOf<T>, columns: ReadonlyArray<string>): string {
-    let name = String(row[columns[0] as keyof RowOf<T>])
-    for (let i = 1; i < columns.length; i++) name += separator + String(row[columns[i] as keyof RowOf<T>])
-    return name
-  }
+/** The values of these columns as one text. */
+const nameOf = <R extends object>(row: R, columns: ReadonlyArray<string>): string => {
+  let name = String(row[columns[0] as keyof R])
+  for (let i = 1; i < columns.length; i++) name += separator + String(row[columns[i] as keyof R])
+  return name
 }
 
 /** Makes a row of the columns that were found. All rows of a table have the same shape. */

@@ -1,27 +1,35 @@
 /** When each tenant had ready tasks throughout, and its weight: what is needed to tell whether it got its share. */
 import type { EventOf } from '@daybook/core'
-import { quarterMs } from './rollup-tables.js'
+import { BatchRows } from './batch-rows.js'
+import { quarterMs, type TenantBacklogRow } from './rollup-tables.js'
 import type { TaskRow, TaskRows } from './task-tables.js'
 
 export class Backlogs {
+  private readonly backlogs: BatchRows<TenantBacklogRow>
+
   constructor(
     private readonly queue: string,
     private readonly rows: Pick<TaskRows, 'tenantBacklog' | 'backlogSpans' | 'tenantWeights'>,
-  ) {}
+  ) {
+    this.backlogs = new BatchRows(queue, rows.tenantBacklog, (tenant) => ({ queue, tenant, ready: 0, since: null }))
+  }
+
+  settle(): void {
+    this.backlogs.settle()
+  }
 
   /** The task had this status before. */
   moved({ tenant, status }: TaskRow, before: string, at: number): void {
     const by = Number(status === 'pending') - Number(before === 'pending')
     if (by === 0) return
     const { queue, rows } = this
-    const backlog = rows.tenantBacklog.get(queue, tenant ?? '') ?? { queue, tenant: tenant ?? '', ready: 0, since: null }
+    const backlog = this.backlogs.of(tenant ?? '')
     backlog.ready += by
     if (backlog.since === null) backlog.since = at
     else if (backlog.ready === 0) {
       if (hasWholeQuarter(backlog.since, at)) rows.backlogSpans.put({ queue, tenant: backlog.tenant, began_at: backlog.since, ended_at: at })
       backlog.since = null
     }
-    rows.tenantBacklog.put(backlog)
   }
 
   configured(revision: number, { at, data: { patch } }: EventOf<'QueueConfigured'>): void {

@@ -1,4 +1,5 @@
 /** How many unfinished tasks there are, by type, tenant, priority band and phase: now, and at the end of each minute. */
+import type { Kind } from './kinds.js'
 import type { Rows } from './rows.js'
 import type { DepthRow, depthByMinute, LevelColumn, TaskRow } from './task-tables.js'
 import type { RowOf } from './table.js'
@@ -23,10 +24,19 @@ const columnOf = (status: string): LevelColumn | undefined => {
   }
 }
 
+/** The levels of one kind of task and band in this batch. */
+interface Level {
+  readonly row: DepthRow
+  /** The minute in which it changed last. */
+  minute: number
+}
+
 export class Levels {
   private minute = 0
   /** What changed in this minute and is not written as of it yet. */
-  private readonly changed = new Set<DepthRow>()
+  private changed: Array<Level> = []
+  /** Those of this batch, by type, phase and tenant, and by band. */
+  private readonly found = new Map<Kind, Map<string, Level>>()
 
   constructor(
     private readonly queue: string,
@@ -37,33 +47,54 @@ export class Levels {
   /** Before an event of this time. */
   passTime(at: number): void {
     if (at < this.minute + minuteMs) return
-    this.settle()
+    this.writeMinute()
     this.minute = at - (at % minuteMs)
   }
 
   /** The task has another status or band than before; '' for none. */
-  moved(task: TaskRow, status: string, band: string): void {
+  moved(kind: Kind, task: TaskRow, status: string, band: string): void {
     const before = columnOf(status)
     const now = columnOf(task.status)
     if (before === now && band === task.band) return
-    if (before !== undefined) this.add(task, band, before, -1)
-    if (now !== undefined) this.add(task, task.band, now, 1)
+    if (before !== undefined) this.changing(kind, band)[before]--
+    if (now !== undefined) this.changing(kind, task.band)[now]++
+  }
+
+  /** The end of a batch. */
+  settle(): void {
+    this.writeMinute()
+    this.found.clear()
   }
 
   /** Writes the levels of the minute under way as they are now. */
-  settle(): void {
-    for (const level of this.changed) this.byMinute.put({ ...level, minute: this.minute })
-    this.changed.clear()
+  private writeMinute(): void {
+    for (const level of this.changed) {
+      this.byMinute.put({ ...level.row, minute: this.minute })
+      level.minute = -1
+    }
+    this.changed = []
   }
 
-  private add(task: TaskRow, band: string, column: LevelColumn, by: 1 | -1): void {
-    const tenant = task.tenant ?? ''
-    const phase = task.phase ?? ''
-    const level = this.depth.get(this.queue, task.type, tenant, band, phase) ?? {
-      queue: this.queue, type: task.type, tenant, band, phase, pending: 0, scheduled: 0, waiting: 0, blocked: 0, in_progress: 0, dead_letter: 0,
+  private changing(kind: Kind, band: string): DepthRow {
+    const level = this.levelOf(kind, band)
+    if (level.minute !== this.minute) {
+      level.minute = this.minute
+      this.changed.push(level)
     }
-    level[column] += by
-    this.depth.put(level)
-    this.changed.add(level)
+    return level.row
+  }
+
+  private levelOf(kind: Kind, band: string): Level {
+    let bands = this.found.get(kind)
+    if (bands === undefined) this.found.set(kind, (bands = new Map()))
+    let level = bands.get(band)
+    if (level === undefined) bands.set(band, (level = { row: this.rowOf(kind, band), minute: -1 }))
+    return level
+  }
+
+  private rowOf({ type, tenant, phase }: Kind, band: string): DepthRow {
+    const row = this.depth.get(this.queue, type, tenant, band, phase) ?? { queue: this.queue, type, tenant, band, phase, pending: 0, scheduled: 0, waiting: 0, blocked: 0, in_progress: 0, dead_letter: 0 }
+    this.depth.put(row)
+    return row
   }
 }

@@ -1,71 +1,120 @@
 /**
- * What happened in each quarter of an hour. It is counted in memory during a batch, and added to the rows at its end, so that a batch writes each row once
- * and reads each sketch once.
+ * What happened in each quarter of an hour. It is counted in memory during a batch, once for each kind of task and once for each agent, and added to the rows of all
+ * dimensions at its end, so that a batch writes each row once and reads each sketch once.
  */
 import { addSketchText, addTime, intervalOf, type Sketch, sketchText } from '../reports/sketch.js'
 import { type CountColumn, countColumns } from './happenings.js'
+import type { Kind } from './kinds.js'
 import { type Dimension, type FailureRollupRow, quarterMs, type RollupRow } from './rollup-tables.js'
 import type { Rows } from './rows.js'
 import type { TaskRow } from './task-tables.js'
 
+const placeOf = Object.fromEntries(countColumns.map((column, i) => [column, i])) as Readonly<Record<CountColumn, number>>
+
+interface Failures {
+  count: number
+  /** The error of the last of them, and which of the batch that was. */
+  error: string
+  last: number
+}
+
 class Tally {
-  readonly counts: Partial<Record<CountColumn, number>> = {}
+  /** By the place of the column in `countColumns`. */
+  readonly counts: Array<number> = countColumns.map(() => 0)
   readonly waits: Sketch = new Map()
   readonly runs: Sketch = new Map()
-  readonly failures = new Map<string, { count: number; error: string }>()
+  readonly failures = new Map<string, Failures>()
   waitMs = 0
   runMs = 0
   deadlines = 0
   deadlinesMet = 0
 
-  constructor(
-    readonly dimension: Dimension,
-    readonly quarter: number,
-    readonly value: string,
-  ) {}
+  count(column: CountColumn): void {
+    this.counts[placeOf[column]]!++
+  }
+
+  claimed(interval: number, waitMs: number): void {
+    this.count('claimed')
+    this.waitMs += waitMs
+    addTime(this.waits, interval)
+  }
+
+  ended(column: CountColumn, interval: number, runMs: number): void {
+    this.count(column)
+    this.runMs += runMs
+    addTime(this.runs, interval)
+  }
+
+  failed(signature: string, count: number, error: string, last: number): void {
+    const known = this.failures.get(signature)
+    if (known === undefined) this.failures.set(signature, { count, error, last })
+    else {
+      known.count += count
+      if (last > known.last) {
+        known.error = error
+        known.last = last
+      }
+    }
+  }
+
+  add(other: Tally): void {
+    other.counts.forEach((count, i) => (this.counts[i]! += count))
+    this.waitMs += other.waitMs
+    this.runMs += other.runMs
+    this.deadlines += other.deadlines
+    this.deadlinesMet += other.deadlinesMet
+    for (const [interval, count] of other.waits) addTime(this.waits, interval, count)
+    for (const [interval, count] of other.runs) addTime(this.runs, interval, count)
+    for (const [signature, { count, error, last }] of other.failures) this.failed(signature, count, error, last)
+  }
+}
+
+const tallyIn = <K>(tallies: Map<K, Tally>, name: K): Tally => {
+  let tally = tallies.get(name)
+  if (tally === undefined) tallies.set(name, (tally = new Tally()))
+  return tally
 }
 
 /** The tallies of one quarter of an hour. */
 class Quarter {
-  private readonly all: Tally
-  private readonly byType = new Map<string, Tally>()
-  private readonly byPhase = new Map<string, Tally>()
-  private readonly byTenant = new Map<string, Tally>()
+  private readonly byKind = new Map<Kind, Tally>()
   private readonly byAgent = new Map<string, Tally>()
-  private readonly byDiscovery = new Map<string, Tally>()
+  private last: { readonly kind: Kind; readonly tally: Tally } | undefined
 
-  constructor(readonly begin: number) {
-    this.all = new Tally('all', begin, '')
-  }
+  constructor(readonly begin: number) {}
 
-  /** One of each dimension, that of the agent last. */
-  of({ type, phase, tenant, discovery, claimed_by }: TaskRow): ReadonlyArray<Tally> {
-    return [
-      this.all,
-      this.in(this.byType, 'type', type),
-      this.in(this.byPhase, 'phase', phase ?? ''),
-      this.in(this.byTenant, 'tenant', tenant ?? ''),
-      this.in(this.byDiscovery, 'discovery', discovery ?? ''),
-      this.in(this.byAgent, 'agent', claimed_by ?? ''),
-    ]
-  }
-
-  *tallies(): Generator<Tally> {
-    yield this.all
-    for (const tallies of [this.byType, this.byPhase, this.byTenant, this.byDiscovery, this.byAgent]) yield* tallies.values()
-  }
-
-  private in(tallies: Map<string, Tally>, dimension: Dimension, value: string): Tally {
-    let tally = tallies.get(value)
-    if (tally === undefined) tallies.set(value, (tally = new Tally(dimension, this.begin, value)))
+  ofKind(kind: Kind): Tally {
+    if (this.last?.kind === kind) return this.last.tally
+    const tally = tallyIn(this.byKind, kind)
+    this.last = { kind, tally }
     return tally
   }
+
+  ofAgent({ claimed_by }: TaskRow): Tally {
+    return tallyIn(this.byAgent, claimed_by ?? '')
+  }
+
+  /** Those of each dimension and value. */
+  *tallies(): Generator<readonly [Dimension, string, Tally]> {
+    const all = new Tally()
+    const dimensions = { type: new Map<string, Tally>(), phase: new Map<string, Tally>(), tenant: new Map<string, Tally>(), discovery: new Map<string, Tally>() } as const
+    for (const [kind, tally] of this.byKind) {
+      all.add(tally)
+      for (const name of kindDimensions) tallyIn(dimensions[name], kind[name]).add(tally)
+    }
+    yield ['all', '', all]
+    for (const name of kindDimensions) for (const [value, tally] of dimensions[name]) yield [name, value, tally]
+    for (const [agent, tally] of this.byAgent) yield ['agent', agent, tally]
+  }
 }
+
+const kindDimensions = ['type', 'phase', 'tenant', 'discovery'] as const
 
 export class Rollups {
   /** Those of this batch. */
   private readonly quarters = new Map<number, Quarter>()
   private last = new Quarter(-1)
+  private failuresSeen = 0
 
   constructor(
     private readonly queue: string,
@@ -73,52 +122,46 @@ export class Rollups {
     private readonly failures: Rows<FailureRollupRow>,
   ) {}
 
-  count(task: TaskRow, column: CountColumn, at: number): void {
-    for (const tally of this.quarterOf(at).of(task)) tally.counts[column] = (tally.counts[column] ?? 0) + 1
+  count(kind: Kind, task: TaskRow, column: CountColumn, at: number): void {
+    const quarter = this.quarterOf(at)
+    quarter.ofKind(kind).count(column)
+    quarter.ofAgent(task).count(column)
   }
 
-  claimed(task: TaskRow, at: number, waitMs: number): void {
+  claimed(kind: Kind, task: TaskRow, at: number, waitMs: number): void {
     const interval = intervalOf(waitMs)
-    for (const tally of this.quarterOf(at).of(task)) {
-      tally.counts.claimed = (tally.counts.claimed ?? 0) + 1
-      tally.waitMs += waitMs
-      addTime(tally.waits, interval)
-    }
+    const quarter = this.quarterOf(at)
+    quarter.ofKind(kind).claimed(interval, waitMs)
+    quarter.ofAgent(task).claimed(interval, waitMs)
   }
 
   /** A claim has ended after this time. */
-  ended(task: TaskRow, column: CountColumn, at: number, runMs: number): void {
+  ended(kind: Kind, task: TaskRow, column: CountColumn, at: number, runMs: number): void {
     const interval = intervalOf(runMs)
-    for (const tally of this.quarterOf(at).of(task)) {
-      tally.counts[column] = (tally.counts[column] ?? 0) + 1
-      tally.runMs += runMs
-      addTime(tally.runs, interval)
-    }
+    const quarter = this.quarterOf(at)
+    quarter.ofKind(kind).ended(column, interval, runMs)
+    quarter.ofAgent(task).ended(column, interval, runMs)
   }
 
-  failed(task: TaskRow, signature: string, error: string, at: number): void {
-    for (const { failures } of this.quarterOf(at).of(task)) {
-      const known = failures.get(signature)
-      if (known === undefined) failures.set(signature, { count: 1, error })
-      else {
-        known.count++
-        known.error = error
-      }
-    }
+  failed(kind: Kind, task: TaskRow, signature: string, error: string, at: number): void {
+    const quarter = this.quarterOf(at)
+    const last = ++this.failuresSeen
+    quarter.ofKind(kind).failed(signature, 1, error, last)
+    quarter.ofAgent(task).failed(signature, 1, error, last)
   }
 
   /** So many deadlines more at this time. */
-  due(task: TaskRow, deadline: number, by: 1 | -1): void {
-    for (const tally of this.quarterOf(deadline).of(task)) if (tally.dimension !== 'agent') tally.deadlines += by
+  due(kind: Kind, deadline: number, by: 1 | -1): void {
+    this.quarterOf(deadline).ofKind(kind).deadlines += by
   }
 
   /** The task is completed before its deadline. */
-  met(task: TaskRow, deadline: number): void {
-    for (const tally of this.quarterOf(deadline).of(task)) if (tally.dimension !== 'agent') tally.deadlinesMet++
+  met(kind: Kind, deadline: number): void {
+    this.quarterOf(deadline).ofKind(kind).deadlinesMet++
   }
 
   settle(): void {
-    for (const quarter of this.quarters.values()) for (const tally of quarter.tallies()) this.write(tally)
+    for (const quarter of this.quarters.values()) for (const [dimension, value, tally] of quarter.tallies()) this.write(dimension, quarter.begin, value, tally)
     this.quarters.clear()
     this.last = new Quarter(-1)
   }
@@ -132,9 +175,9 @@ export class Rollups {
     return quarter
   }
 
-  private write({ dimension, quarter, value, counts, waits, waitMs, runs, runMs, deadlines, deadlinesMet, failures }: Tally): void {
+  private write(dimension: Dimension, quarter: number, value: string, { counts, waits, waitMs, runs, runMs, deadlines, deadlinesMet, failures }: Tally): void {
     const row = this.rollups.get(this.queue, dimension, quarter, value) ?? newRow(this.queue, dimension, quarter, value)
-    for (const column of countColumns) row[column] += counts[column] ?? 0
+    countColumns.forEach((column, i) => (row[column] += counts[i]!))
     row.wait_ms += waitMs
     row.wait_sketch = added(row.wait_sketch, waits)
     row.run_ms += runMs

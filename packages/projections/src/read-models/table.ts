@@ -24,6 +24,8 @@ export interface Table {
   /** Those of them that the fold never looks at: they are NULL in a row that was found. */
   readonly unread?: ReadonlyArray<string>
   readonly indexes?: ReadonlyArray<Index>
+  /** A column that has a value in rows that are seldom looked for again. They are the first to leave memory. */
+  readonly finishedBy?: string
   /** Only inserted and replaced, never looked at by the fold: none of its rows is kept in memory. */
   readonly isWriteOnly?: true
 }

@@ -65,6 +65,7 @@ export const tasks = table({
   foundBy: ['queue', 'id'],
   fixed: ['key', 'queue', 'id', 'type', 'phase', 'tenant', 'ordering_key', 'discovery', ...unread],
   unread,
+  finishedBy: 'finished_at',
   indexes: [
     { name: 'tasks_by_id', on: 'id', isForFold: true },
     { name: 'tasks_unfinished', on: 'queue, status', where: 'finished_at IS NULL' },

@@ -2,7 +2,9 @@
 import { bandOf, type DataOf, type EventOf, expiryMessage, isFinal, keptError, parkTimeoutMessage, type QueueEvent, type Status } from '@daybook/core'
 import type { LoggedEvent } from '../projection.js'
 import { Agents } from './agents.js'
+import { BatchRows } from './batch-rows.js'
 import { contentIn } from './content.js'
+import { Kinds } from './kinds.js'
 import { Levels } from './levels.js'
 import type { Feed, TableProjection, Written } from './rows.js'
 import { Backlogs } from './backlogs.js'
@@ -34,6 +36,8 @@ class TaskFeed implements Feed {
   private readonly agents: Agents
   private readonly rollups: Rollups
   private readonly backlogs: Backlogs
+  private readonly totals: BatchRows<TotalsRow>
+  private readonly kinds = new Kinds()
   /** Tasks whose words changed in this batch. */
   private readonly reworded = new Set<TaskRow>()
 
@@ -46,6 +50,7 @@ class TaskFeed implements Feed {
     this.agents = new Agents(queue, rows.agents)
     this.rollups = new Rollups(queue, rows.rollups, rows.failureRollups)
     this.backlogs = new Backlogs(queue, rows)
+    this.totals = new BatchRows(queue, rows.totals, (type) => newTotals(queue, type))
   }
 
   fold(logged: LoggedEvent): void {
@@ -74,6 +79,10 @@ class TaskFeed implements Feed {
   settle(): void {
     this.levels.settle()
     this.rollups.settle()
+    this.agents.settle()
+    this.backlogs.settle()
+    this.totals.settle()
+    this.kinds.settle()
     for (const { key, description, last_error } of this.reworded) this.written.words.put(key, description ?? '', last_error ?? '')
     this.reworded.clear()
   }
@@ -153,7 +162,7 @@ class TaskFeed implements Feed {
     this.rows.tasks.put(task)
     this.moved(task, '', '', at)
     this.add(task, count, at)
-    if (task.deadline_at !== null && !isFinal(task.status as Status)) this.rollups.due(task, task.deadline_at, 1)
+    if (task.deadline_at !== null && !isFinal(task.status as Status)) this.rollups.due(this.kinds.of(task), task.deadline_at, 1)
     if (task.description !== null || task.last_error !== null) this.reworded.add(task)
   }
 
@@ -268,8 +277,8 @@ class TaskFeed implements Feed {
       task.band = bandOf(priority)
     }
     if (deadlineAt !== undefined) {
-      if (task.deadline_at !== null) this.rollups.due(task, task.deadline_at, -1)
-      if (deadlineAt !== null) this.rollups.due(task, deadlineAt, 1)
+      if (task.deadline_at !== null) this.rollups.due(this.kinds.of(task), task.deadline_at, -1)
+      if (deadlineAt !== null) this.rollups.due(this.kinds.of(task), deadlineAt, 1)
       task.deadline_at = deadlineAt
     }
     if (availableAt !== undefined) {
@@ -299,7 +308,7 @@ class TaskFeed implements Feed {
     totals.claimed++
     totals.waits++
     totals.wait_ms += at - task.ready_at
-    this.rollups.claimed(task, at, at - task.ready_at)
+    this.rollups.claimed(this.kinds.of(task), task, at, at - task.ready_at)
     return true
   }
 
@@ -308,7 +317,7 @@ class TaskFeed implements Feed {
     this.noteAttempt(task, at, 'completed', null)
     this.agents.ended(data.agent, at, true, 'completed')
     this.countRun(task, 'completed', at)
-    if (task.deadline_at !== null && at <= task.deadline_at) this.rollups.met(task, task.deadline_at)
+    if (task.deadline_at !== null && at <= task.deadline_at) this.rollups.met(this.kinds.of(task), task.deadline_at)
     this.finish(task, 'completed', at)
     for (const dependent of this.waiting.dependentsOf(task)) this.unblock(dependent, at)
     return true
@@ -322,7 +331,7 @@ class TaskFeed implements Feed {
       this.countRun(task, 'cancelled', at)
     } else this.add(task, 'cancelled', at)
     this.decided(task, at, 'cancelled', null, data.reason)
-    if (task.deadline_at !== null && at <= task.deadline_at) this.rollups.due(task, task.deadline_at, -1)
+    if (task.deadline_at !== null && at <= task.deadline_at) this.rollups.due(this.kinds.of(task), task.deadline_at, -1)
     task.missing = 0
     this.finish(task, 'cancelled', at)
     return true
@@ -346,7 +355,7 @@ class TaskFeed implements Feed {
     task.retries += retries
     if (signature !== undefined) {
       task.signature = signature
-      this.rollups.failed(task, signature, error ?? '', at)
+      this.rollups.failed(this.kinds.of(task), task, signature, error ?? '', at)
     }
     if (error === undefined || error === task.last_error) return
     task.last_error = error
@@ -427,25 +436,22 @@ class TaskFeed implements Feed {
     totals.runs++
     const ran = at - (task.claimed_at ?? at)
     totals.run_ms += ran
-    this.rollups.ended(task, count, at, ran)
+    this.rollups.ended(this.kinds.of(task), task, count, at, ran)
   }
 
   private add(task: TaskRow, count: CountColumn, at: number): void {
     this.totalsOf(task)[count]++
-    this.rollups.count(task, count, at)
+    this.rollups.count(this.kinds.of(task), task, count, at)
   }
 
   /** The task has another status or band than before; '' for none. */
   private moved(task: TaskRow, status: string, band: string, at: number): void {
-    this.levels.moved(task, status, band)
+    this.levels.moved(this.kinds.of(task), task, status, band)
     this.backlogs.moved(task, status, at)
   }
 
-  private totalsOf({ queue, type }: TaskRow): TotalsRow {
-    const { totals } = this.rows
-    const row = totals.get(queue, type) ?? newTotals(queue, type)
-    totals.put(row)
-    return row
+  private totalsOf({ type }: TaskRow): TotalsRow {
+    return this.totals.of(type)
   }
 }
 
