@@ -1,4 +1,5 @@
 /** What-if over random histories of the queue: whatever happened, it can be modelled, and nothing is lost. */
+import type { QueueEvent } from '@daybook/core'
 import { whatIf } from '@daybook/projections/what-if'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -6,8 +7,23 @@ import { scenarios } from '../properties/steps.js'
 import { World } from '../properties/world.js'
 import { recordingOf } from './recordings.js'
 
+const periodMax = 3_600_000
+
 const histories = scenarios(80).map((scenario) => new World(() => ({})).run(scenario).log)
 const runs = { numRuns: Number(process.env.HISTORIES ?? 0) > 0 ? Math.min(500, Number(process.env.HISTORIES)) : 100 }
+
+/** How many were completed, but for those that were imported in the period, which do not count as its arrivals. */
+const completedOf = (events: ReadonlyArray<QueueEvent>, begin: number): number => {
+  const imported = new Set<string>()
+  let count = 0
+  for (const { at, type, data } of events) {
+    if (at < begin) continue
+    if (type === 'TaskImported') imported.add(data.task)
+    else if (type === 'TaskEnqueued') imported.delete(data.task)
+    else if (type === 'Completed' && !imported.has(data.task)) count++
+  }
+  return count
+}
 
 test('EV-06: what-if of any history: every task is completed, dead, gone, waiting or with an agent, twice the same', () => {
   fc.assert(
@@ -15,11 +31,12 @@ test('EV-06: what-if of any history: every task is completed, dead, gone, waitin
       const [first, last] = [log[0], log[log.length - 1]]
       if (first === undefined || last === undefined) return
       const begin = first.at + Math.floor((last.at - first.at) * part)
-      const run = () => whatIf(recordingOf(log, begin, last.at + 1), { patch: { policy: 'score' } })
+      // Histories jump by a week at times, in which modelled agents with leases of a second extend them two million times.
+      const until = Math.min(last.at + 1, begin + periodMax)
+      const recorded = log.filter(({ at }) => at < until)
+      const run = () => whatIf(recordingOf(recorded, begin, until), { patch: { policy: 'score' } })
       const { figures } = run()
-      const inPeriod = log.filter(({ at }) => at >= begin)
-      const imported = new Set(log.flatMap(({ type, data }) => (type === 'TaskImported' ? [data.task] : [])))
-      expect(figures.recorded.completed).toBe(inPeriod.filter(({ type, data }) => type === 'Completed' && 'task' in data && !imported.has(data.task)).length)
+      expect(figures.recorded.completed).toBe(completedOf(recorded, begin))
       for (const { arrived, completed, all, waitingAtEnd, runningAtEnd } of Object.values(figures)) {
         expect(completed + all.deadLetters + waitingAtEnd + runningAtEnd).toBeLessThanOrEqual(arrived)
         expect(all.waits.tasks).toBeLessThanOrEqual(arrived)

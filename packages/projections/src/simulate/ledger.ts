@@ -141,9 +141,9 @@ export class Ledger implements Observer {
     switch (event.type) {
       case 'TaskEnqueued':
         return this.arrive(event.data.task, event.data.availableAt ?? 0, at)
-      // It did not arrive here, so it counts only in what waits.
+      // It did not arrive here, so it counts only in what waits. Those that are over have no place.
       case 'TaskImported':
-        return void this.indexes.enter(event.data.task)
+        return event.data.status === 'dead-letter' ? void this.indexes.enter(event.data.task) : undefined
       case 'TaskDue':
       case 'Released':
       case 'ClaimReturned':

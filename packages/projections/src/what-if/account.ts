@@ -3,7 +3,7 @@ import { breakersOf, patchSettings, type QueueEvent, type Settings, type Setting
 import type { Figures } from '../simulate/figures.js'
 import { type Accounted, Ledger } from '../simulate/ledger.js'
 import type { Abilities, RecordedAgent, Recording } from './recording.js'
-import { taskPlaces } from './task-places.js'
+import { isEntered, taskPlaces } from './task-places.js'
 
 /** Agents that ask for the same, as pools. */
 export interface Pools {
@@ -106,7 +106,7 @@ export const realFigures = (recording: Recording, pools: Pools): Figures => {
   for (const event of events) {
     const { at } = event
     passTo(at)
-    if (event.type === 'TaskEnqueued' || event.type === 'TaskImported') places.enter(event.data.task)
+    if (isEntered(event)) places.enter(event.data.task)
     const ended = endOf(event)
     const holder = ended === undefined ? undefined : holders.get(ended)
     if (ended !== undefined && holder !== undefined) {

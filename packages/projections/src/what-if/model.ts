@@ -11,7 +11,7 @@ import { drawer } from './draw.js'
 import { preparedOf } from './recorder.js'
 import type { Attempt, RecordedAgent, RecordedTask, Recording } from './recording.js'
 import { ReplayAgent, type World } from './replay-agent.js'
-import { taskPlaces } from './task-places.js'
+import { isEntered, taskPlaces } from './task-places.js'
 
 export interface ModelOptions {
   /** On top of whatever was configured, throughout. */
@@ -62,7 +62,7 @@ class Model {
     this.used = new Uint32Array(tasks.length)
     this.draw = drawer(tasks, options.seed)
     this.queue = new VirtualQueue(from, (event) => {
-      if (event.type === 'TaskEnqueued' || event.type === 'TaskImported') this.places.enter(event.data.task)
+      if (isEntered(event)) this.places.enter(event.data.task)
       observer.event(event)
       // The queue took it away; an agent that reports has let go before.
       if (event.type === 'ClaimExpired' || event.type === 'ClaimRevoked' || event.type === 'Cancelled') this.holders.get(event.data.task)?.()

@@ -1,4 +1,5 @@
 /** The tasks of a recording by id. An id may be given again: to the next task that has it. */
+import type { EventOf, QueueEvent } from '@daybook/core'
 import type { TaskPlaces } from '../simulate/ledger.js'
 import type { Recording } from './recording.js'
 
@@ -23,3 +24,7 @@ export const taskPlaces = ({ tasks }: Recording): TaskPlaces => {
     of: (id) => now.get(id),
   }
 }
+
+/** Whether a task of the recording enters the queue. Imported tasks that are over are none of its tasks. */
+export const isEntered = (event: QueueEvent): event is EventOf<'TaskEnqueued' | 'TaskImported'> =>
+  event.type === 'TaskEnqueued' || (event.type === 'TaskImported' && event.data.status === 'dead-letter')
