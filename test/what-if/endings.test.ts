@@ -117,3 +117,15 @@ test('EV-06: an imported dead letter that is sent back takes as long as it did, 
     expect(model.series.busy.reduce((sum, busy) => sum + busy, 0)).toBeCloseTo(recorded.series.busy.reduce((sum, busy) => sum + busy, 0), 6)
   }
 })
+
+test('EV-06: an id that was imported with a finished task, was forgotten and came again, is the later task', () => {
+  const finished = { ...(enqueue('a') as Extract<Command, { type: 'Enqueue' }>).tasks[0], retries: 0, createdAt: from - 50 * second, finishedAt: from - 20 * second, status: 'completed' as const }
+  const { recorded, model } = modelled(
+    [0, { type: 'Configure', patch: { retentionSeconds: 1 } }], [0, { type: 'Import', tasks: [finished] } as Command],
+    [60, enqueue('a')], [70, claim('x')], [80, complete('a', 'x', 1)],
+    [160, enqueue('a')], [190, claim('x')], [200, complete('a', 'x', 2)],
+  )
+  expect(recorded).toMatchObject({ arrived: 2, completed: 2 })
+  expect(recorded.all.waits).toMatchObject({ tasks: 2, mean: 20, max: 30 })
+  expect(outcome(model)).toEqual(outcome(recorded))
+})

@@ -3,7 +3,6 @@ import type { Plant } from '../plant.js'
 
 const folder = 'packages/projections/src/what-if/'
 const days = ['test/what-if/what-if.test.ts']
-const histories = ['test/what-if/histories.test.ts']
 const endings = ['test/what-if/endings.test.ts']
 
 export const whatIfPlants: ReadonlyArray<Plant> = [
@@ -17,6 +16,6 @@ export const whatIfPlants: ReadonlyArray<Plant> = [
   { title: 'what-if: both runs use the same state', file: `${folder}model.ts`, find: 'fork(start)', replace: 'start', killedBy: days },
   { title: 'what-if: tasks that came together come one by one', file: `${folder}recorder.ts`, find: 'else this.arriving.tasks.push(index)', replace: 'else this.inputs.push({ at, tasks: [index] })', killedBy: endings },
   { title: 'what-if: what an agent had when the period began is forgotten', file: `${folder}model.ts`, find: '      agent.resume(facts.task, held)\n', replace: '', killedBy: days },
-  { title: 'what-if: a finished task that is imported takes the place of the next with its id', file: `${folder}task-places.ts`, find: " && event.data.status === 'dead-letter'", replace: '', killedBy: histories },
+  { title: 'what-if: a finished task that is imported takes the place of the next with its id', file: `${folder}task-places.ts`, find: " && event.data.status === 'dead-letter'", replace: '', killedBy: endings },
   { title: 'what-if: tasks that began before the period count in waits', file: 'packages/projections/src/simulate/ledger.ts', find: 'if (isBegun) this.begunBefore.add(index)', replace: '', killedBy: endings },
 ]
