@@ -34,7 +34,7 @@ const triggers: ReadonlyArray<readonly [string, (q: AtCapacity) => Promise<unkno
   ['the task is parked', ({ submit, held }) => submit({ type: 'Park', task: 'held', agent: 'ann', token: held.token, callbackKey: 'k', timeoutSeconds: 900 })],
   ['capacity is raised', ({ submit }) => submit(configure({ capacity: { maxConcurrentAgents: 2 } }))],
 ]
-test.each(triggers)('TQM-CAP-003: the claim that waited longest is served when %s', async (_, trigger) => {
+test.each(triggers)('TQM-CAP-003, TQM-PROC-001: the claim that waited longest is served when %s', async (_, trigger) => {
   const q = await atCapacity()
   await trigger(q)
   expect(ok(await q.waiting[0])).toHaveLength(1)

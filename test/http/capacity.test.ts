@@ -78,7 +78,7 @@ describe('TQM §11: the normative endpoints', () => {
     expect((await server.post(`${q}/tasks/low/bump`, { reason: 'again' })).status).toBe(409)
   })
 
-  test('cancel_queued_task, terminate_agent', async () => {
+  test('TQM-API: cancel_queued_task, terminate_agent', async () => {
     const { name, status } = await busy()
     expect(await server.post('/api/cancel_queued_task', { queue: name, task_id: 'high' })).toMatchObject({ status: 200, body: { task_id: 'high', status: 'CANCELLED', cancelled: ['high'] } })
     expect(await server.post('/api/terminate_agent', { queue: name, agent_id: 'ann', reason: 'it hangs' })).toMatchObject({ status: 202, body: { agent_id: 'ann', terminated: true, reassigned_tasks: ['a'] } })
@@ -87,7 +87,7 @@ describe('TQM §11: the normative endpoints', () => {
     expect((await server.post('/api/cancel_queued_task', { queue: name })).status).toBe(400)
   })
 
-  test('restart_task: a finished task and a dead letter, as new tasks with the same content; the old ones keep their history', async () => {
+  test('TQM-API: restart_task: a finished task and a dead letter, as new tasks with the same content; the old ones keep their history', async () => {
     const { name, q, ann, complete } = await busy()
     const given = { id: 'done', type: 'eng', priority: 7, payload: { n: [1] }, description: 'why', metadata: { m: 1 }, ticketId: 'T-1', tenant: 'acme', requires: { skills: ['go'] }, timeout: 77 }
     await complete('a', 'ann', ann)

@@ -107,7 +107,7 @@ describe('LK-05: enqueue', () => {
 })
 
 describe('LK-01, GB-01: a task', () => {
-  test('has the fields of both schemas and its content as it was sent; it is found by id and by number', async () => {
+  test('TQM-DM-001: has the fields of both schemas and its content as it was sent; it is found by id and by number', async () => {
     const q = freshQueue()
     const payload = { action: 'build', params: { 'quoted "key"': ['é', '\u2028', '\ud83d\ude00'] }, context: null }
     const sent = { id: 'é/ü 100% #?"\\', type: 'eng-backend', priority: 'HIGH', payload, description: 'why', metadata: { team: 'a' }, ticketId: 'T-1', phase: 'TESTING', tenant: 'acme', requires: { skills: ['ts'] }, timeout: 5, maxRetries: 7, backoffSeconds: 1.5, idempotencyKey: 'k', parentTaskId: 'p' }
