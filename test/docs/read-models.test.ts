@@ -57,7 +57,7 @@ test('EV-04: the queries of docs/read-models.md run beside a server, and find wh
       db.close()
       return rows
     })
-    const wanted = ['dead-letter', 'two', 'refused', 'failed', '[refused]', 'mow']
+    const wanted = ['dead-letter', 'two', 'refused', 'failed', '[refused]', 'mow', 'actor']
     answers.forEach((answer, i) => expect(answer, queries[i]).toContain(wanted[i]))
   } finally {
     await server.close()

@@ -6,6 +6,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { runHere } from '../cli/program.js'
 import { until } from '../support/queue.js'
 
 let dir = ''
@@ -40,6 +41,48 @@ const metric = async (name: string): Promise<string | undefined> => {
   const text = await (await fetch(`${running?.url ?? ''}/metrics`)).text()
   return text.split('\n').find((line) => line.startsWith(`${name} `) || line.startsWith(`${name}{`))
 }
+
+describe('EV-06: who did what, on a server with read models', () => {
+  const post = (path: string, correlation: string, body: object) =>
+    fetch(`${running?.url ?? ''}/api/queues/default${path}`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-correlation-id': correlation }, body: JSON.stringify(body) })
+  interface Page {
+    readonly events: ReadonlyArray<{ readonly revision: number; readonly actor?: string; readonly correlationId?: string }>
+    readonly next: number | null
+  }
+  const events = async (query: string): Promise<ReadonlyArray<number>> => {
+    const found: Array<number> = []
+    for (let from: number | null = 0; from !== null; ) {
+      const page = (await (await fetch(`${running?.url ?? ''}/api/queues/default/events?from=${from}&${query}`)).json()) as Page
+      found.push(...page.events.map(({ revision }) => revision))
+      from = page.next
+    }
+    return found
+  }
+  const lines = async (query: string): Promise<ReadonlyArray<number>> => {
+    const text = await (await fetch(`${running?.url ?? ''}/api/queues/default/events?${query}`, { headers: { accept: 'application/x-ndjson' } })).text()
+    return text.split('\n').filter((line) => line !== '').map((line) => (JSON.parse(line) as { readonly revision: number }).revision)
+  }
+  const offline = async (): Promise<ReadonlyArray<number>> => {
+    const { out } = await runHere(['audit', 'log', '--data', dir, '--store', `sqlite:${join(dir, 'log.db')}`, '--correlation', 'one', '--all', '--json'])
+    return (JSON.parse(out) as Page).events.map(({ revision }) => revision)
+  }
+
+  test('the answers are those of the whole log, now, for a past moment and without a server, and the log is not searched', async () => {
+    const queue = (await start())()
+    for (let i = 0; i < 30; i++) await post('/tasks', i % 3 === 0 ? 'one' : `other-${i}`, { id: `t${i}`, type: 'mow', payload: i })
+    const { revision } = await queue.readModels({ atLeast: 29 })
+    const wanted = Array.from({ length: 10 }, (_, i) => i * 3)
+    const ask = async () => [await events('correlationId=one'), await events('correlationId=one&limit=3'), await events('correlationId=one&actor=anonymous'), await events(`correlationId=one&revision=${revision}`), await lines('correlationId=one'), await offline()]
+    for (const answer of await ask()) expect(answer).toEqual(wanted)
+    expect(await events('actor=nobody')).toEqual([])
+    expect(await events(`actor=anonymous&revision=${revision}`)).toHaveLength(30)
+    // The answers come from the table: without its rows, the events are not found.
+    const db = new Database(file())
+    db.exec("DELETE FROM causes WHERE correlation = 'one' AND revision > 0")
+    db.close()
+    for (const answer of await ask()) expect(answer).toEqual([0])
+  })
+})
 
 describe('EV-04: a server keeps its read models', () => {
   test('on a thread of its own; whoever waits for a revision finds it in the file', async () => {

@@ -37,8 +37,8 @@ export const pastPlants: ReadonlyArray<Plant> = [
   {
     title: 'the past is asked by the clock of the present',
     file: 'packages/adapters/src/http/past/answer-past.ts',
-    find: 'const view = pastView(queue, state, at ?? timeOf(state), log)',
-    replace: 'const view = pastView(queue, state, Date.now(), log)',
+    find: 'const view = pastView(queue, state, at ?? timeOf(state), log, causes)',
+    replace: 'const view = pastView(queue, state, Date.now(), log, causes)',
     killedBy: histories,
   },
   {

@@ -9,6 +9,7 @@ export { eventsBehind, historyOf, type Searched, searchHistory, type ShownEvent,
 export * from './prepare.js'
 export { readOnlyReason } from './read-only.js'
 export { emptyState, foldRecorded, loadSnapshot, replay, type ReplayReport, streamOf, streamPrefix } from './replay.js'
+export { type Caused, type CauseQuestion, type FindCauses, spansOf } from './caused-events.js'
 export { type QueueView, viewOf } from './queue-view.js'
 export type * from './types.js'
 export { unusedQueue } from './unused-queue.js'

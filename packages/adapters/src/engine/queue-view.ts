@@ -1,5 +1,6 @@
 /** What a question sees of a queue. The queue as it is now and the queue as it was at a past revision are both views. */
 import type { LogReader } from '../store/index.js'
+import type { FindCauses } from './caused-events.js'
 import type { QueueEngine } from './types.js'
 
 export interface QueueView extends Pick<QueueEngine, 'name' | 'read' | 'contents' | 'nextSettled'> {
@@ -7,13 +8,16 @@ export interface QueueView extends Pick<QueueEngine, 'name' | 'read' | 'contents
   readonly revision: () => number
   /** The log. It may have events after the view's revision, which a question must not show. */
   readonly log: LogReader
+  /** An index of the log by actor and correlation id, if there is one. It may be behind. */
+  readonly causes?: FindCauses | undefined
 }
 
-export const viewOf = (engine: QueueEngine, log: LogReader): QueueView => ({
+export const viewOf = (engine: QueueEngine, log: LogReader, causes?: FindCauses): QueueView => ({
   name: engine.name,
   read: (query) => engine.read(query),
   contents: (revisions) => engine.contents(revisions),
   nextSettled: (task, waitMs, signal) => engine.nextSettled(task, waitMs, signal),
   revision: () => engine.status().revision,
   log,
+  causes,
 })

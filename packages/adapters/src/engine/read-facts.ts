@@ -82,3 +82,5 @@ const shared = (): ((name: string) => string) => {
 const keptType = shared()
 const keptTenant = shared()
 const keptAgent = shared()
+/** Of an actor. */
+export const keptName = shared()

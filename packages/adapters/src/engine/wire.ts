@@ -22,7 +22,7 @@ import {
 } from '@daybook/core'
 import type { EventMeta } from '@daybook/projections'
 import type { RecordedEvent } from '../store/index.js'
-import { own, readFacts } from './read-facts.js'
+import { keptName, own, readFacts } from './read-facts.js'
 import type { Caller } from './types.js'
 
 const contentMark = ',"content":'
@@ -184,11 +184,22 @@ type Recorded = Pick<RecordedEvent, 'type' | 'data' | 'metadata' | 'created'>
 /** What {@link stampText} and {@link causeText} write, if nothing in it is escaped. */
 const written = /^\{(?:"needs":"[^"\\]*",)?"schemaVersion":\d+,"at":"[^"\\]*","actor":"([^"\\]*)","\$correlationId":"([^"\\]*)","\$causationId":"([^"\\]*)"[,}]/
 
-/** Who caused an event, from its metadata. */
+/** The events of a command have the same beginning. */
+let lastCause = ''
+let lastMeta: EventMeta | undefined
+
+/** Who caused an event, from its metadata. Events of one command usually get the same object. */
 export const metaOf = (metadata: string): EventMeta => {
+  if (lastMeta !== undefined && metadata.startsWith(lastCause)) return lastMeta
   const found = written.exec(metadata)
-  // Copied, because a substring would keep the whole page in memory.
-  if (found !== null) return { actor: own(found[1] ?? ''), correlationId: own(found[2] ?? ''), causationId: own(found[3] ?? '') }
+  if (found !== null) {
+    const [text, actor = '', correlationId = '', causationId = ''] = found
+    // Copied, because a substring would keep the whole page in memory.
+    const causation = own(causationId)
+    // Up to the quote after the id of the command.
+    lastCause = own(text.slice(0, -1))
+    return (lastMeta = { actor: keptName(actor), correlationId: correlationId === causationId ? causation : own(correlationId), causationId: causation })
+  }
   const { actor, $correlationId: correlationId, $causationId: causationId } = parseObject(metadata) ?? {}
   return {
     ...(typeof actor === 'string' ? { actor } : {}),

@@ -1,7 +1,7 @@
 /** The steps from an authorized request to its answer, the same for every route. */
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { type Daybook, isRequestId, type QueueEngine, unusedQueue, viewOf } from '../engine/index.js'
+import { type FindCauses, type Daybook, isRequestId, type QueueEngine, unusedQueue, viewOf } from '../engine/index.js'
 import { type IdempotencyKeys, type Rendered } from './idempotency.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
@@ -19,6 +19,7 @@ export interface Context {
   readonly meter: Meter
   readonly past: PastAnswers
   readonly keys: IdempotencyKeys
+  readonly causes: FindCauses
   /** Whether every queue of the store has been read. */
   readonly isReplayed: () => boolean
 }
@@ -128,7 +129,7 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   if (route.of === 'span') return answerSpan(context, route, asked, query.right as Span, queue.right)
   if (route.of === 'view' && isPast) return answerPast(context, route, asked, query.right as Moment, queue.right)
   const handled = await (route.of === 'view'
-    ? route.handle({ params, query: query.right as Moment, limits, wantsLines, gone, queue: viewOf(queue.right, daybook.log) })
+    ? route.handle({ params, query: query.right as Moment, limits, wantsLines, gone, queue: viewOf(queue.right, daybook.log, context.causes) })
     : route.handle({ ...call, queue: queue.right }))
   return E.isRight(handled) ? handled : E.left({ revision: queue.right.status().revision, ...handled.left })
 }

@@ -93,7 +93,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
       const head = await daybook.log.head(stream)
       return verifyScan(stream, { head, pages: daybook.log.read(stream, { limit: head + 1 }) })
     })
-  const context: Context = { daybook, limits, meter, past, keys: new IdempotencyKeys(limits), isReplayed: () => state.isReplayed }
+  const context: Context = { daybook, limits, meter, past, keys: new IdempotencyKeys(limits), causes: async (question) => readModels()?.causes(question), isReplayed: () => state.isReplayed }
   daybook.ready.then(
     () => {
       state.isReplayed = true

@@ -1,4 +1,5 @@
 export { type Building, feedViews, type FeedOptions, type FeedStatus, type QueuePlace } from './feed.js'
+export { causesIn, readCauses } from './find-causes.js'
 export { Group } from './group.js'
 export { assertOwnFile, loadProjection, type OwnResult, readResults, UnusableModule } from './own-module.js'
 export { type ReadModels, type ReadModelsOptions, type ReadModelStatus, startReadModels } from './service.js'

@@ -1,7 +1,7 @@
 /** The read models of a server: the thread that keeps them, and how far it is. */
 import { Worker } from 'node:worker_threads'
 import type { Either } from 'fp-ts/lib/Either.js'
-import type { Daybook, QueueEngine } from '../engine/index.js'
+import type { Daybook, FindCauses, QueueEngine } from '../engine/index.js'
 import { forEachQueue, type Problem } from '../log-follower/index.js'
 import { type ReportAnswer, ReportReader, type ReportRefusal, type ReportRequest } from '../reports/index.js'
 import type { LogAddress } from '../store/index.js'
@@ -36,6 +36,8 @@ export interface ReadModels {
   readonly reached: (queue: string, revision: number, waitMs: number) => Promise<boolean>
   /** A report, read on a thread of its own. Rejects if the file cannot be read, or too many reports wait. */
   readonly report: (request: ReportRequest) => Promise<Either<ReportRefusal, ReportAnswer>>
+  /** Where the events of an actor or a correlation id are, read on the same thread. */
+  readonly causes: FindCauses
   readonly close: () => Promise<void>
 }
 
@@ -139,6 +141,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
         check()
       }),
     report: (request) => reports.read(request),
+    causes: (question) => reports.causes(question).catch(() => undefined),
     close: async () => {
       isClosed = true
       await reports.close()

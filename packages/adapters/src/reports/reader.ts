@@ -2,19 +2,18 @@
 import { Worker } from 'node:worker_threads'
 import type * as E from 'fp-ts/lib/Either.js'
 import type { ReportAnswer, ReportRefusal } from './read-report.js'
+import type { CauseQuestion, Caused } from '../engine/index.js'
 import type { ReportRequest } from './request.js'
 
 export interface ReaderOptions {
   readonly file: string
 }
-export interface ToReader {
-  readonly id: number
-  readonly request: ReportRequest
-}
-export type FromReader = { readonly id: number } & ({ readonly answer: E.Either<ReportRefusal, ReportAnswer> } | { readonly problem: string })
+export type ReadRequest = { readonly kind: 'report'; readonly request: ReportRequest } | { readonly kind: 'causes'; readonly question: CauseQuestion }
+export type ToReader = { readonly id: number } & ReadRequest
+export type FromReader = { readonly id: number } & ({ readonly answer: unknown } | { readonly problem: string })
 
 interface Waiting {
-  readonly resolve: (answer: E.Either<ReportRefusal, ReportAnswer>) => void
+  readonly resolve: (answer: unknown) => void
   readonly reject: (error: Error) => void
 }
 
@@ -31,13 +30,22 @@ export class ReportReader {
 
   /** Rejects if the file cannot be read, or too many reports wait. */
   read(request: ReportRequest): Promise<E.Either<ReportRefusal, ReportAnswer>> {
+    return this.ask({ kind: 'report', request })
+  }
+
+  /** Where the events of an actor or a correlation id are. Rejects like {@link read}. */
+  causes(question: CauseQuestion): Promise<Caused | undefined> {
+    return this.ask({ kind: 'causes', question })
+  }
+
+  private ask<A>(request: ReadRequest): Promise<A> {
     if (this.isClosed) return Promise.reject(new Error('the server is stopping'))
     if (this.waiting.size >= waitingMax) return Promise.reject(new Error(`${waitingMax} reports wait already`))
     const id = ++this.last
-    const message: ToReader = { id, request }
+    const message: ToReader = { id, ...request }
     this.worker ??= this.start()
     this.worker.postMessage(message)
-    return new Promise((resolve, reject) => this.waiting.set(id, { resolve, reject }))
+    return new Promise((resolve, reject) => this.waiting.set(id, { resolve: (answer) => resolve(answer as A), reject }))
   }
 
   async close(): Promise<void> {

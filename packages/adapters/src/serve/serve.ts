@@ -19,6 +19,7 @@ import { startLauncher } from '../launcher/index.js'
 import { type MemoryService, openHttpBank, openSqliteBank, startMemory } from '../memory-bank/index.js'
 import { openMemoryStore } from '../memory/index.js'
 import { type ReadModels, startReadModels } from '../read-models/index.js'
+import { viewsFileName } from '../read-models/views-file-name.js'
 import { openSqliteStore } from '../sqlite/index.js'
 import type { EventStore, LogAddress } from '../store/index.js'
 import { startWebhooks, type WebhookOptions, type Webhooks } from '../webhooks/index.js'
@@ -152,7 +153,7 @@ const snapshotFolderOf = ({ dataDir }: ServeOptions): string => join(dataDir, 's
 const pastOf = (options: ServeOptions): PastAnswers | undefined => {
   const { store } = options
   if (store.kind === 'memory') return undefined
-  return pastAnswersOnThread({ log: store, snapshots: snapshotFolderOf(options), limits: httpLimitsDefault })
+  return pastAnswersOnThread({ log: store, snapshots: snapshotFolderOf(options), views: join(options.dataDir, viewsFileName), limits: httpLimitsDefault })
 }
 
 const makeDataFolder = (dir: string): void => {
@@ -170,7 +171,6 @@ const memoryFileName = 'memory.db'
 const checkpointKeyName = 'checkpoint-key.pem'
 
 /** The file of the read models. */
-const viewsFileName = 'views.db'
 
 /** The log that read models are fed from; `undefined` if none are kept. Another thread cannot read a log in memory. */
 const readModelsLogOf = ({ store, readModels }: ServeOptions): LogAddress | undefined => (readModels === 'off' || store.kind === 'memory' ? undefined : store)

@@ -9,6 +9,8 @@ import { streamOf, streamPrefix } from '../../engine/index.js'
 import { readSnapshotFolder } from '../../files/index.js'
 import { httpLimitsDefault, type PastMoment, pastAnswersHere } from '../../http/index.js'
 import { openLog } from '../../past/index.js'
+import { causesIn } from '../../read-models/find-causes.js'
+import { viewsFileName } from '../../read-models/views-file-name.js'
 import type { LogAddress } from '../../store/index.js'
 import { readTime } from '../../time.js'
 import { CliError } from '../exit-codes.js'
@@ -29,7 +31,7 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     throw new CliError(`there is no queue ${queue} in this log; --queue names one of: ${queues.join(', ')}`)
   }
   const snapshots = dataDir === undefined ? undefined : readSnapshotFolder(join(dataDir, 'snapshots'))
-  const past = pastAnswersHere({ log, snapshots, limits: httpLimitsDefault, progress: (events, of) => show(`reading the log: ${events} of ${of} events`) })
+  const past = pastAnswersHere({ log, snapshots, limits: httpLimitsDefault, causes: dataDir === undefined ? undefined : causesIn(join(dataDir, viewsFileName)), progress: (events, of) => show(`reading the log: ${events} of ${of} events`) })
 
   const known = (moment: Moment | undefined): PastMoment => {
     if (moment === undefined) return { revision: head }

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import { taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { historyOf, parseObject, type QueueView, searchHistory, streamOf } from '../../engine/index.js'
+import { historyOf, parseObject, type QueueView, searchHistory, spansOf, streamOf } from '../../engine/index.js'
 import type { RecordedEvent } from '../../store/index.js'
 import { eventText, historyText } from '../event-text.js'
 import { noSuchQueue, problem, problemOf } from '../problem.js'
@@ -42,17 +42,21 @@ export const events = async (call: ViewCall<EventsQuery>): Promise<Handled> => {
   if (E.isLeft(isAsked)) return isAsked
   const revision = queue.revision()
   if (wantsLines) {
-    const lines = linesOf(queue, from, revision, Number(query.limit ?? Number.POSITIVE_INFINITY), isAsked.right)
+    const lines = linesOf(queue, query, from, revision, Number(query.limit ?? Number.POSITIVE_INFINITY), isAsked.right)
     return E.right({ status: 200, text: Readable.from(lines, { objectMode: false }), type: 'application/x-ndjson', revision })
   }
   const limit = Math.min(Number(query.limit ?? pageDefault), limits.pageMax)
   const texts: Array<string> = []
   let size = 0
   let next = from
-  const until = Math.min(revision, from + limits.scanEventsMax - 1)
-  scan: for await (const page of pagesOf(queue, from, until)) {
+  let seen = 0
+  let isEnd = true
+  scan: for await (const page of pagesOf(queue, query, from, revision)) {
     for (const event of page) {
-      if (texts.length === limit || size > limits.pageBytesMax) break scan
+      if (texts.length === limit || size > limits.pageBytesMax || seen++ === limits.scanEventsMax) {
+        isEnd = false
+        break scan
+      }
       next = event.revision + 1
       if (!isAsked.right(event)) continue
       const text = eventText(event)
@@ -61,7 +65,7 @@ export const events = async (call: ViewCall<EventsQuery>): Promise<Handled> => {
     }
   }
   // `next` is null at the end of the log.
-  const rest = next <= revision ? String(next) : 'null'
+  const rest = isEnd || next > revision ? 'null' : String(next)
   return E.right({ status: 200, text: `{"events":[${texts.join(',')}],"next":${rest},"revision":${revision}}`, revision })
 }
 
@@ -96,20 +100,22 @@ const firstOf = async ({ log, name, revision }: QueueView, from = '0'): Promise<
   return at === undefined ? Number(given) : (await revisionAt(log, streamOf(name), revision(), millisecondsOf(at) - 1)) + 1
 }
 
-const pagesOf = ({ log, name }: QueueView, from: number, until: number): AsyncIterable<ReadonlyArray<RecordedEvent>> =>
-  until < from ? none() : log.read(streamOf(name), { from, limit: until - from + 1 })
-const none = async function* (): AsyncGenerator<ReadonlyArray<RecordedEvent>> {}
+/** All events that may be asked for, and others. */
+const pagesOf = async function* (queue: QueueView, { actor, correlationId }: EventsQuery, from: number, until: number): AsyncGenerator<ReadonlyArray<RecordedEvent>> {
+  for await (const [first, last] of spansOf(queue, { actor, correlationId }, from, until)) yield* queue.log.read(streamOf(queue.name), { from: first, limit: last - first + 1 })
+}
 
 /** A page is sent before the next one is read, so a slow client does not fill the memory (back-pressure). */
 const linesOf = async function* (
   queue: QueueView,
+  query: EventsQuery,
   from: number,
   until: number,
   limit: number,
   isAsked: Filter,
 ): AsyncGenerator<string> {
   let left = limit
-  for await (const page of pagesOf(queue, from, until)) {
+  for await (const page of pagesOf(queue, query, from, until)) {
     let lines = ''
     for (const event of page) {
       if (left === 0) break

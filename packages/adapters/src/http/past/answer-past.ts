@@ -1,7 +1,7 @@
 /** Answers a question about a past moment: the route's own function, over the state of then. */
 import { headOf, type QueueState, timeOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { streamOf } from '../../engine/index.js'
+import { type FindCauses, streamOf } from '../../engine/index.js'
 import { contentsFrom, type PastLimits, PastStates, pastView, revisionAt } from '../../past/index.js'
 import type { LogReader, SnapshotStore } from '../../store/index.js'
 import { alertRoutes } from '../alert-routes.js'
@@ -32,6 +32,7 @@ export interface PastSource {
   readonly log: LogReader
   readonly snapshots?: Pick<SnapshotStore, 'list'> | undefined
   readonly limits: HttpLimits
+  readonly causes?: FindCauses | undefined
   readonly states?: PastLimits | undefined
   /** Called while events are replayed. */
   readonly progress?: (events: number, of: number) => void
@@ -50,7 +51,7 @@ const routesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute | SpanRoute> => {
 export const viewRoutesOf = (limits: HttpLimits): ReadonlyArray<ViewRoute> => routesOf(limits).flatMap((route) => (route.of === 'view' ? [route] : []))
 
 /** @throws the signal's reason when it is aborted, StoreError when the log cannot be read. */
-export const answerPastFrom = ({ log, snapshots, limits, states: kept, progress }: PastSource): AnswerPast => {
+export const answerPastFrom = ({ log, snapshots, limits, causes, states: kept, progress }: PastSource): AnswerPast => {
   const routes = new Map(routesOf(limits).map((route) => [route.path, route]))
   const states = new PastStates({ log, snapshots, ...(kept === undefined ? {} : { limits: kept }), ...(progress === undefined ? {} : { progress }) })
 
@@ -62,7 +63,7 @@ export const answerPastFrom = ({ log, snapshots, limits, states: kept, progress 
     const answer = async (state: QueueState): Promise<Handled> => {
       const refusal = refusalOfUnused(route.unused, queue, revision, headOf(state).deleted)
       if (refusal !== undefined) return E.left(refusal)
-      const view = pastView(queue, state, at ?? timeOf(state), log)
+      const view = pastView(queue, state, at ?? timeOf(state), log, causes)
       const handled = await route.handle({ queue: view, params, query: query as Moment, limits, wantsLines, gone: () => signal })
       return E.isRight(handled) ? handled : E.left({ revision, ...handled.left })
     }

@@ -11,6 +11,8 @@ export interface PastThreadOptions {
   readonly log: LogAddress
   /** The folder of the snapshots. */
   readonly snapshots: string
+  /** The file of the read models. */
+  readonly views?: string | undefined
   readonly limits: HttpLimits
   readonly states?: PastLimits | undefined
 }

@@ -1,0 +1,63 @@
+/** The parts of the log that may have events of an actor or a correlation id. */
+import type { QueueView } from './queue-view.js'
+import { streamOf } from './replay.js'
+
+export interface CauseQuestion {
+  readonly queue: string
+  readonly actor?: string | undefined
+  readonly correlationId?: string | undefined
+  /** Revisions, both inclusive. */
+  readonly from: number
+  readonly until: number
+  /** Spans at most. */
+  readonly limit: number
+}
+
+/** What an index of causes knows. */
+export interface Caused {
+  /** The last revision that it knows of, and the id of that event. */
+  readonly revision: number
+  readonly eventId: string
+  /** First and last revision, in order: every event that is asked for is in one of them, up to `revision`. The first may begin before `from`. */
+  readonly spans: ReadonlyArray<readonly [first: number, last: number]>
+  readonly isMore: boolean
+}
+
+/** `undefined` if there is no such index. */
+export type FindCauses = (question: CauseQuestion) => Promise<Caused | undefined>
+
+const spansAtOnce = 1_000
+/** Spans with at most so many events between them are read as one. */
+const gapMax = 50
+
+/** Where to look for the events, in order, and how far the index knew: the rest is one span. Without an index, all is one span. */
+export const spansOf = async function* (
+  { name, log, causes }: Pick<QueueView, 'name' | 'log' | 'causes'>,
+  asked: Pick<CauseQuestion, 'actor' | 'correlationId'>,
+  from: number,
+  until: number,
+): AsyncGenerator<readonly [first: number, last: number]> {
+  let next = from
+  const isAsked = asked.actor !== undefined || asked.correlationId !== undefined
+  while (isAsked && causes !== undefined && next <= until) {
+    const found = await causes({ queue: name, ...asked, from: next, until, limit: spansAtOnce })
+    if (found === undefined || found.revision < next || !(await isOfLog(log, name, found))) break
+    let open: readonly [number, number] | undefined
+    for (const [begin, end] of found.spans) {
+      const [first, last] = [Math.max(begin, next), Math.min(end, until)]
+      if (first > last) continue
+      if (open !== undefined && first - open[1] > gapMax) {
+        yield open
+        open = undefined
+      }
+      open = [open?.[0] ?? first, last]
+    }
+    if (open !== undefined) yield open
+    next = Math.max(next, found.isMore ? (found.spans[found.spans.length - 1]?.[1] ?? found.revision) + 1 : found.revision + 1)
+    if (!found.isMore) break
+  }
+  if (next <= until) yield [next, until]
+}
+
+/** Whether the index is of this log: it has the event with which the index ends. */
+const isOfLog = async (log: QueueView['log'], queue: string, { revision, eventId }: Caused): Promise<boolean> => (await log.pick(streamOf(queue), [revision]))[0]?.id === eventId

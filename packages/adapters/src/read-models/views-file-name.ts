@@ -1,0 +1,2 @@
+/** The file of the read models in the data folder. */
+export const viewsFileName = 'views.db'
