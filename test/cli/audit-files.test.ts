@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
 import { type RunningServer, serve } from '@daybook/adapters/serve'
+import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Ended, runHere } from './program.js'
 
@@ -99,4 +100,57 @@ test('EV-06: an export that was altered, cut short, or does not fold to its mani
   expect(await audit('replay', file('cut.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('no JSON') })
   expect(await audit('replay', file('nowhere.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('cannot be read') })
   expect(await audit('export', '--out', file('good.ndjson'))).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
+})
+
+interface Exported {
+  readonly events: ReadonlyArray<object>
+  readonly manifest: unknown
+}
+/** Read by a reader that Daybook does not use. */
+const parquetOf = async (name: string): Promise<Exported & { readonly groups: number }> => {
+  const bytes = readFileSync(file(name))
+  const input = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength) as ArrayBuffer
+  const { key_value_metadata: pairs = [], row_groups: groups } = parquetMetadata(input)
+  const rows = await parquetReadObjects({ file: input })
+  const events = rows.map(({ revision, schemaVersion, at, data, ...rest }) => ({
+    revision: Number(revision), schemaVersion: Number(schemaVersion), at: (at as Date).toISOString(), data: JSON.parse(String(data)) as unknown, ...Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined && value !== null)),
+  }))
+  return { events, manifest: JSON.parse(pairs.find(({ key }) => key === 'daybook.manifest')?.value ?? 'null'), groups: groups.length }
+}
+const ndjsonOf = (name: string): Exported => {
+  const lines = linesOf(name).map((line) => JSON.parse(line) as { readonly manifest?: unknown })
+  return { events: lines.slice(0, -1), manifest: lines[lines.length - 1]?.manifest }
+}
+
+test('EV-06: a Parquet file has the same events and the same manifest as the lines of JSON', async () => {
+  expect(await audit('export', '--format', 'parquet', '--out', file('all.parquet'))).toMatchObject({ code: 0, out: expect.stringContaining('events in') })
+  expect(await audit('export', '--out', file('same.ndjson'))).toMatchObject({ code: 0 })
+  const { groups, ...found } = await parquetOf('all.parquet')
+  expect(found).toEqual(ndjsonOf('same.ndjson'))
+  expect(groups).toBe(1)
+  expect(found.events.length).toBeGreaterThan(8)
+  await audit('export', '--format', 'parquet', '--task', 'site', '--out', file('site.parquet'))
+  await audit('export', '--task', 'site', '--out', file('site.ndjson'))
+  const { groups: _, ...ofTask } = await parquetOf('site.parquet')
+  expect(ofTask).toEqual(ndjsonOf('site.ndjson'))
+  expect(ofTask.events.length).toBeLessThan(found.events.length)
+})
+
+test('EV-06: large contents are in several row groups', async () => {
+  const payload = (i: number): string => String.fromCharCode(97 + (i % 26)).repeat(200_000)
+  const large = client.in('large')
+  for (let i = 0; i < 100; i += 10) await large.enqueueAll(Array.from({ length: 10 }, (_, j) => ({ id: `l${i + j}`, type: 'build', payload: `${i + j} ${payload(i + j)}` })))
+  await audit('--queue', 'large', 'export', '--format', 'parquet', '--out', file('large.parquet'))
+  await audit('--queue', 'large', 'export', '--out', file('large.ndjson'))
+  const { groups, ...found } = await parquetOf('large.parquet')
+  expect(groups).toBe(2)
+  expect(found).toEqual(ndjsonOf('large.ndjson'))
+})
+
+test('EV-06: a Parquet file is written to a new file only, and no other format is known', async () => {
+  expect(await audit('export', '--format', 'parquet')).toMatchObject({ code: 2, err: expect.stringContaining('--out') })
+  writeFileSync(file('there.parquet'), 'evidence')
+  expect(await audit('export', '--format', 'parquet', '--out', file('there.parquet'))).toMatchObject({ code: 1, err: expect.stringContaining('is there already') })
+  expect(readFileSync(file('there.parquet'), 'utf8')).toBe('evidence')
+  expect(await audit('export', '--format', 'csv')).toMatchObject({ code: 2, err: expect.stringContaining('one of ndjson, parquet is wanted') })
 })

@@ -4,6 +4,7 @@ import type { Case } from '../case.js'
 import { backlog, drain500k, drain50k, drainHttp } from './drain.js'
 import { enqueueBulk, enqueueBulkHttp, enqueueCallers, enqueueCallersHttp, sequential, sequentialHttp } from './enqueue.js'
 import { esdbAppend, esdbLife, esdbReplay, esdbSoak } from './eventstoredb.js'
+import { exportLog } from './export.js'
 import { finished } from './finished.js'
 import { fold } from './fold.js'
 import { claimGroups, pageGroups, pollsDifferent, pollsEqual } from './groups.js'
@@ -48,6 +49,7 @@ export const cases: ReadonlyArray<Case> = [
   readModelsBeside,
   reports,
   verifyLog,
+  exportLog,
   sharedSqlite,
   sharedEsdb,
 ]

@@ -7,8 +7,8 @@ import { openSqliteLog } from '@daybook/adapters/sqlite'
 import { engineSource } from '@daybook/adapters/worker'
 import { readModels } from '@daybook/projections'
 import { type Case, type Figures, scaled } from '../case.js'
-import { nowMs, perSecond } from '../measure.js'
-import { fill, logFile, openQueue } from '../queue.js'
+import { nowMs, perSecond, sleep } from '../measure.js'
+import { caller, fill, logFile, openQueue, right } from '../queue.js'
 import { drain } from './drain.js'
 
 interface Life {
@@ -42,16 +42,47 @@ const build = async (folder: string, tasks: number): Promise<Figures> => {
   const file = join(folder, 'built.db')
   const events = (await log.head(streamOf('default'))) + 1
   const begun = nowMs()
+  const cpu = process.cpuUsage()
   await feedViews({ file, models: readModels, log, once: true, signal: new AbortController().signal, grown: () => Promise.resolve(), report: () => undefined })
   const ms = nowMs() - begun
+  const { user, system } = process.cpuUsage(cpu)
   await log.close()
-  return { 'built events/s': perSecond(events, ms), 'MB per million tasks': statSync(file).size / tasks, 'MB of log per million tasks': statSync(join(folder, logFile)).size / tasks }
+  return { 'built events/s': perSecond(events, ms), 'built CPU µs/event': (user + system) / events, 'MB per million tasks': statSync(file).size / tasks, 'MB of log per million tasks': statSync(join(folder, logFile)).size / tasks }
+}
+
+const servedAtOnce = 10
+const servedEveryMs = 10
+
+/** The same on a thread of its own, while 1,000 tasks/s are enqueued, claimed and completed. */
+const buildWhileServing = async (folder: string): Promise<Figures> => {
+  const { daybook, engine } = await openQueue(folder)
+  let isBuilt = false
+  let served = 0
+  const serving = (async () => {
+    while (!isBuilt) {
+      await fill(engine, servedAtOnce)
+      const claims = right(await engine.claim({ type: 'Claim', agent: 'bench', max: servedAtOnce }, caller)).value
+      await engine.submitAll(claims.map(({ task, token }) => ({ type: 'Complete' as const, task, agent: 'bench', token, content: '{}', hasReport: false })), caller)
+      served += claims.length
+      await sleep(servedEveryMs)
+    }
+  })()
+  const events = engine.status().revision + 1
+  const begun = nowMs()
+  const kept = startReadModels({ daybook, file: join(folder, 'served.db'), log: { kind: 'sqlite', file: join(folder, logFile) } })
+  if (!(await kept.reached(engine.name, events - 1, 600_000))) throw new Error('the read models were not built within ten minutes')
+  const ms = nowMs() - begun
+  isBuilt = true
+  await serving
+  await kept.close()
+  await daybook.close()
+  return { 'built events/s, while serving': perSecond(events, ms), 'tasks/s served meanwhile': perSecond(served, ms) }
 }
 
 export const readModelsBeside: Case = {
   name: 'read-models',
   what: 'enqueue in bulk, then drain, with read models against without; seconds until they are level; building them from the log',
-  goals: { 'enqueue ratio': ['≥', 0.85], 'drain ratio': ['≥', 0.85], 'level after s': ['≤', 15], 'built events/s': ['≥', 100_000] },
+  goals: { 'enqueue ratio': ['≥', 0.85], 'drain ratio': ['≥', 0.85], 'level after s': ['≤', 15], 'built events/s': ['≥', 100_000], 'built events/s, while serving': ['≥', 100_000] },
   run: async (folder, scale) => {
     const tasks = scaled(200_000, scale, 5_000)
     const [without, beside] = [join(folder, 'without'), join(folder, 'with')]
@@ -68,6 +99,7 @@ export const readModelsBeside: Case = {
       'drain ratio': kept.drained / alone.drained,
       'level after s': kept.level,
       ...(await build(beside, tasks + 20_000)),
+      ...(await buildWhileServing(beside)),
     }
   },
 }

@@ -23,18 +23,23 @@ export interface Manifest {
   readonly byStatus: QueueMoment['counts']['byStatus']
 }
 
-export class ExportWriter {
+/** Writes an export, event by event. */
+export interface EventWriter {
+  readonly event: (event: HistoryEvent) => Promise<void>
+  readonly end: (rest: Omit<Manifest, 'format' | 'events' | 'sha256'>) => Promise<Manifest>
+}
+
+/** The line of an event, by which it is hashed in every format. */
+export const lineOf = (event: HistoryEvent): string => `${JSON.stringify(event)}\n`
+
+export class ExportWriter implements EventWriter {
   private readonly hash = createHash('sha256')
   private events = 0
 
   constructor(private readonly write: (text: string) => Promise<void> | void) {}
 
-  get count(): number {
-    return this.events
-  }
-
   async event(event: HistoryEvent): Promise<void> {
-    const line = `${JSON.stringify(event)}\n`
+    const line = lineOf(event)
     this.hash.update(line)
     this.events++
     await this.write(line)

@@ -1,16 +1,16 @@
 /** `audit export` and `audit replay`: a log, or what concerns one task, as a file that others can fold again. */
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { Command } from 'commander'
+import { Command, InvalidArgumentError } from 'commander'
 import type { HistoryEvent } from '../../client/index.js'
 import { dataDirDefault } from '../../config/index.js'
 import { addWhen, addWhere, audited, momentOf, type When, type Where } from '../audit/options.js'
-import { BrokenExport, ExportWriter, readExport } from '../audit/exported.js'
+import { BrokenExport, type EventWriter, ExportWriter, readExport } from '../audit/exported.js'
 import { Replay, type Step } from '../audit/replayed.js'
 import type { AuditSource } from '../audit/source.js'
 import { type Cli, examples } from '../cli.js'
-import { CliError, exitCodes } from '../exit-codes.js'
+import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { createProgress, type Progress } from '../progress.js'
 import { clean, clock, plural } from '../text.js'
 
@@ -19,6 +19,15 @@ import { clean, clock, plural } from '../text.js'
 interface ExportFlags extends Where, When {
   readonly out?: string
   readonly task?: string
+  readonly format: Format
+}
+
+const formats = ['ndjson', 'parquet'] as const
+type Format = (typeof formats)[number]
+const formatOf = (text: string): Format => {
+  const found = formats.find((format) => format === text)
+  if (found === undefined) throw new InvalidArgumentError(`one of ${formats.join(', ')} is wanted`)
+  return found
 }
 
 /** The task, and all that it depends on. */
@@ -47,10 +56,7 @@ const writeTo = async (cli: Cli, out: string | undefined): Promise<{ readonly wr
       close: () => io.flushed(),
     }
   }
-  // Not over an evidence that is there already.
-  const handle = await open(out, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
-    throw new CliError(error.code === 'EEXIST' ? `${out} is there already: give another --out` : `${out} cannot be written: ${error.message}`)
-  })
+  const handle = await newFile(out)
   let gathered = ''
   const flush = async (): Promise<void> => {
     await handle.appendFile(gathered)
@@ -68,32 +74,62 @@ const writeTo = async (cli: Cli, out: string | undefined): Promise<{ readonly wr
     },
   }
 }
+/** Not over an evidence that is there already. */
+const newFile = (out: string): Promise<FileHandle> =>
+  open(out, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw new CliError(error.code === 'EEXIST' ? `${out} is there already: give another --out` : `${out} cannot be written: ${error.message}`)
+  })
+
+interface Opened {
+  readonly writer: EventWriter
+  readonly close: () => Promise<void>
+}
+
+const openExport = async (cli: Cli, out: string | undefined, format: Format): Promise<Opened> => {
+  if (format === 'ndjson') {
+    const { write, close } = await writeTo(cli, out)
+    return { writer: new ExportWriter(write), close }
+  }
+  if (out === undefined) throw new UsageError('a Parquet file is written to --out, not to stdout: name a new file')
+  // Loaded only here: other commands start faster without it.
+  const { ParquetExport } = await import('../audit/parquet.js')
+  const handle = await newFile(out)
+  return {
+    writer: new ParquetExport((bytes) => handle.appendFile(bytes)),
+    close: async () => {
+      await handle.sync()
+      await handle.close()
+    },
+  }
+}
 const flushEvery = 500
 const gatheredMax = 2 ** 18
 
 export const exportCommand = (cli: Cli): Command =>
-  addWhere(addWhen(new Command('export').description('write the events as lines of JSON, with a manifest')))
+  addWhere(addWhen(new Command('export').description('write the events as lines of JSON or as a Parquet file, with a manifest')))
     .option('-o, --out <file>', 'a new file (default: stdout)')
+    .option('--format <format>', 'ndjson, or parquet for DuckDB, pandas and Spark', formatOf, 'ndjson')
     .option('--task <id>', 'only what concerns this task: its events, those of the tasks that it depends on, and those about the queue as a whole')
     .addHelpText('after', examples(
       'daybook audit export --out july.ndjson --at 2026-08-01T00:00:00Z',
+      'daybook audit export --format parquet --out july.parquet --at 2026-08-01T00:00:00Z',
       'daybook audit export --task M1-001 --out report.ndjson      # a bug report',
       `daybook audit export --data ${dataDirDefault} > log.ndjson`,
       '',
       'From the first event to the moment that --revision or --at names, or to the end. The last line is the manifest: revisions, number of events,',
       'a hash of all lines before it, the settings, and the number of tasks by status. daybook audit replay checks and folds it.',
+      'A Parquet file has a row for each event, its data as JSON, and the same manifest as the key daybook.manifest of its footer; its hash is that of the lines.',
       'Payloads and results are in it: look through it before you give it away.',
     ))
-    .action(audited<ExportFlags>(cli, async (source, printer, { out, task, ...when }, progress) => {
+    .action(audited<ExportFlags>(cli, async (source, printer, { out, task, format, ...when }, progress) => {
       const { revision } = await source.state({ limit: 1 }, momentOf(when))
       if (revision < 0) throw new CliError('there are no events yet')
       // As of the last event, so that it can be compared with what the events fold to.
       const { counts } = await source.state({ limit: 1 }, { revision })
       const settings = await source.settings({ revision })
       const tasks = task === undefined ? undefined : await concerned(source, task, revision)
-      const { write, close } = await writeTo(cli, out)
+      const { writer, close } = await openExport(cli, out, format)
       try {
-        const writer = new ExportWriter(write)
         for await (const event of source.events({}, { revision })) {
           progress.show(`exporting: revision ${event.revision} of ${revision}`)
           if (tasks === undefined || isConcerned(event, tasks)) await writer.event(event)
