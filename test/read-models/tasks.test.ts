@@ -52,6 +52,15 @@ test('EV-04: a wait begins when the task becomes ready: after its dependency, it
   ])
 })
 
+test('EV-04: a task that ends in the batch in which its id is given to another one has ended', () => {
+  const query = after([
+    enqueued(1, 1_000),
+    { type: 'Cancelled', at: 2_000, data: { task: 't1', reason: 'no' } },
+    enqueued(2, 3_000, { task: 't1' }),
+  ], 1)
+  expect(query('SELECT number, status, finished_at FROM tasks ORDER BY number')).toEqual([{ number: 1, status: 'cancelled', finished_at: 2_000 }, { number: 2, status: 'pending', finished_at: null }])
+})
+
 test('EV-04: words are found in descriptions and errors, as they are now', () => {
   const query = after([
     enqueued(1, 1_000, {}, '{"payload":{"description":"not this one"},"description":"Paint the fence"}'),
