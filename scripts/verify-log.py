@@ -9,11 +9,15 @@ fault is named. 2: it could not be read.
 """
 import argparse
 import base64
+import gzip
 import hashlib
+import itertools
 import json
 import re
 import sqlite3
 import sys
+import urllib.parse
+import zlib
 from pathlib import Path
 
 SEAL = re.compile(r',"chain":\{"from":(\d+),"to":(\d+),"hash":"([\w-]{43})","leaves":"((?:[\w-]{8})+)"\}\}$', re.ASCII)
@@ -235,6 +239,20 @@ class Comparison:
             raise Fault(f"the log has {events} events, and {self.waiting[-1][0]} were signed: its end was cut off")
 
 
+def archived_rows(file, stream, first):
+    """The events before revision `first`, from the segments beside the file (docs/archive.md)."""
+    folder = Path(f"{Path(file).resolve()}.archive") / urllib.parse.quote(stream, safe="!~*'()")
+    for segment in sorted(folder.glob("*.jsonl.gz")):
+        try:
+            with gzip.open(segment, "rt", encoding="utf-8", newline="\n") as lines:
+                for line in lines:
+                    event = json.loads(line)
+                    if event.get("revision", first) < first:
+                        yield tuple(event[name] for name in ("revision", "id", "type", "data", "metadata"))
+        except (EOFError, KeyError, ValueError, zlib.error, gzip.BadGzipFile) as error:
+            raise Fault(f"the segment {segment} is damaged: {error}") from error
+
+
 def main():
     parser = argparse.ArgumentParser(description="Verifies the log of a Daybook queue in an SQLite file.")
     parser.add_argument("file")
@@ -252,8 +270,9 @@ def main():
             checkpoints = read_checkpoints(Path(options.checkpoints).read_text(), read_key(key))
         connection = sqlite3.connect(f"{Path(options.file).resolve().as_uri()}?mode=ro", uri=True)
         rows = connection.execute("SELECT revision, id, type, data, metadata FROM events WHERE stream = ? ORDER BY position", (stream,))
+        first = connection.execute("SELECT min(first_revision) FROM segments WHERE stream = ?", (stream,)).fetchone()[0] or 0
         comparison = Comparison(checkpoints)
-        events, begins, last, covered = verify(rows, stream, comparison.take)
+        events, begins, last, covered = verify(itertools.chain(archived_rows(options.file, stream, first), rows), stream, comparison.take)
         comparison.end(events)
     except Fault as fault:
         print(json.dumps({"ok": False, "reason": str(fault)}))

@@ -138,6 +138,7 @@ export const faultyStore = (inner: EventStore, plan: FaultPlan = () => ({ kind: 
       reading()
       return inner.pick(stream, revisions)
     },
+    first: inner.first,
     head: inner.head,
     streams: inner.streams,
     subscribe: inner.subscribe,

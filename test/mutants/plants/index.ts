@@ -6,6 +6,7 @@ import { capacityPlants } from './capacity.js'
 import { alertPlants } from './alerts.js'
 import { webhookPlants } from './webhooks.js'
 import { clientPlants } from './client.js'
+import { archivePlants } from './archive.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
 import { eventStoreDbPlants } from './eventstoredb.js'
@@ -48,6 +49,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...outcomePlants,
   ...pastPlants,
   ...chainPlants,
+  ...archivePlants,
   ...schedulePlants,
   ...alertPlants,
   ...webhookPlants,

@@ -1,5 +1,5 @@
 /** Reads a log, verifies its chain, and compares it with the checkpoints that were signed of it. */
-import type { LogAddress, RecordedEvent } from '../store/index.js'
+import { type LogAddress, LostEvents, type RecordedEvent } from '../store/index.js'
 import { CheckpointCheck, type CheckpointProof } from './checkpoint-check.js'
 import type { SignedCheckpoints } from './checkpoint-files.js'
 import { type Broken, ChainVerifier, type Verdict } from './verify.js'
@@ -29,18 +29,28 @@ export const verifyScan = async (stream: string, { head, pages }: Scan, { signal
   const check = checkpoints === undefined ? undefined : new CheckpointCheck(checkpoints)
   const verifier = new ChainVerifier(stream, check === undefined ? undefined : (leaf) => check.add(leaf))
   let done = 0
-  for await (const page of pages) {
-    signal?.throwIfAborted()
-    done += page.length
-    progress?.(done, head + 1)
-    if (!verifier.take(page)) break
+  let lost: LostEvents | undefined
+  try {
+    for await (const page of pages) {
+      signal?.throwIfAborted()
+      done += page.length
+      progress?.(done, head + 1)
+      if (!verifier.take(page)) break
+    }
+  } catch (error) {
+    if (!(error instanceof LostEvents)) throw error
+    lost = error
   }
-  const verdict = verifier.end(head)
+  const found = verifier.end(lost === undefined || verifier.isBroken ? head : undefined)
+  const verdict = lost === undefined || found.broken !== null ? found : { ...found, broken: brokenBy(lost) }
   // If the chain is broken, the rest of the log was not read, and checkpoints of it say nothing.
   const fault = verdict.broken === null || check?.fault()?.kind === 'rewritten' ? check?.fault() : undefined
   const broken = earlier(verdict.broken, fault)
   return { ...verdict, ok: broken === null, broken, checkpoint: check?.proof ?? null }
 }
+
+/** A part of the log that cannot be read is as good as altered. */
+const brokenBy = ({ code, from, to, reason }: LostEvents): Broken => ({ kind: code === 'damaged' ? 'altered' : 'missing', revision: from, ...(from < to ? { to } : {}), reason })
 
 /** What the chain names is more exact. */
 const earlier = (chain: Broken | null, signed: Broken | undefined): Broken | null => {
@@ -56,21 +66,26 @@ export const shownVerdict = ({ ok, events, head, begins, unsealed, checkpoint, b
 /** Opens the log, verifies the chain of a stream, and closes it. A server may be running. */
 export const verifyAt = (address: LogAddress, stream: string, options: VerifyOptions = {}): Promise<Verified> => withScan(address, stream, (scan) => verifyScan(stream, scan, options))
 
-/** Opens the log for a reader of all events of a stream, and closes it after. */
+/** Opens the log for a reader of all events of a stream, also those in its archive, and closes it after. */
 export const withScan = async <A>(address: LogAddress, stream: string, use: (scan: Scan) => Promise<A>): Promise<A> => {
   switch (address.kind) {
     case 'sqlite': {
-      const { scanSqlite } = await import('../sqlite/index.js')
+      const [{ scanSqlite }, { archiveBeside, SegmentFolder }] = await Promise.all([import('../sqlite/index.js'), import('../archive/index.js')])
       const { scan, close } = scanSqlite(address.file, stream)
+      const { first, head, pages } = scan
+      const all = async function* (): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
+        if (first > 0) yield* new SegmentFolder(archiveBeside(address.file)).pages(stream, 0, first - 1)
+        yield* pages
+      }
       try {
-        return await use(scan)
+        return await use({ head, pages: all() })
       } finally {
         await close()
       }
     }
     case 'eventstoredb': {
-      const { openEventStoreDb } = await import('../eventstoredb/index.js')
-      const log = await openEventStoreDb({ url: address.url })
+      const { openLog } = await import('../open-log.js')
+      const log = await openLog(address)
       try {
         const head = await log.head(stream)
         return await use({ head, pages: log.read(stream, { limit: head + 1 }) })

@@ -5,6 +5,7 @@ import { Cli } from './cli.js'
 import { agentsCommand } from './commands/agents.js'
 import { amendCommand } from './commands/amend.js'
 import { approvalsCommand } from './commands/approvals.js'
+import { archiveCommand } from './commands/archive.js'
 import { auditCommand } from './commands/audit.js'
 import { alertsCommand } from './commands/alerts.js'
 import { breakersCommand } from './commands/breakers.js'
@@ -49,7 +50,7 @@ const commands = [
   parkCommand, callbackCommand,
   dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand, alertsCommand,
   queuesCommand, settingsCommand, pauseCommand, resumeCommand, limitsCommand, schedulesCommand,
-  importCommand, exportCommand, simulateCommand, auditCommand, reportCommand, doctorCommand, projectCommand,
+  importCommand, exportCommand, simulateCommand, auditCommand, reportCommand, doctorCommand, projectCommand, archiveCommand,
 ]
 
 const program = (cli: Cli): Command => {

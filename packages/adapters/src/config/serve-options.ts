@@ -57,8 +57,8 @@ export interface CheckpointChoice {
 export type StoreChoice =
   /** Other servers may open a `shared` file as well. */
   | { readonly kind: 'sqlite'; readonly file: string; readonly sharing: 'exclusive' | 'shared' }
-  /** `url` is a connection string, as EventStoreDB's clients take it. */
-  | { readonly kind: 'eventstoredb'; readonly url: string }
+  /** `url` is a connection string, as EventStoreDB's clients take it. `archive`: the folder of what was moved out of it. */
+  | { readonly kind: 'eventstoredb'; readonly url: string; readonly archive?: string }
   | { readonly kind: 'memory' }
 
 export const memoryDefault = { kind: 'sqlite', recallMs: 50, limit: 5 } as const satisfies MemoryChoice
@@ -67,3 +67,5 @@ export const hostDefault = '127.0.0.1'
 export const portDefault = 7878
 export const dataDirDefault = 'daybook-data'
 export const logFileName = 'daybook.sqlite'
+/** The archive of a log that is not in the data folder. */
+export const archiveFolderName = 'archive'

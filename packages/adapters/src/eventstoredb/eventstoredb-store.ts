@@ -7,11 +7,17 @@ import { type EventStoreDbOptions, withDefaults } from './options.js'
 import { createReader } from './reader.js'
 import { streamRegister } from './stream-register.js'
 import { createSubscriptions } from './subscription.js'
+import { truncator } from './truncate.js'
 
 const appendEventsMax = 10_000
 
 /** Streams whose heads are asked for at once. */
 const headsAtOnce = 16
+
+export interface EventStoreDb extends EventStore {
+  /** Hides the events of a stream before a revision (`$tb`). Its last event stays. Returns the first revision that is left. Rejects with StoreError. */
+  readonly truncate: (stream: string, before: number) => Promise<number>
+}
 
 /**
  * A store in EventStoreDB, one node or a cluster. Opens nothing by itself: the first call connects.
@@ -19,7 +25,7 @@ const headsAtOnce = 16
  * *Gotchas*: the names of its streams are kept in a stream of their own, so `streams` does not know streams that other
  * programs have made. Deleted and truncated streams are refused, see `StoreError`.
  */
-export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
+export const openEventStoreDb = (given: EventStoreDbOptions): EventStoreDb => {
   const options = withDefaults(given)
   const { appendBytesMax, appendMs } = options
   const name = nameOf(options.url)
@@ -110,8 +116,10 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStore => {
     read: reader.read,
     pick: reader.pick,
     head: reader.head,
+    first: reader.first,
     streams,
     subscribe: subscriptions.subscribe,
+    truncate: truncator(appender, reader, name),
     time: connection.time,
     close: () => (closing ??= close()),
   }

@@ -15,7 +15,7 @@ export interface ReaderOptions {
   readonly random: () => number
 }
 
-export interface Reader extends Pick<EventStore, 'read' | 'head' | 'pick'> {
+export interface Reader extends Pick<EventStore, 'read' | 'head' | 'first' | 'pick'> {
   /** Ends the calls under way. Their readers fail with `closed`. */
   readonly close: () => void
 }
@@ -116,6 +116,13 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
     throw new StoreError('deleted', `The stream ${stream} in ${name} was deleted by an administrator: restore it there before it is used again.`)
   }
 
+  /** A read that begins before the first event that is left begins there. */
+  const first = async (stream: string): Promise<number> => {
+    if ((await head(stream)) < 0) return 0
+    const { events } = await fetch(stream, 0, 'forwards', 1).page
+    return events[0]?.revision ?? 0
+  }
+
   const read = async function* (
     stream: string,
     options: ReadOptions = {},
@@ -165,6 +172,7 @@ export const createReader = (connection: Connection, options: ReaderOptions): Re
   return {
     read,
     head,
+    first,
     pick,
     close: () => {
       closed = true

@@ -337,6 +337,8 @@ const problemOfError = (error: FastifyError, { bodyBytesMax }: HttpLimits): Prob
 
 /** A store error is not a defect of the program, and an operator can act on it. Its message names files, so it goes to the server's log only. */
 const problemOfStore = ({ code, message }: StoreError): Problem => {
+  const [, moved] = /^the events (\d+ to \d+ of \S+) were moved/.exec(message) ?? []
+  if (moved !== undefined) return problem('unavailable', `the events ${moved} were moved into the archive, and the server does not have their segments: put them back into its folder`)
   if (code !== 'damaged') {
     return problem('unavailable', 'the log cannot be read now; the server\'s own log has more under this correlation id', { retryAfterSeconds: 1 })
   }

@@ -97,6 +97,7 @@ export const openMemoryStore = ({ now = () => new Date().toISOString(), isShared
     read,
     pick: (stream, revisions) => open().then(() => revisions.map((revision) => streams.get(stream)?.[revision])),
     head,
+    first: () => open().then(() => 0),
     // A Map keeps the order in which its keys came, and a stream comes with its first event.
     streams: (prefix) => open().then(() => [...streams.keys()].filter((name) => name.startsWith(prefix))),
     subscribe: (stream, from) => catchUpSubscription({ head, read }, signal, stream, from),

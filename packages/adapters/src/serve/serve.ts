@@ -5,6 +5,7 @@
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type DestinationStream, pino } from 'pino'
+import { archiveFolderOf, joinedStore } from '../archive/index.js'
 import { logAlerts } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
 import { checkpointFolderOf, startCheckpoints, verificationsOn } from '../chain/index.js'
@@ -188,7 +189,14 @@ const startWebhooksOf = ({ store, dataDir }: ServeOptions, webhooks: ReadonlyArr
   return startWebhooks({ daybook, webhooks, checkpoints: (queue) => folder('queues', queue), known: folder(), warn })
 }
 
-const openStore = async ({ store }: ServeOptions): Promise<EventStore> => {
+/** The log, with what was moved out of it. */
+const openStore = async (options: ServeOptions): Promise<EventStore> => {
+  const store = await openOwnStore(options)
+  const archive = options.store.kind === 'memory' ? undefined : archiveFolderOf(options.store)
+  return archive === undefined ? store : joinedStore(store, archive)
+}
+
+const openOwnStore = async ({ store }: ServeOptions): Promise<EventStore> => {
   switch (store.kind) {
     case 'memory':
       return openMemoryStore()

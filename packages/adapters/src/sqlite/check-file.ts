@@ -36,7 +36,8 @@ const rules: ReadonlyArray<readonly [words: string, sql: string]> = [
     `SELECT s.stream FROM streams s LEFT JOIN
        (SELECT stream, count(*) AS events, max(revision) AS head, min(revision) AS first FROM events GROUP BY stream) e
        ON e.stream = s.stream
-     WHERE e.events IS NOT s.revision + 1 OR e.head IS NOT s.revision OR e.first IS NOT 0`,
+     WHERE e.events IS NOT s.revision + 1 - e.first OR e.head IS NOT s.revision
+       OR e.first IS NOT (SELECT min(first_revision) FROM segments g WHERE g.stream = s.stream)`,
   ],
   ['events of unknown streams', `SELECT ${place} FROM events WHERE stream NOT IN (SELECT stream FROM streams)`],
 ]

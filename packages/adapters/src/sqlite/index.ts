@@ -1,4 +1,6 @@
 export { openSqliteStore, type SqliteStoreOptions } from './open-store.js'
 export { openSqliteLog } from './open-log.js'
 export { type OpenedScan, scanSqlite } from './scan-events.js'
+export { takeServerLock } from './server-lock.js'
+export { openTrimmer, type Trimmer } from './trim.js'
 export { checkSqliteFile, type SqliteFileReport } from './check-file.js'

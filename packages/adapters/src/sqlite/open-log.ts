@@ -54,6 +54,7 @@ export const openSqliteLog = (file: string): OpenedLog => {
     read,
     pick: async (stream, revisions) => reading(() => query.pick(stream, revisions)),
     head: async (stream) => reading(() => query.head(stream)),
+    first: async (stream) => reading(() => query.first(stream)),
     streams: async (prefix) => reading(() => query.streams(prefix)),
     close: async () => void db.close(),
   }

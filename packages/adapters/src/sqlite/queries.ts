@@ -30,6 +30,7 @@ export const damaged = ({ stream, low, high }: Span): StoreError => {
 
 export const queries = (db: Database) => {
   const headOf = db.prepare<[string], number>('SELECT revision FROM streams WHERE stream = ?').pluck()
+  const firstOf = db.prepare<[string], number | null>('SELECT min(first_revision) FROM segments WHERE stream = ?').pluck()
   const streamsWith = db
     .prepare<[string, string], string>(
       'SELECT stream FROM streams WHERE substr(stream, 1, length(?)) = ? ORDER BY first_position',
@@ -72,6 +73,9 @@ export const queries = (db: Database) => {
   return {
     /** -1 for a missing stream. */
     head: (stream: string): number => headOf.get(stream) ?? -1,
+
+    /** The first revision that is in the file; 0 for a missing stream. */
+    first: (stream: string): number => firstOf.get(stream) ?? 0,
 
     streams: (prefix: string): ReadonlyArray<string> => streamsWith.all(prefix, prefix),
 

@@ -14,7 +14,8 @@ type Row = readonly [position: number, revision: number, id: string, type: strin
 const rowsAtOnce = 1_000
 
 export interface OpenedScan {
-  readonly scan: { readonly head: number; readonly pages: AsyncIterable<ReadonlyArray<RecordedEvent>> }
+  /** `first`: the first revision that the file has. */
+  readonly scan: { readonly first: number; readonly head: number; readonly pages: AsyncIterable<ReadonlyArray<RecordedEvent>> }
   readonly close: () => Promise<void>
 }
 
@@ -38,6 +39,7 @@ export const scanSqlite = (file: string, stream: string): OpenedScan => {
       .raw(),
   )
   const head = reading(() => query.head(stream))
+  const first = reading(() => query.first(stream))
   const reader = lazyReader({ file })
 
   /** All rows of the stream after this position, whatever they are. */
@@ -54,7 +56,7 @@ export const scanSqlite = (file: string, stream: string): OpenedScan => {
     let last = 0
     try {
       if (head < 0) return
-      for await (const page of reader.pages({ stream, low: 0, high: head }, false)) {
+      for await (const page of reader.pages({ stream, low: first, high: head }, false)) {
         const events = unpack(page) ?? reading(() => query.events(page.span))
         last = events[events.length - 1]?.position ?? last
         yield events
@@ -66,7 +68,7 @@ export const scanSqlite = (file: string, stream: string): OpenedScan => {
   }
 
   return {
-    scan: { head, pages: pages() },
+    scan: { first, head, pages: pages() },
     close: async () => {
       await reader.close()
       db.close()

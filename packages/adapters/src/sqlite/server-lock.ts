@@ -14,7 +14,8 @@ export interface ServerLock {
 /** How long a server that is just ending may take to let go. */
 const lockWaitMsMax = 200
 
-export const takeServerLock = (file: string, sharing: Sharing): ServerLock => {
+/** `words`: what is said if somebody else has it. */
+export const takeServerLock = (file: string, sharing: Sharing, words = `Another Daybook server has ${file} open: stop it, or give this one another file.`): ServerLock => {
   const db = new Database(`${file}.lock`, { timeout: lockWaitMsMax })
   try {
     if (sharing === 'exclusive') db.exec('BEGIN EXCLUSIVE')
@@ -23,7 +24,6 @@ export const takeServerLock = (file: string, sharing: Sharing): ServerLock => {
   } catch (error) {
     db.close()
     if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) {
-      const words = `Another Daybook server has ${file} open: stop it, or give this one another file.`
       throw new StoreError('locked', words, { cause: error })
     }
     throw error

@@ -113,6 +113,7 @@ export const sqliteStore = ({ file, db, writer, isShared, release }: SqliteParts
     read,
     pick: (stream, revisions) => reading(() => query.pick(stream, revisions)),
     head,
+    first: (stream) => reading(() => query.first(stream)),
     streams: (prefix) => reading(() => query.streams(prefix)),
     subscribe: (stream, from) => catchUpSubscription({ head, read }, signal, stream, from),
     close: () => (closing ??= close()),

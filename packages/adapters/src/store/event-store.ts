@@ -105,6 +105,9 @@ export interface EventStore {
   /** Revision of the last event, -1 for a missing stream. */
   readonly head: (stream: string) => Promise<number>
 
+  /** The first revision that can be read; those before were moved out of the store. 0 for a stream that is whole, or missing. It only grows. */
+  readonly first: (stream: string) => Promise<number>
+
   /** Names of the streams that start with `prefix`, in order of their first event. */
   readonly streams: (prefix: string) => Promise<ReadonlyArray<string>>
 

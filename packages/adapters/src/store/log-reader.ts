@@ -4,10 +4,14 @@ import type { EventStore } from './event-store.js'
 export type LogReader = Pick<EventStore, 'read' | 'pick' | 'head'>
 
 /** Where another thread or process opens the same log. */
-export type LogAddress = { readonly kind: 'sqlite'; readonly file: string } | { readonly kind: 'eventstoredb'; readonly url: string }
+export type LogAddress =
+  | { readonly kind: 'sqlite'; readonly file: string }
+  /** `archive`: the folder of what was moved out of it, if there is one. An SQLite file has it beside it. */
+  | { readonly kind: 'eventstoredb'; readonly url: string; readonly archive?: string }
 
 export interface OpenedLog extends LogReader {
   /** Names of the streams that start with `prefix`. */
   readonly streams: EventStore['streams']
+  readonly first: EventStore['first']
   readonly close: () => Promise<void>
 }

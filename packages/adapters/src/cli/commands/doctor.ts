@@ -40,7 +40,7 @@ export const doctorCommand = (cli: Cli): Command =>
         const show = (what: string): void => progress.show(what)
         findings = await (store.right.kind === 'sqlite'
           ? checkFile(store.right.file, options.data, show)
-          : checkEventStoreDb(store.right.url, options.data, show))
+          : checkEventStoreDb(store.right, options.data, show))
       } else {
         const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), io.env)
         const client = connect(connection)

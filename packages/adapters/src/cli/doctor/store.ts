@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { foldVersion } from '@daybook/core'
+import { archiveBeside, joinedStore } from '../../archive/index.js'
 import { decodeRecorded, streamOf, streamPrefix } from '../../engine/index.js'
 import { openSnapshotFolder } from '../../files/index.js'
 import { checkSqliteFile, openSqliteStore } from '../../sqlite/index.js'
@@ -28,12 +29,13 @@ export const checkFile = async (file: string, dataDir: string | undefined, tell:
     // The server that has it open can check the events.
     return [...findings, { level: 'unread', about: file, says: `the events were not read: ${error.message} With a server running: daybook doctor --url …` }]
   }
-  return [...findings, ...(await checkEvents(store, dataDir, tell))]
+  return [...findings, ...(await checkEvents(joinedStore(store, archiveBeside(file)), dataDir, tell))]
 }
 
-export const checkEventStoreDb = async (url: string, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
+export const checkEventStoreDb = async ({ url, archive }: { readonly url: string; readonly archive?: string }, dataDir: string | undefined, tell: Tell): Promise<ReadonlyArray<Finding>> => {
   const { openEventStoreDb } = await import('../../eventstoredb/index.js')
-  const store = openEventStoreDb({ url })
+  const own = openEventStoreDb({ url })
+  const store = archive === undefined ? own : joinedStore(own, archive)
   tell(`${store.name}: looking for queues`)
   const findings = await checkEvents(store, dataDir, tell).catch((error: unknown): ReadonlyArray<Finding> => {
     if (!(error instanceof StoreError)) throw error

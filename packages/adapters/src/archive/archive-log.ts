@@ -1,0 +1,79 @@
+/** Moves the old events of queues into an archive: verifies each log first, then moves, then makes the store smaller. */
+import type { SignedCheckpoints } from '../chain/index.js'
+import { verifyAt } from '../chain/index.js'
+import { revisionAt } from '../past/revision-at.js'
+import { type LogAddress, type OpenedLog, StoreError } from '../store/index.js'
+import { type ArchiveOptions, type ArchivePlan, type ArchiveProgress, archiveStream, planArchive } from './archive-stream.js'
+import { joinedLog } from './joined-log.js'
+import { type Compacted, openTrimmable } from './open-trimmable.js'
+import type { Segment } from './segment.js'
+
+/** The first revision that stays, or a time: events before it are moved. */
+export type Before = { readonly revision: number } | { readonly at: number }
+
+export interface ArchivedStream extends ArchivePlan {
+  readonly stream: string
+  readonly segments: ReadonlyArray<Segment>
+}
+
+export interface ArchiveLogOptions extends Omit<ArchiveOptions, 'progress'> {
+  readonly address: LogAddress
+  readonly streams: ReadonlyArray<string>
+  readonly before: Before
+  /** Events that are removed in one step, at most. */
+  readonly removeMax?: number
+  /** What was signed of a stream. */
+  readonly checkpoints?: (stream: string) => Promise<SignedCheckpoints | undefined>
+  readonly progress?: (progress: LogProgress) => void
+}
+
+export interface LogProgress {
+  /** `compacting` is about the store, the others about a stream. */
+  readonly step: 'checking' | ArchiveProgress['step'] | 'compacting'
+  readonly stream?: string
+  /** The last revision of this step so far, and the last there will be. */
+  readonly revision?: number
+  readonly last?: number
+}
+
+export interface ArchivedLog {
+  readonly streams: ReadonlyArray<ArchivedStream>
+  readonly compacted: Compacted | undefined
+}
+
+/** What would be done. Nothing is changed, and a server may be running. */
+export const planLog = async (log: OpenedLog, { streams, before, archive }: ArchiveLogOptions): Promise<ReadonlyArray<ArchivedStream>> => {
+  const plans: Array<ArchivedStream> = []
+  for (const stream of streams) plans.push({ stream, ...(await planOf(log, stream, before, archive)), segments: [] })
+  return plans
+}
+
+const planOf = async (log: OpenedLog, stream: string, before: Before, archive: string): Promise<ArchivePlan> => {
+  const revision = 'revision' in before ? before.revision : (await revisionAt(joinedLog(log, archive), stream, await log.head(stream), before.at - 1)) + 1
+  return planArchive(log, archive, stream, revision)
+}
+
+/** @throws StoreError if a log is not whole, cannot be read, or is in use. What was moved by then stays moved, and a next run goes on. */
+export const archiveLog = async (options: ArchiveLogOptions): Promise<ArchivedLog> => {
+  const { address, archive, progress, checkpoints } = options
+  const store = await openTrimmable(address, archive, options.removeMax)
+  try {
+    const streams: Array<ArchivedStream> = []
+    for (const plan of await planLog(store.log, options)) {
+      const { stream, first, archived, cut, head } = plan
+      if (cut <= archived && archived <= first) {
+        streams.push(plan)
+        continue
+      }
+      const signed = await checkpoints?.(stream)
+      const { broken } = await verifyAt(address, stream, { checkpoints: signed, progress: (events) => progress?.({ step: 'checking', stream, revision: events - 1, last: head }) })
+      if (broken !== null) throw new StoreError('damaged', `The log ${stream} is not what was appended, and nothing of it was moved: ${broken.reason}. See daybook audit verify.`)
+      const segments = await archiveStream(store, stream, plan, { ...options, progress: (each) => progress?.({ ...each, stream, last: Math.max(cut, archived) - 1 }) })
+      streams.push({ ...plan, first: await store.log.first(stream), segments })
+    }
+    progress?.({ step: 'compacting' })
+    return { streams, compacted: await store.compact() }
+  } finally {
+    await store.close()
+  }
+}

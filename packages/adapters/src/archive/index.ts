@@ -1,0 +1,8 @@
+export { archiveBeside, archiveFolderOf } from './folder-of.js'
+export { type ArchiveOptions, type ArchivePlan, type ArchiveProgress, archiveStream, planArchive, type TrimmableStore } from './archive-stream.js'
+export { joinedLog, joinedStore } from './joined-log.js'
+export { openSegment, type Segment } from './segment.js'
+export { listSegments, SegmentFolder, streamFolder } from './segment-folder.js'
+export { type SegmentBeginning, SegmentWriter } from './segment-writer.js'
+export { type ArchivedLog, type ArchivedStream, archiveLog, type ArchiveLogOptions, type Before, planLog } from './archive-log.js'
+export { type Compacted, openTrimmable } from './open-trimmable.js'

@@ -1,0 +1,120 @@
+/** One log of segments and a store: what was moved out of the store is read from its segments, everything else from the store. */
+import { concat, defer, from as fromPages, mergeMap } from 'rxjs'
+import { type EventStore, type LogReader, type ReadOptions, type RecordedEvent, StoreError } from '../store/index.js'
+import { readSpan } from '../store/read-span.js'
+import { SegmentFolder } from './segment-folder.js'
+
+/** A log whose beginning may have been moved out. */
+type TrimmedLog = LogReader & Pick<EventStore, 'first'>
+
+const mayBeMoved = (error: unknown): boolean => error instanceof StoreError && (error.code === 'damaged' || error.code === 'truncated')
+
+/** The reading methods over both. They cost nothing more than those of the store for events that are there. */
+const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFolder): Pick<L, 'read' | 'pick'> & { readonly firstOf: (stream: string) => Promise<number> } => {
+  /** What is known of `first`, so that it need not be asked for each read. */
+  const known = new Map<string, number>()
+
+  const ask = async (stream: string): Promise<number> => {
+    const first = await log.first(stream)
+    known.set(stream, first)
+    return first
+  }
+  const firstOf = async (stream: string): Promise<number> => known.get(stream) ?? ask(stream)
+
+  const read = async function* (stream: string, options: ReadOptions = {}): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
+    const { from, direction = 'forwards' } = options
+    const backwards = direction === 'backwards'
+    let first = await firstOf(stream)
+    /** Whether the read failed because somebody has moved events into segments meanwhile. */
+    const wereMoved = async (error: unknown): Promise<boolean> => {
+      const before = first
+      if (mayBeMoved(error)) first = await ask(stream)
+      return first > before
+    }
+    let last: number | undefined
+    if (first === 0 || (!backwards && typeof from === 'number' && from >= first)) {
+      try {
+        for await (const page of log.read(stream, options)) {
+          last = page[page.length - 1]?.revision
+          yield page
+        }
+        return
+      } catch (error) {
+        if (!(await wereMoved(error))) throw error
+      }
+    }
+    const span = readSpan(stream, options, await log.head(stream))
+    if (span === undefined) return
+    let low = backwards ? span.low : (last ?? span.low - 1) + 1
+    let high = backwards ? (last ?? span.high + 1) - 1 : span.high
+    while (low <= high) {
+      if (backwards ? high < first : low < first) {
+        const end = Math.min(high, first - 1)
+        yield* segments.pages(stream, low, end, backwards)
+        if (backwards) return
+        low = end + 1
+        continue
+      }
+      const bottom = Math.max(low, first)
+      try {
+        for await (const page of log.read(stream, { from: backwards ? high : low, direction, limit: high - bottom + 1 })) {
+          yield page
+          if (backwards) high -= page.length
+          else low += page.length
+        }
+        // The store has no more: whoever counts finds out.
+        if (!backwards || bottom === low) return
+      } catch (error) {
+        if (!(await wereMoved(error))) throw error
+      }
+    }
+  }
+
+  const pick: LogReader['pick'] = async (stream, revisions) => {
+    const pickOf = async (first: number): Promise<ReadonlyArray<RecordedEvent | undefined>> => {
+      const isHere = (revision: number): boolean => revision >= first || !Number.isInteger(revision) || revision < 0
+      if (revisions.every(isHere)) return log.pick(stream, revisions)
+      const here = await log.pick(stream, revisions.filter(isHere))
+      const found: Array<RecordedEvent | undefined> = []
+      let next = 0
+      for (const revision of revisions) found.push(isHere(revision) ? here[next++] : await segments.pick(stream, revision))
+      return found
+    }
+    const first = await firstOf(stream)
+    try {
+      const found = await pickOf(first)
+      if (!found.includes(undefined)) return found
+    } catch (error) {
+      if (!mayBeMoved(error)) throw error
+      const now = await ask(stream)
+      if (now === first) throw error
+      return pickOf(now)
+    }
+    return pickOf(await ask(stream))
+  }
+
+  return { read, pick, firstOf }
+}
+
+/** A log for reading, with its archive. */
+export const joinedLog = <L extends TrimmedLog>(log: L, archive: string): L => {
+  const { read, pick } = joinedReader(log, new SegmentFolder(archive))
+  return { ...log, read, pick }
+}
+
+/** A store with its archive: appends and heads are the store's. */
+export const joinedStore = (store: EventStore, archive: string): EventStore => {
+  const { read, pick, firstOf } = joinedReader(store, new SegmentFolder(archive))
+  return {
+    ...store,
+    read,
+    pick,
+    subscribe: (stream, from) =>
+      defer(() => firstOf(stream)).pipe(
+        mergeMap((first) => {
+          if (from >= first) return store.subscribe(stream, from)
+          return concat(fromPages(read(stream, { from, limit: first - Math.max(0, from) })), store.subscribe(stream, first))
+        }),
+      ),
+  }
+}

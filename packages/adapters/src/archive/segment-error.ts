@@ -1,0 +1,14 @@
+/** What is said of segments that are damaged or not there. */
+import { LostEvents } from '../store/index.js'
+
+export const damagedSegment = (file: string, from: number, to: number, what: string, cause?: unknown): LostEvents =>
+  new LostEvents('damaged', from, to, `the segment ${file} is damaged (${what}; revisions ${from} to ${to})`, 'bring it back from a backup', { cause })
+
+export const missingSegment = (folder: string, stream: string, from: number, to: number): LostEvents =>
+  new LostEvents(
+    'truncated',
+    from,
+    to,
+    `the events ${from} to ${to} of ${stream} were moved out of the log, and their segments are not in ${folder}`,
+    'put them back there, or, to start a server, a snapshot that reaches behind them',
+  )

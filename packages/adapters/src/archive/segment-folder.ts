@@ -1,0 +1,117 @@
+/**
+ * The segments of an archive, by stream:
+ *
+ *     ARCHIVE/taskqueue-QUEUE/000000000000-000000499999.jsonl.gz
+ *     ARCHIVE/taskqueue-QUEUE/000000500000-…
+ *
+ * They lie one behind the other, from revision 0. Names say which revisions are where, so nothing is opened that is not read.
+ */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RecordedEvent } from '../store/index.js'
+import { openSegment, type Segment } from './segment.js'
+import { missingSegment } from './segment-error.js'
+import { type BlockPlace, readSegmentName } from './segment-format.js'
+
+export interface SegmentFile {
+  readonly path: string
+  readonly from: number
+  readonly to: number
+}
+
+export const streamFolder = (archive: string, stream: string): string => join(archive, encodeURIComponent(stream))
+
+/** The segments of a stream, in order. Empty if there is no such folder. */
+export const listSegments = async (archive: string, stream: string): Promise<ReadonlyArray<SegmentFile>> => {
+  const folder = streamFolder(archive, stream)
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return names
+    .flatMap((name) => {
+      const range = readSegmentName(name)
+      return range === undefined ? [] : [{ path: join(folder, name), ...range }]
+    })
+    .sort((a, b) => a.from - b.from)
+}
+
+/** Blocks kept in memory, decompressed: contents of tasks are asked for one by one, and often lie together. */
+const blocksKept = 8
+/** Segments whose index is kept. */
+const segmentsKept = 16
+
+/** Keeps the newest `max` entries that were used. */
+class Recent<V> {
+  private readonly entries = new Map<string, V>()
+
+  constructor(private readonly max: number) {}
+
+  get(key: string, make: () => V): V {
+    const value = this.entries.get(key) ?? make()
+    this.entries.delete(key)
+    this.entries.set(key, value)
+    if (this.entries.size > this.max) this.entries.delete(this.entries.keys().next().value as string)
+    return value
+  }
+
+  drop(key: string): void {
+    this.entries.delete(key)
+  }
+}
+
+/** Reads the segments of an archive folder, which need not exist. All its methods reject with LostEvents for what is damaged or missing. */
+export class SegmentFolder {
+  private readonly files = new Map<string, ReadonlyArray<SegmentFile>>()
+  private readonly opened = new Recent<Promise<Segment>>(segmentsKept)
+  private readonly blocks = new Recent<Promise<ReadonlyArray<RecordedEvent>>>(blocksKept)
+
+  constructor(readonly folder: string) {}
+
+  /** The events `low` to `high` of a stream, block by block; `backwards`: the last one first. */
+  async *pages(stream: string, low: number, high: number, backwards = false): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
+    for (let [from, to] = [low, high]; from <= to; ) {
+      const events = await this.around(stream, backwards ? to : from, from, to, false)
+      const wanted = events.filter(({ revision }) => revision >= from && revision <= to)
+      if (backwards) to = (wanted[0] as RecordedEvent).revision - 1
+      else from = (wanted[wanted.length - 1] as RecordedEvent).revision + 1
+      yield backwards ? wanted.reverse() : wanted
+    }
+  }
+
+  async pick(stream: string, revision: number): Promise<RecordedEvent> {
+    const events = await this.around(stream, revision, revision, revision, true)
+    return events[revision - (events[0] as RecordedEvent).revision] as RecordedEvent
+  }
+
+  /** The block that has this revision. `low` and `high`: what is wanted, for the words. */
+  private async around(stream: string, revision: number, low: number, high: number, isKept: boolean): Promise<ReadonlyArray<RecordedEvent>> {
+    const file = await this.fileOf(stream, revision, low, high)
+    const { path } = file
+    const segment = await kept(this.opened, path, () => openSegment(path, { stream, ...file }))
+    const place = segment.index.blocks.findLast((block) => block.revision <= revision) as BlockPlace
+    return isKept ? kept(this.blocks, `${path} ${place.offset}`, () => segment.block(place)) : segment.block(place)
+  }
+
+  private async fileOf(stream: string, revision: number, low: number, high: number): Promise<SegmentFile> {
+    const find = (files: ReadonlyArray<SegmentFile>): SegmentFile | undefined => files.find(({ from, to }) => from <= revision && revision <= to)
+    const known = find(this.files.get(stream) ?? [])
+    if (known !== undefined) return known
+    // There may be new ones since.
+    const files = await listSegments(this.folder, stream)
+    this.files.set(stream, files)
+    const found = find(files)
+    if (found !== undefined) return found
+    const before = files.filter(({ to }) => to < revision).at(-1)?.to ?? -1
+    const after = files.find(({ from }) => from > revision)?.from ?? high + 1
+    throw missingSegment(this.folder, stream, Math.max(low, before + 1), Math.min(high, after - 1))
+  }
+}
+
+/** A failure is not kept: the file may come back. */
+const kept = <V>(recent: Recent<Promise<V>>, key: string, make: () => Promise<V>): Promise<V> =>
+  recent.get(key, () => {
+    const made = make()
+    made.catch(() => recent.drop(key))
+    return made
+  })

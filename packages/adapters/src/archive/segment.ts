@@ -1,0 +1,95 @@
+/** Reads a segment: its index at once, its blocks when they are asked for. Whatever is not as it was written is found. */
+import { open } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { gunzip as gunzipCallback } from 'node:zlib'
+import type { RecordedEvent } from '../store/index.js'
+import { damagedSegment } from './segment-error.js'
+import { type BlockPlace, endBytes, headerLine, parseLines, readIndex, readSegmentEnd, type SegmentEvent, type SegmentIndex, sha256Of } from './segment-format.js'
+
+const gunzip = promisify(gunzipCallback)
+
+export interface Segment {
+  readonly file: string
+  readonly index: SegmentIndex
+  /** Bytes of the file. */
+  readonly bytes: number
+  /** Of its index, in base64url: it stands for the whole file. */
+  readonly hash: string
+  /** The events of a block of the index. Rejects with LostEvents. */
+  readonly block: (place: BlockPlace) => Promise<Array<RecordedEvent>>
+}
+
+const isEvent = (value: unknown): value is SegmentEvent => {
+  if (typeof value !== 'object' || value === null) return false
+  const { revision, id, type, created, position, metadata, data } = value as Readonly<Record<string, unknown>>
+  return typeof revision === 'number' && typeof position === 'number' && [id, type, created, metadata, data].every((text) => typeof text === 'string')
+}
+
+/** Reads a part of the file. It is opened each time: nobody holds segments open that may be moved away. */
+const readPart = async (file: string, offset: number, bytes: number): Promise<Buffer> => {
+  const handle = await open(file, 'r')
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, offset)
+    return buffer.subarray(0, bytesRead)
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Whether the blocks lie one behind the other, from the beginning of the file to its index, and have all revisions. */
+const areWhole = ({ from, to, blocks }: SegmentIndex, indexOffset: number): boolean => {
+  let [offset, revision] = [0, from]
+  for (const block of blocks) {
+    if (block.offset !== offset || block.revision !== revision || block.events < 1 || block.bytes < 1) return false
+    offset += block.bytes
+    revision += block.events
+  }
+  return offset === indexOffset && revision === to + 1
+}
+
+/**
+ * @param named The stream and the revisions that the names of folder and file say.
+ * @throws LostEvents if the file is not a whole segment of these. Its blocks are not read.
+ */
+export const openSegment = async (file: string, named: { readonly stream: string; readonly from: number; readonly to: number }): Promise<Segment> => {
+  const broken = (what: string, cause?: unknown) => damagedSegment(file, named.from, named.to, what, cause)
+  const handle = await open(file, 'r').catch((error: unknown) => Promise.reject(broken('it cannot be read', error)))
+  try {
+    const { size } = await handle.stat()
+    if (size < endBytes) throw broken('it is cut short')
+    const end = readSegmentEnd((await handle.read(Buffer.alloc(endBytes), 0, endBytes, size - endBytes)).buffer)
+    if (end === undefined) throw broken('its end is not that of a segment: it is cut short or altered')
+    const { indexOffset, hash } = end
+    const bytes = size - endBytes - indexOffset
+    if (bytes < 1) throw broken('it is cut short')
+    const packed = (await handle.read(Buffer.alloc(bytes), 0, bytes, indexOffset)).buffer
+    if (!sha256Of(packed).equals(hash)) throw broken('its index is altered')
+    const index = readIndex((await gunzip(packed)).toString('utf8'))
+    if (index === undefined) throw broken('its index is of another version of Daybook')
+    if (index.stream !== named.stream || index.from !== named.from || index.to !== named.to) throw broken(`it has the events ${index.from} to ${index.to} of ${index.stream}: it was renamed`)
+    if (!areWhole(index, indexOffset)) throw broken('its index has a gap')
+    return { file, index, bytes: size, hash: hash.toString('base64url'), block: (place) => readBlock(file, index, place) }
+  } finally {
+    await handle.close()
+  }
+}
+
+const readBlock = async (file: string, { stream, from, blocks }: SegmentIndex, place: BlockPlace): Promise<Array<RecordedEvent>> => {
+  const { revision, events, offset, bytes, sha256 } = place
+  const broken = (what: string, cause?: unknown) => damagedSegment(file, revision, revision + events - 1, what, cause)
+  const packed = await readPart(file, offset, bytes).catch((error: unknown) => Promise.reject(broken('it cannot be read', error)))
+  if (sha256Of(packed).toString('base64url') !== sha256) throw broken('its hash is another one')
+  let text = await gunzip(packed).then((whole) => whole.toString('utf8'), (error: unknown) => Promise.reject(broken('it cannot be unpacked', error)))
+  if (place.offset === blocks[0]?.offset) {
+    const header = headerLine(stream, from)
+    if (!text.startsWith(header)) throw broken('its first line is not that of this segment')
+    text = text.slice(header.length)
+  }
+  const values = parseLines(text)
+  if (values.length !== events) throw broken(`it has ${values.length} events where there should be ${events}`)
+  return values.map((value, i) => {
+    if (!isEvent(value) || value.revision !== revision + i) throw broken(`line ${i + 1} is not event ${revision + i}`)
+    const { id, type, data, metadata, position, created } = value
+    return { id, type, data, metadata, stream, revision: value.revision, position, created }
+  })
+}

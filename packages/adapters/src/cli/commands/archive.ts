@@ -1,0 +1,125 @@
+/** `daybook archive`: moves old events into compressed files. */
+import { stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Command, InvalidArgumentError } from 'commander'
+import { dataDirDefault } from '../../config/index.js'
+import { addWhere, logAddressOf, revisionOrTime, type Where } from '../audit/options.js'
+import { type Cli, examples } from '../cli.js'
+import { type ConnectionOptions, readConnection } from '../connection.js'
+import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { createProgress } from '../progress.js'
+import { clean, plural } from '../text.js'
+
+interface Flags extends Where {
+  readonly before: number | string
+  readonly all?: boolean
+  readonly dryRun?: boolean
+}
+
+/** A revision, a time, or how long ago: `90d`. */
+const before = (text: string): number | string => {
+  const [, amount, unit] = /^(\d+)([hdw])$/.exec(text) ?? []
+  if (amount !== undefined && unit !== undefined) return new Date(Date.now() - Number(amount) * { h: 1, d: 24, w: 168 }[unit as 'h' | 'd' | 'w'] * 3_600_000).toISOString()
+  try {
+    return revisionOrTime(text)
+  } catch {
+    throw new InvalidArgumentError('a revision, a time like 2026-01-31T12:00:00Z, or how long ago, like 90d, is wanted')
+  }
+}
+
+export const archiveCommand = (cli: Cli): Command =>
+  addWhere(new Command('archive').description('move old events into compressed files, which audit, project and the server still read'))
+    .requiredOption('--before <moment>', 'move the events before this one: a revision, a time, or how long ago (12h, 90d, 26w)', before)
+    .option('--all', 'of all queues (default: of --queue)')
+    .option('--dry-run', 'say what would be moved, and change nothing')
+    .addHelpText('after', `
+The files are in a folder beside the log: ${dataDirDefault}/daybook.sqlite.archive, or ${dataDirDefault}/archive for EventStoreDB. They are part of the
+log: keep them where they are, and in your backups. The log is verified first; events leave it when their file was written and read back.
+If it is interrupted, run it again: it goes on.
+
+SQLite: stop the server first. The file shrinks; the disk needs room for twice what is left.
+EventStoreDB: servers may be running, and need the same folder. An administrator's scavenge frees the disk.
+${examples(
+      `daybook archive --data ${dataDirDefault} --before 90d --dry-run`,
+      `daybook archive --data ${dataDirDefault} --all --before 2026-07-01T00:00:00Z`,
+      `daybook archive --store 'esdb://db1:2113?tls=false' --data ${dataDirDefault} --queue default --before 5000000`,
+    )}`)
+    .action(cli.local<Flags>(async (printer, flags, command) => {
+      const address = logAddressOf(flags)
+      if (address === undefined) throw new UsageError('give --data or --store: the log is read here')
+      if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
+      const [{ archiveFolderOf, archiveLog, planLog }, { openOwnLog }, { streamOf, streamPrefix }] = await Promise.all([import('../../archive/index.js'), import('../../open-log.js'), import('../../engine/index.js')])
+      const { queue } = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
+      const archive = archiveFolderOf(address) as string
+      const progress = createProgress(cli.io, printer)
+      const log = await openOwnLog(address)
+      try {
+        const known = await log.streams(streamPrefix)
+        const streams = flags.all === true ? known : [streamOf(queue)]
+        if (streams.some((stream) => !known.includes(stream))) throw new CliError(`there is no queue ${queue} in this log; --queue names one of: ${known.map(nameOf).join(', ')}`)
+        const options = { address, archive, streams, before: typeof flags.before === 'number' ? { revision: flags.before } : { at: Date.parse(flags.before) } }
+        if (flags.dryRun === true) {
+          const plans = await planLog(log, options)
+          const queues = plans.map((plan) => ({ queue: nameOf(plan.stream), from: plan.archived, cut: plan.cut, events: plan.cut - plan.archived, head: plan.head }))
+          printer.answer({ dryRun: true, archive, queues }, () => {
+            for (const { queue: name, from, cut, events, head } of queues) {
+              printer.line(events === 0 ? `${clean(name)}: nothing to move` : `${clean(name)}: would move the ${plural(events, 'event')} ${from} to ${cut - 1} to ${archive}; ${cut} to ${head} stay`)
+            }
+          })
+          await log.close()
+          return exitCodes.done
+        }
+        // Two connections of one process would spoil each other's locks.
+        await log.close()
+        const { streams: done, compacted } = await archiveLog({
+          ...options,
+          checkpoints: (stream) => checkpointsOf(flags, nameOf(stream)),
+          progress: ({ step, stream, revision, last }) => progress.show(stream === undefined ? 'making the file smaller' : `${clean(nameOf(stream))}: ${step}: revision ${revision} of ${last}`),
+        })
+        progress.clear()
+        const queues = await Promise.all(done.map(async ({ stream, first, head, segments }) => ({
+          queue: nameOf(stream), first, head,
+          segments: segments.map(({ file, bytes, hash, index: { from, to, times, textBytes } }) => ({ file, from, to, times, bytes, textBytes, sha256: hash })),
+          snapshot: segments.length === 0 ? undefined : await snapshotBehind(flags.data, stream, first),
+        })))
+        printer.answer({ archive, queues, ...(compacted === undefined ? {} : { file: compacted }) }, () => {
+          for (const each of queues) {
+            const { segments, first, head } = each
+            const name = clean(each.queue)
+            if (segments.length === 0) {
+              printer.line(`${name}: nothing to move`)
+              continue
+            }
+            const [events, bytes] = [segments.reduce((sum, { from, to }) => sum + to - from + 1, 0), segments.reduce((sum, segment) => sum + segment.bytes, 0)]
+            printer.line(`${name}: moved ${plural(events, 'event')} into ${plural(segments.length, 'file')} of ${size(bytes)}; the log now begins at revision ${first}, and ends at ${head}`)
+            if (each.snapshot === false) printer.line(`${name}: no snapshot reaches behind them: the next start reads the files`)
+          }
+          if (compacted?.needs !== undefined) printer.line(`the file keeps its size, ${size(compacted.before)}: to make it smaller, the disk needs ${size(compacted.needs)} (SQLITE_TMPDIR names another folder for half of it). Make room and run again`)
+          else if (compacted !== undefined) printer.line(`the file shrank from ${size(compacted.before)} to ${size(compacted.after)}`)
+          if (address.kind === 'eventstoredb' && queues.some(({ segments }) => segments.length > 0)) printer.line('the disk gets the space back with the next scavenge of EventStoreDB')
+        })
+        return exitCodes.done
+      } finally {
+        progress.clear()
+        await log.close()
+      }
+    }))
+
+const nameOf = (stream: string): string => stream.slice('taskqueue-'.length)
+
+const size = (bytes: number): string => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`)
+
+const checkpointsOf = async ({ data }: Where, queue: string) => {
+  if (data === undefined) return undefined
+  const { checkpointFolderOf, readCheckpoints } = await import('../../chain/index.js')
+  return readCheckpoints(checkpointFolderOf(data), queue)
+}
+
+/** Whether a start can do without what was moved; `undefined` if it is not known where the snapshots are. */
+const snapshotBehind = async (data: string | undefined, stream: string, first: number): Promise<boolean | undefined> => {
+  if (data === undefined) return undefined
+  const [{ readSnapshotFolder }, { foldVersion }] = await Promise.all([import('../../files/index.js'), import('@daybook/core')])
+  const { usable } = await readSnapshotFolder(join(data, 'snapshots')).list(stream, foldVersion, Number.MAX_SAFE_INTEGER)
+  return usable.some(({ header }) => header.revision >= first - 1)
+}
+

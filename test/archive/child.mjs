@@ -1,0 +1,18 @@
+/** Moves events into an archive, and kills itself at the `killAt`-th step. Arguments: file, stream, before, killAt. */
+import { archiveBeside, archiveLog } from '@daybook/adapters/archive'
+
+const [file, stream, before, killAt] = process.argv.slice(2)
+let steps = 0
+await archiveLog({
+  address: { kind: 'sqlite', file },
+  archive: archiveBeside(file),
+  streams: [stream],
+  before: { revision: Number(before) },
+  segmentEventsMax: 200,
+  blockBytes: 30_000,
+  removeMax: 90,
+  progress: ({ step }) => {
+    process.stdout.write(`${step}\n`)
+    if (++steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')
+  },
+})

@@ -1,0 +1,102 @@
+/** The archive of a log in EventStoreDB: `$tb` hides what was moved, while servers run. */
+import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { archiveLog, openTrimmable } from '@daybook/adapters/archive'
+import { createClient } from '@daybook/adapters/client'
+import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
+import { serve } from '@daybook/adapters/serve'
+import { afterAll, expect, test } from 'vitest'
+import { type Ended, runHere } from '../cli/program.js'
+import { truncateStream } from '../support/eventstoredb/admin.js'
+import { EventStoreServer } from '../support/eventstoredb/server.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'daybook-archive-esdb-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+test('a running server goes on without a warning; audit, a new start and a second run read through the segments', async () => {
+  const node = await EventStoreServer.start()
+  const dataDir = join(dir, 'data')
+  const archive = join(dataDir, 'archive')
+  const address = { kind: 'eventstoredb', url: node.url, archive } as const
+  const warnings: Array<string> = []
+  const start = () => serve({ host: '127.0.0.1', port: 0, dataDir, store: address, auth: 'off', readModels: 'off', memory: { kind: 'off' } }, { warn: (text) => warnings.push(text) })
+  const cli = (...args: ReadonlyArray<string>): Promise<Ended> => runHere([...args, '--data', dataDir, '--store', node.url, '--queue', 'q'], { NO_COLOR: '1' })
+  const read = async (): Promise<ReadonlyArray<string>> => [(await cli('audit', 'log', '--all', '--json')).out, (await cli('audit', 'verify', '--json')).out, (await cli('audit', 'state', '--revision', '30', '--json')).out]
+  const server = await start()
+  let closed = false
+  try {
+    const client = createClient({ url: server.url, queue: 'q' })
+    for (let i = 0; i < 10; i++) await client.enqueueAll(Array.from({ length: 10 }, (_, each) => ({ type: 'mail', id: `t${i}-${each}`, payload: { i, each } })))
+    const before = await read()
+    // What an administrator has set stays.
+    await node.store.writer.append('$$taskqueue-q', 'any', [{ id: '11111111-1111-4111-8111-111111111111', type: '$metadata', isJson: true, data: Buffer.from('{"$cacheControl":7,"own":"x"}'), metadata: new Uint8Array() }], () => undefined)
+    const { out, err } = await cli('archive', '--before', '55')
+    expect(err).toBe('')
+    expect(out).toContain('the log now begins at revision 50, and ends at 99')
+    expect(out).toContain('next scavenge')
+    expect(await read()).toEqual(before)
+    const own = openEventStoreDb({ url: node.url })
+    expect(await own.first('taskqueue-q')).toBe(50)
+    const [metadata] = await own.pick('$$taskqueue-q', [await own.head('$$taskqueue-q')])
+    expect(JSON.parse(metadata!.data)).toEqual({ $cacheControl: 7, own: 'x', $tb: 50 })
+
+    // Each queue is looked at once a second or so: only what is not in the archive is warned of.
+    const [claim] = await client.claim({ agentId: 'w', max: 1 })
+    expect(claim!.task.payload).toEqual({ i: 0, each: 0 })
+    const looks = node.store
+    expect(looks).toBeDefined()
+    expect((await client.verify()).ok).toBe(true)
+    expect((await client.at({ revision: 10 }).state()).revision).toBe(10)
+    expect(server.daybook.refused()).toEqual([])
+    await client.close()
+    await server.close()
+    closed = true
+    rmSync(join(dataDir, 'snapshots'), { recursive: true })
+    const again = await start()
+    expect(again.daybook.refused()).toEqual([])
+    expect((await createClient({ url: again.url, queue: 'q' }).result('t0-0')).status).toBe('in-progress')
+    await again.close()
+    expect(warnings).toEqual([])
+
+    expect((await cli('archive', '--before', '90')).out).toContain('the log now begins at revision 90')
+    expect(readdirSync(join(archive, 'taskqueue-q'))).toEqual(['000000000000-000000000049.jsonl.gz', '000000000050-000000000089.jsonl.gz'])
+    expect((await cli('doctor')).out).toContain('nothing is wrong')
+    // A truncation that is not ours is refused as before, and so is one without its segments.
+    await truncateStream(node, 'taskqueue-q', 95)
+    expect((await cli('archive', '--before', '97')).err).toContain('the events 90 to 94 of taskqueue-q were moved out of the log')
+    await truncateStream(node, 'taskqueue-q', 90)
+    renameSync(archive, `${archive}.away`)
+    const without = await start().catch((error: unknown) => error as Error)
+    if (without instanceof Error) throw without
+    rmSync(join(dataDir, 'snapshots'), { recursive: true, force: true })
+    await without.close()
+    await own.close()
+  } finally {
+    if (!closed) await server.close()
+    await node.close()
+  }
+}, 120_000)
+
+test('interrupted before the events are hidden: the next run hides them, and only one may run', async () => {
+  const node = await EventStoreServer.start()
+  const archive = join(dir, 'shared')
+  const store = openEventStoreDb({ url: node.url })
+  try {
+    const texts = (from: number) => Array.from({ length: 20 }, (_, i) => ({ id: `00000000-0000-4000-8000-${String(from + i).padStart(12, '0')}`, type: 'Counted', data: `{"n":${from + i}}`, metadata: '{}' }))
+    await store.append('taskqueue-q', texts(0), 'no_stream')()
+    const options = { address: { kind: 'eventstoredb', url: node.url, archive } as const, archive, streams: ['taskqueue-q'], before: { revision: 15 } }
+    const stop = new Error('stopped')
+    await expect(archiveLog({ ...options, progress: ({ step }) => { if (step === 'removing' || step === 'verifying') throw stop } })).rejects.toBe(stop)
+    expect(await store.first('taskqueue-q')).toBe(0)
+    const held = await openTrimmable(options.address, archive)
+    await expect(archiveLog(options)).rejects.toThrow('being moved')
+    await held.close()
+    const { streams } = await archiveLog(options)
+    expect(streams[0]).toMatchObject({ first: 15 })
+    expect(await store.first('taskqueue-q')).toBe(15)
+  } finally {
+    await store.close()
+    await node.close()
+  }
+})

@@ -1,0 +1,94 @@
+/** The file of a segment: what is read is what was written, and no bit can be altered. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { openSegment, type Segment, SegmentWriter } from '@daybook/adapters/archive'
+import type { RecordedEvent } from '@daybook/adapters/store'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { logOfAppends, stream } from '../chain/logs.js'
+import { testFolder } from '../stores/store-files.js'
+
+const folder = testFolder('segments')
+
+const write = async (events: ReadonlyArray<RecordedEvent>, blockBytes: number, pages = 3): Promise<Segment> => {
+  const from = events[0]!.revision
+  const writer = await SegmentWriter.begin({ folder, stream, from, sealBefore: null, previous: null, blockBytes })
+  const step = Math.ceil(events.length / pages)
+  for (let i = 0; i < events.length; i += step) await writer.write(events.slice(i, i + step))
+  const { path, to } = await writer.commit()
+  return openSegment(path, { stream, from, to })
+}
+
+const readBack = async ({ index, block }: Segment): Promise<Array<RecordedEvent>> => {
+  const events: Array<RecordedEvent> = []
+  for (const place of index.blocks) events.push(...(await block(place)))
+  return events
+}
+
+const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', '\n', '"', '\\', '\u001e', '\u2028', '{"a":1}', ',\n', '\u0000'))
+
+test('what is written is read, byte for byte, whatever the texts, blocks and pages', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.record({ id: text, type: text, data: text, metadata: text, created: text, position: fc.maxSafeNat() }), { minLength: 1, maxLength: 40 }),
+      fc.nat(1e9),
+      fc.integer({ min: 1, max: 2_000 }),
+      fc.integer({ min: 1, max: 5 }),
+      async (parts, from, blockBytes, pages) => {
+        const events = parts.map((part, i) => ({ ...part, stream, revision: from + i }))
+        const segment = await write(events, blockBytes, pages)
+        expect(await readBack(segment)).toEqual(events)
+        expect(segment.index).toMatchObject({ from, to: from + events.length - 1, times: { from: events[0]!.created, to: events.at(-1)!.created } })
+      },
+    ),
+    { numRuns: 60 },
+  )
+})
+
+const log = logOfAppends(Array.from({ length: 5 }, (_, i) => ({ count: 1 + (i % 4), sealed: true })))
+
+test('it is gzip, with a line of JSON for each event', async () => {
+  const { file } = await write(log, 500)
+  const lines = gunzipSync(readFileSync(file)).toString('utf8').trimEnd().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>)
+  expect(lines[0]).toEqual({ daybook: 'segment', version: 1, stream, from: 0 })
+  expect(lines.slice(1, -1)).toEqual(log.map(({ revision, id, type, created, position, metadata, data }) => ({ revision, id, type, created, position, metadata, data })))
+  expect(lines.at(-1)).toHaveProperty('index.blocks')
+})
+
+/** What opening and reading all of it says; `undefined` if it is what was written. */
+const faultOf = async (file: string): Promise<unknown> => {
+  try {
+    expect(await readBack(await openSegment(file, { stream, from: 0, to: log.length - 1 }))).toEqual(log)
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+test('teeth: a flipped bit anywhere is found, and names the file', async () => {
+  const whole = readFileSync((await write(log, 700)).file)
+  const file = join(folder, 'flipped.gz')
+  for (let byte = 0; byte < whole.length; byte++) {
+    const bytes = Buffer.from(whole)
+    bytes[byte] = bytes[byte]! ^ (1 << (byte % 8))
+    writeFileSync(file, bytes)
+    expect(await faultOf(file), `byte ${byte} of ${whole.length}`).toMatchObject({ code: 'damaged', message: expect.stringContaining(file) as string })
+  }
+  writeFileSync(file, whole)
+  expect(await faultOf(file)).toBeUndefined()
+})
+
+test('teeth: cut short, made longer, empty, under another name, with a part exchanged', async () => {
+  const { file } = await write(log, 700)
+  const whole = readFileSync(file)
+  const damage = [whole.subarray(0, -1), whole.subarray(0, 100), Buffer.alloc(0), Buffer.concat([whole, Buffer.from([0])]), whole.subarray(1), Buffer.concat([whole.subarray(0, 300), whole])]
+  for (const bytes of damage) {
+    writeFileSync(file, bytes)
+    expect(await faultOf(file)).toMatchObject({ code: 'damaged' })
+  }
+  writeFileSync(file, whole)
+  await expect(openSegment(file, { stream, from: 1, to: log.length })).rejects.toThrow('it was renamed')
+  await expect(openSegment(file, { stream: 'taskqueue-p', from: 0, to: log.length - 1 })).rejects.toThrow('it was renamed')
+  await expect(openSegment(`${file}.gone`, { stream, from: 0, to: log.length - 1 })).rejects.toMatchObject({ code: 'damaged', from: 0, to: log.length - 1 })
+})

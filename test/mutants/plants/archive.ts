@@ -1,0 +1,33 @@
+/** Old events in segments. */
+import type { Plant } from '../plant.js'
+
+const move = 'packages/adapters/src/archive/archive-stream.ts'
+const joined = 'packages/adapters/src/archive/joined-log.ts'
+const segment = 'packages/adapters/src/archive/segment.ts'
+const writer = 'packages/adapters/src/archive/segment-writer.ts'
+const trim = 'packages/adapters/src/sqlite/trim.ts'
+const reads = ['test/archive/joined.test.ts']
+const crashes = ['test/archive/crash.test.ts']
+const files = ['test/archive/segment.test.ts']
+const commands = ['test/archive/command.test.ts']
+
+export const archivePlants: ReadonlyArray<Plant> = [
+  { title: 'a segment that was read back is not compared with the store', file: move, find: '|| !isSame(event, own)', replace: '', killedBy: crashes },
+  { title: 'an interrupted run is not ended', file: move, find: 'files.filter(({ to }) => to >= first)', replace: 'files.filter(({ to }) => to < 0 && to >= first)', killedBy: crashes },
+  { title: 'what a crash left unfinished stays', file: move, find: 'await removeUnfinished(folder)', replace: '', killedBy: crashes },
+  { title: 'a segment ends in the middle of an append', file: move, find: '? await lastSealed(log, stream, archived, target - 1, sealed) : target - 1', replace: '? target - 1 : target - 1', killedBy: reads },
+  { title: 'a gap between segments is not noticed before more is moved', file: move, find: 'if (from > archived) throw', replace: 'if (from < 0) throw', killedBy: reads },
+  { title: 'a segment has the name of the seal before as its own', file: writer, find: 'after: this.seal }', replace: 'after: sealBefore }', killedBy: reads },
+  { title: 'a log that is not whole is moved', file: 'packages/adapters/src/archive/archive-log.ts', find: 'if (broken !== null) throw', replace: 'if (broken === undefined) throw', killedBy: crashes },
+  { title: 'the bytes of a block are not compared with their hash', file: segment, find: "if (sha256Of(packed).toString('base64url') !== sha256) throw", replace: "if (sha256Of(packed).toString('base64url') === '') throw", killedBy: files },
+  { title: 'a damaged index is read', file: segment, find: 'if (!sha256Of(packed).equals(hash)) throw', replace: 'if (hash.length === 0) throw', killedBy: files },
+  { title: 'one event too many is removed', file: trim, find: 'const rest = Math.min(before, ', replace: 'const rest = Math.min(before + 1, ', killedBy: reads },
+  { title: 'the run that goes on after a removal is not noted', file: trim, find: 'beginSegment.run(stream, rest, next.lowPosition)', replace: '', killedBy: reads },
+  { title: 'a reader does not notice that events are moved under it', file: joined, find: 'if (mayBeMoved(error)) first = await ask(stream)', replace: 'if (mayBeMoved(error)) first = before', killedBy: reads },
+  { title: 'a read backwards ends at the store', file: joined, find: 'if (!backwards || bottom === low) return', replace: 'return', killedBy: reads },
+  { title: 'a subscription begins at what the store has', file: joined, find: 'if (from >= first) return store.subscribe(stream, from)', replace: 'if (from >= 0) return store.subscribe(stream, Math.max(first, from))', killedBy: reads },
+  { title: 'verify does not read the segments', file: 'packages/adapters/src/chain/verify-log.ts', find: 'if (first > 0) yield*', replace: 'if (first < 0) yield*', killedBy: commands },
+  { title: 'a damaged segment is no fault of the log', file: 'packages/adapters/src/chain/verify-log.ts', find: '{ ...found, broken: brokenBy(lost) }', replace: 'found', killedBy: commands },
+  { title: 'the file keeps its size', file: 'packages/adapters/src/archive/open-trimmable.ts', find: '? undefined : trimmer.compact()', replace: '? undefined : undefined', killedBy: crashes },
+  { title: 'what an administrator has set for a stream is lost', file: 'packages/adapters/src/eventstoredb/truncate.ts', find: '{ ...metadata, $tb: target }', replace: '{ $tb: target }', killedBy: ['test/archive/eventstoredb.test.ts'] },
+]
