@@ -1,6 +1,6 @@
 /** `daybook archive` on a server's data folder: everything that is read afterwards is as it was before. */
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -105,7 +105,10 @@ test('nothing that is read differs, the file shrinks, and a server goes on with 
   expect(middle).toBeGreaterThan(50)
   expect(middle).toBeLessThan(cut)
   expect(await said()).toEqual(before)
+  // Without a snapshot that has what is moved, one is taken first.
+  rmSync(join(dataDir, 'snapshots'), { recursive: true })
   const { out } = await cli('archive', '--data', dataDir, '--before', String(head - 20))
+  expect(readdirSync(join(dataDir, 'snapshots'))).toHaveLength(1)
   expect(out).toContain(`the log now begins at revision ${cut}, and ends at ${head}`)
   expect(out).toContain('the file shrank')
   expect(statSync(file).size).toBeLessThan(sizeBefore * 0.6)

@@ -28,6 +28,7 @@ export const archivePlants: ReadonlyArray<Plant> = [
   { title: 'a subscription begins at what the store has', file: joined, find: 'if (from >= first) return store.subscribe(stream, from)', replace: 'if (from >= 0) return store.subscribe(stream, Math.max(first, from))', killedBy: reads },
   { title: 'verify does not read the segments', file: 'packages/adapters/src/chain/verify-log.ts', find: 'if (first > 0) yield*', replace: 'if (first < 0) yield*', killedBy: commands },
   { title: 'a damaged segment is no fault of the log', file: 'packages/adapters/src/chain/verify-log.ts', find: '{ ...found, broken: brokenBy(lost) }', replace: 'found', killedBy: commands },
+  { title: 'no snapshot is taken before events are moved', file: 'packages/adapters/src/archive/archive-log.ts', find: 'if (snapshots === undefined) return undefined', replace: 'return undefined', killedBy: commands },
   { title: 'the file keeps its size', file: 'packages/adapters/src/archive/open-trimmable.ts', find: '? undefined : trimmer.compact()', replace: '? undefined : undefined', killedBy: crashes },
   { title: 'what an administrator has set for a stream is lost', file: 'packages/adapters/src/eventstoredb/truncate.ts', find: '{ ...metadata, $tb: target }', replace: '{ $tb: target }', killedBy: ['test/archive/eventstoredb.test.ts'] },
 ]

@@ -1,8 +1,9 @@
 /** Moves the old events of queues into an archive: verifies each log first, then moves, then makes the store smaller. */
 import type { SignedCheckpoints } from '../chain/index.js'
 import { verifyAt } from '../chain/index.js'
+import { ensureSnapshot, streamPrefix } from '../engine/index.js'
 import { revisionAt } from '../past/revision-at.js'
-import { type LogAddress, type OpenedLog, StoreError } from '../store/index.js'
+import { type LogAddress, type OpenedLog, type SnapshotStore, StoreError } from '../store/index.js'
 import { type ArchiveOptions, type ArchivePlan, type ArchiveProgress, archiveStream, planArchive } from './archive-stream.js'
 import { joinedLog } from './joined-log.js'
 import { type Compacted, openTrimmable } from './open-trimmable.js'
@@ -14,6 +15,8 @@ export type Before = { readonly revision: number } | { readonly at: number }
 export interface ArchivedStream extends ArchivePlan {
   readonly stream: string
   readonly segments: ReadonlyArray<Segment>
+  /** A snapshot that has all that was moved, so that a start need not read it; `undefined` if it is not known where snapshots are, or none can be taken. */
+  readonly snapshot?: number | undefined
 }
 
 export interface ArchiveLogOptions extends Omit<ArchiveOptions, 'progress'> {
@@ -24,12 +27,14 @@ export interface ArchiveLogOptions extends Omit<ArchiveOptions, 'progress'> {
   readonly removeMax?: number
   /** What was signed of a stream. */
   readonly checkpoints?: (stream: string) => Promise<SignedCheckpoints | undefined>
+  /** Where a snapshot is taken before events are moved, if none has them. */
+  readonly snapshots?: SnapshotStore | undefined
   readonly progress?: (progress: LogProgress) => void
 }
 
 export interface LogProgress {
   /** `compacting` is about the store, the others about a stream. */
-  readonly step: 'checking' | ArchiveProgress['step'] | 'compacting'
+  readonly step: 'checking' | 'folding' | ArchiveProgress['step'] | 'compacting'
   readonly stream?: string
   /** The last revision of this step so far, and the last there will be. */
   readonly revision?: number
@@ -68,12 +73,18 @@ export const archiveLog = async (options: ArchiveLogOptions): Promise<ArchivedLo
       const signed = await checkpoints?.(stream)
       const { broken } = await verifyAt(address, stream, { checkpoints: signed, progress: (events) => progress?.({ step: 'checking', stream, revision: events - 1, last: head }) })
       if (broken !== null) throw new StoreError('damaged', `The log ${stream} is not what was appended, and nothing of it was moved: ${broken.reason}. See daybook audit verify.`)
+      const snapshot = await snapshotOf(store.log, plan, options)
       const segments = await archiveStream(store, stream, plan, { ...options, progress: (each) => progress?.({ ...each, stream, last: Math.max(cut, archived) - 1 }) })
-      streams.push({ ...plan, first: await store.log.first(stream), segments })
+      streams.push({ ...plan, first: await store.log.first(stream), segments, snapshot })
     }
     progress?.({ step: 'compacting' })
     return { streams, compacted: await store.compact() }
   } finally {
     await store.close()
   }
+}
+
+const snapshotOf = async (log: OpenedLog, { stream, head, cut }: ArchivePlan & { readonly stream: string }, { archive, snapshots, progress }: ArchiveLogOptions): Promise<number | undefined> => {
+  if (snapshots === undefined) return undefined
+  return ensureSnapshot(joinedLog(log, archive), snapshots, stream.slice(streamPrefix.length), cut - 1, (events, of) => progress?.({ step: 'folding', stream, revision: head - of + events, last: head }))
 }

@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { beginReplay, endReplay, evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
 import { Chain, type ChainHead, lastSealIn, readSeal } from '../chain/index.js'
-import { type EventStore, type LogReader, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
+import { type LogReader, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
 import { decodeRecorded } from './wire.js'
 
 /** See core's `initial`. */
@@ -62,7 +62,7 @@ const gapError = ({ stream, revision }: RecordedEvent, wanted: number): StoreErr
   )
 
 export const replay = async (
-  store: EventStore,
+  store: LogReader,
   snapshots: SnapshotStore | undefined,
   queue: string,
   report: ReplayReport,

@@ -74,14 +74,15 @@ ${examples(
         const { streams: done, compacted } = await archiveLog({
           ...options,
           checkpoints: (stream) => checkpointsOf(flags, nameOf(stream)),
+          snapshots: await snapshotsOf(flags),
           progress: ({ step, stream, revision, last }) => progress.show(stream === undefined ? 'making the file smaller' : `${clean(nameOf(stream))}: ${step}: revision ${revision} of ${last}`),
         })
         progress.clear()
-        const queues = await Promise.all(done.map(async ({ stream, first, head, segments }) => ({
+        const queues = done.map(({ stream, first, head, segments, snapshot }) => ({
           queue: nameOf(stream), first, head,
           segments: segments.map(({ file, bytes, hash, index: { from, to, times, textBytes } }) => ({ file, from, to, times, bytes, textBytes, sha256: hash })),
-          snapshot: segments.length === 0 ? undefined : await snapshotBehind(flags.data, stream, first),
-        })))
+          snapshot,
+        }))
         printer.answer({ archive, queues, ...(compacted === undefined ? {} : { file: compacted }) }, () => {
           for (const each of queues) {
             const { segments, first, head } = each
@@ -92,7 +93,7 @@ ${examples(
             }
             const [events, bytes] = [segments.reduce((sum, { from, to }) => sum + to - from + 1, 0), segments.reduce((sum, segment) => sum + segment.bytes, 0)]
             printer.line(`${name}: moved ${plural(events, 'event')} into ${plural(segments.length, 'file')} of ${size(bytes)}; the log now begins at revision ${first}, and ends at ${head}`)
-            if (each.snapshot === false) printer.line(`${name}: no snapshot reaches behind them: the next start reads the files`)
+            if (each.snapshot === undefined) printer.line(`${name}: ${flags.data === undefined ? 'give --data, and a snapshot is taken that spares a start the reading of these files' : 'no snapshot can be taken, because this version cannot read all events: a start reads these files'}`)
           }
           if (compacted?.needs !== undefined) printer.line(`the file keeps its size, ${size(compacted.before)}: to make it smaller, the disk needs ${size(compacted.needs)} (SQLITE_TMPDIR names another folder for half of it). Make room and run again`)
           else if (compacted !== undefined) printer.line(`the file shrank from ${size(compacted.before)} to ${size(compacted.after)}`)
@@ -115,11 +116,9 @@ const checkpointsOf = async ({ data }: Where, queue: string) => {
   return readCheckpoints(checkpointFolderOf(data), queue)
 }
 
-/** Whether a start can do without what was moved; `undefined` if it is not known where the snapshots are. */
-const snapshotBehind = async (data: string | undefined, stream: string, first: number): Promise<boolean | undefined> => {
+/** The folder of snapshots. Those that are there stay: how many are kept is the server's affair. */
+const snapshotsOf = async ({ data }: Where) => {
   if (data === undefined) return undefined
-  const [{ readSnapshotFolder }, { foldVersion }] = await Promise.all([import('../../files/index.js'), import('@daybook/core')])
-  const { usable } = await readSnapshotFolder(join(data, 'snapshots')).list(stream, foldVersion, Number.MAX_SAFE_INTEGER)
-  return usable.some(({ header }) => header.revision >= first - 1)
+  const { openSnapshotFolder } = await import('../../files/index.js')
+  return openSnapshotFolder(join(data, 'snapshots'), { keep: Number.MAX_SAFE_INTEGER })
 }
-
