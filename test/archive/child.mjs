@@ -9,8 +9,8 @@ await archiveLog({
   streams: [stream],
   before: { revision: Number(before) },
   segmentEventsMax: 200,
-  blockBytes: 30_000,
-  removeMax: 90,
+  blockBytes: 45_000,
+  removeMax: 120,
   progress: ({ step }) => {
     process.stdout.write(`${step}\n`)
     if (++steps === Number(killAt)) process.kill(process.pid, 'SIGKILL')

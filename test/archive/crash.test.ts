@@ -13,7 +13,7 @@ import { testFolder } from '../stores/store-files.js'
 import { fileOf, openJoined, readAll, type StreamAppend, stream, streams } from './support.js'
 
 const root = testFolder('archive-crash')
-const before = 520
+const before = 330
 let whole = ''
 let all: ReadonlyArray<ReadonlyArray<RecordedEvent>> = []
 

@@ -1,6 +1,6 @@
 /** One log of segments and a store: what was moved out of the store is read from its segments, everything else from the store. */
-import { concat, defer, from as fromPages, mergeMap } from 'rxjs'
-import { type EventStore, type LogReader, type ReadOptions, type RecordedEvent, StoreError } from '../store/index.js'
+import { catchError, concat, defer, filter, from as fromPages, mergeMap, type Observable, tap, throwError } from 'rxjs'
+import { type Delivered, type EventStore, type LogReader, type ReadOptions, type RecordedEvent, StoreError } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
 import { SegmentFolder } from './segment-folder.js'
 
@@ -10,7 +10,7 @@ type TrimmedLog = LogReader & Pick<EventStore, 'first'>
 const mayBeMoved = (error: unknown): boolean => error instanceof StoreError && (error.code === 'damaged' || error.code === 'truncated')
 
 /** The reading methods over both. They cost nothing more than those of the store for events that are there. */
-const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFolder): Pick<L, 'read' | 'pick'> & { readonly firstOf: (stream: string) => Promise<number> } => {
+const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFolder): Pick<L, 'read' | 'pick'> & Readonly<Record<'firstOf' | 'ask', (stream: string) => Promise<number>>> => {
   /** What is known of `first`, so that it need not be asked for each read. */
   const known = new Map<string, number>()
 
@@ -93,7 +93,7 @@ const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFolder): Pi
     return pickOf(await ask(stream))
   }
 
-  return { read, pick, firstOf }
+  return { read, pick, firstOf, ask }
 }
 
 /** A log for reading, with its archive. */
@@ -104,17 +104,29 @@ export const joinedLog = <L extends TrimmedLog>(log: L, archive: string): L => {
 
 /** A store with its archive: appends and heads are the store's. */
 export const joinedStore = (store: EventStore, archive: string): EventStore => {
-  const { read, pick, firstOf } = joinedReader(store, new SegmentFolder(archive))
-  return {
-    ...store,
-    read,
-    pick,
-    subscribe: (stream, from) =>
-      defer(() => firstOf(stream)).pipe(
-        mergeMap((first) => {
-          if (from >= first) return store.subscribe(stream, from)
-          return concat(fromPages(read(stream, { from, limit: first - Math.max(0, from) })), store.subscribe(stream, first))
+  const { read, pick, firstOf, ask } = joinedReader(store, new SegmentFolder(archive))
+
+  const subscribe: EventStore['subscribe'] = (stream, from) => {
+    let next = Math.max(0, from)
+    let isCaughtUp = false
+    const isNews = (delivered: Delivered): boolean => {
+      if (!('_tag' in delivered)) return true
+      const isFirst = !isCaughtUp
+      isCaughtUp = true
+      return isFirst
+    }
+    const follow = (first: number): Observable<Delivered> => {
+      const own = defer(() => store.subscribe(stream, next))
+      const all = next >= first ? own : concat(fromPages(read(stream, { from: next, limit: first - next })), own)
+      return all.pipe(
+        tap((delivered) => {
+          if (!('_tag' in delivered)) next += delivered.length
         }),
-      ),
+        catchError((error: unknown) => (mayBeMoved(error) ? defer(() => ask(stream)).pipe(mergeMap((now) => (now > first ? follow(now) : throwError(() => error)))) : throwError(() => error))),
+      )
+    }
+    return defer(() => firstOf(stream)).pipe(mergeMap(follow), filter(isNews))
   }
+
+  return { ...store, read, pick, subscribe }
 }
