@@ -249,7 +249,7 @@ def archived_rows(file, stream, first):
                     event = json.loads(line)
                     if event.get("revision", first) < first:
                         yield tuple(event[name] for name in ("revision", "id", "type", "data", "metadata"))
-        except (EOFError, KeyError, ValueError, zlib.error, gzip.BadGzipFile) as error:
+        except (AttributeError, EOFError, KeyError, TypeError, ValueError, zlib.error, gzip.BadGzipFile) as error:
             raise Fault(f"the segment {segment} is damaged: {error}") from error
 
 

@@ -65,7 +65,7 @@ test('a running server goes on without a warning; audit, a new start and a secon
     rmSync(join(dataDir, 'snapshots'), { recursive: true })
     const again = await start()
     expect(again.daybook.refused()).toEqual([])
-    expect((await createClient({ url: again.url, queue: 'q' }).result('t0-0')).status).toBe('in-progress')
+    expect((await createClient({ url: again.url, queue: 'q' }).task('t0-0')).status).toBe('in-progress')
     await again.close()
     expect(warnings).toEqual([])
 
