@@ -1,30 +1,24 @@
 /** Logs in SQLite files, and what is read of them. */
 import { join } from 'node:path'
 import { archiveBeside, archiveStream, type ArchiveOptions, joinedLog, planArchive, type Segment } from '@daybook/adapters/archive'
-import { Chain } from '@daybook/adapters/chain'
 import { openSqliteLog, openSqliteStore, openTrimmer } from '@daybook/adapters/sqlite'
-import type { EventToAppend, LogReader, OpenedLog, RecordedEvent } from '@daybook/adapters/store'
-import { type Append, someEvent } from '../chain/logs.js'
+import type { LogReader, OpenedLog, RecordedEvent } from '@daybook/adapters/store'
+import { type Append, logOfAppends } from '../chain/logs.js'
 
 export const streams = ['taskqueue-q', 'taskqueue-other'] as const
 export const [stream] = streams
 
 export type StreamAppend = Append & { readonly stream: string }
 
-/** A file with these appends, in this order. */
+/** A file with these appends, in this order. The chain is that of the first stream. */
 export const fileOf = async (folder: string, appends: ReadonlyArray<StreamAppend>): Promise<string> => {
   const file = join(folder, 'daybook.sqlite')
   const store = await openSqliteStore({ file })
-  const chains = new Map<string, { chain: Chain; head: number }>()
-  for (const { stream: to, count, sealed } of appends) {
-    const known = chains.get(to) ?? { chain: new Chain(to, undefined), head: -1 }
-    chains.set(to, known)
-    const texts: Array<EventToAppend> = Array.from({ length: count }, (_, i) => someEvent('é\n"\u2028'.repeat(i % 4)))
-    if (sealed) known.chain.seal(texts, known.head)
-    const outcome = await store.append(to, texts, known.head < 0 ? 'no_stream' : known.head)()
+  const rest = new Map(streams.map((each) => [each as string, logOfAppends(appends.filter(({ stream: of }) => of === each))]))
+  for (const { stream: to, count } of appends) {
+    const texts = (rest.get(to) ?? []).splice(0, count).map(({ id, type, data, metadata }) => ({ id, type, data, metadata }))
+    const outcome = await store.append(to, texts, 'any')()
     if (outcome._tag === 'Left') throw new Error(outcome.left._tag)
-    if (!sealed) known.chain.take(texts.map((text, i) => ({ ...text, stream: to, revision: known.head + 1 + i, position: 0, created: '' })))
-    known.head += count
   }
   await store.close()
   return file
