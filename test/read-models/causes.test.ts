@@ -153,7 +153,10 @@ describe('EV-06: the events of an actor and of a correlation id', () => {
     viewsOf(events.map((event) => ({ ...event, id: `other-${event.revision}`, metadata: event.metadata.replace('eve', 'bob') })), other).close()
     expect(await search(events, async (each) => readCauses(other, each), { actor: 'eve' }, 0, 99)).toEqual(expected)
     const partial = join(dir, 'partial.db')
-    viewsOf(events.map((event) => (event.revision === 50 ? { ...event, type: 'FromTheFuture' } : event)), partial).close()
+    const views = viewsOf(events.map((event) => (event.revision === 50 || event.revision === 70 ? { ...event, type: 'FromTheFuture' } : event)), partial)
+    // A run ends before an event that could not be read.
+    expect(rowsOf(views, 'SELECT revision, last_revision FROM causes ORDER BY revision')).toEqual([[0, 0], [1, 49], [51, 69], [71, 99]].map(([revision, last_revision]) => ({ revision, last_revision })))
+    views.close()
     expect(await search(events, async (each) => readCauses(partial, each), { actor: 'eve' }, 0, 99)).toEqual(expected)
   })
 })
