@@ -132,6 +132,12 @@ describe('EV-06: the events of an actor and of a correlation id', () => {
       }
     })
 
+  test('an index whose runs end before they are asked for is not asked again and again: the log is read', async () => {
+    const events = callers(20, (i) => ({ actor: i % 10 === 0 ? 'eve' : 'ann' }))
+    const stuck: FindCauses = async () => ({ revision: 19, eventId: 'id-19', spans: [[0, 3]], isMore: true })
+    expect(await search(events, stuck, { actor: 'eve' }, 5, 19)).toEqual({ revisions: [10], read: 15 })
+  })
+
   test('are found without reading the rest of the log', async () => {
     const events = callers(5_000, (i) => (i % 1_000 === 500 ? { actor: 'eve', correlation: `c${i}` } : { actor: 'ann' }))
     const file = join(dir, 'few.db')

@@ -40,7 +40,7 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: a run goes on with another correlation id', file: `${fold}causes.ts`, find: ' && row.correlation === correlationOf(next)', replace: '', killedBy: causes },
   { title: 'read models: a run goes on over a gap', file: `${fold}causes.ts`, find: 'row.last_revision === revision - 1 && ', replace: '', killedBy: causes },
   { title: 'read models: the ids of commands are not looked for', file: `${sqlite}find-causes.ts`, find: "isCommandId(correlationId) ? '(correlation = ? OR correlation IS NULL)' :", replace: '', killedBy: causes },
-  { title: 'read models: the run that has begun before is left out', file: `${sqlite}find-causes.ts`, find: '.get(queue, from) ?? from', replace: '.get(queue, from - from) ?? from', killedBy: causes },
+  { title: 'read models: the run that has begun before is left out', file: `${sqlite}find-causes.ts`, find: 'revision <= ? ORDER BY revision DESC', replace: 'revision = ? ORDER BY revision DESC', killedBy: causes },
   { title: 'read models: runs with events that could not be read are believed', file: `${sqlite}find-causes.ts`, find: ' || shown.unreadable > 0', replace: '', killedBy: causes },
   { title: 'read models: what the tables do not show yet is not read', file: 'packages/adapters/src/engine/caused-events.ts', find: 'if (next <= until) yield [next, until]', replace: 'if (next === from) yield [next, until]', killedBy: causes },
   { title: 'read models: runs of another log are believed', file: 'packages/adapters/src/engine/caused-events.ts', find: ' || !(await isOfLog(log, name, found))', replace: '', killedBy: causes },

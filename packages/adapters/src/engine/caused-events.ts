@@ -53,7 +53,10 @@ export const spansOf = async function* (
       open = [open?.[0] ?? first, last]
     }
     if (open !== undefined) yield open
-    next = Math.max(next, found.isMore ? (found.spans[found.spans.length - 1]?.[1] ?? found.revision) + 1 : found.revision + 1)
+    const known = found.isMore ? (found.spans[found.spans.length - 1]?.[1] ?? found.revision) : found.revision
+    // Runs that end before they were asked for would come again and again.
+    if (known < next) break
+    next = known + 1
     if (!found.isMore) break
   }
   if (next <= until) yield [next, until]
