@@ -13,7 +13,7 @@ import Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { runHere } from '../cli/program.js'
 import { until } from '../support/queue.js'
-import { someEvent, stream } from './logs.js'
+import { sealNext, someEvent, stream } from './logs.js'
 
 
 const dir = mkdtempSync(join(tmpdir(), 'daybook-checkpoints-'))
@@ -46,7 +46,7 @@ const newLog = async (sizes: ReadonlyArray<number>): Promise<{ readonly store: E
   let head = -1
   const grow = async (size: number): Promise<void> => {
     const texts: Array<EventToAppend> = Array.from({ length: size }, () => someEvent())
-    chain.seal(texts, head)
+    sealNext(chain, texts, head)
     await store.append(stream, texts, head < 0 ? 'no_stream' : head)()
     head += size
   }
@@ -104,7 +104,7 @@ test('EV-07: a log that is cut short, one that is another from its beginning or 
     let head = count - 1
     for (const size of more) {
       const texts: Array<EventToAppend> = Array.from({ length: size }, () => someEvent())
-      chain.seal(texts, head)
+      sealNext(chain, texts, head)
       await other.append(stream, texts, head < 0 ? 'no_stream' : head)()
       head += size
     }

@@ -58,13 +58,30 @@ describe('EV-07: an append that is refused or in doubt', () => {
     chainIsWhole(await logOf(store))
   })
 
-  test('keeps its seal when it is sent again', async () => {
+  test.each(['unknown, written', 'unknown, lost'] as const)('%s: has the same seal when it is sent again, and the next one continues it', async (kind) => {
     const { engine, store } = await openQueue()
     await engine.submit(enqueue('a'), caller)
-    for (const kind of ['unknown, written', 'unknown, lost'] as const) {
+    for (const name of ['b', 'c']) {
       store.script.push({ kind })
-      expect(codeOf(await engine.submit(enqueue(kind, 'x'), caller))).toBe('success')
+      expect(codeOf(await engine.submit(enqueue(name, `${name}x`), caller))).toBe('success')
     }
+    chainIsWhole(await logOf(store))
+  })
+
+  test.each(['unknown, written', 'unknown, lost'] as const)('%s, with another append in flight behind it', async (kind) => {
+    const { engine, store } = await openQueue()
+    await engine.submit(enqueue('a'), caller)
+    store.script.push({ kind })
+    const release = store.hold()
+    const outcomes = []
+    for (const name of ['b', 'c', 'd']) {
+      outcomes.push(engine.submit(enqueue(name), caller))
+      await settle()
+    }
+    expect(store.open().now).toBe(2)
+    release()
+    await Promise.all(outcomes)
+    await engine.submit(enqueue('e'), caller)
     chainIsWhole(await logOf(store))
   })
 })

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { Chain, ChainVerifier, leafOf, readSeal, Tree } from '@daybook/adapters/chain'
 import type { EventToAppend, RecordedEvent } from '@daybook/adapters/store'
 import { expect, test } from 'vitest'
+import { sealNext } from './logs.js'
 
 const file = new URL('../golden/chains/first.json', import.meta.url)
 const stream = 'taskqueue-golden'
@@ -27,7 +28,7 @@ const make = (): Golden => {
   const log: Array<EventToAppend> = []
   for (const [count, isSealed] of [[3, true], [2, false], [2, true], [1, true]] as const) {
     const texts = Array.from({ length: count }, (_, i) => event(log.length + i))
-    if (isSealed) chain.seal(texts, log.length - 1)
+    if (isSealed) sealNext(chain, texts, log.length - 1, stream)
     else chain.take(texts.map((text, i) => recorded(text, log.length + i)))
     log.push(...texts)
   }

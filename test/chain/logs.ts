@@ -1,5 +1,5 @@
 /** Logs with a chain, made by hand, and what an attacker does to them. */
-import { Chain, readSeal, withSeal } from '@daybook/adapters/chain'
+import { Chain, readSeal, sealed as sealedAppend, withSeal } from '@daybook/adapters/chain'
 import type { EventToAppend, RecordedEvent } from '@daybook/adapters/store'
 
 export const stream = 'taskqueue-q'
@@ -23,12 +23,19 @@ export const someEvent = (text = 'x'): EventToAppend => {
 
 export const recorded = (event: EventToAppend, revision: number): RecordedEvent => ({ ...event, stream, revision, position: revision + 1, created: '2026-01-01T00:00:00.000Z' })
 
+/** Seals the texts of an append after this revision, and goes on. */
+export const sealNext = (chain: Chain, texts: Array<EventToAppend>, expected: number, of = stream): void => {
+  const { events, head } = sealedAppend(of, texts, expected < 0 ? 'no_stream' : expected, chain.end)
+  texts[texts.length - 1] = events[events.length - 1] as EventToAppend
+  chain.advance(head)
+}
+
 export const logOfAppends = (appends: ReadonlyArray<Append>): Array<RecordedEvent> => {
   const chain = new Chain(stream, undefined)
   const log: Array<RecordedEvent> = []
   for (const { count, sealed } of appends) {
     const texts = Array.from({ length: count }, (_, i) => someEvent('é\n'.repeat(i % 3)))
-    if (sealed) chain.seal(texts, log.length - 1)
+    if (sealed) sealNext(chain, texts, log.length - 1)
     const events = texts.map((text, i) => recorded(text, log.length + i))
     if (!sealed) chain.take(events)
     log.push(...events)
@@ -49,7 +56,7 @@ export const resigned = (log: ReadonlyArray<RecordedEvent>, at: number): Array<R
   chain.take(log.slice(0, begin))
   const changed = log.map((event, index) => (index === at ? { ...event, data: `${event.data.slice(0, -1)},"more":1}` } : event))
   const texts: Array<EventToAppend> = changed.slice(begin, end + 1).map(({ id, type, data, metadata }) => ({ id, type, data, metadata: readSeal(metadata)?.bare ?? metadata }))
-  chain.seal(texts, begin - 1)
+  sealNext(chain, texts, begin - 1)
   texts.forEach((text, i) => (changed[begin + i] = recorded(text, begin + i)))
   return changed
 }

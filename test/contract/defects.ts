@@ -72,6 +72,29 @@ export const defects = {
       return () => outcome
     },
   }),
+  sealsNothing: (store) => ({ ...store, append: (stream, batch, expected) => store.append(stream, batch, expected) }),
+  beginsEveryChainAnew: (store) => ({
+    ...store,
+    append: (stream, batch, expected, continues) => store.append(stream, batch, expected, continues === undefined ? undefined : { head: undefined }),
+  }),
+  forgetsAfterRefusals: (store) => {
+    let forgot = false
+    return {
+      ...store,
+      append: (stream, batch, expected, continues) => {
+        const task = store.append(stream, batch, expected, forgot && continues === 'sent' ? { head: undefined } : continues)
+        if (expected === 7) forgot = true
+        return task
+      },
+    }
+  },
+  writesWithoutPredecessors: (store) => ({
+    ...store,
+    append: (stream, batch, expected, continues) => async () => {
+      const outcome = await store.append(stream, batch, expected, continues)()
+      return E.isLeft(outcome) && continues === 'sent' ? store.append(stream, batch, 'any')() : outcome
+    },
+  }),
   reencodesData: (store) => ({
     ...store,
     append: (stream, batch, expected) =>

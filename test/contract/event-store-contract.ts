@@ -11,6 +11,7 @@ import type { Check, CheckContext } from './check.js'
 import { lifecycleChecks } from './lifecycle-checks.js'
 import { modelCheck } from './model-check.js'
 import { readChecks } from './read-checks.js'
+import { sealChecks } from './seal-checks.js'
 import { subscribeChecks } from './subscribe-checks.js'
 
 export interface ContractOptions {
@@ -18,7 +19,7 @@ export interface ContractOptions {
   readonly numRuns?: number
 }
 
-export const sharedChecks: ReadonlyArray<Check> = [...appendChecks, ...readChecks, ...subscribeChecks, modelCheck]
+export const sharedChecks: ReadonlyArray<Check> = [...appendChecks, ...sealChecks, ...readChecks, ...subscribeChecks, modelCheck]
 
 export const contextOf = (store: EventStore, { numRuns = 100 }: ContractOptions = {}): CheckContext => ({
   store,

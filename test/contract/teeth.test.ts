@@ -9,10 +9,11 @@ import { contextOf, sharedChecks } from './event-store-contract.js'
 import { lifecycleChecks } from './lifecycle-checks.js'
 import { modelCheck } from './model-check.js'
 import { readChecks } from './read-checks.js'
+import { sealChecks } from './seal-checks.js'
 import { subscribeChecks } from './subscribe-checks.js'
 import { waitAtMost } from './subscription-log.js'
 
-const all: ReadonlyArray<Check> = [...appendChecks, ...readChecks, ...subscribeChecks, ...lifecycleChecks, modelCheck]
+const all: ReadonlyArray<Check> = [...appendChecks, ...sealChecks, ...readChecks, ...subscribeChecks, ...lifecycleChecks, modelCheck]
 
 waitAtMost(5_000)
 
@@ -30,6 +31,10 @@ const catches: ReadonlyArray<readonly [defect: keyof typeof defects, titles: Rea
   ['cutsLongData', ['200 KiB']],
   ['mixesStreams', ['picking gives', 'while others append']],
   ['ignoresItsLimit', ['over the limit of bytes', 'more events than the limit']],
+  ['sealsNothing', ['begins a chain']],
+  ['beginsEveryChainAnew', ['sent together', 'continues the one that it is told']],
+  ['forgetsAfterRefusals', ['sent together']],
+  ['writesWithoutPredecessors', ['that was refused is not written', 'never sent is not']],
   ['readsAPageShort', ['a long stream']],
   ['readsPagesBackToFront', ['reading ten events with {}', 'any sequence']],
   ['forgetsTheLimit', ['{"limit":1}', '{"limit":0}', 'any sequence']],

@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { createDaybook } from '@daybook/adapters/engine'
 import { openSnapshotFolder } from '@daybook/adapters/files'
+import { sealingHere } from '@daybook/adapters/chain'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 
 const [choice, folder, run, seed, defect] = process.argv.slice(2)
@@ -31,11 +32,11 @@ const below = (n) => Math.floor(random() * n)
 /** The planted defect: acknowledges at once and writes some time later. */
 const hasty = (store) => ({
   ...store,
-  append: (stream, events, expected) => async () => {
+  append: sealingHere((stream, events, expected) => async () => {
     const revision = (typeof expected === 'number' ? expected : -1) + events.length
     setTimeout(() => void store.append(stream, events, expected)(), 400)
     return { _tag: 'Right', right: { revision } }
-  },
+  }),
 })
 
 /** Reports the start of a snapshot, so that the kill can come in the middle of it. */

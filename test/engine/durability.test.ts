@@ -45,7 +45,7 @@ test('teeth: a store that acknowledges early is caught', async () => {
   const hasty: EventStore['append'] = (name, events, expected) => {
     const revision = (typeof expected === 'number' ? expected : -1) + events.length
     void opened.store.append(name, events, expected)()
-    return async () => ({ _tag: 'Right', right: { revision } })
+    return async () => ({ _tag: 'Right', right: { revision, seal: '' } })
   }
   const { engine } = await openQueue({ store: { ...opened.store, append: hasty } })
   await expect(nothingBeforeDurable({ ...opened, engine })).rejects.toThrow('before it was durable')

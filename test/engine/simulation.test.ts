@@ -65,8 +65,8 @@ test('teeth: a store that acknowledges what it does not write', async () => {
   const other = { type: 'BreakerOpened', data: '{"taskType":"none","cause":"manual"}' }
   const found = await firstFailure({
     engines: 1,
-    breakStore: (inner) => now(inner, (append) => (stream, events, expected) =>
-      append(stream, events.map((event) => (event.type === 'TaskEnqueued' && drops() ? { ...event, ...other } : event)), expected)),
+    breakStore: (inner) => now(inner, (append) => (stream, events, expected, continues) =>
+      append(stream, events.map((event) => (event.type === 'TaskEnqueued' && drops() ? { ...event, ...other } : event)), expected, continues)),
   })
   expect(found).toMatch(/^INV-19: (it was acknowledged|.* with the content of another)/)
 }, 600_000)
@@ -75,8 +75,8 @@ test('teeth: a store that loses what it has acknowledged', async () => {
   const drops = sometimes()
   const found = await firstFailure({
     engines: 1,
-    breakStore: (inner) => now(inner, (append) => (stream, events, expected) =>
-      drops() ? async () => ({ _tag: 'Right', right: { revision: (typeof expected === 'number' ? expected : -1) + events.length } }) : append(stream, events, expected)),
+    breakStore: (inner) => now(inner, (append) => (stream, events, expected, continues) =>
+      drops() ? async () => ({ _tag: 'Right', right: { revision: (typeof expected === 'number' ? expected : -1) + events.length, seal: '' } }) : append(stream, events, expected, continues)),
   })
   expect(found).toMatch(/^INV-19: .* was told revision/)
 }, 600_000)
@@ -85,8 +85,8 @@ test('teeth: a store that writes what it refuses', async () => {
   const lies = sometimes()
   const found = await firstFailure({
     engines: 1,
-    breakStore: (inner) => now(inner, (append) => (stream, events, expected) => async () => {
-      const result = await append(stream, events, expected)()
+    breakStore: (inner) => now(inner, (append) => (stream, events, expected, continues) => async () => {
+      const result = await append(stream, events, expected, continues)()
       return result._tag === 'Right' && lies() ? { _tag: 'Left', left: { _tag: 'Unavailable', reason: 'so it says' } } : result
     }),
   })
@@ -97,8 +97,8 @@ test('teeth: a store that writes twice', async () => {
   const repeats = sometimes()
   const found = await firstFailure({
     engines: 1,
-    breakStore: (inner) => now(inner, (append) => (stream, events, expected) => async () => {
-      const result = await append(stream, events, expected)()
+    breakStore: (inner) => now(inner, (append) => (stream, events, expected, continues) => async () => {
+      const result = await append(stream, events, expected, continues)()
       if (result._tag === 'Right' && repeats()) await append(stream, events, 'any')()
       return result
     }),
@@ -110,8 +110,8 @@ test('teeth: a store that writes half of an append', async () => {
   const halves = sometimes(0.05)
   const found = await firstFailure({
     engines: 1,
-    breakStore: (inner) => now(inner, (append) => (stream, events, expected) =>
-      events.length > 1 && halves() ? append(stream, events.slice(0, -1), expected) : append(stream, events, expected)),
+    breakStore: (inner) => now(inner, (append) => (stream, events, expected, continues) =>
+      events.length > 1 && halves() ? append(stream, events.slice(0, -1), expected, continues) : append(stream, events, expected, continues)),
   })
   expect(found).toMatch(/^INV-1[69]: /)
 }, 600_000)

@@ -121,11 +121,11 @@ export const faultyStore = (inner: EventStore, plan: FaultPlan = () => ({ kind: 
       store.failReads = 0
       draw = () => ({ kind: 'none' })
     },
-    append: (stream, events, expected) => async () => {
+    append: (stream, events, expected, continues) => async () => {
       appends.push(events.length)
       opened++
       most = Math.max(most, opened)
-      const result = await faulty(script.shift() ?? draw(), stream, inner.append(stream, events, expected), expected)
+      const result = await faulty(script.shift() ?? draw(), stream, inner.append(stream, events, expected, continues), expected)
       await beforeAnswer
       opened--
       return result

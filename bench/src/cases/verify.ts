@@ -1,30 +1,27 @@
 /** Tamper evidence: verifying a log, and what the seals cost those who append. */
 import { join } from 'node:path'
-import { Chain, Checkpointer, openSigningKey, readCheckpoints, readSeal, signerOf, verifyAt } from '@daybook/adapters/chain'
+import { Checkpointer, openSigningKey, readCheckpoints, signerOf, verifyAt } from '@daybook/adapters/chain'
 import { streamOf } from '@daybook/adapters/engine'
-import { openSqliteLog } from '@daybook/adapters/sqlite'
-import type { EventToAppend } from '@daybook/adapters/store'
+import { openSqliteLog, openSqliteStore } from '@daybook/adapters/sqlite'
+import type { Appended, EventStore } from '@daybook/adapters/store'
+import * as E from 'fp-ts/lib/Either.js'
 import { type Case, scaled } from '../case.js'
 import { nowMs, perSecond } from '../measure.js'
 import { fill, logFile, openQueue } from '../queue.js'
 
 const stream = streamOf('default')
-const batch = 1_000
 
 export const verifyLog: Case = {
   name: 'verify',
-  what: 'audit verify of 1,000,000 events from the file, without and with checkpoints; seals as a part of the time of a bulk enqueue',
-  goals: { 'events/s': ['≥', 300_000], 'seals over enqueue': ['≤', 0.1] },
+  what: 'audit verify of 1,000,000 events from the file, without and with checkpoints; the rate of a bulk enqueue with seals over that without',
+  goals: { 'events/s': ['≥', 300_000], 'enqueue with seals over without': ['≥', 0.9] },
   run: async (folder, scale) => {
     const { daybook, engine } = await openQueue(folder)
     const count = scaled(1_000_000, scale, 20_000)
-    const enqueued = nowMs()
     await fill(engine, count)
-    const enqueueMs = nowMs() - enqueued
     await daybook.close()
 
     const file = join(folder, logFile)
-    const sealMs = await sealAnew(file)
     const log = openSqliteLog(file)
     const key = openSigningKey(join(folder, 'key.pem'))
     const signed = nowMs()
@@ -42,33 +39,28 @@ export const verifyLog: Case = {
       'events/s': await rate(undefined),
       'events/s with checkpoints': await rate(await readCheckpoints(folder, 'default')),
       'events/s signed': perSecond(count, signMs),
-      'seal µs/event': (sealMs * 1_000) / count,
-      'seals over enqueue': sealMs / enqueueMs,
+      'enqueue with seals over without': await sealedOverUnsealed(folder, Math.ceil(count / 5)),
     }
   },
 }
 
-/** How long it takes to seal the events of the log again, in appends of a usual size, in milliseconds. */
-const sealAnew = async (file: string): Promise<number> => {
-  const log = openSqliteLog(file)
-  const chain = new Chain(stream, undefined)
-  let spent = 0
-  let head = -1
-  let texts: Array<EventToAppend> = []
-  const seal = (): void => {
+/** How long it takes to enqueue so many, with seals and without, in turns. */
+const sealedOverUnsealed = async (folder: string, count: number): Promise<number> => {
+  const ms = { sealed: 0, unsealed: 0 }
+  for (const [turn, kind] of (['sealed', 'unsealed', 'unsealed', 'sealed'] as const).entries()) {
+    const store = await openSqliteStore({ file: join(folder, `turn${turn}.sqlite`) })
+    const { daybook, engine } = await openQueue(join(folder, `turn${turn}`), { store: kind === 'sealed' ? store : withoutSeals(store), queue: 'default' })
+    await fill(engine, 5_000)
     const begun = nowMs()
-    chain.seal(texts, head)
-    spent += nowMs() - begun
-    head += texts.length
-    texts = []
+    await fill(engine, count)
+    ms[kind] += nowMs() - begun
+    await daybook.close()
   }
-  for await (const page of log.read(stream)) {
-    for (const { id, type, data, metadata } of page) {
-      texts.push({ id, type, data, metadata: readSeal(metadata)?.bare ?? metadata })
-      if (texts.length === batch) seal()
-    }
-  }
-  if (texts.length > 0) seal()
-  await log.close()
-  return spent
+  return ms.unsealed / ms.sealed
 }
+
+/** Writes no seals, and says that it did. */
+const withoutSeals = (store: EventStore): EventStore => ({
+  ...store,
+  append: (stream, events, expected) => async () => E.map((appended: Appended) => ({ ...appended, seal: '' }))(await store.append(stream, events, expected)()),
+})

@@ -18,8 +18,8 @@ export const enginePlants: ReadonlyArray<Plant> = [
   {
     title: 'callers are answered before their append is durable',
     file: at('engine.ts'),
-    find: '      batch.whenDone = this.append(batch)\n',
-    replace: '      batch.whenDone = this.append(batch)\n      answer(batch.decided)\n',
+    find: '      batch.whenDone = this.append(batch, continues)\n',
+    replace: '      batch.whenDone = this.append(batch, continues)\n      answer(batch.decided)\n',
     killedBy: durability,
   },
   {

@@ -8,6 +8,7 @@
  * the first eight characters of the leaf hash of each event of the append, so that one can tell which was altered. Events between two appends, of servers that know no
  * seals, are covered, but not told apart.
  */
+import type { Hash } from 'node:crypto'
 import { sha256 } from './leaf.js'
 
 export interface Seal {
@@ -18,6 +19,21 @@ export interface Seal {
   readonly hash: string
   /** Of the events that were appended together, which are the last ones that it covers. */
   readonly leaves: string
+}
+
+/** The last seal of a log. */
+export interface ChainHead {
+  /** Of the event that has it. */
+  readonly revision: number
+  readonly hash: string
+}
+
+/** What a seal continues. */
+export interface ChainEnd {
+  /** The seal before; `undefined` in a log without one, whose chain begins with this append. */
+  readonly head: ChainHead | undefined
+  /** Has hashed the seal before and the events without a seal after it, if there are any: servers before this version wrote them. */
+  readonly open?: Hash | undefined
 }
 
 /** Characters of a leaf hash that a seal repeats: 48 bits. They say where, the hash says whether. */
@@ -31,6 +47,13 @@ export const sealBytesMax = (events: number): number => 140 + markLength * event
 
 /** `leaves`: the leaf hashes of all events that it covers, with a line break between two. `count`: how many of them were appended together. */
 export const sealHash = (before: string, leaves: string, count: number): string => sha256(`${before}\n${leaves}\n${count}`)
+
+/** The seal of an append with these leaf hashes, whose last event gets the revision `to`. */
+export const sealOf = (leaves: ReadonlyArray<string>, to: number, { head, open }: ChainEnd): Seal => {
+  const joined = leaves.join('\n')
+  const hash = open === undefined ? sealHash(head?.hash ?? '', joined, leaves.length) : open.copy().update(`\n${joined}\n${leaves.length}`).digest('base64url')
+  return { from: head === undefined ? to - leaves.length + 1 : head.revision + 1, to, hash, leaves: marksOf(leaves) }
+}
 
 export const marksOf = (leaves: ReadonlyArray<string>): string => {
   let marks = ''

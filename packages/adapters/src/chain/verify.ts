@@ -3,9 +3,8 @@
  * which they lie in the log. They are gathered until a seal comes, which says what they must hash to.
  */
 import type { RecordedEvent } from '../store/index.js'
-import type { ChainHead } from './chain.js'
 import { leafOf } from './leaf.js'
-import { isBrokenSeal, markLength, marksOf, readSeal, type Seal, sealHash } from './seal.js'
+import { type ChainHead, isBrokenSeal, markLength, marksOf, readSeal, type Seal, sealHash } from './seal.js'
 
 export type BreakKind =
   | 'altered'

@@ -1,7 +1,7 @@
 /** Items of the mailbox, and batches of events that are appended together. */
-import type { Command, CommandOf, CommandType, QueueEvent, QueueState, Replies } from '@daybook/core'
+import type { Command, CommandOf, CommandType, Mark, QueueEvent, QueueState, Replies } from '@daybook/core'
+import type { ChainHead } from '../chain/index.js'
 import type { AppendError, EventToAppend } from '../store/index.js'
-import type { LiveMark } from './live-state.js'
 import type { Claim, Caller, Outcome, Refusal } from './types.js'
 
 /** A command and its waiting caller. */
@@ -62,7 +62,7 @@ export class Known<A> implements Decided {
 
 export interface Batch {
   /** The state before this batch. */
-  readonly mark: LiveMark
+  readonly mark: Mark
   /** The expected revision of the append. */
   readonly expected: number
   readonly events: Array<QueueEvent>
@@ -70,12 +70,12 @@ export interface Batch {
   /** An upper bound for the bytes of `texts`, measured only if it matters. */
   bytes: number
   readonly decided: Array<Decided>
-  result: { readonly _tag: 'Appended' } | AppendError | undefined
+  result: { readonly _tag: 'Appended'; readonly sealed: ChainHead } | AppendError | undefined
   /** Resolves when `result` is set. */
   whenDone: Promise<void> | undefined
 }
 
-export const newBatch = (mark: LiveMark, expected: number): Batch => ({
+export const newBatch = (mark: Mark, expected: number): Batch => ({
   mark,
   expected,
   events: [],

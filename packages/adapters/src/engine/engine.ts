@@ -15,7 +15,8 @@
 import { type ClaimedTask, clipped, type Command, type CommandOf, type CommandType, headOf, keptFailure, type QueueState, type Replies, takeWokenShapes, textMax, timeOf, unreadableCount, WaitingClaims } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
-import type { AppendError, EventStore, SnapshotStore } from '../store/index.js'
+import type { ChainHead } from '../chain/index.js'
+import type { AppendError, Continues, EventStore, SnapshotStore } from '../store/index.js'
 import { Alarm } from './alarm.js'
 import { Availability } from './availability.js'
 import { answer, type Batch, type ClaimItem, type CommandItem, type Item, refuse } from './batch.js'
@@ -118,7 +119,7 @@ class Engine implements QueueEngine {
     this.snapshotter = new Snapshotter(snapshots, snapshotRevision, {
       stream: streamOf(name),
       lastId: () => durable.lastId,
-      sealed: () => live.sealed,
+      sealed: () => live.chain.head,
       every: resolved.snapshotEvery,
       warn,
     })
@@ -341,9 +342,9 @@ class Engine implements QueueEngine {
 
   private dispatch(batch: Batch): void {
     if (batch.texts.length > 0) {
-      this.live.seal(batch.texts, batch.expected)
+      const continues = this.inFlight.size > 0 ? 'sent' : this.live.chain.end
       this.inFlight.add(batch)
-      batch.whenDone = this.append(batch)
+      batch.whenDone = this.append(batch, continues)
       return
     }
     // A batch without events. If what it saw is not durable yet, it waits for the batch before it.
@@ -357,9 +358,9 @@ class Engine implements QueueEngine {
     }
   }
 
-  private async append(batch: Batch): Promise<void> {
-    const result = await this.log.append(batch.texts, batch.expected)
-    batch.result = E.isRight(result) ? { _tag: 'Appended' } : result.left
+  private async append(batch: Batch, continues: Continues): Promise<void> {
+    const result = await this.log.append(batch.texts, batch.expected, continues)
+    batch.result = E.isRight(result) ? { _tag: 'Appended', sealed: result.right } : result.left
     this.settle()
   }
 
@@ -374,13 +375,14 @@ class Engine implements QueueEngine {
         return
       }
       this.inFlight.removeFirst()
-      this.commit(batch)
+      this.commit(batch, batch.result.sealed)
     }
     this.pump()
   }
 
-  private commit(batch: Batch): void {
+  private commit(batch: Batch, sealed: ChainHead): void {
     this.live.release(batch.mark)
+    this.live.chain.advance(sealed)
     this.availability.restored()
     this.durable.advance({ events: batch.events, isOwn: true }, batch.texts[batch.texts.length - 1]?.id)
     this.turns.won()

@@ -3,20 +3,15 @@
  * the append fails. Each step consumes the state, so nobody may keep a reference: ask for `current` each time.
  */
 import { evolve, forget, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, type Unreadable } from '@daybook/core'
-import type { Chain, ChainHead, ChainMark } from '../chain/index.js'
-import type { EventToAppend, RecordedEvent } from '../store/index.js'
+import type { Chain } from '../chain/index.js'
+import type { RecordedEvent } from '../store/index.js'
 import { foldRecorded } from './replay.js'
-
-/** A point to go back to. */
-export interface LiveMark {
-  readonly state: Mark
-  readonly chain: ChainMark
-}
 
 export class LiveState {
   constructor(
     private state: QueueState,
-    private readonly chain: Chain,
+    /** Of the log, so without what is in flight. */
+    readonly chain: Chain,
   ) {}
 
   get current(): QueueState {
@@ -25,16 +20,6 @@ export class LiveState {
 
   get revision(): number {
     return revisionOf(this.state)
-  }
-
-  /** The last seal of the log, with the appends in flight. */
-  get sealed(): ChainHead | undefined {
-    return this.chain.head
-  }
-
-  /** Seals the texts of an append after the event at `expected`. */
-  seal(texts: Array<EventToAppend>, expected: number): void {
-    this.chain.seal(texts, expected)
   }
 
   evolve(event: QueueEvent): void {
@@ -60,16 +45,15 @@ export class LiveState {
     this.state = forget(this.state, at, max)
   }
 
-  mark(): LiveMark {
-    return { state: mark(this.state), chain: this.chain.mark() }
+  mark(): Mark {
+    return mark(this.state)
   }
 
-  release(point: LiveMark): void {
-    release(this.state, point.state)
+  release(point: Mark): void {
+    release(this.state, point)
   }
 
-  rollback(point: LiveMark): void {
-    this.state = rollback(this.state, point.state)
-    this.chain.rollback(point.chain)
+  rollback(point: Mark): void {
+    this.state = rollback(this.state, point)
   }
 }

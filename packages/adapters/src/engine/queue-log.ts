@@ -1,7 +1,8 @@
 /** The stream of one queue: reading, appending and subscribing. */
-import type { Either } from 'fp-ts/lib/Either.js'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Observable } from 'rxjs'
-import type { AppendError, Appended, Delivered, EventStore, EventToAppend, RecordedEvent, StoreLimits } from '../store/index.js'
+import type { ChainHead } from '../chain/index.js'
+import type { AppendError, Appended, Continues, Delivered, EventStore, EventToAppend, RecordedEvent, StoreLimits } from '../store/index.js'
 import { streamOf } from './replay.js'
 
 export class QueueLog {
@@ -18,9 +19,10 @@ export class QueueLog {
     return this.store.limits
   }
 
-  /** Appends after the event at revision `expected`, -1 for an empty log. */
-  append(texts: ReadonlyArray<EventToAppend>, expected: number): Promise<Either<AppendError, Appended>> {
-    return this.store.append(this.stream, texts, expected < 0 ? 'no_stream' : expected)()
+  /** Appends after the event at revision `expected`, -1 for an empty log. Resolves to the seal of the append. */
+  async append(texts: ReadonlyArray<EventToAppend>, expected: number, continues: Continues): Promise<E.Either<AppendError, ChainHead>> {
+    const result = await this.store.append(this.stream, texts, expected < 0 ? 'no_stream' : expected, continues)()
+    return E.isLeft(result) ? result : E.right({ revision: expected + texts.length, hash: sealIn(result.right) })
   }
 
   pick(revisions: ReadonlyArray<number>): Promise<ReadonlyArray<RecordedEvent | undefined>> {
@@ -35,4 +37,9 @@ export class QueueLog {
   read(from: number): AsyncIterable<ReadonlyArray<RecordedEvent>> {
     return this.store.read(this.stream, { from })
   }
+}
+
+const sealIn = ({ seal }: Appended): string => {
+  if (seal === undefined) throw new Error('the store does not seal what it appends')
+  return seal
 }

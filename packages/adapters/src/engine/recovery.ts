@@ -18,7 +18,7 @@ import type { LiveState } from './live-state.js'
 import type { Mailbox } from './mailbox.js'
 import type { QueueLog } from './queue-log.js'
 import { describe, outcomeUnknown, tooLarge, unavailable } from './refusals.js'
-import { isInLog, isThere } from './unknown-append.js'
+import { isThere, sealInLog } from './unknown-append.js'
 import type { Turns } from './turns.js'
 
 /** The parts of the engine that a recovery needs. */
@@ -71,9 +71,10 @@ export class Recovery {
     const failed = inFlight.all
     const [first, second] = failed
     if (first === undefined) return
-    if (error._tag === 'OutcomeUnknown' && (await isInLog(first, error.reason, this.parts))) {
+    const sealed = error._tag === 'OutcomeUnknown' ? await sealInLog(first, error.reason, { ...this.parts, chain: live.chain }) : undefined
+    if (sealed !== undefined) {
       // The next batch was refused, or is also unknown: it is handled on its own.
-      first.result = { _tag: 'Appended' }
+      first.result = { _tag: 'Appended', sealed }
       return
     }
     const isStray = await this.settleStray(second)

@@ -1,6 +1,7 @@
 /** Resolves the outcome of an append that the store could not report. */
 import * as E from 'fp-ts/lib/Either.js'
 import type { Availability } from './availability.js'
+import { type Chain, type ChainHead, readSeal } from '../chain/index.js'
 import type { Batch } from './batch.js'
 import type { QueueLog } from './queue-log.js'
 import { describe } from './refusals.js'
@@ -9,6 +10,8 @@ const triesAtClose = 6
 
 export interface Inquiry {
   readonly log: QueueLog
+  /** Ends before the batch in doubt. */
+  readonly chain: Chain
   readonly availability: Availability
   readonly isClosing: () => boolean
   readonly warn: (message: string) => void
@@ -21,21 +24,32 @@ export const isThere = async (log: QueueLog, batch: Batch): Promise<'yes' | 'no'
   return found.id === batch.texts[0]?.id ? 'yes' : 'another'
 }
 
+/** The seal of a batch that is in the log. */
+const sealThere = async (log: QueueLog, { expected, texts }: Batch): Promise<ChainHead> => {
+  const revision = expected + texts.length
+  const [last] = await log.pick([revision])
+  const hash = last === undefined ? undefined : readSeal(last.metadata)?.seal.hash
+  if (hash === undefined) throw new Error(`revision ${revision} does not have its hash`)
+  return { revision, hash }
+}
+
 /**
- * Resolves an unknown outcome: the same append is sent again, with the same ids and expected revision, and
+ * Resolves an unknown outcome: the same append is sent again, with the same ids, expected revision and seal, and
  * the log is read, until the outcome is known. The commands are not decided again before that: they could happen twice.
+ * Returns the seal of the batch if it is in the log.
  */
-export const isInLog = async (batch: Batch, reason: string, { log, availability, isClosing, warn }: Inquiry): Promise<boolean> => {
+export const sealInLog = async (batch: Batch, reason: string, { log, chain, availability, isClosing, warn }: Inquiry): Promise<ChainHead | undefined> => {
   const doubt = `an append's outcome is unknown (${reason}); it is being settled`
   availability.doubted(doubt)
   warn(doubt)
   for (let attempt = 0; ; attempt++) {
     try {
       const there = await isThere(log, batch)
-      if (there !== 'no') return there === 'yes'
-      const again = await log.append(batch.texts, batch.expected)
-      if (E.isRight(again)) return true
-      if (again.left._tag === 'AppendTooLarge') return false
+      if (there !== 'no') return there === 'yes' ? await sealThere(log, batch) : undefined
+      // What was in flight before it is in the log, or this one could not be.
+      const again = await log.append(batch.texts, batch.expected, chain.end)
+      if (E.isRight(again)) return again.right
+      if (again.left._tag === 'AppendTooLarge') return undefined
     } catch (cause) {
       warn(`still unknown: ${describe(cause)}`)
     }

@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { sealingHere } from '../chain/sealing.js'
 import { appendBytes } from '../store/append-bytes.js'
 import { type AppendError, type Appended, type EventStore, type EventToAppend, type ExpectedRevision, isDestroyed } from '../store/index.js'
 import { createAppender } from './appender.js'
@@ -112,7 +113,7 @@ export const openEventStoreDb = (given: EventStoreDbOptions): EventStoreDb => {
     name,
     limits: { appendBytesMax, appendEventsMax },
     isShared: true,
-    append,
+    append: sealingHere(append),
     read: reader.read,
     pick: reader.pick,
     head: reader.head,

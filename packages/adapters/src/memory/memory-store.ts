@@ -1,4 +1,5 @@
 import * as E from 'fp-ts/lib/Either.js'
+import { sealingHere } from '../chain/sealing.js'
 import { appendBytes } from '../store/append-bytes.js'
 import { appendSignal } from '../store/append-signal.js'
 import { catchUpSubscription } from '../store/catch-up-subscription.js'
@@ -93,7 +94,7 @@ export const openMemoryStore = ({ now = () => new Date().toISOString(), isShared
     name: 'memory',
     limits,
     isShared,
-    append,
+    append: sealingHere(append),
     read,
     pick: (stream, revisions) => open().then(() => revisions.map((revision) => streams.get(stream)?.[revision])),
     head,

@@ -1,7 +1,10 @@
 import type { Database } from 'better-sqlite3'
-import type { AppendError, ExpectedRevision } from '../store/index.js'
+import type { ChainHead } from '../chain/seal.js'
+import { LastSeals, unsealable } from '../chain/sealing.js'
+import type { AppendError, Appended, ExpectedRevision } from '../store/index.js'
 import { appendFailure } from './errors.js'
 import { eventInserter } from './insert-events.js'
+import { sealedBatch } from './seal-batch.js'
 
 /** The events of one append, by column: quicker to post between threads than an array of objects. */
 export interface AppendBatch {
@@ -11,9 +14,11 @@ export interface AppendBatch {
   readonly types: ReadonlyArray<string>
   readonly datas: ReadonlyArray<string>
   readonly metadatas: ReadonlyArray<string>
+  /** Its last event has a seal with this hash, or is to get one. Without: no seal. */
+  readonly sealing?: { readonly made: string } | { readonly continues: { readonly head: ChainHead | undefined } | 'sent' } | undefined
 }
 
-export type AppendVerdict = { readonly revision: number } | { readonly error: AppendError }
+export type AppendVerdict = Appended | { readonly error: AppendError }
 
 export interface AppendOutcome {
   readonly verdicts: ReadonlyArray<AppendVerdict>
@@ -36,6 +41,8 @@ export const appendTransaction = (db: Database, now: () => string) => {
   const insertSegment = db.prepare('INSERT INTO segments VALUES (?, ?, ?)')
   const insertStream = db.prepare('INSERT INTO streams VALUES (?, ?, ?, ?)')
   const moveHead = db.prepare('UPDATE streams SET revision = ?, position = ? WHERE stream = ?')
+  // Seals of appends that were rolled back stay in it: their revisions are not in the log, so nothing continues them.
+  const seals = new LastSeals()
 
   const appendOne = (batch: AppendBatch, last: number, created: string): AppendVerdict => {
     const { stream, expected, ids } = batch
@@ -46,12 +53,14 @@ export const appendTransaction = (db: Database, now: () => string) => {
     }
     const revision = head === undefined ? 0 : head[0] + 1
     const position = last + 1
+    const sealed = sealedBatch(batch, revision, seals)
+    if (sealed === undefined) return { error: unsealable }
     if (head?.[1] !== last) insertSegment.run(stream, revision, position)
-    insertEvents(batch, position, revision, created)
+    insertEvents(sealed.batch, position, revision, created)
     const end = ids.length - 1
     if (head === undefined) insertStream.run(stream, revision + end, position + end, position)
     else moveHead.run(revision + end, position + end, stream)
-    return { revision: revision + end }
+    return { revision: revision + end, ...(sealed.seal === undefined ? {} : { seal: sealed.seal }) }
   }
 
   const rollback = (): void => {

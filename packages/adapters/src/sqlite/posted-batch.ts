@@ -4,7 +4,7 @@
  */
 import type { AppendBatch } from './append-transaction.js'
 
-export interface PostedBatch extends Pick<AppendBatch, 'stream' | 'expected'> {
+export interface PostedBatch extends Pick<AppendBatch, 'stream' | 'expected' | 'sealing'> {
   readonly ids: Column
   readonly types: Column
   readonly datas: Column
@@ -19,9 +19,10 @@ interface Column {
 }
 const again = -1
 
-export const postedBatch = ({ stream, expected, ids, types, datas, metadatas }: AppendBatch): PostedBatch => ({
+export const postedBatch = ({ stream, expected, sealing, ids, types, datas, metadatas }: AppendBatch): PostedBatch => ({
   stream,
   expected,
+  sealing,
   ids: joined(ids),
   types: joinedRuns(types),
   datas: joined(datas),
@@ -29,9 +30,10 @@ export const postedBatch = ({ stream, expected, ids, types, datas, metadatas }: 
   metadatas: metadatas[0] === metadatas[1] ? joinedRuns(metadatas) : joined(metadatas),
 })
 
-export const receivedBatch = ({ stream, expected, ids, types, datas, metadatas }: PostedBatch): AppendBatch => ({
+export const receivedBatch = ({ stream, expected, sealing, ids, types, datas, metadatas }: PostedBatch): AppendBatch => ({
   stream,
   expected,
+  sealing,
   ids: split(ids),
   types: split(types),
   datas: split(datas),

@@ -1,6 +1,8 @@
 import { basename } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import * as E from 'fp-ts/lib/Either.js'
+import { sealed } from '../chain/sealing.js'
+import type { AppendBatch } from './append-transaction.js'
 import { closedError, storeError } from './errors.js'
 import { watchForeignAppends } from './foreign-appends.js'
 import { unpack } from './packed-page.js'
@@ -10,7 +12,7 @@ import type { Writer } from './writer.js'
 import { appendBytes, appendBytesAtMost } from '../store/append-bytes.js'
 import { appendSignal } from '../store/append-signal.js'
 import { catchUpSubscription } from '../store/catch-up-subscription.js'
-import type { AppendError, Appended, EventStore, ReadOptions, RecordedEvent } from '../store/index.js'
+import type { AppendError, Appended, Continues, EventStore, EventToAppend, ExpectedRevision, ReadOptions, RecordedEvent } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
 
 const limits = { appendBytesMax: 16 * 2 ** 20, appendEventsMax: 10_000 }
@@ -26,6 +28,14 @@ export interface SqliteParts {
   readonly isShared: boolean
   /** Called last; closes `db`. */
   readonly release: () => void
+}
+
+/** An append as the writing thread gets it. What other threads cannot continue, a hash over events of an older server, is sealed here: once after an update. */
+const toSeal = (stream: string, events: ReadonlyArray<EventToAppend>, expected: ExpectedRevision, continues: Continues | undefined): Pick<AppendBatch, 'sealing'> & { readonly events: ReadonlyArray<EventToAppend> } => {
+  if (continues === undefined) return { events }
+  if (continues === 'sent' || continues.open === undefined) return { events, sealing: { continues: continues === 'sent' ? 'sent' : { head: continues.head } } }
+  const { events: texts, head } = sealed(stream, events, expected, continues)
+  return { events: texts, sealing: { made: head.hash } }
 }
 
 /** The store over its opened parts: a connection of its own for small reads, a thread each for the rest. */
@@ -47,8 +57,9 @@ export const sqliteStore = ({ file, db, writer, isShared, release }: SqliteParts
     }
   }
 
-  const append: EventStore['append'] = (stream, events, expected) => {
-    if (events.length === 0) throw new Error('An append needs at least one event.')
+  const append: EventStore['append'] = (stream, given, expected, continues) => {
+    if (given.length === 0) throw new Error('An append needs at least one event.')
+    const { events, sealing } = toSeal(stream, given, expected, continues)
     return async (): Promise<E.Either<AppendError, Appended>> => {
       if (closing !== undefined) return E.left({ _tag: 'Unavailable', reason: closedError().message })
       const { appendBytesMax: bytesMax, appendEventsMax } = limits
@@ -59,6 +70,7 @@ export const sqliteStore = ({ file, db, writer, isShared, release }: SqliteParts
       const verdict = await writer.append({
         stream,
         expected,
+        sealing,
         ids: events.map((event) => event.id),
         types: events.map((event) => event.type),
         datas: events.map((event) => event.data),

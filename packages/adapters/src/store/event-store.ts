@@ -5,6 +5,7 @@
  */
 import type { TaskEither } from 'fp-ts/lib/TaskEither.js'
 import type { Observable } from 'rxjs'
+import type { ChainEnd } from '../chain/index.js'
 
 /** An event as it is handed to a store: `data` and `metadata` are JSON texts. */
 export interface EventToAppend {
@@ -29,9 +30,14 @@ export interface RecordedEvent extends EventToAppend {
 /** The revision of the stream's last event, `no_stream` for none, `any` to skip the check. */
 export type ExpectedRevision = number | 'no_stream' | 'any'
 
+/** What the seal of an append continues (EV-07): this end of the chain, or the append to this stream that was `sent` just before and has no answer yet. */
+export type Continues = ChainEnd | 'sent'
+
 export interface Appended {
   /** Revision of the last event of this append. */
   readonly revision: number
+  /** The hash of its seal, if it was to be sealed. */
+  readonly seal?: string
 }
 
 /**
@@ -83,11 +89,15 @@ export interface EventStore {
   /** Whether other processes may append to the same streams meanwhile. */
   readonly isShared: boolean
 
-  /** All events or none, durable when it resolves to `Right`. An empty append is refused by throwing. */
+  /**
+   * All events or none, durable when it resolves to `Right`. An empty append is refused by throwing. With `continues`, the last event gets a seal
+   * in its metadata, which must be JSON objects; `expected` must not be `any` then. The same append sent again gets the same seal.
+   */
   readonly append: (
     stream: string,
     events: ReadonlyArray<EventToAppend>,
     expected: ExpectedRevision,
+    continues?: Continues,
   ) => TaskEither<AppendError, Appended>
 
   /** Pages of events, in order; a missing stream is empty. Leaving the loop early releases everything. Rejects with {@link StoreError}. */
