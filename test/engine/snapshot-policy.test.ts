@@ -2,10 +2,10 @@
 import { isSnapshotDue } from '@daybook/adapters/engine'
 import { expect, test } from 'vitest'
 
-const dueAfter = (tasks: number | ((events: number) => number)): number => {
+const dueAfter = (tasks: number | ((events: number) => number), finished = 0): number => {
   const tasksAfter = typeof tasks === 'number' ? () => tasks : tasks
   let events = 0
-  while (!isSnapshotDue(events, tasksAfter(events))) events += 10_000
+  while (!isSnapshotDue(events, tasksAfter(events), finished)) events += 10_000
   return events
 }
 
@@ -16,6 +16,13 @@ test.each<[what: string, tasks: number | ((events: number) => number), events: n
   ['five millions: replaying takes half as long as loading', 5_000_000, 1_790_000],
   ['a queue that fills up: loading spares little', (events) => events, 920_000],
 ])('%s', (_, tasks, events) => expect(dueAfter(tasks)).toBe(events))
+
+test('a finished task costs four times as much, because its bytes are read', () => {
+  expect(dueAfter(100_000)).toBe(250_000)
+  expect(dueAfter(100_000, 100_000)).toBe(630_000)
+  // Not at the price of the start.
+  expect(dueAfter(1_000_000, 1_000_000)).toBe(dueAfter(1_000_000))
+})
 
 test('a start takes at most five and a half seconds, or 1.5 times as long as loading all tasks', () => {
   for (let tasks = 0; tasks < 6e6; tasks += 50_000) {

@@ -305,6 +305,8 @@ export const nextForgotten = (state: QueueState): number | undefined => nextForg
 
 /** Number of tasks in the state, including forgotten ones that have not left it yet. */
 export const taskCount = (state: QueueState): number => QueueState.tablesOf(state).byId.size
+/** Those of them that are finished. */
+export const finishedCount = (state: QueueState): number => QueueState.tablesOf(state).finished.size
 export const pendingCount = (state: QueueState): number => QueueState.tablesOf(state).counts.pending
 
 /** Whether this claim would get a task at `at`. Default: the state's own time. */

@@ -3,8 +3,8 @@
  *
  *     loadUs · tasks + replayUs · events since
  *
- * A snapshot costs `writeUs · tasks`, and the work on the queue costs about `workUs` per event. A snapshot is due
- * when its cost is a twentieth of the work since the last one, or, whatever its cost, when a start would take
+ * A snapshot costs `writeUs` for each task, or `writeFinishedUs` for one that is finished, whose bytes must be read. The work on the
+ * queue costs about `workUs` per event. A snapshot is due when its cost is a twentieth of the work since the last one, or, whatever its cost, when a start would take
  * five and a half seconds. If loading alone takes most of that time, it is due when replaying takes half as long as loading.
  * (While a snapshot of a million tasks is being written, up to half a million more events must be replayed: two seconds more, in the worst case.)
  */
@@ -13,6 +13,7 @@
 const loadUs = 2.5
 const replayUs = 3.5
 const writeUs = 0.55
+const writeFinishedUs = 2.2
 const workUs = 7
 
 const workShareMax = 1 / 20
@@ -20,9 +21,10 @@ const startUsMax = 5.5e6
 /** Minimum number of events between snapshots: fewer are replayed within a second. */
 const eventsMin = 250_000
 
-/** `events`: number since the last snapshot. `tasks`: number in the next one. */
-export const isSnapshotDue = (events: number, tasks: number): boolean => {
+/** `events`: number since the last snapshot. `tasks`: number in the next one, of which so many are `finished`. */
+export const isSnapshotDue = (events: number, tasks: number, finished: number): boolean => {
   if (events < eventsMin) return false
   const load = loadUs * tasks
-  return writeUs * tasks <= workUs * events * workShareMax || load + replayUs * events >= Math.max(startUsMax, load * 1.5)
+  const write = writeUs * (tasks - finished) + writeFinishedUs * finished
+  return write <= workUs * events * workShareMax || load + replayUs * events >= Math.max(startUsMax, load * 1.5)
 }

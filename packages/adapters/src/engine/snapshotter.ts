@@ -1,5 +1,5 @@
 /** Takes snapshots in small steps while the queue works. */
-import { beginSnapshot, foldVersion, type QueueState, type SnapshotWork, taskCount } from '@daybook/core'
+import { beginSnapshot, finishedCount, foldVersion, type QueueState, type SnapshotWork, taskCount } from '@daybook/core'
 import type { ChainHead } from '../chain/index.js'
 import type { SnapshotStore, SnapshotWriter } from '../store/index.js'
 import { shortTurns } from '../short-turns.js'
@@ -42,7 +42,7 @@ export class Snapshotter {
     if (this.store === undefined || this.isUnderWay) return false
     const { every } = this.options
     const events = revision - this.tried
-    return every === undefined ? isSnapshotDue(events, taskCount(state)) : events >= every
+    return every === undefined ? isSnapshotDue(events, taskCount(state), finishedCount(state)) : events >= every
   }
 
   /** Resolves when no snapshot is being taken. */

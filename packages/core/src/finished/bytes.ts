@@ -1,12 +1,23 @@
 /** Numbers and texts as bytes, written one after the other and read in the same order. */
 
-/** A growing array of bytes, used again and again. */
+const noBytes = new Uint8Array(0)
+
+/** Writes into bytes that belong to somebody else, and into larger ones when they are full. */
 export class ByteWriter {
-  bytes = new Uint8Array(1_024)
+  bytes: Uint8Array<ArrayBuffer> = noBytes
   length = 0
 
-  clear(): void {
-    this.length = 0
+  /** What follows is written from this place on. */
+  begin(bytes: Uint8Array<ArrayBuffer>, at: number): void {
+    this.bytes = bytes
+    this.length = at
+  }
+
+  /** The bytes that were given, or the larger ones with the same before that place. The writer forgets them. */
+  end(): Uint8Array<ArrayBuffer> {
+    const { bytes } = this
+    this.bytes = noBytes
+    return bytes
   }
 
   /** Makes room for `more` bytes. Without it, only {@link number} and {@link text} make room themselves. */
@@ -58,30 +69,31 @@ export class ByteWriter {
 
   private uuid(text: string): boolean {
     this.bytes[this.length++] = kind.uuid
-    for (let i = 0; i < uuidLength; i += 2) {
-      // After the dashes, the pairs of digits begin one place further on.
-      if (i === 8 || i === 13 || i === 18 || i === 23) if (text.charCodeAt(i++) !== dash) return false
-      if (!this.pair(text, i)) return false
-    }
-    return true
+    if (text.charCodeAt(8) !== dash || text.charCodeAt(13) !== dash || text.charCodeAt(18) !== dash || text.charCodeAt(23) !== dash) return false
+    return this.pairs(text, 0, 8) && this.pairs(text, 9, 13) && this.pairs(text, 14, 18) && this.pairs(text, 19, 23) && this.pairs(text, 24, uuidLength)
   }
 
   private digits(text: string): boolean {
     this.bytes[this.length++] = kind.digits
     this.whole(text.length / 2)
-    for (let i = 0; i < text.length; i += 2) if (!this.pair(text, i)) return false
-    return true
+    return this.pairs(text, 0, text.length)
   }
 
-  /** Two hexadecimal digits, in lower case. */
-  private pair(text: string, at: number): boolean {
-    const high = text.charCodeAt(at)
-    const low = text.charCodeAt(at + 1)
-    if (high >= 128 || low >= 128) return false
-    const value = ((digitValues[high] as number) << 4) | (digitValues[low] as number)
-    if (value < 0) return false
-    this.bytes[this.length++] = value
-    return true
+  /** Pairs of hexadecimal digits, in lower case. False if there is anything else; what was written is of no use then. */
+  private pairs(text: string, from: number, to: number): boolean {
+    const { bytes } = this
+    let at = this.length
+    // Negative, or with bits above the first seven, as soon as one of the characters is no digit. Looked at once, not for each.
+    let all = 0
+    for (let i = from; i < to; i += 2) {
+      const high = text.charCodeAt(i)
+      const low = text.charCodeAt(i + 1)
+      const value = ((digitValues[high & 0x7f] as number) << 4) | (digitValues[low & 0x7f] as number)
+      all |= value | ((high | low) & ~0x7f) << 8
+      bytes[at++] = value
+    }
+    this.length = at
+    return all >= 0 && all < 0x100
   }
 
   private latin(text: string): boolean {
@@ -139,7 +151,7 @@ export class ByteReader {
   }
 
   private uuid(): string {
-    const codes = new Array<number>(uuidLength)
+    const codes = uuidCodes
     for (let i = 0; i < uuidLength; i += 2) {
       if (i === 8 || i === 13 || i === 18 || i === 23) codes[i++] = dash
       this.pair(codes, i)
@@ -172,6 +184,9 @@ const kind = { uuid: 0, digits: 1, latin: 2, utf16: 3 } as const
 const uuidLength = 36
 const dash = 0x2d
 const partMax = 4_096
+
+/** Filled anew for each UUID. */
+const uuidCodes = new Array<number>(uuidLength).fill(dash)
 
 const float = new Float64Array(1)
 const floatBytes = new Uint8Array(float.buffer)

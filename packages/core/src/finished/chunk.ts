@@ -1,5 +1,7 @@
 /** Rows of bytes, one after the other. The owner knows how many there are. */
 
+import type { ByteWriter } from './bytes.js'
+
 /** Rows of a full chunk. */
 export const chunkRows = 1_024
 const bytesMin = 1_024
@@ -9,7 +11,7 @@ const spareMax = 0.05
 export class Chunk {
   /** Where each row begins, and after the last one the end of all. */
   private readonly starts = new Uint32Array(chunkRows + 1)
-  private data: Uint8Array
+  private data: Uint8Array<ArrayBuffer>
   /** Rows that were written again since: few. */
   private readonly rewritten = new Map<number, Uint8Array>()
 
@@ -23,15 +25,17 @@ export class Chunk {
     return this.starts.byteLength + this.data.byteLength
   }
 
-  /** Writes a row after all those before it. Rows from `row` on are overwritten. */
-  put(row: number, bytes: Uint8Array, length: number): void {
-    const start = this.starts[row] as number
-    const end = start + length
-    if (end > this.data.length) this.resize(Math.max(this.data.length * 2, end))
-    // A view of a part is an object of its own, which costs more than a loop over some dozen bytes.
-    for (let i = 0; i < length; i++) this.data[start + i] = bytes[i] as number
+  /** Begins a row after all those before it: the writer writes into the chunk. Rows from `row` on are overwritten. */
+  begin(row: number, writer: ByteWriter): void {
+    writer.begin(this.data, this.starts[row] as number)
+  }
+
+  /** The row is written. */
+  end(row: number, writer: ByteWriter): void {
+    const end = writer.length
+    this.data = writer.end()
     this.starts[row + 1] = end
-    if (row + 1 === chunkRows && this.data.length > end * (1 + spareMax)) this.resize(end)
+    if (row + 1 === chunkRows && this.data.length > end * (1 + spareMax)) this.data = this.data.slice(0, end)
   }
 
   /** Calls `read` with the bytes of a row and where they begin. */
@@ -46,11 +50,5 @@ export class Chunk {
     if (bytes === undefined) this.rewritten.delete(row)
     else this.rewritten.set(row, bytes)
     return before
-  }
-
-  private resize(length: number): void {
-    const data = new Uint8Array(length)
-    data.set(this.data.length > length ? this.data.subarray(0, length) : this.data)
-    this.data = data
   }
 }

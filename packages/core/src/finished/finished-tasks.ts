@@ -31,6 +31,8 @@ export interface RemovedRow {
 
 /** One for all: nothing is kept in it between two calls. */
 const writer = new ByteWriter()
+/** Most rows are smaller. */
+const rewrittenBytes = 256
 
 export class FinishedTasks {
   /** Rows from `front` to before `end` are there, except those in `gone`. Rows are numbered from 0 and never again; indexes know the last 32 bits. */
@@ -130,11 +132,13 @@ export class FinishedTasks {
   /** Adds a task that has just finished. `isKeyed`: new tasks with its key are duplicates of it. */
   push(task: TaskRecord, isKeyed: boolean): void {
     const row = this.end
-    this.write(task, this.groups.take(task.group), task.lease === null ? -1 : this.agents.take(task.lease.agent))
     const within = row % chunkRows
     const index = (row - within) / chunkRows - this.firstChunk
     if (index === this.chunks.length) this.chunks.push(new Chunk(this.chunks[index - 1]))
-    ;(this.chunks[index] as Chunk).put(within, writer.bytes, writer.length)
+    const chunk = this.chunks[index] as Chunk
+    chunk.begin(within, writer)
+    writeTask(writer, task, this.groups.take(task.group), task.lease === null ? -1 : this.agents.take(task.lease.agent))
+    chunk.end(within, writer)
     this.end++
     this.enter(task, row, isKeyed)
   }
@@ -180,14 +184,10 @@ export class FinishedTasks {
   /** Writes a task again, of which nothing has changed that an index has, nor group and agent. Returns the undo. */
   rewrite(task: TaskRecord): () => void {
     const row = this.rowOf(task.number)
-    this.write(task, this.groups.indexOf(task.group), task.lease === null ? -1 : this.agents.indexOf(task.lease.agent))
-    const before = this.chunkOf(row).rewrite(row % chunkRows, writer.bytes.slice(0, writer.length))
+    writer.begin(new Uint8Array(rewrittenBytes), 0)
+    writeTask(writer, task, this.groups.indexOf(task.group), task.lease === null ? -1 : this.agents.indexOf(task.lease.agent))
+    const before = this.chunkOf(row).rewrite(row % chunkRows, writer.end().slice(0, writer.length))
     return () => this.chunkOf(row).rewrite(row % chunkRows, before)
-  }
-
-  private write(task: TaskRecord, group: number, agent: number): void {
-    writer.clear()
-    writeTask(writer, task, group, agent)
   }
 
   private enter({ id, key, number }: TaskRecord, row: number, isKeyed: boolean): void {
