@@ -16,10 +16,11 @@ let server: RunningServer
 let client: DaybookClient
 
 beforeAll(async () => {
-  server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file, sharing: 'exclusive' }, auth: 'tokens', token })
+  // Without checkpoints: one that is signed while the log is altered would be right, and no test here means it. Nothing comes due meanwhile, either.
+  server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file, sharing: 'exclusive' }, auth: 'tokens', token, checkpoints: 'off' })
   client = createClient({ url: server.url, token, queue: 'q' })
-  await client.enqueueAll(Array.from({ length: 30 }, (_, i) => ({ id: `t${i}`, type: 'build', payload: { i } })))
-  for (let i = 0; i < 3; i++) await client.enqueue({ type: 'mail', payload: i })
+  await client.enqueueAll(Array.from({ length: 30 }, (_, i) => ({ id: `t${i}`, type: 'build', payload: { i }, backoffSeconds: 3_600 })))
+  for (let i = 0; i < 3; i++) await client.enqueue({ type: 'mail', payload: i, backoffSeconds: 3_600 })
   await createClient({ url: server.url, token, queue: 'other' }).enqueue({ type: 'mail', payload: 'between' })
   const claims = await client.claim({ agentId: 'w', max: 5 })
   for (const { task, lease } of claims) await client.fail(task.id, { agentId: 'w', token: lease.token, error: 'no' })
@@ -101,9 +102,11 @@ test('EV-07: a log that is altered behind the server is found by the server', as
     const { data } = db.prepare<[], { data: string }>(`SELECT data FROM events ${where(2)}`).get()!
     db.prepare(`UPDATE events SET data = ? ${where(2)}`).run(data.replace('build', 'guild'))
     expect((await verify('--json')).code).toBe(1)
+    await new Promise((r) => setTimeout(r, 8000))
     expect((await client.verify()).broken).toMatchObject({ kind: 'altered', revision: 2 })
     db.prepare(`UPDATE events SET data = ? ${where(2)}`).run(data)
-    expect((await verify()).code).toBe(0)
+    const last = await verify()
+    expect(last).toBe(0)
   } finally {
     db.close()
   }
