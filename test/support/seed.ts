@@ -1,6 +1,6 @@
 /**
  * Every run of the tests draws other examples. `vitest.config.ts` chooses a seed for the run and prints it; each test starts from it.
- * CI takes it from the content of the commit, so that a commit has one verdict. `RUN_SEED=17` runs everything with its examples.
+ * CI takes it from the sources, so that the same code has one verdict. `RUN_SEED=17` runs everything with its examples.
  * A failing test prints the seed that repeats it: `SEED=17 npm test -- test/properties`.
  */
 export const isReplay = process.env['SEED'] !== undefined
