@@ -102,11 +102,9 @@ test('EV-07: a log that is altered behind the server is found by the server', as
     const { data } = db.prepare<[], { data: string }>(`SELECT data FROM events ${where(2)}`).get()!
     db.prepare(`UPDATE events SET data = ? ${where(2)}`).run(data.replace('build', 'guild'))
     expect((await verify('--json')).code).toBe(1)
-    await new Promise((r) => setTimeout(r, 8000))
     expect((await client.verify()).broken).toMatchObject({ kind: 'altered', revision: 2 })
     db.prepare(`UPDATE events SET data = ? ${where(2)}`).run(data)
-    const last = await verify()
-    expect(last).toBe(0)
+    expect((await verify()).code).toBe(0)
   } finally {
     db.close()
   }

@@ -60,10 +60,10 @@ export const updateChain = (tables: Tables, root: string, change: (chain: Chain)
   change(changed)
 }
 
-/** Forgets a chain that cannot go on. */
-export const dropEndedChain = ({ chains, byRoot, undoLog }: Tables, root: string): void => {
+/** Forgets a chain that cannot go on. `goesOn`: the next events bring tasks of it, though it may have none now. */
+export const dropEndedChain = ({ chains, byRoot, undoLog }: Tables, root: string, goesOn = false): void => {
   const chain = chains.get(root)
-  if (chain === undefined || chain.approvals > 0 || (chain.rounds > 0 && byRoot.has(root))) return
+  if (chain === undefined || chain.approvals > 0 || (chain.rounds > 0 && (goesOn || byRoot.has(root)))) return
   chains.delete(root)
   if (undoLog.isRecording) undoLog.note({ undo: () => chains.set(root, chain) })
 }
@@ -75,14 +75,15 @@ export const openApproval = (tables: Tables, approval: Approval): void => {
   updateChain(tables, approval.root, (chain) => chain.approvals++)
 }
 
-export const closeApproval = (tables: Tables, id: string): void => {
+/** `goesOn`: as in {@link dropEndedChain}. */
+export const closeApproval = (tables: Tables, id: string, goesOn = false): void => {
   const { approvals, undoLog } = tables
   const approval = approvals.get(id)
   if (approval === undefined) return
   approvals.delete(id)
   if (undoLog.isRecording) undoLog.note({ undo: () => approvals.set(id, approval) })
   updateChain(tables, approval.root, (chain) => chain.approvals--)
-  dropEndedChain(tables, approval.root)
+  dropEndedChain(tables, approval.root, goesOn)
 }
 
 /** What waits because of this task. Cost: O(open approvals). */

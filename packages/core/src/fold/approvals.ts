@@ -34,7 +34,7 @@ export const decided = (tables: Tables, event: EventOf<'SpawnApproved'> | EventO
       chain.signatures = {}
     })
   }
-  closeApproval(tables, id)
+  closeApproval(tables, id, event.type === 'SpawnApproved')
 }
 
 /** A dead letter is sent back or discarded otherwise: there is nothing left to decide on. An event that does not fit changes nothing. */
