@@ -5,6 +5,7 @@ const of = (name: string): string => `packages/adapters/src/chain/${name}.ts`
 const attacks = ['test/chain/verify.test.ts']
 const engines = ['test/chain/engine.test.ts']
 const checkpoints = ['test/chain/checkpoints.test.ts']
+const altered = ['test/chain/altered-checkpoints.test.ts']
 const proofs = ['test/chain/prove.test.ts']
 const trees = ['test/chain/tree.test.ts']
 const commands = ['test/chain/audit-verify.test.ts']
@@ -28,8 +29,13 @@ export const chainPlants: ReadonlyArray<Plant> = [
   { title: 'a row that is not where it should be ends the verification', file: 'packages/adapters/src/sqlite/scan-events.ts', find: 'yield* rows(last)', replace: 'throw error', killedBy: commands },
   { title: 'the end of a log is not missed', file: of('verify'), find: 'head >= this.next)', replace: 'head > this.next + 1_000)', killedBy: [...attacks, ...commands] },
   { title: 'audit verify ends with exit code 0 for a broken log', file: 'packages/adapters/src/cli/commands/audit-verify.ts', find: 'verdict.ok ? exitCodes.done : exitCodes.refused', replace: 'exitCodes.done', killedBy: commands },
-  { title: 'a checkpoint is signed of a log that was altered', file: of('checkpointer'), find: 'fits &&= isSigned()', replace: 'void isSigned()', killedBy: checkpoints },
-  { title: 'a checkpoint is signed of a log that was cut short', file: of('checkpointer'), find: 'if (head + 1 < state.tree.size || head + 1 <', replace: 'if (head + 1 < 0 && head + 1 <', killedBy: checkpoints },
+  { title: 'a checkpoint is signed of a log that was altered', file: of('checkpointer'), find: 'this.fits &&= tree.root().equals(last.root)', replace: 'void tree.root()', killedBy: checkpoints },
+  { title: 'a checkpoint is signed of a log that was cut short', file: of('checkpointer'), find: 'if (head + 1 < signed) this', replace: 'if (head + 1 < 0) this', killedBy: checkpoints },
+  { title: 'a checkpoint is signed without a look at the seals', file: of('checkpointer'), find: 'if (broken !== null) this.refuse', replace: 'if (broken?.kind === undefined) void this.refuse; else if (broken.revision < 0) this.refuse', killedBy: altered },
+  { title: 'what no seal covers is signed', file: of('checkpointer'), find: 'seal === undefined ? next : Math.max', replace: 'next >= 0 ? next : Math.max', killedBy: altered },
+  { title: 'after a restart a seal may continue any other', file: of('verify'), find: '    this.last = { revision: seal.to, hash: seal.hash }\n    this.lastFrom', replace: '    this.lastFrom', killedBy: altered },
+  { title: 'what was signed without a look at seals is not looked at again', file: of('checkpoint-files'), find: 'return seal === undefined ? undefined :', replace: 'return', killedBy: altered },
+  { title: 'a queue whose checkpoints are refused is not told of', file: of('checkpoint-thread'), find: '...checkpointer.status }', replace: '...checkpointer.status, problem: undefined }', killedBy: altered },
   { title: 'what a witness has not taken is forgotten', file: of('checkpointer'), find: '      await witness(this.owed)\n', replace: '      const { owed } = this\n      this.owed = undefined\n      await witness(owed)\n', killedBy: checkpoints },
   { title: 'signatures of checkpoints are not verified', file: of('note'), find: 'if (crypto.verify(null, Buffer.from(text), signer.publicKey, bytes.subarray(4))) return text', replace: 'return text', killedBy: checkpoints },
   { title: 'roots of checkpoints are not compared', file: of('checkpoint-check'), find: 'if (next.root.equals(this.tree.root()))', replace: 'if (next.root.length > 0)', killedBy: checkpoints },

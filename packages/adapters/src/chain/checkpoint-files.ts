@@ -9,6 +9,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Checkpoint, openNote, readCheckpoint, readVerifierKey, type Signer, splitNotes, verifierKey } from './note.js'
 import { Tree } from './tree.js'
+import type { SealPlace } from './verify.js'
 
 /** Checkpoints, and the key that is believed. */
 export interface SignedCheckpoints {
@@ -16,10 +17,11 @@ export interface SignedCheckpoints {
   readonly notes: ReadonlyArray<string>
 }
 
-/** Where a tree ended, and the leaf hash of its last event. */
+/** Where a tree ended, the leaf hash of its last event, and the last seal up to there, if there is one. */
 export interface TreePlace {
   readonly tree: Tree
   readonly leaf: string
+  readonly seal: SealPlace | undefined
 }
 
 const missing = (error: NodeJS.ErrnoException): undefined => {
@@ -94,20 +96,21 @@ export class CheckpointFiles {
     const text = await readFile(this.file('tree'), 'utf8').catch(missing)
     if (text === undefined) return undefined
     try {
-      const { size, hashes, leaf } = JSON.parse(text) as { readonly size: number; readonly hashes: ReadonlyArray<string>; readonly leaf: string }
-      return { tree: new Tree(size, hashes.map((hash) => Buffer.from(hash, 'base64'))), leaf }
+      const { size, hashes, leaf, seal } = JSON.parse(text) as { readonly size: number; readonly hashes: ReadonlyArray<string>; readonly leaf: string; readonly seal?: SealPlace | null }
+      // Servers before this version signed without verifying seals.
+      return seal === undefined ? undefined : { tree: new Tree(size, hashes.map((hash) => Buffer.from(hash, 'base64'))), leaf, seal: seal ?? undefined }
     } catch {
       // A cache: the log is read from its beginning.
       return undefined
     }
   }
 
-  async add(note: string, { tree, leaf }: TreePlace): Promise<void> {
+  async add(note: string, { tree, leaf, seal }: TreePlace): Promise<void> {
     await mkdir(this.folder, { recursive: true })
     const key = this.file('key')
     if ((await readFile(key, 'utf8').catch(missing)) === undefined) await appendDurably(key, `${verifierKey(this.signer)}\n`)
     await appendNote(this.file('checkpoints'), note)
-    await replace(this.file('tree'), JSON.stringify({ size: tree.size, hashes: tree.subtrees.map((hash) => hash.toString('base64')), leaf }))
+    await replace(this.file('tree'), JSON.stringify({ size: tree.size, hashes: tree.subtrees.map((hash) => hash.toString('base64')), leaf, seal: seal ?? null }))
   }
 
   private file(ending: string): string {

@@ -21,9 +21,11 @@ export interface CheckpointThreadOptions {
 
 /** A last round, then the end; or the end at once. */
 export type ToCheckpoints = 'finish' | 'stop'
-export interface FromCheckpoints {
-  readonly warning: string
-}
+export type FromCheckpoints =
+  | { readonly kind: 'warning'; readonly warning: string }
+  | { readonly kind: 'queue'; readonly queue: string; readonly events: number; readonly problem: string | undefined }
+  /** Why all are late, if they are. */
+  | { readonly kind: 'late'; readonly problem: string | undefined }
 
 const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witness, everyMs }: CheckpointThreadOptions): Promise<void> => {
   lowerPriority()
@@ -35,7 +37,8 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
     isLast = true
     waiting.wake()
   })
-  const warn = (warning: string): void => port.postMessage({ warning } satisfies FromCheckpoints)
+  const send = (message: FromCheckpoints): void => port.postMessage(message)
+  const warn = (warning: string): void => send({ kind: 'warning', warning })
   const key = openSigningKey(keyFile)
   const folder = checkpointFolderOf(dataDir)
   const log = await openLog(address)
@@ -50,9 +53,13 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
           const checkpointer = queues.get(stream) ?? new Checkpointer(made)
           queues.set(stream, checkpointer)
           await checkpointer.round(stopping.signal)
+          send({ kind: 'queue', queue, ...checkpointer.status })
         }
+        send({ kind: 'late', problem: undefined })
       } catch (error) {
-        warn(`checkpoints are late: ${error instanceof Error ? error.message : String(error)}`)
+        const problem = `checkpoints are late: ${error instanceof Error ? error.message : String(error)}`
+        warn(problem)
+        send({ kind: 'late', problem })
         // What is in memory may not be what is on disk.
         queues.clear()
       }

@@ -1,15 +1,16 @@
 /**
- * Signs checkpoints of a queue: reads what was appended since the last one, adds it to the tree, and signs size and root. It never signs a log that does not
- * begin with what was signed before: then it says so, and stops.
+ * Signs checkpoints of a queue: reads what was appended since the last one, verifies its seals, adds it to the tree, and signs size and root. It never signs a
+ * log that does not begin with what was signed before, nor events that are not those that were sealed: then it says so, and stops.
  */
 import type { KeyObject } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { LogReader, RecordedEvent } from '../store/index.js'
-import { CheckpointFiles } from './checkpoint-files.js'
+import { type LogReader, LostEvents, type RecordedEvent, StoreError } from '../store/index.js'
+import { CheckpointFiles, type TreePlace } from './checkpoint-files.js'
 import { leafOf } from './leaf.js'
 import { type Checkpoint, checkpointText, signNote, type Signer } from './note.js'
 import { readSeal } from './seal.js'
 import { Tree } from './tree.js'
+import { ChainVerifier } from './verify.js'
 import type { Witness } from './witness.js'
 
 export interface CheckpointerOptions {
@@ -26,9 +27,61 @@ export interface CheckpointerOptions {
 export const leafOfRecorded = ({ stream, revision, id, type, metadata, data }: RecordedEvent): string =>
   leafOf(stream, revision, id, type, readSeal(metadata)?.bare ?? metadata, data)
 
+/** Of segments that are lost the error says which events, and they may come back. */
+const isDamage = (error: unknown): error is StoreError => error instanceof StoreError && error.code === 'damaged' && !(error instanceof LostEvents)
+
+/** The tree of what may be signed, and what was read after it. */
+class Reading {
+  readonly tree: Tree
+  readonly verifier: ChainVerifier
+  /** Of the last event in the tree. */
+  private leaf: string
+  /** Leaf hashes of events that no seal covers yet. An older server wrote them, or somebody removed the seal. */
+  private waiting: Array<string> = []
+  /** Whether the log begins with what was signed last. */
+  fits = true
+
+  constructor(
+    stream: string,
+    place: TreePlace | undefined,
+    public last: Checkpoint | undefined,
+  ) {
+    const { tree, leaf, seal } = place ?? { tree: new Tree(), leaf: '', seal: undefined }
+    this.tree = tree
+    this.leaf = leaf
+    this.verifier = new ChainVerifier(stream, (next) => void this.waiting.push(next), { next: tree.size, seal })
+    this.compare()
+  }
+
+  get place(): TreePlace {
+    return { tree: this.tree, leaf: this.leaf, seal: this.verifier.part.seal }
+  }
+
+  /** Returns false if more events would change nothing. */
+  take(events: ReadonlyArray<RecordedEvent>): boolean {
+    const isWhole = this.verifier.take(events)
+    const { next, seal } = this.verifier.part
+    // A log without seals is signed as it is, and what was signed once is compared.
+    const end = seal === undefined ? next : Math.max(seal.to + 1, this.last?.size ?? 0)
+    const count = Math.min(this.waiting.length, end - this.tree.size)
+    for (let index = 0; index < count; index++) {
+      this.leaf = this.waiting[index] as string
+      this.tree.add(Buffer.from(this.leaf, 'base64url'))
+      this.compare()
+    }
+    this.waiting = this.waiting.slice(count)
+    return isWhole
+  }
+
+  private compare(): void {
+    const { tree, last } = this
+    if (last !== undefined && tree.size === last.size) this.fits &&= tree.root().equals(last.root)
+  }
+}
+
 export class Checkpointer {
   private readonly files: CheckpointFiles
-  private state: { tree: Tree; leaf: string; last: Checkpoint | undefined } | undefined
+  private reading: Reading | undefined
   /** Why nothing is signed any more. */
   private refusal: string | undefined
   /** The last note, if the witness has not taken it. */
@@ -38,58 +91,78 @@ export class Checkpointer {
     this.files = new CheckpointFiles(options.folder, options.queue, options.signer)
   }
 
+  /** Events that the last checkpoint covers, and why there are no more, if so. */
+  get status(): { readonly events: number; readonly problem: string | undefined } {
+    return { events: this.reading?.last?.size ?? 0, problem: this.refusal }
+  }
+
   /** Signs a checkpoint if the log has grown. Rejects if something cannot be read or written; then it may be tried again. */
   async round(signal?: AbortSignal): Promise<void> {
     const { log, stream, signer, key } = this.options
     if (this.refusal === undefined) {
       const head = await log.head(stream)
-      this.state ??= await this.begin(head)
-      const { state } = this
-      if (head + 1 < state.tree.size || head + 1 < (state.last?.size ?? 0)) this.refuse(`the log has ${head + 1} events, and ${Math.max(state.tree.size, state.last?.size ?? 0)} were signed`)
-      else if (await this.catchUp(state, head, signal)) {
-        if (state.tree.size > (state.last?.size ?? 0)) {
-          const checkpoint = { origin: signer.name, size: state.tree.size, root: state.tree.root() }
-          const note = signNote(checkpointText(checkpoint), signer, key)
-          await this.files.add(note, state)
-          state.last = checkpoint
-          this.owed = note
-        }
+      const reading = (this.reading ??= await this.begin(head))
+      const { tree, last } = reading
+      const signed = Math.max(tree.size, last?.size ?? 0)
+      if (head + 1 < signed) this.refuse(`the log has ${head + 1} events, and ${signed} were signed`)
+      else if ((await this.catchUp(reading, head, signal)) && tree.size > (last?.size ?? 0)) {
+        const checkpoint = { origin: signer.name, size: tree.size, root: tree.root() }
+        const note = signNote(checkpointText(checkpoint), signer, key)
+        await this.files.add(note, reading.place)
+        reading.last = checkpoint
+        this.owed = note
       }
     }
     await this.payWitness()
   }
 
   /** The tree where it ended, if the log still has its last event. Otherwise it is built anew, and compared with what was signed on the way. */
-  private async begin(head: number): Promise<{ tree: Tree; leaf: string; last: Checkpoint | undefined }> {
+  private async begin(head: number): Promise<Reading> {
     const { log, stream } = this.options
     const [last, place] = [await this.files.last(), await this.files.place()]
-    const anew = { tree: new Tree(), leaf: '', last }
-    if (place === undefined || place.tree.size === 0 || place.tree.size > head + 1) return anew
-    for await (const [event] of log.read(stream, { from: place.tree.size - 1, limit: 1 })) {
-      if (event !== undefined && leafOfRecorded(event) === place.leaf) return { ...place, last }
-    }
-    return anew
-  }
-
-  /** Adds the events up to `head`. False if they are not those that were signed, or it was aborted. */
-  private async catchUp(state: { tree: Tree; leaf: string; last: Checkpoint | undefined }, head: number, signal: AbortSignal | undefined): Promise<boolean> {
-    const { log, stream } = this.options
-    const { tree, last } = state
-    const isSigned = (): boolean => last === undefined || tree.size !== last.size || tree.root().equals(last.root)
-    let fits = isSigned()
-    if (tree.size <= head) {
-      for await (const page of log.read(stream, { from: tree.size, limit: head - tree.size + 1 })) {
-        for (const event of page) {
-          state.leaf = leafOfRecorded(event)
-          tree.add(Buffer.from(state.leaf, 'base64url'))
-          fits &&= isSigned()
-        }
-        if (signal?.aborted === true) return false
-        await nextTurn()
+    if (place !== undefined && place.tree.size > 0 && place.tree.size <= head + 1) {
+      for await (const [event] of log.read(stream, { from: place.tree.size - 1, limit: 1 })) {
+        if (event !== undefined && leafOfRecorded(event) === place.leaf) return new Reading(stream, place, last)
       }
     }
-    if (!fits) this.refuse(`the first ${last?.size ?? 0} events are not those that were signed`)
-    return fits
+    return new Reading(stream, undefined, last)
+  }
+
+  /** Takes the events up to `head`. False if they are not those that were appended or signed, or it was aborted. */
+  private async catchUp(reading: Reading, head: number, signal: AbortSignal | undefined): Promise<boolean> {
+    const { verifier } = reading
+    for await (const page of this.pages(verifier, head)) {
+      if (!reading.take(page)) break
+      if (signal?.aborted === true) return false
+      await nextTurn()
+    }
+    if (this.refusal !== undefined) return false
+    // What the seals say names the event.
+    const { broken } = verifier.end(head)
+    if (broken !== null) this.refuse(`${broken.kind}: ${broken.reason}`)
+    else if (!reading.fits) this.refuse(`the first ${reading.last?.size ?? 0} events are not those that were signed`)
+    return this.refusal === undefined
+  }
+
+  /** The events after those that were taken. If a page is damaged, they are read one by one, so that the first that cannot be read is known. */
+  private async *pages(verifier: ChainVerifier, head: number): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
+    const { log, stream } = this.options
+    const { next: from } = verifier.part
+    if (from > head) return
+    try {
+      yield* log.read(stream, { from, limit: head - from + 1 })
+      return
+    } catch (error) {
+      if (!isDamage(error)) throw error
+    }
+    for (let next = verifier.part.next; next <= head; next++) {
+      try {
+        yield* log.read(stream, { from: next, limit: 1 })
+      } catch (error) {
+        if (!isDamage(error)) throw error
+        return this.refuse(`revision ${next} cannot be read: ${error.message}`)
+      }
+    }
   }
 
   private refuse(why: string): void {

@@ -8,7 +8,23 @@ export interface CheckpointsOptions extends CheckpointThreadOptions {
   readonly warn: (message: string) => void
 }
 
+export interface CheckpointStatus {
+  readonly queue: string
+  /** Events that the last checkpoint covers. */
+  readonly events: number
+}
+
+export interface CheckpointProblem {
+  /** Without: of all queues. */
+  readonly queue?: string
+  readonly reason: string
+  /** Milliseconds since 1970. */
+  readonly since: number
+}
+
 export interface Checkpoints {
+  readonly status: () => ReadonlyArray<CheckpointStatus>
+  readonly problems: () => ReadonlyArray<CheckpointProblem>
   readonly close: () => Promise<void>
 }
 
@@ -22,15 +38,39 @@ export const startCheckpoints = ({ warn, ...options }: CheckpointsOptions): Chec
   openSigningKey(options.keyFile)
   let worker: Worker | undefined
   let ended: Promise<unknown> = Promise.resolve()
+  const events = new Map<string, number>()
+  /** By queue; '' for all. */
+  const problems = new Map<string, CheckpointProblem>()
+  const note = (queue: string, reason: string | undefined): void => {
+    if (reason === undefined) problems.delete(queue)
+    else if (problems.get(queue)?.reason !== reason) problems.set(queue, { ...(queue === '' ? {} : { queue }), reason, since: Date.now() })
+  }
+  const heard = (message: FromCheckpoints): void => {
+    switch (message.kind) {
+      case 'warning':
+        return warn(message.warning)
+      case 'queue':
+        events.set(message.queue, message.events)
+        return note(message.queue, message.problem)
+      case 'late':
+        return note('', message.problem)
+    }
+  }
   const stopWaiting = longTimer(Math.min(firstMs, options.everyMs), () => {
     const thread = new Worker(new URL('./checkpoint-thread.js', import.meta.url), { workerData: options })
     worker = thread
     ended = new Promise((resolve) => thread.once('exit', resolve))
-    thread.on('message', ({ warning }: FromCheckpoints) => warn(warning))
-    thread.on('error', (error) => warn(`no more checkpoints are signed until the next start: ${String(error)}`))
+    thread.on('message', heard)
+    thread.on('error', (error) => {
+      const reason = `no more checkpoints are signed until the next start: ${String(error)}`
+      warn(reason)
+      note('', reason)
+    })
   })
   const send = (message: ToCheckpoints): void => worker?.postMessage(message)
   return {
+    status: () => [...events].map(([queue, size]) => ({ queue, events: size })),
+    problems: () => [...problems.values()],
     close: async () => {
       stopWaiting()
       send('finish')

@@ -53,6 +53,15 @@ interface Item {
 /** Events kept before the first seal: an append has no more. */
 const windowMax = 10_000
 
+/** A log whose beginning was verified: the next event, and the last seal before it, if there is one. */
+export interface VerifiedPart {
+  readonly next: number
+  readonly seal: SealPlace | undefined
+}
+
+/** A seal, and what it covers: `to` is the event that has it. */
+export type SealPlace = Pick<Seal, 'from' | 'to' | 'hash'>
+
 export class ChainVerifier {
   private next = 0
   private last: ChainHead | undefined
@@ -66,11 +75,24 @@ export class ChainVerifier {
   /** A seal whose marks fit and whose hash does not: it was altered, or the one before. The next one tells. */
   private doubt: { readonly hash: string; readonly at: number; readonly before: Broken } | undefined
 
-  /** `onLeaf` gets the leaf hash of each event, in order. */
+  /** `onLeaf` gets the leaf hash of each event, in order. `after`: what was verified before. */
   constructor(
     private readonly stream: string,
     private readonly onLeaf?: (leaf: string, revision: number) => void,
-  ) {}
+    after?: VerifiedPart,
+  ) {
+    if (after === undefined) return
+    const { next, seal } = after
+    this.next = next
+    if (seal === undefined) return
+    this.last = { revision: seal.to, hash: seal.hash }
+    this.lastFrom = seal.from
+  }
+
+  /** The event that is to be taken next, and the last seal. */
+  get part(): VerifiedPart {
+    return { next: this.next, seal: this.last === undefined ? undefined : { from: this.lastFrom, to: this.last.revision, hash: this.last.hash } }
+  }
 
   /** Whether it is known that the log is not whole. Taking more events may still tell what happened to the first. */
   get isBroken(): boolean {

@@ -2,6 +2,7 @@
 import { activeAgentsOf, breakersOf, depthOf, type EventType, failedAttemptsOf, headOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
+import type { Checkpoints } from '../chain/index.js'
 import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
 import type { ReadModels } from '../read-models/index.js'
@@ -32,6 +33,7 @@ export const metricsOf = (
   queueFiles: () => ReadonlyArray<QueueFilesStatus>,
   webhooks: () => ReadonlyArray<WebhookStatus>,
   readModels: () => ReadModels | undefined,
+  checkpoints: () => Checkpoints | undefined,
 ): (() => Promise<string>) => {
   const registry = new Registry()
   const registers = [registry]
@@ -127,6 +129,9 @@ export const metricsOf = (
   const viewsFailing = gauge('read_models_failing', '1 when the read models cannot go on now, else 0.', [])
   const viewsBuilding = gauge('read_models_building_events', 'Of read models that are being built anew: events done, and events in all.', ['part'])
 
+  const signedEvents = gauge('checkpoint_events', 'Events that the last signed checkpoint covers.', ['queue'])
+  const signingFailing = gauge('checkpoints_failing', '1 when no more checkpoints are signed, because the log is not what was appended or signed, or they are late; else 0.', ['queue'])
+
   const hooksWaiting = gauge('webhook_waiting_messages', 'Messages about alerts that are known and not sent yet.', ['webhook'])
   const hooksOldest = gauge('webhook_oldest_waiting_seconds', 'Age of the alert that waits longest to be sent.', ['webhook'])
   const hooksFailing = gauge('webhook_failing', '1 when the last try to send failed, or the receiver wants no more, else 0.', ['webhook'])
@@ -136,6 +141,14 @@ export const metricsOf = (
       hooksWaiting.set({ webhook }, waiting)
       hooksOldest.set({ webhook }, oldestAt === undefined ? 0 : Math.max(0, Date.now() - oldestAt) / 1_000)
       hooksFailing.set({ webhook }, problem === undefined ? 0 : 1)
+    }
+  }
+  const askCheckpoints = (): void => {
+    for (const each of [signedEvents, signingFailing]) each.reset()
+    const problems = checkpoints()?.problems() ?? []
+    for (const { queue, events } of checkpoints()?.status() ?? []) {
+      signedEvents.set({ queue }, events)
+      signingFailing.set({ queue }, problems.some((problem) => problem.queue === queue || problem.queue === undefined) ? 1 : 0)
     }
   }
   const askFiles = (): void => {
@@ -193,6 +206,7 @@ export const metricsOf = (
     askFiles()
     askWebhooks()
     askReadModels()
+    askCheckpoints()
     await ask()
     return (
       (await registry.metrics()) +

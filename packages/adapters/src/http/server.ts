@@ -19,7 +19,7 @@ import { type HttpLimits, httpLimitsDefault } from './limits.js'
 import { Meter } from './meter.js'
 import { metricsOf } from './metrics.js'
 import { openApi } from './openapi.js'
-import { type Verifications, verificationsHere, verifyScan } from '../chain/index.js'
+import { type Checkpoints, type Verifications, verificationsHere, verifyScan } from '../chain/index.js'
 import { type PastAnswers, pastAnswersHere } from './past/index.js'
 import { problem, type Problem, soonSeconds } from './problem.js'
 import type { ReadBody, Route } from './route.js'
@@ -42,6 +42,8 @@ export interface HttpServerOptions {
   readonly webhooks?: () => ReadonlyArray<WebhookStatus>
   /** The read models, if this server keeps any by now. Default: none. They are not closed with the server. */
   readonly readModels?: () => ReadModels | undefined
+  /** The signing of checkpoints, if it has begun by now, for `/readyz` and `/metrics`. Default: none. It is not closed with the server. */
+  readonly checkpoints?: () => Checkpoints | undefined
   /** What is remembered of earlier tasks comes with claims. Default: nothing. It is not closed with the server. */
   readonly memory?: MemoryService
   /** Verifies logs; it is not closed with the server. Default: this thread. */
@@ -82,7 +84,7 @@ declare module 'fastify' {
 
 /** Starts listening. Rejects if the address is not available. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0', queueFiles = () => [], webhooks = () => [], readModels = () => undefined } = options
+  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0', queueFiles = () => [], webhooks = () => [], readModels = () => undefined, checkpoints = () => undefined } = options
   const limits = { ...httpLimitsDefault, ...options.limits }
   const meter = new Meter()
   const state = { isReplayed: false, isDraining: false }
@@ -103,14 +105,14 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     () => undefined,
   )
 
-  const metrics = metricsOf(daybook, meter, version, queueFiles, webhooks, readModels)
+  const metrics = metricsOf(daybook, meter, version, queueFiles, webhooks, readModels, checkpoints)
   let document = ''
   const routes = routesOf({
     limits,
     memory: options.memory,
     readModels,
     verifications,
-    readiness: { readModels, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
+    readiness: { readModels, checkpoints, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
     metricsRole: options.openMetrics === true ? 'anyone' : 'auditor',
     metrics: async () => E.right({ status: 200, text: await metrics(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
     openApi: () => Promise.resolve(E.right({ status: 200, text: document })),

@@ -8,7 +8,7 @@ import { type DestinationStream, pino } from 'pino'
 import { archiveFolderOf, joinedStore } from '../archive/index.js'
 import { logAlerts } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
-import { checkpointFolderOf, startCheckpoints, verificationsOn } from '../chain/index.js'
+import { checkpointFolderOf, type Checkpoints, startCheckpoints, verificationsOn } from '../chain/index.js'
 import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
 import { checkpointMsDefault, memoryDefault, type ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
@@ -97,6 +97,7 @@ export const serve = async (
     let files: QueueFolders | undefined
     let webhooks: Webhooks | undefined
     let readModels: ReadModels | undefined
+    let signing: Checkpoints | undefined
     const http = await startHttpServer({
       daybook,
       tokens: tokens?.tokens ?? 'off',
@@ -105,6 +106,7 @@ export const serve = async (
       queueFiles: () => files?.status() ?? [],
       webhooks: () => webhooks?.status() ?? [],
       readModels: () => readModels,
+      checkpoints: () => signing,
       ...(memory === undefined ? {} : { memory }),
       ...(past === undefined ? {} : { past }),
       ...(verifications === undefined ? {} : { verifications }),
@@ -122,6 +124,7 @@ export const serve = async (
     if (checkpoints !== 'off' && options.store.kind !== 'memory') {
       const { keyFile = join(options.dataDir, checkpointKeyName), witness, everyMs = checkpointMsDefault } = checkpoints
       const started = startCheckpoints({ log: options.store, dataDir: options.dataDir, keyFile, witness, everyMs, warn: (text) => logger.warn(text) })
+      signing = started
       opened.push(() => started.close())
     }
     if (options.webhooks !== undefined) {

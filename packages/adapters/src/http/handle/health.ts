@@ -1,5 +1,6 @@
 /** Liveness and readiness. */
 import * as E from 'fp-ts/lib/Either.js'
+import type { Checkpoints } from '../../chain/index.js'
 import type { QueueFilesStatus } from '../../files/index.js'
 import type { MemoryStatus } from '../../memory-bank/index.js'
 import type { ReadModels } from '../../read-models/index.js'
@@ -17,6 +18,7 @@ export interface Readiness {
   readonly memory: () => ReadonlyArray<MemoryStatus>
   readonly webhooks: () => ReadonlyArray<WebhookStatus>
   readonly readModels: () => ReadModels | undefined
+  readonly checkpoints: () => Checkpoints | undefined
 }
 
 /** Queues that could not be opened, if any. The server is still ready: the other queues work. */
@@ -26,14 +28,15 @@ const refusedIn = (daybook: Call['daybook']): object => {
 }
 
 /** Parts that fail without stopping any command. A degraded server is ready. */
-const degradedIn = (queueFiles: ReadonlyArray<QueueFilesStatus>, memory: ReadonlyArray<MemoryStatus>, webhooks: ReadonlyArray<WebhookStatus>, readModels: ReadModels | undefined): object => {
-  const parts = [...queueFiles.map((status) => ({ part: 'queue files', ...status })), ...memory.map((status) => ({ part: 'memory', ...status }))]
+const degradedIn = (readiness: Readiness): object => {
+  const parts = [...readiness.queueFiles().map((status) => ({ part: 'queue files', ...status })), ...readiness.memory().map((status) => ({ part: 'memory', ...status }))]
   const degraded = [
     ...parts.flatMap(({ part, queue, problem }) => (problem === undefined ? [] : [{ part, queue, reason: problem.reason, since: isoOf(problem.since) }])),
-    ...webhooks.flatMap(({ name, problem, unread }) =>
+    ...readiness.webhooks().flatMap(({ name, problem, unread }) =>
       [...(problem === undefined ? [] : [problem]), ...unread].map(({ since, ...why }) => ({ part: `webhook ${name}`, ...why, since: isoOf(since) })),
     ),
-    ...[readModels?.problem() ?? []].flat().map(({ reason, since }) => ({ part: 'read models', reason, since: isoOf(since) })),
+    ...[readiness.readModels()?.problem() ?? []].flat().map(({ reason, since }) => ({ part: 'read models', reason, since: isoOf(since) })),
+    ...(readiness.checkpoints()?.problems() ?? []).map(({ since, ...why }) => ({ part: 'checkpoints', ...why, since: isoOf(since) })),
   ]
   return degraded.length === 0 ? {} : { degraded }
 }
@@ -60,8 +63,9 @@ const aheadIn = (daybook: Call['daybook']): object => {
 }
 
 export const readiness =
-  ({ isReplayed, isDraining, queueFiles, memory, webhooks, readModels }: Readiness) =>
+  (parts: Readiness) =>
   ({ daybook }: Call): Promise<Handled> => {
+    const { isReplayed, isDraining } = parts
     const loading = daybook.loading()
     const unavailable = daybook.queues().flatMap((queue) => {
       const { unavailable, clockRefusal } = queue.status()
@@ -75,7 +79,7 @@ export const readiness =
         : [daybook.problem() ?? [], unavailable.map(({ queue, reason }) => `${queue}: ${reason}`)].flat(2).join('; ')
     return Promise.resolve(
       why === ''
-        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook), ...readOnlyIn(daybook), ...aheadIn(daybook), ...degradedIn(queueFiles(), memory(), webhooks(), readModels()) }) })
+        ? E.right({ status: 200, text: JSON.stringify({ status: 'ready', queues: daybook.queues().length, ...refusedIn(daybook), ...readOnlyIn(daybook), ...aheadIn(daybook), ...degradedIn(parts) }) })
         : E.left(problem('unavailable', why, { retryAfterSeconds: 1, more: { loading, queues: unavailable } })),
     )
   }
