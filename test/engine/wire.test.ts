@@ -252,10 +252,10 @@ test('INV-22: a task in memory does not keep the page that it was read from', ()
     return process.memoryUsage().heapUsed
   }
   const metadata = '{"schemaVersion":1,"at":"2026-01-05T09:00:00.000Z"}'
-  const rest = '"timeout":1,"maxRetries":0,"backoffSeconds":0,"content":"'
   const before = heapBytes()
   const tasks = Array.from({ length: 50 }, (_, i) => {
     const name = `${i} of which nobody else knows`
+    const rest = `"timeout":1,"maxRetries":0,"backoffSeconds":0,"phase":"IMPLEMENTATION","tenant":"${name}","content":"`
     const page = `{"task":"${name}","number":1,"type":"${name}","priority":1,"idempotencyKey":"${name}",${rest}${'x'.repeat(2 ** 20)}"}|`
     const [data] = page.split('|')
     return decodeRecorded({ type: 'TaskEnqueued', data: data!, metadata, created: 'never' })

@@ -313,4 +313,5 @@ export const enginePlants: ReadonlyArray<Plant> = [
     replace: '',
     killedBy: ['test/http/result.test.ts'],
   },
+  { title: 'the phase of a task keeps the page that it was read from', file: 'packages/adapters/src/engine/read-facts.ts', find: 'phaseNamed.get(phase) as Phase', replace: 'phase as Phase', killedBy: ['test/engine/wire.test.ts'], named: 'INV-22' },
 ]

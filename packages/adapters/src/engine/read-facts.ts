@@ -17,6 +17,9 @@ const enqueued = new RegExp(
     `(?:,"deadlineAt":([1-9]\\d{0,13}))?(?:,"phase":"(${phases.join('|')})")?(?:,"tenant":"(${name})")?(?:\\}$|,"content":)`,
 )
 
+/** The constants themselves: what the pattern found is a substring, which would keep the whole page in memory. */
+const phaseNamed: ReadonlyMap<string, Phase> = new Map(phases.map((phase) => [phase, phase]))
+
 type Facts = DataOf<'TaskEnqueued'> | DataOf<'Claimed'> | DataOf<'Completed'>
 
 /** Reads an event of this type in its current version. The task id of claims and completions shares memory with the text. */
@@ -38,7 +41,7 @@ export const readFacts = (type: string, data: string): Facts | undefined => {
       }
       // Assigned, because spreading takes as long as all the rest.
       if (deadlineAt !== undefined) facts.deadlineAt = Number(deadlineAt)
-      if (phase !== undefined) facts.phase = phase as Phase
+      if (phase !== undefined) facts.phase = phaseNamed.get(phase) as Phase
       if (tenant !== undefined) facts.tenant = keptTenant(tenant)
       return facts
     }

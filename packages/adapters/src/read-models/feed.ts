@@ -20,9 +20,9 @@ import { ViewsFile, type ViewsOptions } from './views-file.js'
  * Events folded and written together, at most: the largest of these that tables have to go. The row of a task that lived shortly is written once, so large
  * batches cost less for each event; small ones show sooner what happened.
  */
-const batchSizes = [100_000, 20_000, 4_000] as const
+const batchSizes = [50_000, 20_000, 4_000] as const
 /** A batch ends when its events have so many characters, because their words are in memory. */
-const batchTextMax = 64 * 2 ** 20
+const batchTextMax = 32 * 2 ** 20
 /** The longest rest after a batch, in milliseconds. */
 const restMax = 200
 /** After an error. */

@@ -1,6 +1,7 @@
 /** The read models of a server: the thread that keeps them, and how far it is. */
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import type { Either } from 'fp-ts/lib/Either.js'
+import { backgroundWorker } from '../background-worker.js'
 import type { Daybook, FindCauses, QueueEngine } from '../engine/index.js'
 import { forEachQueue, type Problem } from '../log-follower/index.js'
 import { type ReportAnswer, ReportReader, type ReportRefusal, type ReportRequest } from '../reports/index.js'
@@ -86,7 +87,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
 
   const start = (): void => {
     const options: ThreadOptions = { file, log }
-    const started = new Worker(new URL('./thread.js', import.meta.url), { workerData: options })
+    const started = backgroundWorker(new URL('./thread.js', import.meta.url), options)
     worker = started
     started.on('message', hear)
     started.on('error', (error) => hear({ ...last, problem: error instanceof Error ? error.message : String(error) }))

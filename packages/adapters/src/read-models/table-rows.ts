@@ -13,7 +13,7 @@ type Value = string | number | null
 type Write<R> = (row: R) => void
 
 /** Rows kept in memory: between this many and twice as many, besides those of the batch under way. */
-const keptMax = 100_000
+const keptMax = 50_000
 const separator = '\u001f'
 
 export class TableRows<T extends Table> implements Rows<RowOf<T>> {
