@@ -314,4 +314,9 @@ export const enginePlants: ReadonlyArray<Plant> = [
     killedBy: ['test/http/result.test.ts'],
   },
   { title: 'the phase of a task keeps the page that it was read from', file: 'packages/adapters/src/engine/read-facts.ts', find: 'phaseNamed.get(phase) as Phase', replace: 'phase as Phase', killedBy: ['test/engine/wire.test.ts'], named: 'INV-22' },
+  { title: 'contents that were rolled back stay in the cache', file: at('content-cache.ts'), find: '    this.cutFrom(revision)\n    if (text', replace: '    if (text', killedBy: ['test/engine/content-cache.test.ts'] },
+  { title: 'characters beyond ASCII are cut when contents are packed', file: at('content-cache.ts'), find: "=== text.length ? 1 : 2", replace: "=== text.length ? 1 : 1", killedBy: ['test/engine/content-cache.test.ts'] },
+  { title: 'a content is given twice', file: at('content-cache.ts'), find: '    this.lengths[at] = 0\n', replace: '', killedBy: ['test/engine/content-cache.test.ts'] },
+  { title: 'a full cache gives up what was put first', file: at('content-cache.ts'), find: 'share <= this.chunks[least]!.share', replace: 'share < this.chunks[least]!.share', killedBy: ['test/engine/content-cache.test.ts'] },
+  { title: 'a full cache does not give up anything', file: at('content-cache.ts'), find: '    while (this.bytes + text.length > this.bytesMax) this.giveUp(this.leastLeft())\n', replace: '', killedBy: ['test/engine/content-cache.test.ts'] },
 ]

@@ -47,7 +47,7 @@ export class Contents {
     if (revision !== undefined) this.cache.drop(revision)
   }
 
-  /** Characters in the cache. */
+  /** Bytes in the cache. */
   get cached(): number {
     return this.cache.size
   }

@@ -12,7 +12,7 @@ export interface EngineOptions extends ClockOptions {
    * batch while one is written, and large enough for the cost of an fsync.
    */
   readonly batchEventsMax?: number
-  /** Contents kept in memory for claims, in characters. Default 134,217,728. */
+  /** Contents kept in memory for claims, in bytes. Default 67,108,864. */
   readonly contentCacheMax?: number
   /** Events between two snapshots. Default: see `snapshot-policy.ts`. */
   readonly snapshotEvery?: number
@@ -37,7 +37,7 @@ export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults' | 'snapsho
 export const withDefaults = (options: EngineOptions): ResolvedOptions => ({
   mailboxMax: options.mailboxMax ?? 100_000,
   batchEventsMax: options.batchEventsMax ?? 1_000,
-  contentCacheMax: options.contentCacheMax ?? 2 ** 27,
+  contentCacheMax: options.contentCacheMax ?? 2 ** 26,
   snapshotEvery: options.snapshotEvery,
   defaults: options.defaults === undefined ? undefined : checkedSettings(options.defaults),
   pastUnreadable: options.pastUnreadable ?? {},

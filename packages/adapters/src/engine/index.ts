@@ -1,3 +1,4 @@
+export { ContentCache } from './content-cache.js'
 export { createDaybook, type DaybookOptions } from './daybook.js'
 export type * from './daybook-types.js'
 export { openEngine } from './engine.js'
