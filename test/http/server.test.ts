@@ -29,7 +29,7 @@ test('while the log is being read: alive, not ready (with the progress), and no 
   const ready = new Promise<void>((resolve) => (finish = resolve))
   let loading = [{ queue: 'big', events: 5, of: 10 }]
   const daybook: Daybook = {
-    store: 'memory', log: openMemoryStore(), queue: () => undefined,
+    store: 'memory', log: openMemoryStore(), contentLog: openMemoryStore(), queue: () => undefined,
     find: async () => undefined,
     refused: () => [],
     problem: () => undefined, open: () => Promise.reject(new Error('not asked for')),

@@ -114,6 +114,8 @@ export const Settings = t.type(
     decisionReport: t.keyof({ required: null, optional: null }, 'decisionReport'),
     /** What makes a new task a duplicate of a known one: equal type and payload (`content`), an equal key of the producer (`key`), or nothing (`off`). */
     deduplicate: Deduplicate,
+    /** Whether what tasks contain is written to the log encrypted, under a key for each task that can be thrown away (EV-07): see `withhold.ts`. */
+    erasable: t.boolean,
     /** How long finished tasks stay known to the queue (listed, and blocking duplicates), in seconds. */
     retentionSeconds: Seconds,
     /** Number of claims without success after which a task becomes a dead letter (GB-02). */
@@ -137,6 +139,7 @@ export const settingsDefault: Settings = {
   policy: 'priority',
   decisionReport: 'required',
   deduplicate: 'content',
+  erasable: false,
   retentionSeconds: 604_800,
   maxAttempts: 25,
   defaults: { timeout: 3_600, maxRetries: 3, backoffSeconds: 60, maxBackoffSeconds: 3_600, jitter: 0.1 },
@@ -175,6 +178,7 @@ export const SettingsPatch = t.exact(
     policy: Settings.props.policy,
     decisionReport: Settings.props.decisionReport,
     deduplicate: Deduplicate,
+    erasable: t.boolean,
     retentionSeconds: Settings.props.retentionSeconds,
     maxAttempts: Settings.props.maxAttempts,
     defaults: t.exact(t.partial(defaults)),

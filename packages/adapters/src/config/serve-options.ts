@@ -57,8 +57,8 @@ export interface CheckpointChoice {
 export type StoreChoice =
   /** Other servers may open a `shared` file as well. */
   | { readonly kind: 'sqlite'; readonly file: string; readonly sharing: 'exclusive' | 'shared' }
-  /** `url` is a connection string, as EventStoreDB's clients take it. `archive`: the folder of what was moved out of it. */
-  | { readonly kind: 'eventstoredb'; readonly url: string; readonly archive?: string }
+  /** `url` is a connection string, as EventStoreDB's clients take it. `archive`: the folder of what was moved out of it. `keys`: the file with the keys of erasable tasks. */
+  | { readonly kind: 'eventstoredb'; readonly url: string; readonly archive?: string; readonly keys?: string }
   | { readonly kind: 'memory' }
 
 export const memoryDefault = { kind: 'sqlite', recallMs: 50, limit: 5 } as const satisfies MemoryChoice
@@ -67,5 +67,6 @@ export const hostDefault = '127.0.0.1'
 export const portDefault = 7878
 export const dataDirDefault = 'daybook-data'
 export const logFileName = 'daybook.sqlite'
-/** The archive of a log that is not in the data folder. */
+/** The archive of a log that is not in the data folder, and the keys of its erasable tasks. */
 export const archiveFolderName = 'archive'
+export const keysFileName = 'keys.db'

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
-import { archiveFolderName, logFileName, type StoreChoice } from './serve-options.js'
+import { archiveFolderName, keysFileName, logFileName, type StoreChoice } from './serve-options.js'
 
 /** Reads `sqlite:FILE`, `sqlite+shared:FILE`, `esdb://…`, `esdb+discover://…` or `memory:`. The default is a file in the data folder. `Left` says what is accepted. */
 export const readStore = (text: string | undefined, dataDir: string): E.Either<string, StoreChoice> => {
@@ -10,6 +10,6 @@ export const readStore = (text: string | undefined, dataDir: string): E.Either<s
   if (file !== undefined) {
     return E.right({ kind: 'sqlite', file: resolve(file.replace(/^\/\//, '')), sharing: shared === undefined ? 'exclusive' : 'shared' })
   }
-  if (/^esdb(\+discover)?:\/\/[^/?]/.test(text)) return E.right({ kind: 'eventstoredb', url: text, archive: join(dataDir, archiveFolderName) })
+  if (/^esdb(\+discover)?:\/\/[^/?]/.test(text)) return E.right({ kind: 'eventstoredb', url: text, archive: join(dataDir, archiveFolderName), keys: join(dataDir, keysFileName) })
   return E.left(`store ${JSON.stringify(text)} is not known: sqlite:FILE, sqlite+shared:FILE, esdb://HOST:PORT, or memory: (which forgets everything at the end)`)
 }

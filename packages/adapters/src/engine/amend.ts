@@ -47,7 +47,7 @@ const contentWith = async (engine: QueueEngine, task: string, payload: Json, byt
   const contentRevision = read.right.value
   if (contentRevision === undefined) return E.left(reject('not-found', `no task ${task} in queue ${engine.name}: it was never enqueued here, or it finished and its retention is over`))
   const known = await contentAt(engine, contentRevision)
-  if (known === undefined) return E.left(unavailable(`the content of ${task} cannot be read from the log`))
+  if (known === undefined || 'withheld' in known) return E.left(unavailable(`the content of ${task} cannot be read from the log`))
   const { payload: former = null, ...rest } = known
   const others = Object.entries(rest).map(([name, value]) => `,"${name}":${canonicalJson(value)}`)
   if (wanted.right === canonicalJson(former)) return E.right({ contentRevision })

@@ -5,6 +5,7 @@
 import { type ClaimedTask, contentRevisionOf, isUnreadable, type QueueEvent, type QueueState, type Replies, type Unreadable } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { StoreError } from '../store/index.js'
+import { type KeyReader, revealedData, whyWithheld } from '../task-keys/index.js'
 import type { ClaimItem } from './batch.js'
 import { ContentCache } from './content-cache.js'
 import type { QueueLog } from './queue-log.js'
@@ -26,6 +27,7 @@ export class Contents {
     private readonly log: QueueLog,
     private readonly owner: ContentOwner,
     cacheMax: number,
+    private readonly keys: KeyReader,
   ) {
     this.cache = new ContentCache(cacheMax)
   }
@@ -57,10 +59,10 @@ export class Contents {
     for (let revision = from; revision < from + count; revision++) this.cache.drop(revision)
   }
 
-  /** The data of the events at these revisions, from the log. */
+  /** The data of the events at these revisions, from the log, decrypted. */
   async read(revisions: ReadonlyArray<number>): Promise<ReadonlyArray<string | undefined>> {
     const events = await this.log.pick(revisions)
-    return events.map((event) => event?.data)
+    return events.map((event) => (event === undefined ? undefined : revealedData(event, this.keys)))
   }
 
   /** Answers a claim with its tasks. */
@@ -93,7 +95,7 @@ export class Contents {
     return claimed.filter((claim, index) => {
       const { contentRevision, checkpointRevision, callbackReceived } = claim
       try {
-        claim.content = cached[index] ?? contentOf(textAt(contentRevision)) ?? '{}'
+        claim.content = cached[index] ?? shown(contentOf(textAt(contentRevision)) ?? '{}')
         if (checkpointRevision !== undefined) claim.checkpoint = checkpointOf(textAt(checkpointRevision))
         if (callbackReceived !== undefined) claim.callback = contentOf(textAt(callbackReceived.revision)) ?? '{}'
         return true
@@ -128,6 +130,13 @@ export class Contents {
 const ifDamaged = (reason: unknown): unknown => {
   if (reason instanceof StoreError && reason.code === 'damaged') return reason
   throw reason
+}
+
+/** @throws Error if it is withheld: an agent must not work on a task without its content. */
+const shown = (content: string): string => {
+  const why = whyWithheld(content)
+  if (why === undefined) return content
+  throw new Error(why === 'key-missing' ? 'it is encrypted, and its key is not here' : `it is ${why}`)
 }
 
 const nothingRead: ReadonlyMap<number, unknown> = new Map()

@@ -1,4 +1,4 @@
-import type { EventStore } from '../store/index.js'
+import type { EventStore, LogReader } from '../store/index.js'
 import type { QueueEngine } from './types.js'
 
 /** The progress of replaying a queue before the server is ready. */
@@ -19,8 +19,10 @@ export interface RefusedQueue {
 export interface Daybook {
   /** The store's name, for people. */
   readonly store: string
-  /** The log itself, for reading only: history, audit, export. */
+  /** The log itself, for reading only. */
   readonly log: EventStore
+  /** The log with what is encrypted in it decrypted, as far as its keys are here: for answers to people. */
+  readonly contentLog: LogReader
   /** The queue if it has ever had an event, also if it was deleted: its log is still there. */
   readonly queue: (name: string) => QueueEngine | undefined
   /** Like `queue`, but on a shared store it also looks for queues of other processes. Rejects if the store cannot be read. */

@@ -1,5 +1,6 @@
 /** All queues of one store, replayed at start and opened when first named. */
-import { type EventStore, isDestroyed, type SnapshotStore } from '../store/index.js'
+import { type EventStore, isDestroyed, type LogReader, type SnapshotStore } from '../store/index.js'
+import { noKeys, revealingLog } from '../task-keys/index.js'
 import { CheckedClock } from './checked-clock.js'
 import type { Daybook, Loading, RefusedQueue } from './daybook-types.js'
 import { openEngine } from './engine.js'
@@ -28,6 +29,7 @@ const retryMs = 60_000
 
 class Registry implements Daybook {
   readonly ready: Promise<void>
+  readonly contentLog: LogReader
   private readonly engines = new Map<string, QueueEngine>()
   private readonly opening = new Map<string, Promise<QueueEngine>>()
   private readonly unusable = new Map<string, string>()
@@ -42,6 +44,7 @@ class Registry implements Daybook {
   private closing: Promise<void> | undefined
 
   constructor(private readonly options: DaybookOptions) {
+    this.contentLog = revealingLog(options.store, options.keys ?? noKeys)
     this.warn = options.warn ?? (() => undefined)
     this.clock = new CheckedClock(options, () => options.store.time?.())
     this.ready = this.openAll()

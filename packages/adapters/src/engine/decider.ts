@@ -45,6 +45,7 @@ import type { QueueClock } from './queue-clock.js'
 import type { ReadOnly } from './read-only.js'
 import { tooLarge, wrongClock } from './refusals.js'
 import { type Caller, type Refusal, systemCaller } from './types.js'
+import type { Withholding } from './withholding.js'
 
 export interface DeciderParts {
   readonly live: LiveState
@@ -63,6 +64,8 @@ export interface DeciderParts {
   readonly random: () => number
   readonly isClosing: () => boolean
   readonly readOnly: ReadOnly
+  readonly withholding: Withholding
+  readonly stream: string
   readonly warn: (message: string) => void
 }
 
@@ -74,12 +77,14 @@ const tidyAfterMs = 1_000
 const tidyMax = 1_000
 
 export class Decider {
-  private readonly encoder = new Encoder()
+  private readonly encoder: Encoder
   /** When the present batch was begun, in the queue's time and by `performance.now()`. */
   private at = 0
   private begunAt = 0
 
-  constructor(private readonly parts: DeciderParts) {}
+  constructor(private readonly parts: DeciderParts) {
+    this.encoder = new Encoder(parts.stream)
+  }
 
   /** Whether there is anything to decide besides the mailbox. */
   isDue(): boolean {
@@ -92,8 +97,8 @@ export class Decider {
 
   /** The answer to every command while the queue is read-only, or the clock is refused. As of the last reading of the clock. */
   private refusal(): Refusal | undefined {
-    const { readOnly, live, clock } = this.parts
-    return readOnly.refusalIn(live.current) ?? (clock.refusal === undefined ? undefined : wrongClock(clock.refusal))
+    const { readOnly, withholding, live, clock } = this.parts
+    return readOnly.refusalIn(live.current) ?? withholding.refusalIn(live.current) ?? (clock.refusal === undefined ? undefined : wrongClock(clock.refusal))
   }
 
   /** When there will be something to decide besides the mailbox, in the queue's time; infinity for never. */
@@ -327,11 +332,13 @@ export class Decider {
   }
 
   /** Serialises and folds a command's events, all of them or none. */
-  private accept(batch: Batch, caller: Caller, events: ReadonlyArray<QueueEvent>): 'accepted' | 'full' | 'too-large' {
-    const first = events[0]
+  private accept(batch: Batch, caller: Caller, decided: ReadonlyArray<QueueEvent>): 'accepted' | 'full' | 'too-large' {
+    const first = decided[0]
     if (first === undefined) return 'accepted'
-    const { live, contents, limits } = this.parts
-    const texts = this.encoder.encode(live.current, caller, first.at, events)
+    const { live, contents, limits, withholding } = this.parts
+    const withheld = withholding.of(live.current, decided)
+    const events = withheld?.events ?? decided
+    const texts = this.encoder.encode(live.current, caller, first.at, events, withheld?.secrets)
     const bytesMax = limits.appendBytesMax - sealBytesMax(batch.texts.length + texts.length)
     let bytes = appendBytesAtMost(texts)
     if (batch.bytes + bytes > bytesMax) {

@@ -2,16 +2,20 @@
 import { type EventType, lastRevisionOf, type QueueEvent, type QueueState, revisionOf } from '@daybook/core'
 import type { EventToAppend } from '../store/index.js'
 import { commandIdSource } from './ids.js'
+import { encryptedData } from '../task-keys/index.js'
 import type { Caller } from './types.js'
-import { causeText, encodeData, metadataText, stampText } from './wire.js'
+import { causeText, encodeData, encodeFacts, metadataText, stampText } from './wire.js'
+import type { Secret } from './withholding.js'
 
 export class Encoder {
   private readonly commandIds = commandIdSource()
   /** The beginning of the metadata, cached: many commands have the same time and caller. */
   private stamp = { type: undefined as EventType | undefined, at: -1, caller: undefined as Caller | undefined, text: '' }
 
-  /** `state` is the state before these events. */
-  encode(state: QueueState, caller: Caller, at: number, events: ReadonlyArray<QueueEvent>): ReadonlyArray<EventToAppend> {
+  constructor(private readonly stream: string) {}
+
+  /** `state` is the state before these events. `secrets`: by index, what is encrypted. */
+  encode(state: QueueState, caller: Caller, at: number, events: ReadonlyArray<QueueEvent>, secrets?: ReadonlyArray<Secret | undefined>): ReadonlyArray<EventToAppend> {
     const ids = this.commandIds()
     const cause = causeText(caller, ids.command)
     const [first] = events
@@ -38,14 +42,20 @@ export class Encoder {
         prev = earlier?.get(task) ?? lastRevisionOf(state, task)
         earlier?.set(task, from + index)
       }
+      const id = ids.event(index)
+      const secret = secrets?.[index]
       texts.push({
-        id: ids.event(index),
+        id,
         type,
-        data: encodeData(event),
+        data: secret === undefined ? encodeData(event) : this.encrypted(event, id, secret),
         metadata: prev === undefined ? (unpreceded ??= metadataText(opening, undefined)) : metadataText(opening, prev),
       })
     }
     return texts
+  }
+
+  private encrypted(event: QueueEvent, id: string, { key, members }: Secret): string {
+    return encryptedData({ stream: this.stream, id, type: event.type, facts: encodeFacts(event) }, key, { members, content: event.content ?? '' })
   }
 
   private stampOf(type: EventType, caller: Caller, at: number): string {

@@ -2,6 +2,7 @@
 import { SettingsPatch, validate } from '@daybook/core'
 import { isRight } from 'fp-ts/lib/Either.js'
 import type { ClockOptions } from './checked-clock.js'
+import type { KeyStore } from '../task-keys/index.js'
 import { leaseGraceMsDefault } from './lease-grace.js'
 
 export interface EngineOptions extends ClockOptions {
@@ -24,11 +25,14 @@ export interface EngineOptions extends ClockOptions {
   readonly leaseGraceMs?: number
   /** Whether this engine raises and clears alerts. Default false: a program that embeds a queue may not want their events. A server wants them. */
   readonly alerts?: boolean
+  /** Keys of tasks in erasable queues. Without it, no queue can be made erasable. Whoever opened it closes it. */
+  readonly keys?: KeyStore
   readonly random?: () => number
   readonly warn?: (message: string) => void
 }
 
-export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults' | 'snapshotEvery' | keyof ClockOptions>> & {
+export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults' | 'snapshotEvery' | 'keys' | keyof ClockOptions>> & {
+  readonly keys: KeyStore | undefined
   readonly snapshotEvery: number | undefined
   readonly defaults: SettingsPatch | undefined
 }
@@ -43,6 +47,7 @@ export const withDefaults = (options: EngineOptions): ResolvedOptions => ({
   pastUnreadable: options.pastUnreadable ?? {},
   leaseGraceMs: options.leaseGraceMs ?? leaseGraceMsDefault,
   alerts: options.alerts ?? false,
+  keys: options.keys,
   random: options.random ?? Math.random,
   warn: options.warn ?? (() => undefined),
 })

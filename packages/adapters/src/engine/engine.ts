@@ -17,6 +17,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import type { Subject } from 'rxjs'
 import type { ChainHead } from '../chain/index.js'
 import type { AppendError, Continues, EventStore, SnapshotStore } from '../store/index.js'
+import { noKeys } from '../task-keys/index.js'
 import { Alarm } from './alarm.js'
 import { Availability } from './availability.js'
 import { answer, type Batch, type ClaimItem, type CommandItem, type Item, refuse } from './batch.js'
@@ -44,6 +45,7 @@ import { SettledWaits } from './settled-waits.js'
 import { Snapshotter } from './snapshotter.js'
 import { type Claim, type ClaimOptions, type Committed, type Caller, type EngineStatus, type Outcome, type QueueEngine, systemCaller } from './types.js'
 import { Turns } from './turns.js'
+import { refusalOfErasable, Withholding } from './withholding.js'
 
 /** Opens a queue: replays it and starts its loop. Rejects if the store cannot be read. */
 export const openEngine = async (
@@ -70,6 +72,8 @@ class Engine implements QueueEngine {
   private readonly contentStore: Contents
   private readonly availability: Availability
   private readonly readOnly: ReadOnly
+  private readonly withholding: Withholding
+  private readonly hasPlaceForKeys: boolean
   private readonly decider: Decider
   private readonly recovery: Recovery
   private readonly snapshotter: Snapshotter
@@ -93,7 +97,7 @@ class Engine implements QueueEngine {
     checkedClock: CheckedClock,
   ) {
     const { limits } = store
-    const { random, alerts, defaults, pastUnreadable, leaseGraceMs, ...resolved } = withDefaults(options)
+    const { random, alerts, defaults, pastUnreadable, leaseGraceMs, keys, ...resolved } = withDefaults(options)
     const warn = (this.warn = (message: string): void => resolved.warn(`queue ${name}: ${message}`))
     const isClosing = (): boolean => this.closed !== undefined
     this.log = new QueueLog(store, name)
@@ -105,7 +109,9 @@ class Engine implements QueueEngine {
     this.mailbox = new Mailbox(resolved.mailboxMax)
     // A second batch builds on the first, but a store only compares revisions (see `settleStray` in `recovery.ts`).
     this.inFlightMax = store.isShared ? 1 : 2
-    this.contentStore = new Contents(this.log, this, resolved.contentCacheMax)
+    this.contentStore = new Contents(this.log, this, resolved.contentCacheMax, keys ?? noKeys)
+    this.withholding = new Withholding(name, keys, store.isShared)
+    this.hasPlaceForKeys = keys !== undefined
     this.availability = new Availability(clock.monotonic)
     const grace = new LeaseGrace(leaseGraceMs, store.isShared, clock.monotonic)
     this.readOnly = new ReadOnly(name, Object.hasOwn(pastUnreadable, name) ? (pastUnreadable[name] as number) : -1, warn)
@@ -114,6 +120,8 @@ class Engine implements QueueEngine {
     this.decider = new Decider({
       live, mailbox, waiting, contents, availability, limits, batchEventsMax, defaults, clock, grace, alerts, random, isClosing, warn,
       readOnly: this.readOnly,
+      withholding: this.withholding,
+      stream: streamOf(name),
     })
     this.recovery = new Recovery({ log, live, durable, inFlight, mailbox, waiting, contents, availability, turns, grace, isClosing, warn })
     this.snapshotter = new Snapshotter(snapshots, snapshotRevision, {
@@ -257,7 +265,7 @@ class Engine implements QueueEngine {
 
   /** The only entrance of commands. */
   private enter(item: CommandItem | ClaimItem): void {
-    const refusal = refusalAt(item.command, item.caller)
+    const refusal = refusalAt(item.command, item.caller) ?? (this.hasPlaceForKeys ? undefined : refusalOfErasable(item.command))
     if (refusal === undefined) this.post(item)
     else refuse(item, refusal)
   }
@@ -359,9 +367,20 @@ class Engine implements QueueEngine {
   }
 
   private async append(batch: Batch, continues: Continues): Promise<void> {
-    const result = await this.log.append(batch.texts, batch.expected, continues)
+    const unsaved = this.saveKeys()
+    const result = unsaved === undefined ? await this.log.append(batch.texts, batch.expected, continues) : await Promise.resolve(E.left(unsaved))
     batch.result = E.isRight(result) ? { _tag: 'Appended', sealed: result.right } : result.left
     this.settle()
+  }
+
+  /** What is encrypted must not be in the log without its key. */
+  private saveKeys(): AppendError | undefined {
+    try {
+      this.withholding.save()
+      return undefined
+    } catch (error) {
+      return { _tag: 'Unavailable', reason: `the keys of erasable tasks cannot be written: ${describe(error)}` }
+    }
   }
 
   /** Settles batches in order, as far as their results are known. */

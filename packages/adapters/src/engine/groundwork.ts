@@ -1,7 +1,8 @@
 /** What a command needs from the log before it can be decided: contents of tasks, which are not in the state. */
-import { approvalOf, type Command, type CommandOf, type CommandType, contentRevisionOf, type QueueState, type Replies } from '@daybook/core'
+import { approvalOf, type Command, type CommandOf, type CommandType, contentRevisionOf, type QueueState, reject, type Replies } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { StoreError } from '../store/index.js'
+import { whyWithheld } from '../task-keys/index.js'
 import type { CommandItem } from './batch.js'
 import { withParent } from './findings.js'
 import { describe, unavailable } from './refusals.js'
@@ -22,7 +23,7 @@ export const withGroundwork = async <C extends Command>(command: C, archive: Arc
   try {
     // Each branch keeps the type of its command.
     if (command.type === 'Complete') return E.right((await withInheritance(command, archive)) as C)
-    if (command.type === 'Approve') return E.right((await withContents(command, archive)) as C)
+    if (command.type === 'Approve') return (await withContents(command, archive)) as E.Either<Refusal, C>
     return E.right(command)
   } catch (error) {
     return E.left(unavailable(`the log cannot be read: ${describe(error)}`))
@@ -44,12 +45,14 @@ const withInheritance = async (command: CommandOf<'Complete'>, { state, read }: 
   }
 }
 
-const withContents = async (command: CommandOf<'Approve'>, { state, read }: Archive): Promise<CommandOf<'Approve'>> => {
+const withContents = async (command: CommandOf<'Approve'>, { state, read }: Archive): Promise<E.Either<Refusal, CommandOf<'Approve'>>> => {
   const { contents: _, ...asked } = command
   const revision = approvalOf(state(), command.approval)?.revision
-  if (revision === undefined) return asked
+  if (revision === undefined) return E.right(asked)
   const [data] = await read([revision])
-  return { ...asked, contents: waitingContents(data) }
+  const why = data === undefined ? undefined : whyWithheld(contentOf(data) ?? '')
+  if (why !== undefined) return E.left(reject('wrong-state', `what ${command.approval} would enqueue cannot be read (${why}), because the task that proposed it was erased or its key is not here: refuse it`))
+  return E.right({ ...asked, contents: waitingContents(data) })
 }
 
 /** The contents of the tasks in the data of an event about tasks that wait. */

@@ -4,6 +4,8 @@ import * as E from 'fp-ts/lib/Either.js'
 import { newTaskId } from './ids.js'
 import type { Caller, Outcome, QueueEngine } from './types.js'
 import { unavailable } from './refusals.js'
+import { whyWithheld } from '../task-keys/index.js'
+import { contentOf } from './wire.js'
 
 /** The members of a task's content. That of an imported task also has its result. */
 const members = ['payload', 'description', 'metadata'] as const
@@ -22,11 +24,13 @@ export const restartTask = async (
   if (view === undefined) return E.left(reject('not-found', `no task ${task} in queue ${engine.name}: it was never enqueued here, or it finished and its retention is over`))
   const [data] = await engine.contents([view.contentRevision])
   const content = data === undefined ? undefined : contentIn(data)
+  if (content === 'withheld') return E.left(reject('wrong-state', `the content of ${task} was erased, or its key is not here: enqueue a new task`))
   if (content === undefined) return E.left(unavailable(`the content of ${task} cannot be read from the log`))
   return engine.submit({ type: 'Restart', task: view.id, id, reason, content }, caller)
 }
 
-const contentIn = (data: string): string | undefined => {
+const contentIn = (data: string): string | 'withheld' | undefined => {
+  if (whyWithheld(contentOf(data) ?? '') !== undefined) return 'withheld'
   const { content } = JSON.parse(data) as { readonly content?: Readonly<Record<string, Json>> }
   if (content === undefined) return undefined
   const kept = members.flatMap((name) => (content[name] === undefined ? [] : [`"${name}":${canonicalJson(content[name], name)}`]))

@@ -22,6 +22,7 @@ import {
 } from '@daybook/core'
 import type { EventMeta } from '@daybook/projections'
 import type { RecordedEvent } from '../store/index.js'
+import { encryptedIn, withheldContent } from '../task-keys/index.js'
 import { keptName, own, readFacts } from './read-facts.js'
 import type { Caller } from './types.js'
 
@@ -52,6 +53,10 @@ export const encodeData = (event: QueueEvent): string => {
     }
   }
 }
+
+/** The beginning of the event's data, up to its content. */
+export const encodeFacts = (event: QueueEvent): string => encodeData({ ...event, content: emptyText }).slice(0, -(contentMark.length + emptyText.length + 1))
+const emptyText = '""'
 
 // Most tasks have the same settings: these are printed once, as a flat string that all of them share.
 
@@ -118,10 +123,11 @@ const optionalFacts = (facts: TaskFacts): string => {
 /** Like {@link contentOf}, for an event of any type. */
 export const contentOfEvent = ({ type, data }: Pick<RecordedEvent, 'type' | 'data'>): string | undefined => (withContent.has(type) ? contentOf(data) : undefined)
 
-/** The text of an event's content, from the text of its data, if events of its type have content. */
+/** The text of an event's content, from the text of its data, if events of its type have content. That of encrypted content says so: only it is a text and no object. */
 export const contentOf = (data: string): string | undefined => {
   const at = data.indexOf(contentMark)
-  return at < 0 ? undefined : data.slice(at + contentMark.length, -1)
+  if (at < 0) return undefined
+  return data.startsWith('"', at + contentMark.length) ? withheldContent('encrypted') : data.slice(at + contentMark.length, -1)
 }
 
 const versions = new Map<EventType, number>(eventTypes.map((type) => [type, versionOf(type)]))
@@ -233,10 +239,19 @@ const decode = (recorded: Recorded): QueueEvent | Unreadable => {
   const facts = isNewest ? readFacts(recorded.type, recorded.data) : undefined
   // The facts are of this type, but TypeScript cannot know that.
   if (facts !== undefined) return { type: recorded.type, at: stamp.at, data: facts } as QueueEvent
-  const cut = withContent.has(recorded.type) ? recorded.data.indexOf(contentMark) : -1
-  const data = parseObject(cut < 0 ? recorded.data : `${recorded.data.slice(0, cut)}}`)
+  const data = parseObject(factsOf(recorded))
   if (data === undefined) return { _tag: 'Unreadable', why: 'malformed data' }
   return decodeEvent(recorded.type, stamp.schemaVersion, stamp.at, data)
+}
+
+/** The text of the data without the content. */
+const factsOf = ({ type, data }: Recorded): string => {
+  if (!withContent.has(type)) {
+    const encrypted = encryptedIn(data)
+    return encrypted === undefined ? data : `${encrypted.facts}}`
+  }
+  const cut = data.indexOf(contentMark)
+  return cut < 0 ? data : `${data.slice(0, cut)}}`
 }
 
 /** A JSON object, or `undefined`: the log may contain events of other programs. */

@@ -1,4 +1,4 @@
-import { contentOf, type QueueEngine } from '../engine/index.js'
+import { contentOf, type QueueView } from '../engine/index.js'
 
 /** Characters of contents kept from one generation of the files to the next. */
 const charsMax = 16 * 2 ** 20
@@ -11,7 +11,8 @@ export class ContentMemory {
   private shown = new Map<number, string>()
   private chars = 0
 
-  constructor(private readonly engine: QueueEngine) {}
+  /** `read`: the data of events, as it is in the log. What is encrypted there must not be in a file beside it. */
+  constructor(private readonly read: QueueView['contents']) {}
 
   /** Begins a generation. Contents of the one before are at hand, up to the limit. */
   begin(): void {
@@ -31,7 +32,7 @@ export class ContentMemory {
     }
     for (let at = 0; at < missing.length; at += askMax) {
       const part = missing.slice(at, at + askMax)
-      const datas = await this.engine.contents(part)
+      const datas = await this.read(part)
       part.forEach((revision, i) => {
         const data = datas[i]
         const text = data === undefined ? undefined : contentOf(data)

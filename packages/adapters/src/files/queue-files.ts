@@ -18,6 +18,7 @@ import { join } from 'node:path'
 import type { Subscription } from 'rxjs'
 import { backoff } from '../backoff.js'
 import { type Daybook, decodeRecorded, type QueueEngine, streamOf } from '../engine/index.js'
+import { contentsFrom } from '../past/past-view.js'
 import { shortTurns } from '../short-turns.js'
 import { removeLeftovers } from './atomic-write.js'
 import { ContentMemory } from './content-memory.js'
@@ -87,7 +88,7 @@ class Writer implements QueueFiles {
 
   constructor(private readonly options: QueueFilesOfOptions) {
     const { engine, dir } = options
-    this.contents = new ContentMemory(engine)
+    this.contents = new ContentMemory(contentsFrom(options.log, engine.name))
     this.reviews = new ReviewLog(engine, dir)
     this.subscription = engine.committed.subscribe(({ from, events }) => {
       events.forEach((event, i) => this.reviews.note(event, from + i))

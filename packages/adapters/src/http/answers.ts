@@ -24,7 +24,8 @@ export const ProblemAnswer = t.intersection(
   'Problem',
 )
 
-const content = { payload: AnyJson, description: t.string, metadata: AnyObject }
+/** `withheld`: why the rest is not shown, of a task in an erasable queue. */
+const content = { payload: AnyJson, description: t.string, metadata: AnyObject, withheld: t.keyof({ erased: null, 'key-missing': null, damaged: null }) }
 /** `attempt`: the attempt under way or the last one, 0 before the first. `attemptsMax`: the attempt whose failure makes a dead letter. */
 const attempt = { attempt: t.number, attemptsMax: t.number }
 /** The fields that are shown as they were given. Their ranges are those of requests, and are not repeated here. */

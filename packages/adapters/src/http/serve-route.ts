@@ -129,7 +129,7 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   if (route.of === 'span') return answerSpan(context, route, asked, query.right as Span, queue.right)
   if (route.of === 'view' && isPast) return answerPast(context, route, asked, query.right as Moment, queue.right)
   const handled = await (route.of === 'view'
-    ? route.handle({ params, query: query.right as Moment, limits, wantsLines, gone, queue: viewOf(queue.right, daybook.log, context.causes) })
+    ? route.handle({ params, query: query.right as Moment, limits, wantsLines, gone, queue: viewOf(queue.right, daybook.contentLog, context.causes) })
     : route.handle({ ...call, queue: queue.right }))
   return E.isRight(handled) ? handled : E.left({ revision: queue.right.status().revision, ...handled.left })
 }

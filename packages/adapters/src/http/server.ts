@@ -88,7 +88,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   const limits = { ...httpLimitsDefault, ...options.limits }
   const meter = new Meter()
   const state = { isReplayed: false, isDraining: false }
-  const past = options.past ?? pastAnswersHere({ log: daybook.log, limits })
+  const past = options.past ?? pastAnswersHere({ log: daybook.contentLog, limits })
   const verifications =
     options.verifications ??
     verificationsHere(async (stream) => {

@@ -10,7 +10,7 @@ import { logAlerts } from '../alerts/index.js'
 import { openTokens, refusalOfAuthOff } from '../auth/index.js'
 import { checkpointFolderOf, type Checkpoints, startCheckpoints, verificationsOn } from '../chain/index.js'
 import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
-import { checkpointMsDefault, memoryDefault, type ServeOptions } from '../config/index.js'
+import { checkpointMsDefault, keysFileName, memoryDefault, type ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
 import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
 import { fileCheckpoints } from '../files/checkpoints.js'
@@ -23,6 +23,7 @@ import { type ReadModels, startReadModels } from '../read-models/index.js'
 import { viewsFileName } from '../read-models/views-file-name.js'
 import { openSqliteStore } from '../sqlite/index.js'
 import type { EventStore, LogAddress } from '../store/index.js'
+import { KeyFile, keysFileOf } from '../task-keys/index.js'
 import { startWebhooks, type WebhookOptions, type Webhooks } from '../webhooks/index.js'
 
 export interface RunningServer {
@@ -71,9 +72,12 @@ export const serve = async (
     const persistent = options.store.kind !== 'memory'
     if (persistent) makeDataFolder(options.dataDir)
     const store = await openStore(options)
+    const keys = new KeyFile(keysFileIn(options))
+    opened.push(async () => keys.close())
     const logger = pino({ level: 'warn' }, log)
     const daybook = createDaybook({
       store,
+      keys,
       warn,
       progress,
       alerts: true,
@@ -151,13 +155,16 @@ export const serve = async (
   }
 }
 
+/** Where the keys of erasable tasks are. They are gone at the end if the log is. */
+const keysFileIn = ({ store, dataDir }: ServeOptions): string => (store.kind === 'memory' ? ':memory:' : (keysFileOf(store) ?? join(dataDir, keysFileName)))
+
 const snapshotFolderOf = ({ dataDir }: ServeOptions): string => join(dataDir, 'snapshots')
 
 /** `undefined` for a log that no other thread can see. */
 const pastOf = (options: ServeOptions): PastAnswers | undefined => {
   const { store } = options
   if (store.kind === 'memory') return undefined
-  return pastAnswersOnThread({ log: store, snapshots: snapshotFolderOf(options), views: join(options.dataDir, viewsFileName), limits: httpLimitsDefault })
+  return pastAnswersOnThread({ log: store, keys: keysFileOf(store), snapshots: snapshotFolderOf(options), views: join(options.dataDir, viewsFileName), limits: httpLimitsDefault })
 }
 
 const makeDataFolder = (dir: string): void => {

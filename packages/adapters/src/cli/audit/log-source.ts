@@ -12,6 +12,7 @@ import { openLog } from '../../past/index.js'
 import { causesIn } from '../../read-models/find-causes.js'
 import { viewsFileName } from '../../read-models/views-file-name.js'
 import type { LogAddress } from '../../store/index.js'
+import { keysFileOf, readKeys, revealingLog } from '../../task-keys/index.js'
 import { readTime } from '../../time.js'
 import { CliError } from '../exit-codes.js'
 import type { AuditSource } from './source.js'
@@ -30,8 +31,9 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     await log.close()
     throw new CliError(`there is no queue ${queue} in this log; --queue names one of: ${queues.join(', ')}`)
   }
+  const keys = readKeys(keysFileOf(address))
   const snapshots = dataDir === undefined ? undefined : readSnapshotFolder(join(dataDir, 'snapshots'))
-  const past = pastAnswersHere({ log, snapshots, limits: httpLimitsDefault, causes: dataDir === undefined ? undefined : causesIn(join(dataDir, viewsFileName)), progress: (events, of) => show(`reading the log: ${events} of ${of} events`) })
+  const past = pastAnswersHere({ log: revealingLog(log, keys), snapshots, limits: httpLimitsDefault, causes: dataDir === undefined ? undefined : causesIn(join(dataDir, viewsFileName)), progress: (events, of) => show(`reading the log: ${events} of ${of} events`) })
 
   const known = (moment: Moment | undefined): PastMoment => {
     if (moment === undefined) return { revision: head }
@@ -68,6 +70,9 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
       const lines = createInterface({ input: (await ask('/events', filter, known(moment), true)) as Readable })
       for await (const line of lines) yield JSON.parse(line) as HistoryEvent
     },
-    close: () => log.close(),
+    close: async () => {
+      keys.close()
+      await log.close()
+    },
   }
 }

@@ -11,6 +11,8 @@ export interface PastThreadOptions {
   readonly log: LogAddress
   /** The folder of the snapshots. */
   readonly snapshots: string
+  /** The file with the keys of erasable tasks. */
+  readonly keys?: string | undefined
   /** The file of the read models. */
   readonly views?: string | undefined
   readonly limits: HttpLimits

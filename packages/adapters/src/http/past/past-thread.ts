@@ -5,6 +5,7 @@ import { readSnapshotFolder } from '../../files/index.js'
 import { openLog } from '../../past/index.js'
 import { causesIn } from '../../read-models/find-causes.js'
 import { StoreError } from '../../store/index.js'
+import { readKeys, revealingLog } from '../../task-keys/index.js'
 import type { Handled } from '../route.js'
 import { type AnswerPast, answerPastFrom, type PastQuestion } from './answer-past.js'
 import type { FromPast, PastThreadOptions, ToPast } from './past-protocol.js'
@@ -15,13 +16,13 @@ interface Asked {
   parts?: AsyncIterator<string>
 }
 
-const serve = (port: MessagePort, { log, snapshots, views, limits, states }: PastThreadOptions): void => {
+const serve = (port: MessagePort, { log, keys, snapshots, views, limits, states }: PastThreadOptions): void => {
   const asked = new Map<number, Asked>()
   const send = (message: FromPast): void => port.postMessage(message)
   let opened: Promise<AnswerPast> | undefined
 
   const open = async (): Promise<AnswerPast> =>
-    answerPastFrom({ log: await openLog(log), snapshots: readSnapshotFolder(snapshots), limits, causes: views === undefined ? undefined : causesIn(views), states })
+    answerPastFrom({ log: revealingLog(await openLog(log), readKeys(keys)), snapshots: readSnapshotFolder(snapshots), limits, causes: views === undefined ? undefined : causesIn(views), states })
 
   const fail = (id: number, error: unknown): void => {
     asked.delete(id)
