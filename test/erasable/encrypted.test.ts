@@ -8,7 +8,8 @@ import { runHere } from '../cli/program.js'
 import { until } from '../support/queue.js'
 import { bytesIn, filesWith, liveThrough, logFile, type Started, startServer, token, written } from './support.js'
 
-const secret = 'Xanthippe-of-Athens'
+/** One word, as an index of words has it. */
+const secret = 'xanthippe'
 const dir = mkdtempSync(join(tmpdir(), 'daybook-encrypted-'))
 const data = join(dir, 'data')
 let started: Started

@@ -43,8 +43,9 @@ export const bytesIn = (dir: string): ReadonlyMap<string, Buffer> => {
   return found
 }
 
-/** The files in which a text or its Base64 is. */
-export const filesWith = (dir: string, bytes: string | Buffer): ReadonlyArray<string> => [...bytesIn(dir)].filter(([, all]) => all.includes(bytes)).map(([name]) => name)
+/** The files in which a text is, in letters of either case: an index of words has them in small ones. */
+export const filesWith = (dir: string, text: string): ReadonlyArray<string> =>
+  [...bytesIn(dir)].filter(([, all]) => all.toString('latin1').toLowerCase().includes(text.toLowerCase())).map(([name]) => name)
 
 export const claimOne = async (client: DaybookClient): Promise<Claim> => {
   const [claim] = await client.claim({ agentId: 'ann' })

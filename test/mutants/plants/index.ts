@@ -9,6 +9,7 @@ import { clientPlants } from './client.js'
 import { archivePlants } from './archive.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
+import { erasablePlants } from './erasable.js'
 import { eventStoreDbPlants } from './eventstoredb.js'
 import { explainPlants } from './explain.js'
 import { fieldPlants } from './fields.js'
@@ -50,6 +51,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...pastPlants,
   ...chainPlants,
   ...archivePlants,
+  ...erasablePlants,
   ...schedulePlants,
   ...alertPlants,
   ...webhookPlants,
