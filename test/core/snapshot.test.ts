@@ -1,5 +1,5 @@
 /** What a snapshot costs at its beginning, while the queue waits. INV-15 compares loaded states over random histories. */
-import { beginSnapshot, phases, type SnapshotPage, snapshotReader } from '@daybook/core'
+import { beginSnapshot, phases, type SnapshotPage, snapshotPages, snapshotReader, taskOf } from '@daybook/core'
 import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { Queue, task } from './queue.js'
@@ -30,4 +30,36 @@ test('INV-15: a snapshot knows the groups of all its pages, while the queue goes
     q.enqueue(...many(3_000 + i * 10, 10))
   }
   expect(textOf(reader.finish())).toBe(before)
+})
+
+/** So many tasks that are completed, and so many that are not. */
+const half = (count: number): Queue => {
+  const q = new Queue().configure({ decisionReport: 'optional' }).enqueue(...many(0, count))
+  const { ids, token } = q.claim('ann', { max: count / 2 })
+  ids.forEach((id, i) => q.complete(id, token - ids.length + 1 + i))
+  return q
+}
+
+test('INV-15: rows of finished tasks that were damaged are refused, wherever they end', () => {
+  const pages = snapshotPages(half(40).state)
+  const rows = pages.findIndex(({ bytes }) => bytes !== undefined)
+  const { numbers, bytes } = pages[rows] as Required<SnapshotPage>
+  const read = (changed: Partial<SnapshotPage>) => {
+    const reader = snapshotReader()
+    pages.forEach((page, i) => reader.page(i === rows ? { ...page, ...changed } : page))
+    return reader.finish()
+  }
+  expect(taskOf(read({}), 't1')?.status).toBe('completed')
+  const longer = numbers.slice()
+  longer[3]! += 1
+  expect(() => read({ numbers: longer })).toThrow('rows have')
+  for (let length = 0; length < bytes.length; length++) expect(() => read({ bytes: bytes.slice(0, length) })).toThrow('rows have')
+  // Bytes that lead beyond the end of all are no endless loop.
+  for (const byte of [0, 1, 127, 128, 255]) expect(() => read({ bytes: bytes.slice().fill(byte) })).toThrow()
+})
+
+test('INV-15: a snapshot has finished tasks without a record of each, in pages of their own', () => {
+  const pages = snapshotPages(half(4_000).state)
+  expect(pages.flatMap(({ bytes, rows }) => (bytes === undefined ? [] : [rows]))).toEqual([1_024, 976])
+  expect(pages.flatMap(({ bytes, rows }) => (bytes === undefined ? rows : []))).toEqual([0, 0, 0, 1_024, 976])
 })

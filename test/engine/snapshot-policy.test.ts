@@ -17,10 +17,10 @@ test.each<[what: string, tasks: number | ((events: number) => number), events: n
   ['a queue that fills up: loading spares little', (events) => events, 920_000],
 ])('%s', (_, tasks, events) => expect(dueAfter(tasks)).toBe(events))
 
-test('a finished task costs four times as much, because its bytes are read', () => {
-  expect(dueAfter(100_000)).toBe(250_000)
-  expect(dueAfter(100_000, 100_000)).toBe(630_000)
-  // Not at the price of the start.
+test('a finished task costs half as much, because its bytes are copied as they are', () => {
+  expect(dueAfter(500_000)).toBe(790_000)
+  expect(dueAfter(500_000, 500_000)).toBe(430_000)
+  // Not where the start decides.
   expect(dueAfter(1_000_000, 1_000_000)).toBe(dueAfter(1_000_000))
 })
 

@@ -1,5 +1,5 @@
 /** Finished tasks as bytes (ADR 40), compared with plain records after each step and after each rollback. */
-import { FinishedTasks, Group, GroupKinds, newTaskRecord, RowIndex, type TaskRecord, type TenantShare } from '@daybook/core/testing'
+import { FinishedTasks, type FinishedWalk, Group, GroupKinds, newTaskRecord, RowIndex, type RowsPage, type TaskRecord, type TenantShare } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from './settings.js'
@@ -57,9 +57,70 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('first leaves' as const), count: fc.integer({ min: 1, max: 1_200 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('any leaves' as const), pick: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('rewrite' as const), pick: fc.nat(), ticketId: fc.string({ maxLength: 300 }) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('begin a walk' as const), asRecords: fc.boolean() }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('walk on' as const), steps: fc.nat({ max: 900 }) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('mark' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('roll back' as const) }) },
 )
+
+/** A walk over finished tasks, which must show them as they were at its beginning, and a snapshot's pages that are loaded again. */
+class Walk {
+  readonly walk: FinishedWalk
+  private readonly tasks: Array<TaskRecord> = []
+  private readonly groups: Array<Group | undefined> = []
+  private readonly agents: Array<string | undefined> = []
+  private readonly pages: Array<RowsPage> = []
+
+  constructor(
+    finished: FinishedTasks,
+    readonly plain: Both['plain'],
+    private readonly asRecords: boolean,
+    private readonly seed: number,
+  ) {
+    this.walk = finished.walk()
+  }
+
+  on(steps: number): void {
+    for (let i = 0; i < steps; i++) if (!(this.asRecords ? this.nextTask() : i % 300 > 0 || this.nextPage())) return
+  }
+
+  check(): void {
+    this.on(Number.POSITIVE_INFINITY)
+    const loaded = this.asRecords ? undefined : this.loaded()
+    expect(loaded === undefined ? this.tasks : [...loaded]).toEqual(this.plain.map(({ task }) => task))
+    for (const { task } of loaded === undefined ? [] : this.plain) {
+      expect([loaded?.byId(task.id)?.number, loaded?.byNumber(task.number)?.id]).toEqual([task.number, task.id])
+    }
+    expect(loaded?.oldestAt).toBe(loaded && this.plain[0]?.task.finishedAt)
+    this.walk.end()
+  }
+
+  private nextTask(): boolean {
+    const task = this.walk.nextTask()
+    if (task !== undefined) this.tasks.push(task)
+    return task !== undefined
+  }
+
+  private nextPage(): boolean {
+    const names = this.walk.nextNames(2)
+    this.groups.push(...(names?.groups ?? []))
+    this.agents.push(...(names?.agents ?? []))
+    const rows = names === undefined ? this.walk.nextRows() : undefined
+    if (rows !== undefined) this.pages.push(rows)
+    return names !== undefined || rows !== undefined
+  }
+
+  private loaded(): FinishedTasks {
+    const loaded = new FinishedTasks(this.seed)
+    for (const page of this.pages) loaded.loadRows(page, { groupOf: (index) => this.groups[index], agentOf: (index) => this.agents[index] }, () => undefined)
+    // It goes on as if it had never been written.
+    const last = newTaskRecord({ ...many(-1), number: 2 ** 52, missing: 0, delayedUntil: 0, finishedAt: 1_900_000_000_000 })
+    loaded.push(last, true)
+    expect(loaded.byId(last.id)).toEqual(last)
+    loaded.pop()
+    return loaded
+  }
+}
 
 /** The rows, and a plain list of the records with whether they are keyed. Every change can be undone in both. */
 class Both {
@@ -67,10 +128,15 @@ class Both {
   plain: Array<{ readonly task: TaskRecord; readonly isKeyed: boolean }> = []
   private number = 0
   private undos: Array<() => void> = []
-  private readonly marks: Array<{ readonly undos: number; readonly plain: Both['plain'] }> = []
+  private readonly marks: Array<{ readonly undos: number; readonly plain: Both['plain']; readonly walks: number }> = []
+  walks: Array<Walk> = []
 
-  constructor(seed: number) {
+  constructor(private readonly seed: number) {
     this.finished = new FinishedTasks(seed)
+  }
+
+  beginWalk(asRecords: boolean): void {
+    this.walks.push(new Walk(this.finished, this.plain, asRecords, this.seed))
   }
 
   finish(init: { readonly [K in keyof TaskRecord]?: TaskRecord[K] } & Omit<Parameters<typeof newTaskRecord>[0], 'number' | 'missing' | 'delayedUntil' | 'finishedAt'>, isKeyed: boolean): void {
@@ -86,6 +152,7 @@ class Both {
   leave(index: number): void {
     const [gone] = this.plain.slice(index, index + 1)
     if (gone === undefined) return
+    for (const { walk } of this.walks) walk.beforeLeaving(this.finished.rowOf(gone.task.number))
     const removed = this.finished.remove(gone.task)
     expect(removed.isKeyed).toBe(gone.isKeyed)
     this.plain = this.plain.filter((each) => each !== gone)
@@ -96,12 +163,13 @@ class Both {
     const old = this.plain[index]
     if (old === undefined) return
     const task = { ...old.task, extras: { ticketId } }
+    for (const { walk } of this.walks) walk.beforeChange(this.finished.rowOf(task.number))
     this.undos.push(this.finished.rewrite(task))
     this.plain = this.plain.map((each) => (each === old ? { ...each, task } : each))
   }
 
   mark(): void {
-    this.marks.push({ undos: this.undos.length, plain: this.plain })
+    this.marks.push({ undos: this.undos.length, plain: this.plain, walks: this.walks.length })
   }
 
   rollBack(): void {
@@ -109,6 +177,8 @@ class Both {
     if (mark === undefined) return
     while (this.undos.length > mark.undos) this.undos.pop()?.()
     this.plain = mark.plain
+    // A walk that began under the mark is over with it.
+    for (const { walk } of this.walks.splice(mark.walks)) walk.end()
   }
 
   check(): void {
@@ -145,6 +215,8 @@ test('finished tasks are found, listed, removed and put back as if they were rec
         else if (each.do === 'first leaves') for (let i = 0; i < each.count; i++) both.leave(0)
         else if (each.do === 'any leaves') both.leave(each.pick % Math.max(1, both.plain.length))
         else if (each.do === 'rewrite') both.rewrite(each.pick % Math.max(1, both.plain.length), each.ticketId)
+        else if (each.do === 'begin a walk') both.beginWalk(each.asRecords)
+        else if (each.do === 'walk on') for (const walk of both.walks) walk.on(each.steps)
         else if (each.do === 'mark') both.mark()
         else both.rollBack()
         expect(both.finished.first()).toEqual(both.plain[0]?.task)
@@ -152,6 +224,7 @@ test('finished tasks are found, listed, removed and put back as if they were rec
       both.check()
       both.rollBack()
       both.check()
+      for (const walk of both.walks) walk.check()
     }),
     runs(100),
   )

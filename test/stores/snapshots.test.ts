@@ -32,6 +32,8 @@ const pageOf = (text: string, ...columns: ReadonlyArray<ReadonlyArray<number>>):
 })
 /** Replaces -0 by 0: it is not preserved, and JSON has none either. */
 const unsigned = (value: number): number => value + 0
+/** A page of rows of finished tasks. */
+const rowsOf = (lengths: ReadonlyArray<number>, byte = 7): SnapshotPage => ({ ...pageOf('', lengths), bytes: new Uint8Array(lengths.reduce((sum, each) => sum + each, 0)).fill(byte) })
 const numberedPages = (count: number): Array<SnapshotPage> =>
   Array.from({ length: count }, (_, n) => pageOf(JSON.stringify({ n, text: 'é😀' }), [n, n + 1, n + 300], [7, 7, 7], [0, 1e12, -1], [0.5, n, 1]))
 
@@ -62,6 +64,7 @@ describe('snapshots in a folder', () => {
           text: json.padEnd(rows),
           rows,
           numbers: Float64Array.from(numbers),
+          ...(columns === 2 ? { bytes: Uint8Array.from(numbers.map((each) => each % 256)) } : {}),
         })),
       ),
     )
@@ -96,7 +99,8 @@ describe('snapshots in a folder', () => {
   test('pages longer than one read are complete', async () => {
     const store = await openSnapshotFolder(newFolder())
     const many = Array.from({ length: 300_000 }, (_, n) => n * n)
-    const pages = [only('short'), only('é'.repeat(3_000_000)), only(''), pageOf('x'.repeat(1_100_000), many, many), only('end')]
+    const gone = Array.from({ length: 1_024 }, () => 0)
+    const pages = [only('short'), only('é'.repeat(3_000_000)), only(''), rowsOf([3_000_000, 0, 5]), rowsOf(gone), rowsOf([]), pageOf('x'.repeat(1_100_000), many, many), only('end')]
     await write(store, 1, pages)
     expect(await pagesOf((await store.list('s', 1, 1)).usable[0])).toEqual(pages)
   })
@@ -192,7 +196,7 @@ describe('a snapshot that cannot be used is skipped, with a reason', () => {
     ['cut in the middle', /not complete/, (file) => truncateSync(file, 5_000)],
     ['cut by one byte', /not complete/, (file) => truncateSync(file, readFileSync(file).length - 1)],
     ['with something after its end', /not complete/, (file) => appendFileSync(file, 'x')],
-    ['of another format version', /format version is 1/, (file) => replace(file, '"version":2', '"version":1')],
+    ['of another format version', /format version is 2/, (file) => replace(file, '"version":3', '"version":2')],
     ['of another stream', /of the stream t/, (file) => replace(file, '"stream":"s"', '"stream":"t"')],
     ['some other file', /header/, (file) => writeFileSync(file, 'hello\nworld\n'.repeat(50))],
   ]
@@ -226,7 +230,7 @@ describe('a snapshot that cannot be used is skipped, with a reason', () => {
   test('one flipped bit, anywhere, is detected before the last page is used', async () => {
     const dir = newFolder()
     const store = await openSnapshotFolder(dir, { keep: 1 })
-    await write(store, 1, numberedPages(30))
+    await write(store, 1, [...numberedPages(15), rowsOf(Array.from({ length: 50 }, (_, i) => i)), ...numberedPages(10)])
     const file = join(dir, 's.1.snapshot')
     const bytes = readFileSync(file)
     for (let at = 0; at < bytes.length; at += 7) {

@@ -1,7 +1,9 @@
 /**
- * Pages of tasks, by column: all numbers in one array, column after column, and the rest as one JSON text. The queue
+ * Pages of unfinished tasks, by column: all numbers in one array, column after column, and the rest as one JSON text. The queue
  * waits while its state is read, and copying a record's numbers costs a twentieth of printing them as JSON.
+ * Pages of finished tasks are their rows as they are (`finished/finished-walk.ts`), after pages of the names to which these refer.
  */
+import type { NamesPage, RowsPage } from './finished/finished-walk.js'
 import type { Group } from './group.js'
 import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from './state.js'
 import { type Phase, type Status, statuses } from './task.js'
@@ -14,7 +16,23 @@ export interface SnapshotPage {
   readonly rows: number
   /** The first column's `rows` values, the second's, and so on. */
   readonly numbers: Float64Array
+  /** Only of a page of finished tasks, of which the numbers are the lengths. */
+  readonly bytes?: Uint8Array<ArrayBuffer>
 }
+
+/** Groups and agents of finished tasks. Only such pages, and the first one, have neither rows nor bytes. */
+export interface NamesText {
+  readonly groups: ReadonlyArray<GroupText | null>
+  readonly agents: ReadonlyArray<string | null>
+}
+const noNumbers = new Float64Array(0)
+
+export const pageOfNames = ({ groups, agents }: NamesPage): SnapshotPage => {
+  const text: NamesText = { groups: groups.map((group) => (group === undefined ? null : textOf(group))), agents: agents.map((agent) => agent ?? null) }
+  return { text: JSON.stringify(text), rows: 0, numbers: noNumbers }
+}
+
+export const pageOfRows = ({ lengths, bytes }: RowsPage): SnapshotPage => ({ text: '', rows: lengths.length, numbers: lengths, bytes })
 
 /** Everything that is not a number. */
 interface Texts {
@@ -46,18 +64,17 @@ const column = {
   retries: 9,
   attempts: 10,
   delayedUntil: 11,
-  finishedAt: 12,
-  lastRevision: 13,
+  lastRevision: 12,
   /** The agent of the last claim. Without one, the columns after it mean nothing. */
-  agent: 14,
-  token: 15,
-  claimedAt: 16,
-  expiresAt: 17,
-  epoch: 18,
-  probe: 19,
-  end: 20,
-  durationMs: 21,
-  missing: 22,
+  agent: 13,
+  token: 14,
+  claimedAt: 15,
+  expiresAt: 16,
+  epoch: 17,
+  probe: 18,
+  end: 19,
+  durationMs: 20,
+  missing: 21,
 } as const
 const columns = Object.keys(column).length
 
@@ -96,7 +113,6 @@ export const pageOf = (tasks: ReadonlyArray<TaskRecord>, groups: Map<Group, numb
     numbers[column.retries * rows + row] = task.retries
     numbers[column.attempts * rows + row] = task.attempts
     numbers[column.delayedUntil * rows + row] = task.delayedUntil
-    numbers[column.finishedAt * rows + row] = task.finishedAt
     numbers[column.lastRevision * rows + row] = task.lastRevision
     numbers[column.missing * rows + row] = task.missing
     if (lease === null) {
@@ -168,7 +184,7 @@ export const tasksOf = (
       retries: get(column.retries),
       missing: get(column.missing),
       delayedUntil: get(column.delayedUntil),
-      finishedAt: get(column.finishedAt),
+      finishedAt: 0,
       extras: rareAt(row) ?? noExtras,
     })
     task.attempts = get(column.attempts)

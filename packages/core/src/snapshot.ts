@@ -5,8 +5,10 @@
  * `beginSnapshot` makes its pages in small steps while the state goes on changing. All pages show the state at the
  * moment it began (see `task-walk.ts`).
  */
+import type { LoadedNames } from './finished/finished-tasks.js'
+import type { FinishedWalk } from './finished/finished-walk.js'
 import type { Group } from './group.js'
-import { type GroupText, pageOf, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
+import { type GroupText, type NamesText, pageOf, pageOfNames, pageOfRows, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { RegisteredAgent } from './agent-register.js'
 import { type Approval, byAge, type Chain } from './approvals.js'
 import type { Limit } from './limits/limit.js'
@@ -57,9 +59,10 @@ export const beginSnapshot = (state: QueueState): SnapshotWork => {
   const groups = new Map<Group, number>()
   let head: ReadonlyArray<SnapshotPage> = [headPage(tables)]
   const next = (tasksMin: number): ReadonlyArray<SnapshotPage> | undefined => {
-    const tasks = walk.next(tasksMin)
     const pages = [...head]
     head = []
+    const toCome = tasksMin - addFinished(pages, walk.finished, tasksMin)
+    const tasks = walk.next(Math.max(0, toCome))
     for (let from = 0; from < tasks.length; from += pageTasks) pages.push(pageOf(tasks.slice(from, from + pageTasks), groups))
     return pages.length === 0 && walk.isOver ? undefined : pages
   }
@@ -68,6 +71,20 @@ export const beginSnapshot = (state: QueueState): SnapshotWork => {
     head = []
   }
   return { revision: tables.head.revision, next, abandon }
+}
+
+/** Adds pages of finished tasks and their names: at least so many, if there are. Returns how many tasks and names that are. */
+const addFinished = (pages: Array<SnapshotPage>, walk: FinishedWalk, min: number): number => {
+  let added = 0
+  while (added < min) {
+    const names = walk.nextNames(pageTasks)
+    const rows = names === undefined ? walk.nextRows() : undefined
+    const page = names !== undefined ? pageOfNames(names) : rows !== undefined ? pageOfRows(rows) : undefined
+    if (page === undefined) return added
+    pages.push(page)
+    added += names === undefined ? page.rows : names.groups.length + names.agents.length
+  }
+  return added
 }
 
 /** The whole snapshot at once. */
@@ -107,6 +124,10 @@ export interface SnapshotReader {
 export const snapshotReader = (seed = 0): SnapshotReader => {
   let tables: Tables | undefined
   const groups: Array<Group> = []
+  const known = new Map<string, Group>()
+  /** The names of the numbers that rows of finished tasks have. */
+  const finishedGroups: Array<GroupText | null> = []
+  const finishedAgents: Array<string | null> = []
   let breakers: HeadText['breakers'] = []
   let meters: HeadText['meters'] = []
   let turns: HeadText['turns'] = []
@@ -139,17 +160,38 @@ export const snapshotReader = (seed = 0): SnapshotReader => {
   }
 
   const readTasks = (page: SnapshotPage, loaded: Tables): void => {
-    const groupOf = ([type, phase, skills, tenant, key]: GroupText): Group => loaded.group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined)
-    for (const task of tasksOf(page, groups, groupOf, shared)) {
-      if (isFinal(task.status)) {
-        loaded.addFinished(task)
-        continue
-      }
+    if (page.bytes !== undefined) loaded.addFinished({ lengths: page.numbers, bytes: page.bytes }, namesIn(loaded))
+    else if (page.rows === 0) {
+      const names = JSON.parse(page.text) as NamesText
+      for (const group of names.groups) finishedGroups.push(group)
+      for (const agent of names.agents) finishedAgents.push(agent)
+    } else for (const task of tasksOf(page, groups, (text) => groupOf(loaded, text), shared)) {
       const before = tasks[tasks.length - 1]
       if (before !== undefined && before.number > task.number) isInOrder = false
       tasks.push(task)
     }
   }
+
+  /** One group for each text, because the state does not know a group that has no task yet. */
+  const groupOf = (loaded: Tables, text: GroupText): Group => {
+    const [type, phase, skills, tenant, key] = text
+    const printed = JSON.stringify(text)
+    const group = known.get(printed) ?? loaded.group(type, phase ?? undefined, skills, tenant ?? undefined, key ?? undefined)
+    known.set(printed, group)
+    return group
+  }
+
+  /** A name without a task may be in a snapshot. The state gets no group of it. */
+  const namesIn = (loaded: Tables): LoadedNames => ({
+    groupOf: (index) => {
+      const text = finishedGroups[index]
+      return text === undefined || text === null ? undefined : groupOf(loaded, text)
+    },
+    agentOf: (index) => {
+      const name = finishedAgents[index]
+      return name === undefined || name === null ? undefined : shared(name)
+    },
+  })
 
   /** All leases of an agent share one string, as they do after a replay. */
   const shared = (agent: string): string => {

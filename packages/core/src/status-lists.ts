@@ -2,9 +2,10 @@
  * All tasks of the queue by phase, status and priority, each list by number. Tasks change their status in any order, and only
  * people ask for these lists: so a list is a set of numbers, to which and from which any task moves in O(1).
  */
+import type { Group } from './group.js'
 import { NumberSet } from './number-set.js'
 import { firstRankOf, type ListsByStatus, type TaskRecord } from './state.js'
-import { type Phase, phases, statuses } from './task.js'
+import { type Phase, phases, type Status, statuses } from './task.js'
 
 /** A place in a list of tasks. `item` is `undefined` past the end. */
 export interface TaskCursor {
@@ -26,6 +27,10 @@ export class StatusList {
   }
 
   add({ number }: TaskRecord): void {
+    this.numbers.add(number)
+  }
+
+  addNumber(number: number): void {
     this.numbers.add(number)
   }
 
@@ -77,4 +82,5 @@ const newLists = (byNumber: (number: number) => TaskRecord | undefined): ListsBy
 }
 
 /** The list in which this task is. */
-export const listOf = ({ group, status, priority }: TaskRecord): StatusList => group.kind.byStatus[status][priority] as StatusList
+export const listOf = ({ group, status, priority }: TaskRecord): StatusList => listIn(group, status, priority)
+export const listIn = (group: Group, status: Status, priority: number): StatusList => group.kind.byStatus[status][priority] as StatusList

@@ -12,7 +12,8 @@ import { type Approval, type Chain, closeApproval, dropEndedChain } from './appr
 import { Alerts } from './alerts.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
-import { FinishedTasks } from './finished/finished-tasks.js'
+import { FinishedTasks, type LoadedNames } from './finished/finished-tasks.js'
+import type { RowsPage } from './finished/finished-walk.js'
 import { Group } from './group.js'
 import { GroupKinds, kindKey } from './group-kinds.js'
 import { isLimited, isTypeShut } from './gates.js'
@@ -38,7 +39,7 @@ import {
   type TenantShare,
 } from './state.js'
 import { addTo, removeFrom } from './sets-by-key.js'
-import { listOf, newStatusLists } from './status-lists.js'
+import { listIn, listOf, newStatusLists } from './status-lists.js'
 import { TaskBefore } from './task-before.js'
 import { TaskNumbers } from './task-numbers.js'
 import type { TaskWalk } from './task-walk.js'
@@ -175,13 +176,17 @@ export class Tables {
     if (isFinal(task.status)) this.retire(task)
   }
 
-  /** Adds a finished task of a snapshot: in the order in which they finished. */
-  addFinished(task: TaskRecord): void {
-    this.join(task)
-    this.counts[task.status]++
-    listOf(task).add(task)
-    if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
-    this.finished.push(task, blocksDuplicates(task.status))
+  /** Adds finished tasks of a snapshot. */
+  addFinished(page: RowsPage, names: LoadedNames): void {
+    this.finished.loadRows(page, names, ({ number, status, priority, hasExtras }, group, record) => {
+      this.joinGroup(group)
+      this.counts[status]++
+      listIn(group, status, priority).addNumber(number)
+      if (!hasExtras) return
+      const task = record()
+      this.joinOthers(task)
+      if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
+    })
   }
 
   /** Adds all unfinished tasks of a snapshot, in the order of their numbers. There must be none yet. */
@@ -261,7 +266,7 @@ export class Tables {
 
   /** Removes a finished task from the state. Its history stays in the log. */
   evict(task: TaskRecord): void {
-    for (const walk of this.walks) walk.beforeChange(task)
+    for (const walk of this.walks) walk.beforeLeaving(task)
     const removed = this.finished.remove(task)
     this.unlink(task)
     this.depart(task)
@@ -407,11 +412,18 @@ export class Tables {
 
   /** Counts the task in its group, ticket and chain, finished or not. */
   private join(task: TaskRecord): void {
-    if (task.group.size++ === 0) {
-      this.kinds.join(task.group.kind)
-      this.shares.join(task.group)
-      this.limits.join(task.group)
-    }
+    this.joinGroup(task.group)
+    this.joinOthers(task)
+  }
+
+  private joinGroup(group: Group): void {
+    if (group.size++ > 0) return
+    this.kinds.join(group.kind)
+    this.shares.join(group)
+    this.limits.join(group)
+  }
+
+  private joinOthers(task: TaskRecord): void {
     const { ticketId, rootTaskId } = task.extras
     if (ticketId !== undefined) addTo(this.byTicket, ticketId, task.number)
     if (rootTaskId !== undefined) addTo(this.byRoot, rootTaskId, task.number)

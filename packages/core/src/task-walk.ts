@@ -3,6 +3,7 @@
  * before it changes. Several walks may be in progress at a time.
  */
 import { isAtCapacity } from './capacity.js'
+import type { FinishedWalk } from './finished/finished-walk.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
 import { forgottenAt } from './retention.js'
@@ -12,11 +13,8 @@ import { isFinal } from './task.js'
 import { type TaskView, viewOf } from './task-view.js'
 
 export class TaskWalk {
-  /** The next finished task is in this row, and the first one that finished after the walk had begun in the other. */
-  private row: number
-  private readonly endRow: number
-  /** Copies of finished tasks in rows that have left or changed. */
-  private readonly left = new Map<number, TaskRecord>()
+  /** The finished ones. They come before the others, and can be read as records or as pages. */
+  readonly finished: FinishedWalk
   private readonly lastNumber: number
   /** Unfinished tasks up to this number have been returned or copied. */
   private passed = 0
@@ -25,18 +23,20 @@ export class TaskWalk {
   private copies: Array<TaskRecord> = []
 
   constructor(private readonly tables: Tables) {
-    const { front, end } = tables.finished
-    this.row = front
-    this.endRow = end
+    this.finished = tables.finished.walk()
     this.lastNumber = tables.head.lastNumber
     tables.walks.push(this)
   }
 
-  /** Called by the tables before this task changes or leaves. */
+  /** Called by the tables before this finished task leaves. */
+  beforeLeaving(task: TaskRecord): void {
+    this.finished.beforeLeaving(this.tables.finished.rowOf(task.number))
+  }
+
+  /** Called by the tables before this task changes. */
   beforeChange(task: TaskRecord): void {
     if (isFinal(task.status)) {
-      const row = this.tables.finished.rowOf(task.number)
-      if (row >= this.row && row < this.endRow && !this.left.has(row)) this.left.set(row, { ...task })
+      this.finished.beforeChange(this.tables.finished.rowOf(task.number))
       return
     }
     if (task.number <= this.passed || task.number > this.lastNumber || this.copied.has(task)) return
@@ -50,16 +50,14 @@ export class TaskWalk {
    * them before it changes.
    */
   next(tasksMin: number): Array<TaskRecord> {
-    const { copied, lastNumber, left, tables } = this
+    const { copied, lastNumber, tables } = this
     const tasks = this.copies
     this.copies = []
     let taken = 0
-    for (; taken < tasksMin && this.row < this.endRow; this.row++) {
-      const task = left.get(this.row) ?? tables.finished.inRow(this.row)
-      left.delete(this.row)
-      if (task === undefined) continue
+    for (; taken < tasksMin; taken++) {
+      const task = this.finished.nextTask()
+      if (task === undefined) break
       tasks.push(task)
-      taken++
     }
     while (taken < tasksMin && !this.isOver) {
       const task = tables.unfinished.after(this.passed)
@@ -85,8 +83,7 @@ export class TaskWalk {
     if (this.isOver) return
     walks.splice(walks.indexOf(this), 1)
     this.copied.clear()
-    this.left.clear()
-    this.row = this.endRow
+    this.finished.end()
     this.copies = []
   }
 }

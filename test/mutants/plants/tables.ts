@@ -12,8 +12,8 @@ export const tablePlants: ReadonlyArray<Plant> = [
   {
     title: 'undoing an eviction gives the task a key that it did not have',
     file: `${core}finished/finished-tasks.ts`,
-    find: 'this.enter(task, row, isKeyed)\n  }\n\n  /** Writes',
-    replace: 'this.enter(task, row, true)\n  }\n\n  /** Writes',
+    find: 'this.enter(task, place.row, isKeyed)',
+    replace: 'this.enter(task, place.row, true)',
     killedBy: ['test/core/rollback.test.ts'],
   },
   // Rollback and marks.
@@ -116,14 +116,14 @@ export const tablePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a task that left in the middle is taken for the first when those before it have left',
-    file: `${core}finished/finished-tasks.ts`,
-    find: '      for (; this.gone.delete(this.front); this.front++) passed.push(this.front)\n',
+    file: `${core}finished/rows.ts`,
+    find: '      this.passGone(passed)\n',
     replace: '',
     killedBy: finished,
   },
   {
     title: 'a rollback does not bring back the bytes of the tasks that had left',
-    file: `${core}finished/finished-tasks.ts`,
+    file: `${core}finished/rows.ts`,
     find: '    this.chunks.unshift(...dropped)\n',
     replace: '',
     killedBy: finished,

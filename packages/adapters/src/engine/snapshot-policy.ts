@@ -3,7 +3,7 @@
  *
  *     loadUs · tasks + replayUs · events since
  *
- * A snapshot costs `writeUs` for each task, or `writeFinishedUs` for one that is finished, whose bytes must be read. The work on the
+ * A snapshot costs `writeUs` for each task, or `writeFinishedUs` for one that is finished, whose bytes are copied. The work on the
  * queue costs about `workUs` per event. A snapshot is due when its cost is a twentieth of the work since the last one, or, whatever its cost, when a start would take
  * five and a half seconds. If loading alone takes most of that time, it is due when replaying takes half as long as loading.
  * (While a snapshot of a million tasks is being written, up to half a million more events must be replayed: two seconds more, in the worst case.)
@@ -13,7 +13,7 @@
 const loadUs = 2.5
 const replayUs = 3.5
 const writeUs = 0.55
-const writeFinishedUs = 2.2
+const writeFinishedUs = 0.3
 const workUs = 7
 
 const workShareMax = 1 / 20

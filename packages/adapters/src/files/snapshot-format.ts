@@ -7,7 +7,7 @@ import type { ChainHead } from '../chain/index.js'
 import type { SnapshotHeader } from '../store/index.js'
 
 const formatName = 'daybook-snapshot'
-const formatVersion = 2
+const formatVersion = 3
 
 const headerBytesMax = 16 * 1024
 /** The footer has a fixed length, so that it can be read without what is before it. */

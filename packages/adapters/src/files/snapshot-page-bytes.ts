@@ -1,32 +1,41 @@
-/** A page of a snapshot as bytes: a head with three lengths, then the numbers, then the text. */
+/** A page of a snapshot as bytes: a head with four numbers, then the numbers, the text, and the rows of finished tasks as they are. */
 import type { SnapshotPage } from '@daybook/core'
 import { packNumbers, unpackNumbers } from './packed-numbers.js'
 
-/** Rows, bytes of numbers, bytes of text. */
-export const pageHeadBytes = 12
+/** Rows, bytes of numbers, bytes of text, and one more than the bytes of rows, or 0 for a page without any. */
+export const pageHeadBytes = 16
+/** A page without text may have so many rows. */
+const rowsMax = 1_024
 
-export const bytesOf = ({ text, rows, numbers }: SnapshotPage): ReadonlyArray<Uint8Array> => {
+export const bytesOf = ({ text, rows, numbers, bytes }: SnapshotPage): ReadonlyArray<Uint8Array> => {
   const packed = packNumbers(numbers, rows)
   const told = Buffer.from(text)
-  return [new Uint8Array(Uint32Array.of(rows, packed.byteLength, told.byteLength).buffer), packed, told]
+  const head = Uint32Array.of(rows, packed.byteLength, told.byteLength, bytes === undefined ? 0 : bytes.byteLength + 1)
+  return [new Uint8Array(head.buffer), packed, told, ...(bytes === undefined ? [] : [bytes])]
 }
 
 export interface PageHead {
   readonly rows: number
   readonly numbersBytes: number
   readonly textBytes: number
+  /** `undefined`: it is no page of rows. */
+  readonly rowsBytes: number | undefined
 }
 
 export const pageHeadOf = (bytes: Buffer): PageHead => {
-  const [rows = 0, numbersBytes = 0, textBytes = 0] = new Uint32Array(Uint8Array.from(bytes).buffer)
-  return { rows, numbersBytes, textBytes }
+  const [rows = 0, numbersBytes = 0, textBytes = 0, more = 0] = new Uint32Array(Uint8Array.from(bytes).buffer)
+  return { rows, numbersBytes, textBytes, rowsBytes: more === 0 ? undefined : more - 1 }
 }
 
+export const bytesAfter = ({ numbersBytes, textBytes, rowsBytes = 0 }: PageHead): number => numbersBytes + textBytes + rowsBytes
+
 /** Throws when the bytes after the head are not a page. */
-export const pageOf = ({ rows, numbersBytes }: PageHead, bytes: Buffer): SnapshotPage => {
-  // Every row has some text. Columns of equal values take no bytes, so the length of the numbers does not limit the rows.
-  if (rows > bytes.byteLength) throw new Error(`${rows} tasks in ${bytes.byteLength} bytes`)
-  // A copy: it starts at the beginning of its own buffer.
-  const numbers = unpackNumbers(Uint8Array.from(bytes.subarray(0, numbersBytes)), rows)
-  return { rows, numbers, text: bytes.toString('utf8', numbersBytes) }
+export const pageOf = ({ rows, numbersBytes, textBytes, rowsBytes }: PageHead, bytes: Buffer): SnapshotPage => {
+  // Every row has some text or bytes. Columns of equal values take no bytes, so the length of the numbers does not limit the rows.
+  if (rows > Math.max(rowsMax, bytes.byteLength)) throw new Error(`${rows} tasks in ${bytes.byteLength} bytes`)
+  const textEnd = numbersBytes + textBytes
+  // Copies: they start at the beginning of their own buffers.
+  const numbers = unpackNumbers(new Uint8Array(bytes.subarray(0, numbersBytes)), rows)
+  const page = { rows, numbers, text: bytes.toString('utf8', numbersBytes, textEnd) }
+  return rowsBytes === undefined ? page : { ...page, bytes: new Uint8Array(bytes.subarray(textEnd)) }
 }

@@ -3,7 +3,7 @@ import { open, type FileHandle } from 'node:fs/promises'
 import type { SnapshotPage } from '@daybook/core'
 import { StoreError } from '../store/index.js'
 import type { SnapshotFile } from './snapshot-format.js'
-import { pageHeadBytes, pageHeadOf, pageOf } from './snapshot-page-bytes.js'
+import { bytesAfter, pageHeadBytes, pageHeadOf, pageOf } from './snapshot-page-bytes.js'
 
 const chunkBytes = 2 ** 20
 
@@ -40,7 +40,7 @@ const nextPage = async (rest: Rest): Promise<SnapshotPage | undefined> => {
   const headBytes = await rest.take(pageHeadBytes)
   if (headBytes === undefined) return undefined
   const head = pageHeadOf(headBytes)
-  const bytes = await rest.take(head.numbersBytes + head.textBytes)
+  const bytes = await rest.take(bytesAfter(head))
   if (bytes === undefined) return undefined
   try {
     return pageOf(head, bytes)

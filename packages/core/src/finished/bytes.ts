@@ -125,6 +125,7 @@ export class ByteReader {
     const first = this.bytes[this.at++]
     if (first === kind.uuid) return this.uuid()
     const length = this.whole()
+    if (length > this.bytes.length) throw new Error(`a text of ${length} characters in ${this.bytes.length} bytes`)
     if (first === kind.digits) return this.digits(length)
     const codes = new Array<number>(length)
     for (let i = 0; i < length; i++) codes[i] = first === kind.latin ? (this.bytes[this.at++] as number) : (this.bytes[this.at++] as number) | ((this.bytes[this.at++] as number) << 8)
@@ -146,7 +147,8 @@ export class ByteReader {
     for (let scale = 1; ; scale *= 128) {
       const byte = this.bytes[this.at++] as number
       value += (byte & 0x7f) * scale
-      if (byte < 0x80) return value
+      // Also beyond the end, where there is no byte: in a damaged snapshot.
+      if (!(byte >= 0x80)) return value
     }
   }
 

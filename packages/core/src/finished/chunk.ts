@@ -44,6 +44,30 @@ export class Chunk {
     return other === undefined ? read(this.data, this.starts[row] as number) : read(other, 0)
   }
 
+  /** The bytes of a row. They stay as they are. */
+  bytesOf(row: number): Uint8Array {
+    return this.rewritten.get(row) ?? this.data.subarray(this.starts[row] as number, this.starts[row + 1] as number)
+  }
+
+  lengthOf(row: number): number {
+    return this.rewritten.get(row)?.length ?? (this.starts[row + 1] as number) - (this.starts[row] as number)
+  }
+
+  /** A copy of the bytes of rows; `undefined` if some of them were written again since, so that they are not one after the other. */
+  block(from: number, to: number): Uint8Array<ArrayBuffer> | undefined {
+    return this.rewritten.size > 0 ? undefined : this.data.slice(this.starts[from] as number, this.starts[to] as number)
+  }
+
+  /** A chunk of rows with these lengths, whose bytes are given to it. Throws if they are not as long. */
+  static of(lengths: ArrayLike<number>, data: Uint8Array<ArrayBuffer>): Chunk {
+    const chunk = new Chunk(undefined)
+    chunk.data = data
+    let end = 0
+    for (let row = 0; row < lengths.length; row++) chunk.starts[row + 1] = end += lengths[row] as number
+    if (!Number.isInteger(end) || end !== data.length) throw new Error(`${lengths.length} rows have ${end} bytes, not ${data.length}`)
+    return chunk
+  }
+
   /** Writes a row again. `undefined`: as it was at first. Returns what it replaces. */
   rewrite(row: number, bytes: Uint8Array | undefined): Uint8Array | undefined {
     const before = this.rewritten.get(row)

@@ -7,26 +7,30 @@
  */
 import type { Group } from '../group.js'
 import { NumberSet } from '../number-set.js'
-import type { TaskRecord } from '../state.js'
+import { blocksDuplicates, type TaskRecord } from '../state.js'
 import { hashOf } from '../text-index.js'
 import { ByteWriter } from './bytes.js'
-import { Chunk, chunkRows } from './chunk.js'
+import { Chunk } from './chunk.js'
+import { FinishedWalk, type RowsPage } from './finished-walk.js'
 import { Interned } from './interned.js'
 import { RowIndex } from './row-index.js'
-import { finishedAtOf, idAt, keyAt, numberAt, readTask, writeTask } from './task-bytes.js'
+import { type RemovedPlace, Rows } from './rows.js'
+import { factsAt, finishedAtOf, idAt, keyAt, numberAt, readTask, type RowFacts, writeTask } from './task-bytes.js'
 
 /** A row that was removed: all that is needed to put it back. */
 export interface RemovedRow {
   readonly task: TaskRecord
   readonly group: number
   readonly agent: number
-  readonly row: number
+  readonly place: RemovedPlace
   /** Whether new tasks with its key were duplicates of it. */
   readonly isKeyed: boolean
-  /** Where the first row was, and what was dropped with it. */
-  readonly front: number
-  readonly passed: ReadonlyArray<number>
-  readonly dropped: ReadonlyArray<Chunk>
+}
+
+/** The names in a snapshot, by their numbers. */
+export interface LoadedNames {
+  readonly groupOf: (index: number) => Group | undefined
+  readonly agentOf: (index: number) => string | undefined
 }
 
 /** One for all: nothing is kept in it between two calls. */
@@ -35,13 +39,8 @@ const writer = new ByteWriter()
 const rewrittenBytes = 256
 
 export class FinishedTasks {
-  /** Rows from `front` to before `end` are there, except those in `gone`. Rows are numbered from 0 and never again; indexes know the last 32 bits. */
-  front = 0
-  end = 0
-  private readonly gone = new Set<number>()
-  /** The chunk of row `r` is the one with index `floor(r / chunkRows) - firstChunk`. */
-  private readonly chunks: Array<Chunk> = []
-  private firstChunk = 0
+  /** Indexes know the last 32 bits of a row's number. */
+  private readonly rows = new Rows()
   private readonly groups = new Interned<Group>()
   private readonly agents = new Interned<string>()
   private readonly rowOfId: RowIndex<string>
@@ -53,9 +52,9 @@ export class FinishedTasks {
 
   constructor(seed: number) {
     const hashOfText = (text: string): number => hashOf(text, seed)
-    this.rowOfId = new RowIndex((row) => this.read(this.whole(row), idAt), hashOfText)
-    this.rowOfKey = new RowIndex((row) => this.read(this.whole(row), keyAt), hashOfText)
-    this.rowOfNumber = new RowIndex((row) => this.read(this.whole(row), numberAt), (number) => hashOfNumber(number, seed))
+    this.rowOfId = new RowIndex((row) => this.rows.at(this.whole(row), idAt), hashOfText)
+    this.rowOfKey = new RowIndex((row) => this.rows.at(this.whole(row), keyAt), hashOfText)
+    this.rowOfNumber = new RowIndex((row) => this.rows.at(this.whole(row), numberAt), (number) => hashOfNumber(number, seed))
   }
 
   get size(): number {
@@ -69,7 +68,7 @@ export class FinishedTasks {
 
   /** Bytes of its arrays outside the heap. */
   get bytes(): number {
-    return this.rowOfId.bytes + this.rowOfKey.bytes + this.rowOfNumber.bytes + this.chunks.reduce((sum, { size }) => sum + size, 0)
+    return this.rowOfId.bytes + this.rowOfKey.bytes + this.rowOfNumber.bytes + this.rows.bytes
   }
 
   /** Groups and names of agents that it refers to. */
@@ -80,7 +79,7 @@ export class FinishedTasks {
   /** When the first one finished; `undefined` if there is none. Finish times grow from the first to the last one, except in a damaged log. */
   get oldestAt(): number | undefined {
     if (this.size === 0) return undefined
-    return (this.oldest ??= this.read(this.front, finishedAtOf))
+    return (this.oldest ??= this.rows.at(this.rows.front, finishedAtOf))
   }
 
   byId(id: string): TaskRecord | undefined {
@@ -109,17 +108,18 @@ export class FinishedTasks {
   }
 
   first(): TaskRecord | undefined {
-    return this.size === 0 ? undefined : this.taskAt(this.front)
+    return this.size === 0 ? undefined : this.taskAt(this.rows.front)
   }
 
   /** From the first to the last to finish. Must not change meanwhile. */
   *[Symbol.iterator](): IterableIterator<TaskRecord> {
-    for (let row = this.front; row < this.end; row++) if (!this.gone.has(row)) yield this.taskAt(row)
+    const { rows } = this
+    for (let row = rows.front; row < rows.end; row++) if (rows.has(row)) yield this.taskAt(row)
   }
 
-  /** The task in this row; `undefined` if there is none any more. */
-  inRow(row: number): TaskRecord | undefined {
-    return row < this.front || row >= this.end || this.gone.has(row) ? undefined : this.taskAt(row)
+  /** All of them as they are now, to be read while they change. {@link FinishedWalk.end} must be called. */
+  walk(): FinishedWalk {
+    return new FinishedWalk(this.rows, this.groups, this.agents)
   }
 
   /** The row of the finished task with this number. */
@@ -131,54 +131,34 @@ export class FinishedTasks {
 
   /** Adds a task that has just finished. `isKeyed`: new tasks with its key are duplicates of it. */
   push(task: TaskRecord, isKeyed: boolean): void {
-    const row = this.end
-    const within = row % chunkRows
-    const index = (row - within) / chunkRows - this.firstChunk
-    if (index === this.chunks.length) this.chunks.push(new Chunk(this.chunks[index - 1]))
-    const chunk = this.chunks[index] as Chunk
-    chunk.begin(within, writer)
-    writeTask(writer, task, this.groups.take(task.group), task.lease === null ? -1 : this.agents.take(task.lease.agent))
-    chunk.end(within, writer)
-    this.end++
+    const row = this.rows.push(writer, () => writeTask(writer, task, this.groups.take(task.group), task.lease === null ? -1 : this.agents.take(task.lease.agent)))
     this.enter(task, row, isKeyed)
   }
 
   /** Undoes the last {@link push}. */
   pop(): void {
-    const row = this.end - 1
+    const row = this.rows.end - 1
     this.leave(this.taskAt(row), row)
-    this.end = row
+    this.rows.pop()
     this.oldest = undefined
   }
 
   /** Removes a task, of which this is a record. */
   remove(task: TaskRecord): RemovedRow {
     const row = this.rowOf(task.number)
-    const { front } = this
     const { group, agent, isKeyed } = this.leave(task, row)
-    const passed: Array<number> = []
-    const dropped: Array<Chunk> = []
-    if (row > front) this.gone.add(row)
-    else {
-      this.front++
-      for (; this.gone.delete(this.front); this.front++) passed.push(this.front)
-      for (; (this.firstChunk + 1) * chunkRows <= this.front; this.firstChunk++) dropped.push(this.chunks.shift() as Chunk)
-      this.oldest = undefined
-    }
-    return { task, row, group, agent, isKeyed, front, passed, dropped }
+    const place = this.rows.remove(row)
+    this.oldest = undefined
+    return { task, group, agent, isKeyed, place }
   }
 
   /** Undoes a {@link remove}. */
-  putBack({ task, row, group, agent, isKeyed, front, passed, dropped }: RemovedRow): void {
-    this.chunks.unshift(...dropped)
-    this.firstChunk -= dropped.length
-    this.front = front
-    for (const each of passed) this.gone.add(each)
-    this.gone.delete(row)
+  putBack({ task, group, agent, isKeyed, place }: RemovedRow): void {
+    this.rows.putBack(place)
     this.oldest = undefined
     this.groups.restore(group, task.group)
     if (task.lease !== null) this.agents.restore(agent, task.lease.agent)
-    this.enter(task, row, isKeyed)
+    this.enter(task, place.row, isKeyed)
   }
 
   /** Writes a task again, of which nothing has changed that an index has, nor group and agent. Returns the undo. */
@@ -186,11 +166,25 @@ export class FinishedTasks {
     const row = this.rowOf(task.number)
     writer.begin(new Uint8Array(rewrittenBytes), 0)
     writeTask(writer, task, this.groups.indexOf(task.group), task.lease === null ? -1 : this.agents.indexOf(task.lease.agent))
-    const before = this.chunkOf(row).rewrite(row % chunkRows, writer.end().slice(0, writer.length))
-    return () => this.chunkOf(row).rewrite(row % chunkRows, before)
+    const before = this.rows.rewrite(row, writer.end().slice(0, writer.length))
+    return () => this.rows.rewrite(row, before)
   }
 
-  private enter({ id, key, number }: TaskRecord, row: number, isKeyed: boolean): void {
+  /** Adds the next rows of a snapshot. `groupOf` and `agentOf` are asked for the names of the numbers that rows have. Calls `joins` for each task; `record` makes its record. */
+  loadRows({ lengths, bytes }: RowsPage, { groupOf, agentOf }: LoadedNames, joins: (facts: RowFacts, group: Group, record: () => TaskRecord) => void): void {
+    const from = this.rows.adopt(Chunk.of(lengths, bytes), lengths.length)
+    this.oldest = undefined
+    for (let row = from; row < this.rows.end; row++) {
+      if (!this.rows.has(row)) continue
+      const facts = this.rows.at(row, factsAt)
+      const group = this.groups.count(facts.group, groupOf)
+      if (facts.agent >= 0) this.agents.count(facts.agent, agentOf)
+      this.enter(facts, row, blocksDuplicates(facts.status))
+      joins(facts, group, () => this.taskAt(row))
+    }
+  }
+
+  private enter({ id, key, number }: Pick<TaskRecord, 'id' | 'key' | 'number'>, row: number, isKeyed: boolean): void {
     this.rowOfId.add(id, row)
     this.rowOfNumber.add(number, row)
     if (isKeyed) this.rowOfKey.add(key, row)
@@ -209,7 +203,8 @@ export class FinishedTasks {
 
   /** The row with these last 32 bits. */
   private whole(row: number): number {
-    return this.front + ((row - this.front) >>> 0)
+    const { front } = this.rows
+    return front + ((row - front) >>> 0)
   }
 
   private recordAt(row: number | undefined): TaskRecord | undefined {
@@ -217,20 +212,10 @@ export class FinishedTasks {
   }
 
   private taskAt(row: number): TaskRecord {
-    return this.read(row, this.reader)
+    return this.rows.at(row, this.reader)
   }
 
-  private chunkOf(row: number): Chunk {
-    return this.chunks[Math.floor(row / chunkRows) - this.firstChunk] as Chunk
-  }
-
-  private read<T>(row: number, read: (bytes: Uint8Array, start: number) => T): T {
-    return this.chunkOf(row).at(row % chunkRows, read)
-  }
-
-  private readonly groupAt = (index: number): Group => this.groups.get(index)
-  private readonly agentAt = (index: number): string => this.agents.get(index)
-  private readonly reader = (bytes: Uint8Array, start: number): TaskRecord => readTask(bytes, start, this.groupAt, this.agentAt)
+  private readonly reader = (bytes: Uint8Array, start: number): TaskRecord => readTask(bytes, start, this.groups, this.agents)
 }
 
 /** Never 0. */

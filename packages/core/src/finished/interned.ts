@@ -5,6 +5,9 @@ export class Interned<T> {
   private readonly indexes = new Map<T, number>()
   /** Indexes without a value. */
   private readonly free = new Set<number>()
+  /** While somebody reads rows of before, no index gets another value. */
+  private readers = 0
+  private readonly freeLater = new Set<number>()
 
   get size(): number {
     return this.indexes.size
@@ -14,6 +17,39 @@ export class Interned<T> {
     return this.values[index] as T
   }
 
+  /** Indexes below this may have a value. */
+  get end(): number {
+    return this.values.length
+  }
+
+  /** From here on each index keeps the value that it has, whatever happens to the rows, until {@link release}. */
+  hold(): void {
+    this.readers++
+  }
+
+  release(): void {
+    if (--this.readers > 0) return
+    for (const index of this.freeLater) this.clear(index)
+    this.freeLater.clear()
+  }
+
+  /** One more row has the index: see {@link take}. Returns the value, which `valueOf` gives for the first one. */
+  count(index: number, valueOf: (index: number) => T | undefined): T {
+    const known = this.values[index]
+    if (known !== undefined) {
+      ;(this.counts[index] as number)++
+      return known
+    }
+    const value = valueOf(index)
+    if (value === undefined) throw new Error(`a finished task has the name ${index}, which is not in the snapshot`)
+    while (this.values.length <= index) {
+      this.counts.push(0)
+      this.free.add(this.values.push(undefined) - 1)
+    }
+    this.put(index, value)
+    return value
+  }
+
   /** Counts one more row that has the value, and returns the value's index. */
   take(value: T): number {
     const known = this.indexes.get(value)
@@ -21,7 +57,7 @@ export class Interned<T> {
       ;(this.counts[known] as number)++
       return known
     }
-    const index = this.free.values().next().value ?? this.values.length
+    const index = (this.readers === 0 ? this.free.values().next().value : undefined) ?? this.values.length
     this.put(index, value)
     return index
   }
@@ -42,14 +78,20 @@ export class Interned<T> {
     const index = this.indexOf(value)
     if (--(this.counts[index] as number) === 0) {
       this.indexes.delete(value)
-      this.values[index] = undefined
-      this.free.add(index)
+      if (this.readers === 0) this.clear(index)
+      else this.freeLater.add(index)
     }
     return index
   }
 
+  private clear(index: number): void {
+    this.values[index] = undefined
+    this.free.add(index)
+  }
+
   private put(index: number, value: T): void {
     this.free.delete(index)
+    this.freeLater.delete(index)
     this.values[index] = value
     this.counts[index] = 1
     this.indexes.set(value, index)

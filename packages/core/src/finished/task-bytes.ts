@@ -4,7 +4,7 @@
  */
 import type { Group } from '../group.js'
 import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../state.js'
-import { type Status, statuses } from '../task.js'
+import { isFinal, type Status, statuses } from '../task.js'
 import { ByteReader, type ByteWriter } from './bytes.js'
 
 /** What else is there besides the numbers, as bits. */
@@ -20,6 +20,7 @@ export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent
   to.text(task.key)
   to.number((lease === null ? 0 : has.lease) + (task.dependencies.length === 0 ? 0 : has.dependencies) + (hasExtras ? has.extras : 0))
   to.number(group)
+  if (lease !== null) to.number(agent)
   to.number(statuses.indexOf(task.status))
   to.number(task.priority)
   to.number(task.timeout)
@@ -34,7 +35,6 @@ export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent
   to.number(task.blocking)
   to.number(task.delayedUntil)
   if (lease !== null) {
-    to.number(agent)
     to.number(lease.token)
     to.number(finishedAt - lease.claimedAt)
     to.number(lease.durationMs)
@@ -51,8 +51,13 @@ const isEmpty = (value: object): boolean => {
   return true
 }
 
-/** Reads a record. `groupAt` and `agentAt` give what its numbers mean. */
-export const readTask = (bytes: Uint8Array, at: number, groupAt: (index: number) => Group, agentAt: (index: number) => string): TaskRecord => {
+/** What the numbers in rows mean. */
+export interface NamesOf<T> {
+  readonly get: (index: number) => T
+}
+
+/** Reads a record. */
+export const readTask = (bytes: Uint8Array, at: number, groups: NamesOf<Group>, agents: NamesOf<string>): TaskRecord => {
   const from = new ByteReader(bytes, at)
   const finishedAt = from.number()
   const number = from.number()
@@ -60,6 +65,7 @@ export const readTask = (bytes: Uint8Array, at: number, groupAt: (index: number)
   const key = from.text()
   const parts = from.number()
   const group = from.number()
+  const agentIndex = (parts & has.lease) === 0 ? -1 : from.number()
   const status = statuses[from.number()] as Status
   const priority = from.number()
   const timeout = from.number()
@@ -75,7 +81,7 @@ export const readTask = (bytes: Uint8Array, at: number, groupAt: (index: number)
   const delayedUntil = from.number()
   let lease: TaskRecord['lease'] = null
   if ((parts & has.lease) !== 0) {
-    const agent = agentAt(from.number())
+    const agent = agents.get(agentIndex)
     const token = from.number()
     const claimedAt = finishedAt - from.number()
     const durationMs = from.number()
@@ -90,7 +96,7 @@ export const readTask = (bytes: Uint8Array, at: number, groupAt: (index: number)
     number,
     id,
     key,
-    group: groupAt(group),
+    group: groups.get(group),
     priority,
     timeout,
     maxRetries,
@@ -112,6 +118,33 @@ export const readTask = (bytes: Uint8Array, at: number, groupAt: (index: number)
   return task
 }
 const noIds: ReadonlyArray<string> = []
+
+/** What of a row the indexes and counts of the state have. */
+export interface RowFacts {
+  readonly number: number
+  readonly id: string
+  readonly key: string
+  readonly group: number
+  /** -1: none. */
+  readonly agent: number
+  readonly status: Status
+  readonly priority: number
+  readonly hasExtras: boolean
+}
+
+export const factsAt = (bytes: Uint8Array, at: number): RowFacts => {
+  const from = new ByteReader(bytes, at)
+  from.number()
+  const number = from.number()
+  const id = from.text()
+  const key = from.text()
+  const parts = from.number()
+  const group = from.number()
+  const agent = (parts & has.lease) === 0 ? -1 : from.number()
+  const status = statuses[from.number()]
+  if (status === undefined || !isFinal(status)) throw new Error(`the finished task ${number} is not finished`)
+  return { number, id, key, group, agent, status, priority: from.number(), hasExtras: (parts & has.extras) !== 0 }
+}
 
 /** Its finish time. */
 export const finishedAtOf = (bytes: Uint8Array, at: number): number => new ByteReader(bytes, at).number()

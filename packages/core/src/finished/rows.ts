@@ -1,0 +1,122 @@
+/** Rows of bytes in the order in which they were added, in chunks. Rows leave from the front, and a few from the middle. All changes can be undone, newest first. */
+import type { ByteWriter } from './bytes.js'
+import { Chunk, chunkRows } from './chunk.js'
+
+/** All that is needed to put a row back that was removed. */
+export interface RemovedPlace {
+  readonly row: number
+  /** Where the first row was, and what was dropped with it. */
+  readonly front: number
+  readonly passed: ReadonlyArray<number>
+  readonly dropped: ReadonlyArray<Chunk>
+}
+
+/** The chunks of rows at one moment. Chunks that are dropped later are still here. */
+export interface ChunksThen {
+  readonly front: number
+  readonly end: number
+  /** The first one has the row `first`. */
+  readonly chunks: ReadonlyArray<Chunk>
+  readonly first: number
+}
+
+export class Rows {
+  /** Rows from `front` to before `end` are there, except those in `gone`. Rows are numbered from 0 and never again. */
+  front = 0
+  end = 0
+  private readonly gone = new Set<number>()
+  /** The chunk of row `r` is the one with index `floor(r / chunkRows) - firstChunk`. */
+  private readonly chunks: Array<Chunk> = []
+  private firstChunk = 0
+
+  /** Bytes of its arrays. */
+  get bytes(): number {
+    return this.chunks.reduce((sum, { size }) => sum + size, 0)
+  }
+
+  has(row: number): boolean {
+    return row >= this.front && row < this.end && !this.gone.has(row)
+  }
+
+  /** Whether all rows from `from` to before `to` are there. */
+  hasAll(from: number, to: number): boolean {
+    if (from < this.front || to > this.end) return false
+    if (this.gone.size > 0) for (let row = from; row < to; row++) if (this.gone.has(row)) return false
+    return true
+  }
+
+  /** Calls `read` with the bytes of a row and where they begin. */
+  at<T>(row: number, read: (bytes: Uint8Array, start: number) => T): T {
+    return this.chunkOf(row).at(row % chunkRows, read)
+  }
+
+  /** Adds a row, which `write` writes. Returns its number. */
+  push(writer: ByteWriter, write: () => void): number {
+    const row = this.end
+    const within = row % chunkRows
+    const index = (row - within) / chunkRows - this.firstChunk
+    if (index === this.chunks.length) this.chunks.push(new Chunk(this.chunks[index - 1]))
+    const chunk = this.chunks[index] as Chunk
+    chunk.begin(within, writer)
+    write()
+    chunk.end(within, writer)
+    this.end++
+    return row
+  }
+
+  /** Undoes the last {@link push}. */
+  pop(): void {
+    this.end--
+  }
+
+  remove(row: number): RemovedPlace {
+    const { front } = this
+    const passed: Array<number> = []
+    const dropped: Array<Chunk> = []
+    if (row > front) this.gone.add(row)
+    else {
+      this.front++
+      this.passGone(passed)
+      for (; (this.firstChunk + 1) * chunkRows <= this.front; this.firstChunk++) dropped.push(this.chunks.shift() as Chunk)
+    }
+    return { row, front, passed, dropped }
+  }
+
+  /** Undoes a {@link remove}. */
+  putBack({ row, front, passed, dropped }: RemovedPlace): void {
+    this.chunks.unshift(...dropped)
+    this.firstChunk -= dropped.length
+    this.front = front
+    for (const each of passed) this.gone.add(each)
+    this.gone.delete(row)
+  }
+
+  /** Writes a row again. `undefined`: as it was at first. Returns what it replaces. */
+  rewrite(row: number, bytes: Uint8Array | undefined): Uint8Array | undefined {
+    return this.chunkOf(row).rewrite(row % chunkRows, bytes)
+  }
+
+  now(): ChunksThen {
+    return { front: this.front, end: this.end, chunks: this.chunks.slice(), first: this.firstChunk * chunkRows }
+  }
+
+  /** Adds a chunk with this many rows after all others, which must be full. Those without bytes are not there. Returns the number of its first row. */
+  adopt(chunk: Chunk, rows: number): number {
+    const from = this.end
+    if (from % chunkRows !== 0 || rows > chunkRows) throw new Error(`${rows} rows cannot follow ${from} others`)
+    this.chunks.push(chunk)
+    this.end += rows
+    for (let row = from; row < this.end; row++) if (chunk.lengthOf(row - from) === 0) this.gone.add(row)
+    if (this.front === from) this.passGone([])
+    return from
+  }
+
+  /** The first row is one that is there. */
+  private passGone(passed: Array<number>): void {
+    for (; this.gone.delete(this.front); this.front++) passed.push(this.front)
+  }
+
+  private chunkOf(row: number): Chunk {
+    return this.chunks[Math.floor(row / chunkRows) - this.firstChunk] as Chunk
+  }
+}
