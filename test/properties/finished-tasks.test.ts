@@ -230,6 +230,22 @@ test('finished tasks are found, listed, removed and put back as if they were rec
   )
 })
 
+test('INV-15: a walk shows rows as they were at its beginning: without those that had left, with those that leave, and before they are written again', () => {
+  const both = new Both(3)
+  for (let i = 0; i < 2_500; i++) both.finish(many(i), true)
+  both.leave(700)
+  both.rewrite(1_200, 'before the walk')
+  for (const asRecords of [true, false]) both.beginWalk(asRecords)
+  both.rewrite(1_200, 'since')
+  both.leave(1_300)
+  for (let i = 0; i < 10; i++) both.leave(0)
+  both.finish(many(2_500), true)
+  for (const walk of both.walks.splice(0)) walk.check()
+  both.beginWalk(false)
+  for (const walk of both.walks) walk.check()
+  both.check()
+})
+
 test('INV-22: rows that have left take no memory, whatever was finished meanwhile', () => {
   const both = new Both(1)
   for (let i = 0; i < 20_000; i++) {
