@@ -30,6 +30,8 @@ export const foldVersion = 9
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
+  /** How many tasks are finished. */
+  readonly finished: number
   readonly limits: ReadonlyArray<readonly [string, Limit]>
   readonly meters: ReadonlyArray<MeterEntry>
   readonly turns: ReadonlyArray<ShareEntry>
@@ -95,6 +97,7 @@ const headPage = (tables: Tables): SnapshotPage => {
   const text: HeadText = {
     ...head,
     queue: tables.queue,
+    finished: tables.finished.size,
     limits: [...tables.limits.set],
     meters: tables.limits.entries(),
     turns: tables.shares.entries(),
@@ -123,6 +126,7 @@ export interface SnapshotReader {
 /** Builds a state from a snapshot's pages. */
 export const snapshotReader = (seed = 0): SnapshotReader => {
   let tables: Tables | undefined
+  let finishedCount = 0
   const groups: Array<Group> = []
   const known = new Map<string, Group>()
   /** The names of the numbers that rows of finished tasks have. */
@@ -142,8 +146,10 @@ export const snapshotReader = (seed = 0): SnapshotReader => {
     const head = JSON.parse(text) as HeadText
     tables = new Tables(head.queue, seed)
     tables.ready.putAside()
-    const { queue: _, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, alerts, failures, ...fields } = head
+    const { queue: _, finished, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, alerts, failures, ...fields } = head
     Object.assign(tables.head, fields)
+    finishedCount = finished
+    tables.finished.reserve(finished)
     tables.ready.reorder(policyOf(tables.head.settings))
     for (const chain of chains) tables.chains.set(chain.root, { savedFor: 0, ...chain })
     for (const approval of approvals) tables.approvals.set(approval.id, approval)
@@ -204,6 +210,7 @@ export const snapshotReader = (seed = 0): SnapshotReader => {
   const finish = (isReplayed = false): QueueState => {
     if (tables === undefined) throw new Error('the snapshot is empty')
     const loaded = tables
+    if (loaded.finished.size !== finishedCount) throw new Error(`the snapshot has ${loaded.finished.size} finished tasks, and says that it has ${finishedCount}`)
     loaded.fill(isInOrder ? tasks : sortedByKey(tasks, (task) => task.number))
     for (const task of loaded.unfinished.values()) {
       if (task.dependencies.length === 0) continue

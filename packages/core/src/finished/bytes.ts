@@ -142,6 +142,11 @@ export class ByteReader {
     }
   }
 
+  /** Where the next value begins. */
+  get position(): number {
+    return this.at
+  }
+
   private whole(): number {
     let value = 0
     for (let scale = 1; ; scale *= 128) {
@@ -183,6 +188,8 @@ const textOf = (codes: Array<number>): string => {
 }
 
 const kind = { uuid: 0, digits: 1, latin: 2, utf16: 3 } as const
+/** The first byte of a UUID. */
+export const kindOfUuid: number = kind.uuid
 const uuidLength = 36
 const dash = 0x2d
 const partMax = 4_096

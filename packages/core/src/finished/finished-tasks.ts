@@ -6,16 +6,16 @@
  * They leave from the front when their retention is over. All changes can be undone, newest first.
  */
 import type { Group } from '../group.js'
-import { NumberSet } from '../number-set.js'
 import { blocksDuplicates, type TaskRecord } from '../state.js'
-import { hashOf } from '../text-index.js'
 import { ByteWriter } from './bytes.js'
 import { Chunk } from './chunk.js'
 import { FinishedWalk, type RowsPage } from './finished-walk.js'
 import { Interned } from './interned.js'
+import { NumberRows } from './number-rows.js'
 import { RowIndex } from './row-index.js'
 import { type RemovedPlace, Rows } from './rows.js'
-import { factsAt, finishedAtOf, idAt, keyAt, numberAt, readTask, type RowFacts, writeTask } from './task-bytes.js'
+import { factsAt, finishedAtOf, idAt, idHashAt, keyAt, keyHashAt, readTask, type RowFacts, writeTask } from './task-bytes.js'
+import { hashOfText } from './text-hash.js'
 
 /** A row that was removed: all that is needed to put it back. */
 export interface RemovedRow {
@@ -43,18 +43,20 @@ export class FinishedTasks {
   private readonly rows = new Rows()
   private readonly groups = new Interned<Group>()
   private readonly agents = new Interned<string>()
-  private readonly rowOfId: RowIndex<string>
-  private readonly rowOfKey: RowIndex<string>
-  private readonly rowOfNumber: RowIndex<number>
-  private readonly numbers = new NumberSet()
+  private readonly rowOfId: RowIndex
+  private readonly rowOfKey: RowIndex
+  private readonly rowOfNumber = new NumberRows()
   /** When the first one finished, once it was asked for. */
   private oldest: number | undefined
+  private readonly idHash: (bytes: Uint8Array, start: number) => number
+  private readonly keyHash: (bytes: Uint8Array, start: number) => number
 
   constructor(seed: number) {
-    const hashOfText = (text: string): number => hashOf(text, seed)
-    this.rowOfId = new RowIndex((row) => this.rows.at(this.whole(row), idAt), hashOfText)
-    this.rowOfKey = new RowIndex((row) => this.rows.at(this.whole(row), keyAt), hashOfText)
-    this.rowOfNumber = new RowIndex((row) => this.rows.at(this.whole(row), numberAt), (number) => hashOfNumber(number, seed))
+    const hash = (text: string): number => hashOfText(text, seed)
+    this.idHash = (bytes, start) => idHashAt(bytes, start, seed)
+    this.keyHash = (bytes, start) => keyHashAt(bytes, start, seed)
+    this.rowOfId = new RowIndex((row) => this.rows.at(this.whole(row), idAt), hash)
+    this.rowOfKey = new RowIndex((row) => this.rows.at(this.whole(row), keyAt), hash)
   }
 
   get size(): number {
@@ -104,7 +106,7 @@ export class FinishedTasks {
 
   /** The first number above this one. */
   numberAfter(number: number): number | undefined {
-    return this.numbers.from(number + 1)
+    return this.rowOfNumber.from(number + 1)
   }
 
   first(): TaskRecord | undefined {
@@ -132,7 +134,7 @@ export class FinishedTasks {
   /** Adds a task that has just finished. `isKeyed`: new tasks with its key are duplicates of it. */
   push(task: TaskRecord, isKeyed: boolean): void {
     const row = this.rows.push(writer, () => writeTask(writer, task, this.groups.take(task.group), task.lease === null ? -1 : this.agents.take(task.lease.agent)))
-    this.enter(task, row, isKeyed)
+    this.enter(task.number, row, isKeyed)
   }
 
   /** Undoes the last {@link push}. */
@@ -158,7 +160,7 @@ export class FinishedTasks {
     this.oldest = undefined
     this.groups.restore(group, task.group)
     if (task.lease !== null) this.agents.restore(agent, task.lease.agent)
-    this.enter(task, place.row, isKeyed)
+    this.enter(task.number, place.row, isKeyed)
   }
 
   /** Writes a task again, of which nothing has changed that an index has, nor group and agent. Returns the undo. */
@@ -170,6 +172,12 @@ export class FinishedTasks {
     return () => this.rows.rewrite(row, before)
   }
 
+  /** Makes room for so many tasks, before the first one. */
+  reserve(tasks: number): void {
+    this.rowOfId.reserve(tasks)
+    this.rowOfKey.reserve(tasks)
+  }
+
   /** Adds the next rows of a snapshot. `groupOf` and `agentOf` are asked for the names of the numbers that rows have. Calls `joins` for each task; `record` makes its record. */
   loadRows({ lengths, bytes }: RowsPage, { groupOf, agentOf }: LoadedNames, joins: (facts: RowFacts, group: Group, record: () => TaskRecord) => void): void {
     const from = this.rows.adopt(Chunk.of(lengths, bytes), lengths.length)
@@ -179,25 +187,21 @@ export class FinishedTasks {
       const facts = this.rows.at(row, factsAt)
       const group = this.groups.count(facts.group, groupOf)
       if (facts.agent >= 0) this.agents.count(facts.agent, agentOf)
-      this.enter(facts, row, blocksDuplicates(facts.status))
+      this.enter(facts.number, row, blocksDuplicates(facts.status))
       joins(facts, group, () => this.taskAt(row))
     }
   }
 
-  private enter({ id, key, number }: Pick<TaskRecord, 'id' | 'key' | 'number'>, row: number, isKeyed: boolean): void {
-    this.rowOfId.add(id, row)
+  private enter(number: number, row: number, isKeyed: boolean): void {
     this.rowOfNumber.add(number, row)
-    if (isKeyed) this.rowOfKey.add(key, row)
-    this.numbers.add(number)
+    this.rowOfId.add(this.rows.at(row, this.idHash), row)
+    if (isKeyed) this.rowOfKey.add(this.rows.at(row, this.keyHash), row)
   }
 
-  private leave({ id, key, number, group, lease }: TaskRecord, row: number): Pick<RemovedRow, 'group' | 'agent' | 'isKeyed'> {
-    this.rowOfId.remove(id)
+  private leave({ number, group, lease }: TaskRecord, row: number): Pick<RemovedRow, 'group' | 'agent' | 'isKeyed'> {
     this.rowOfNumber.remove(number)
-    this.numbers.remove(number)
-    const keyed = this.rowOfKey.get(key)
-    const isKeyed = keyed !== undefined && this.whole(keyed) === row
-    if (isKeyed) this.rowOfKey.remove(key)
+    this.rowOfId.remove(this.rows.at(row, this.idHash), row)
+    const isKeyed = this.rowOfKey.remove(this.rows.at(row, this.keyHash), row)
     return { group: this.groups.drop(group), agent: lease === null ? -1 : this.agents.drop(lease.agent), isKeyed }
   }
 
@@ -216,10 +220,4 @@ export class FinishedTasks {
   }
 
   private readonly reader = (bytes: Uint8Array, start: number): TaskRecord => readTask(bytes, start, this.groups, this.agents)
-}
-
-/** Never 0. */
-const hashOfNumber = (number: number, seed: number): number => {
-  const hash = Math.imul((number | 0) ^ Math.imul(Math.floor(number / 2 ** 32), 0x85ebca6b) ^ seed, 0x9e3779b1)
-  return hash === 0 ? 1 : hash
 }

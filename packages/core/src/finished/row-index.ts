@@ -1,23 +1,30 @@
 /**
- * A hash index of rows by a key of theirs, in two flat arrays: 8 bytes a place, and between a half and three quarters of the places in use.
- * Like `TextIndex`, which is for records, but for so many rows that its size matters more than the last few percent of speed.
+ * A hash index of rows by a text of theirs. It is made of small tables, each for an equal part of the hashes: one that is full grows by a quarter, and
+ * a large one is split. So most places are in use, and no growth takes long, however many rows there are.
  */
+import { HashTable } from './hash-table.js'
 
-const capacityMin = 16
-/** If more keys than this have the same hash, the others go to a map. */
+/** Entries of a table that is split when it is full. */
+const tableMax = 8_192
+/** By how much a table grows. */
+const growth = 1.25
+/** If more texts than this have the same hash, the others go to a map. */
 const alikeMax = 8
+/** There are not more tables than 2 to the power of this: the largest ones grow beyond {@link tableMax} instead. */
+const depthMax = 16
 
-export class RowIndex<K extends string | number> {
-  /** An open-addressed table with linear probing, in the order of the hashes. 0 is a free place. */
-  private hashes = new Int32Array(capacityMin)
-  private rows = new Uint32Array(capacityMin)
+export class RowIndex {
+  /** Tables by the first bits of hashes. A table of fewer bits is in several places. */
+  private directory: Array<HashTable> = [HashTable.for(0, 0)]
+  private bits = 0
   private count = 0
-  private readonly crowded = new Map<K, number>()
+  private tableBytes = this.tableOf(0).bytes
+  private readonly crowded = new Map<string, number>()
 
-  /** `keyOf`: the key of a row that is in the index. `hashOf` never returns 0. */
+  /** `textOf`: of a row that is in the index, by the last 32 bits of its number. `hashOf`: of a text; a 32-bit integer, never 0. */
   constructor(
-    private readonly keyOf: (row: number) => K,
-    private readonly hashOf: (key: K) => number,
+    private readonly textOf: (row: number) => string,
+    private readonly hashOf: (text: string) => number,
   ) {}
 
   get size(): number {
@@ -26,86 +33,83 @@ export class RowIndex<K extends string | number> {
 
   /** Bytes of its arrays. */
   get bytes(): number {
-    return this.hashes.byteLength + this.rows.byteLength
+    return this.tableBytes + 8 * this.directory.length
   }
 
-  get(key: K): number | undefined {
+  /** The last 32 bits of the number of the row with this text. */
+  get(text: string): number | undefined {
     if (this.size === 0) return undefined
-    const at = this.placeOf(key, this.hashOf(key))
-    return at >= 0 ? this.rows[at] : this.crowded.size > 0 ? this.crowded.get(key) : undefined
-  }
-
-  /** The key must not be in the index. */
-  add(key: K, row: number): void {
-    if ((this.count + 1) * 4 > this.hashes.length * 3) this.resize(Math.ceil(this.hashes.length * 1.5))
-    const hash = this.hashOf(key)
-    const { hashes } = this
-    const { length } = hashes
-    let alike = 0
-    let at = homeOf(hash, length)
-    for (; hashes[at] !== 0; at = at + 1 === length ? 0 : at + 1) if (hashes[at] === hash) alike++
-    if (alike >= alikeMax) {
-      this.crowded.set(key, row)
-      return
+    const hash = this.hashOf(text)
+    const table = this.tableOf(hash)
+    for (let at = table.first(hash); at >= 0; at = table.after(at, hash)) {
+      const row = table.rows[at] as number
+      if (this.textOf(row) === text) return row
     }
-    hashes[at] = hash
-    this.rows[at] = row
-    this.count++
+    return this.crowded.size > 0 ? this.crowded.get(text) : undefined
   }
 
-  remove(key: K): void {
-    const at = this.placeOf(key, this.hashOf(key))
+  /** `hash`: that of the row's text. No other row may have this text. */
+  add(hash: number, row: number): void {
+    let table = this.tableOf(hash)
+    if (table.isFull) {
+      this.grow(hash, table)
+      table = this.tableOf(hash)
+    }
+    if (table.put(hash, row, alikeMax)) this.count++
+    else this.crowded.set(this.textOf(row), row >>> 0)
+  }
+
+  /** False if the row is not in the index. */
+  remove(hash: number, row: number): boolean {
+    const table = this.tableOf(hash)
+    let at = table.first(hash)
+    while (at >= 0 && table.rows[at] !== row >>> 0) at = table.after(at, hash)
     if (at < 0) {
-      this.crowded.delete(key)
+      const text = this.crowded.size > 0 ? this.textOf(row) : ''
+      return this.crowded.get(text) === row >>> 0 && this.crowded.delete(text)
+    }
+    table.clear(at)
+    this.count--
+    if (table.isSparse) this.replace(hash, table, [HashTable.for(table.depth, table.count * growth)])
+    return true
+  }
+
+  /** Makes room for so many rows at once. The index must be empty. */
+  reserve(rows: number): void {
+    this.bits = Math.min(depthMax, Math.max(0, Math.ceil(Math.log2(rows / tableMax))))
+    this.tableBytes = 0
+    this.directory = Array.from({ length: 2 ** this.bits }, () => HashTable.for(this.bits, (rows / 2 ** this.bits) * reserved))
+    for (const { bytes } of this.directory) this.tableBytes += bytes
+  }
+
+  private tableOf(hash: number): HashTable {
+    return this.directory[this.bits === 0 ? 0 : hash >>> (32 - this.bits)] as HashTable
+  }
+
+  private grow(hash: number, table: HashTable): void {
+    const { count, depth } = table
+    if (count < tableMax || depth === depthMax) {
+      this.replace(hash, table, [HashTable.for(depth, count * growth)])
       return
     }
-    this.clear(at)
-    this.count--
-    if (this.hashes.length > capacityMin && this.count * 4 < this.hashes.length) this.resize(Math.max(capacityMin, this.hashes.length >> 1))
+    const upper = table.countUpper()
+    this.replace(hash, table, [HashTable.for(depth + 1, (count - upper) * growth), HashTable.for(depth + 1, upper * growth)])
   }
 
-  /** The place of the key, or the complement of the free place for it. */
-  private placeOf(key: K, hash: number): number {
-    const { hashes } = this
-    const { length } = hashes
-    for (let at = homeOf(hash, length); ; at = at + 1 === length ? 0 : at + 1) {
-      const other = hashes[at]
-      if (other === 0) return ~at
-      if (other === hash && this.keyOf(this.rows[at] as number) === key) return at
+  /** Puts one or two others in the place of the table for this hash, with the same entries. */
+  private replace(hash: number, table: HashTable, others: ReadonlyArray<HashTable>): void {
+    if (others.length > 1 && table.depth === this.bits) {
+      this.directory = this.directory.flatMap((each) => [each, each])
+      this.bits++
     }
-  }
-
-  /** Removes an entry and moves later ones back, so that none lies behind a free place. */
-  private clear(at: number): void {
-    const { hashes, rows } = this
-    const { length } = hashes
-    const distance = (from: number, to: number): number => (to >= from ? to - from : to - from + length)
-    let free = at
-    for (let next = at + 1 === length ? 0 : at + 1; hashes[next] !== 0; next = next + 1 === length ? 0 : next + 1) {
-      const hash = hashes[next] as number
-      // An entry whose own place is after the free one stays.
-      if (distance(homeOf(hash, length), next) < distance(free, next)) continue
-      hashes[free] = hash
-      rows[free] = rows[next] as number
-      free = next
-    }
-    hashes[free] = 0
-  }
-
-  private resize(capacity: number): void {
-    const { hashes, rows } = this
-    this.hashes = new Int32Array(capacity)
-    this.rows = new Uint32Array(capacity)
-    for (let i = 0; i < hashes.length; i++) {
-      const hash = hashes[i] as number
-      if (hash === 0) continue
-      let at = homeOf(hash, capacity)
-      while (this.hashes[at] !== 0) at = at + 1 === capacity ? 0 : at + 1
-      this.hashes[at] = hash
-      this.rows[at] = rows[i] as number
-    }
+    const places = 2 ** (this.bits - table.depth)
+    const first = this.bits === 0 ? 0 : Math.floor((hash >>> (32 - this.bits)) / places) * places
+    for (let i = 0; i < places; i++) this.directory[first + i] = others[Math.floor((i * others.length) / places)] as HashTable
+    for (const { bytes } of others) this.tableBytes += bytes
+    this.tableBytes -= table.bytes
+    table.moveTo((each) => this.tableOf(each))
   }
 }
 
-/** Equal parts of all hashes have equal parts of the table. So it need not grow by powers of two, and a resize writes in order. */
-const homeOf = (hash: number, capacity: number): number => Math.floor((hash >>> 0) * (capacity / 2 ** 32))
+/** Tables have a little more or less than an equal share. */
+const reserved = 1.04

@@ -1,49 +1,101 @@
 /**
- * A finished task's record as bytes, and back: all of its fields, in about 90 bytes for a task with an id and a key made by Daybook, instead
+ * A finished task's record as bytes, and back: all of its fields, in about 80 bytes for a task with an id and a key made by Daybook, instead
  * of about 500. What many tasks have in common, the group and the agent, is given by a number.
  */
 import type { Group } from '../group.js'
+import { settingsDefault } from '../settings.js'
 import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from '../state.js'
 import { isFinal, type Status, statuses } from '../task.js'
-import { ByteReader, type ByteWriter } from './bytes.js'
+import { ByteReader, type ByteWriter, kindOfUuid } from './bytes.js'
+import { hashOfBytes } from './text-hash.js'
 
-/** What else is there besides the numbers, as bits. */
-const has = { lease: 1, dependencies: 2, extras: 4 } as const
+/**
+ * What else is there besides the numbers, and which numbers are as in most tasks, so that they are not written. As bits, less than 127 in all: that
+ * is one byte.
+ */
+const has = {
+  lease: 1,
+  dependencies: 2,
+  extras: 4,
+  /** One attempt, no retry, nothing to wait for and no delay. */
+  oneAttempt: 8,
+  /** The retries that a queue gives by default. */
+  usualRetries: 16,
+  /** The lease was as long as the task allows, and has not ended without success. */
+  plainLease: 32,
+} as const
+const usualRetries = settingsDefault.defaults
 
-/** The fields are in this order so that what is asked for most can be read without the rest. Times are given by their distance from `finishedAt`, revisions by theirs from `enqueuedRevision`. */
+/** Statuses and priorities as one number. */
+const finals = statuses.filter(isFinal)
+const priorities = 16
+
+/**
+ * The fields are in this order so that what is asked for most can be read without the rest. Times are given by their distance from the one in the id, or from
+ * `finishedAt`, revisions by theirs from `enqueuedRevision`.
+ */
 export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent: number): void => {
-  const { lease, finishedAt, enqueuedRevision } = task
-  const hasExtras = task.extras !== noExtras && !isEmpty(task.extras)
-  to.number(finishedAt)
-  to.number(task.number)
+  const { lease, finishedAt, enqueuedAt, enqueuedRevision } = task
+  const parts = partsOf(task)
+  const begin = to.length
   to.text(task.id)
+  const made = timeInId(to.bytes, begin)
   to.text(task.key)
-  to.number((lease === null ? 0 : has.lease) + (task.dependencies.length === 0 ? 0 : has.dependencies) + (hasExtras ? has.extras : 0))
+  to.number(task.number)
+  to.number(finishedAt - made)
+  to.number(parts)
   to.number(group)
   if (lease !== null) to.number(agent)
-  to.number(statuses.indexOf(task.status))
-  to.number(task.priority)
+  to.number(finals.indexOf(task.status) * priorities + task.priority)
   to.number(task.timeout)
-  to.number(task.maxRetries)
-  to.number(task.backoffSeconds)
-  to.number(finishedAt - task.enqueuedAt)
+  to.number(made > 0 ? enqueuedAt - made : finishedAt - enqueuedAt)
   to.number(enqueuedRevision)
   to.number(task.lastRevision - enqueuedRevision)
-  to.number(task.retries)
-  to.number(task.attempts)
-  to.number(task.missing)
-  to.number(task.blocking)
-  to.number(task.delayedUntil)
+  if ((parts & has.usualRetries) === 0) {
+    to.number(task.maxRetries)
+    to.number(task.backoffSeconds)
+  }
+  if ((parts & has.oneAttempt) === 0) {
+    to.number(task.retries)
+    to.number(task.attempts)
+    to.number(task.missing)
+    to.number(task.blocking)
+    to.number(task.delayedUntil)
+  }
   if (lease !== null) {
     to.number(lease.token)
     to.number(finishedAt - lease.claimedAt)
-    to.number(lease.durationMs)
-    to.number(lease.expiresAt - lease.claimedAt - lease.durationMs)
-    to.number(lease.epoch)
-    to.number(2 * (lease.end === null ? 0 : leaseEnds.indexOf(lease.end) + 1) + (lease.probe ? 1 : 0))
+    if ((parts & has.plainLease) === 0) {
+      to.number(lease.durationMs)
+      to.number(lease.expiresAt - lease.claimedAt - lease.durationMs)
+      to.number(lease.epoch)
+      to.number(2 * (lease.end === null ? 0 : leaseEnds.indexOf(lease.end) + 1) + (lease.probe ? 1 : 0))
+    }
   }
   if (task.dependencies.length > 0) to.text(JSON.stringify(task.dependencies))
-  if (hasExtras) to.text(JSON.stringify(task.extras))
+  if ((parts & has.extras) !== 0) to.text(JSON.stringify(task.extras))
+}
+
+const partsOf = ({ lease, timeout, dependencies, extras, retries, attempts, missing, blocking, delayedUntil, maxRetries, backoffSeconds }: TaskRecord): number => {
+  const isOne = attempts === 1 && retries === 0 && missing === 0 && blocking === 0 && delayedUntil === 0
+  const isUsual = maxRetries === usualRetries.maxRetries && backoffSeconds === usualRetries.backoffSeconds
+  const isPlain = lease !== null && lease.durationMs === timeout * 1_000 && lease.expiresAt === lease.claimedAt + lease.durationMs && lease.epoch === 0 && lease.end === null && !lease.probe
+  return (
+    (lease === null ? 0 : has.lease) |
+    (dependencies.length === 0 ? 0 : has.dependencies) |
+    (extras === noExtras || isEmpty(extras) ? 0 : has.extras) |
+    (isOne ? has.oneAttempt : 0) |
+    (isUsual ? has.usualRetries : 0) |
+    (isPlain ? has.plainLease : 0)
+  )
+}
+
+/** When an id made by Daybook was made, in milliseconds: it is a UUID of version 7. 0 for all others. */
+const timeInId = (bytes: Uint8Array, at: number): number => {
+  if (bytes[at] !== kindOfUuid || (bytes[at + 7] as number) >> 4 !== 7) return 0
+  let time = 0
+  for (let i = 1; i <= 6; i++) time = time * 256 + (bytes[at + i] as number)
+  return time
 }
 
 const isEmpty = (value: object): boolean => {
@@ -59,35 +111,39 @@ export interface NamesOf<T> {
 /** Reads a record. */
 export const readTask = (bytes: Uint8Array, at: number, groups: NamesOf<Group>, agents: NamesOf<string>): TaskRecord => {
   const from = new ByteReader(bytes, at)
-  const finishedAt = from.number()
-  const number = from.number()
+  const made = timeInId(bytes, at)
   const id = from.text()
   const key = from.text()
+  const number = from.number()
+  const finishedAt = made + from.number()
   const parts = from.number()
   const group = from.number()
   const agentIndex = (parts & has.lease) === 0 ? -1 : from.number()
-  const status = statuses[from.number()] as Status
-  const priority = from.number()
+  const band = from.number()
   const timeout = from.number()
-  const maxRetries = from.number()
-  const backoffSeconds = from.number()
-  const enqueuedAt = finishedAt - from.number()
+  const since = from.number()
+  const enqueuedAt = made > 0 ? made + since : finishedAt - since
   const enqueuedRevision = from.number()
   const lastRevision = enqueuedRevision + from.number()
-  const retries = from.number()
-  const attempts = from.number()
-  const missing = from.number()
-  const blocking = from.number()
-  const delayedUntil = from.number()
+  const isUsual = (parts & has.usualRetries) !== 0
+  const maxRetries = isUsual ? usualRetries.maxRetries : from.number()
+  const backoffSeconds = isUsual ? usualRetries.backoffSeconds : from.number()
+  const isOne = (parts & has.oneAttempt) !== 0
+  const retries = isOne ? 0 : from.number()
+  const attempts = isOne ? 1 : from.number()
+  const missing = isOne ? 0 : from.number()
+  const blocking = isOne ? 0 : from.number()
+  const delayedUntil = isOne ? 0 : from.number()
   let lease: TaskRecord['lease'] = null
   if ((parts & has.lease) !== 0) {
+    const isPlain = (parts & has.plainLease) !== 0
     const agent = agents.get(agentIndex)
     const token = from.number()
     const claimedAt = finishedAt - from.number()
-    const durationMs = from.number()
-    const expiresAt = claimedAt + durationMs + from.number()
-    const epoch = from.number()
-    const end = from.number()
+    const durationMs = isPlain ? timeout * 1_000 : from.number()
+    const expiresAt = claimedAt + durationMs + (isPlain ? 0 : from.number())
+    const epoch = isPlain ? 0 : from.number()
+    const end = isPlain ? 0 : from.number()
     lease = { agent, token, claimedAt, expiresAt, durationMs, epoch, probe: end % 2 === 1, end: leaseEnds[(end >> 1) - 1] ?? null }
   }
   const dependencies = (parts & has.dependencies) === 0 ? noIds : (JSON.parse(from.text()) as ReadonlyArray<string>)
@@ -97,14 +153,14 @@ export const readTask = (bytes: Uint8Array, at: number, groups: NamesOf<Group>, 
     id,
     key,
     group: groups.get(group),
-    priority,
+    priority: band % priorities,
     timeout,
     maxRetries,
     backoffSeconds,
     enqueuedAt,
     enqueuedRevision,
     dependencies,
-    status,
+    status: finals[Math.floor(band / priorities)] as Status,
     retries,
     missing,
     delayedUntil,
@@ -119,11 +175,9 @@ export const readTask = (bytes: Uint8Array, at: number, groups: NamesOf<Group>, 
 }
 const noIds: ReadonlyArray<string> = []
 
-/** What of a row the indexes and counts of the state have. */
+/** What of a row the counts of the state have. */
 export interface RowFacts {
   readonly number: number
-  readonly id: string
-  readonly key: string
   readonly group: number
   /** -1: none. */
   readonly agent: number
@@ -134,38 +188,46 @@ export interface RowFacts {
 
 export const factsAt = (bytes: Uint8Array, at: number): RowFacts => {
   const from = new ByteReader(bytes, at)
-  from.number()
+  from.skipText()
+  from.skipText()
   const number = from.number()
-  const id = from.text()
-  const key = from.text()
+  from.number()
   const parts = from.number()
   const group = from.number()
   const agent = (parts & has.lease) === 0 ? -1 : from.number()
-  const status = statuses[from.number()]
-  if (status === undefined || !isFinal(status)) throw new Error(`the finished task ${number} is not finished`)
-  return { number, id, key, group, agent, status, priority: from.number(), hasExtras: (parts & has.extras) !== 0 }
+  const band = from.number()
+  const status = finals[Math.floor(band / priorities)]
+  if (status === undefined) throw new Error(`the finished task ${number} is not finished`)
+  return { number, group, agent, status, priority: band % priorities, hasExtras: (parts & has.extras) !== 0 }
 }
 
-/** Its finish time. */
-export const finishedAtOf = (bytes: Uint8Array, at: number): number => new ByteReader(bytes, at).number()
-
-export const numberAt = (bytes: Uint8Array, at: number): number => {
+export const finishedAtOf = (bytes: Uint8Array, at: number): number => {
   const from = new ByteReader(bytes, at)
+  from.skipText()
+  from.skipText()
   from.number()
-  return from.number()
+  return timeInId(bytes, at) + from.number()
 }
 
-export const idAt = (bytes: Uint8Array, at: number): string => {
-  const from = new ByteReader(bytes, at)
-  from.number()
-  from.number()
-  return from.text()
-}
+export const idAt = (bytes: Uint8Array, at: number): string => new ByteReader(bytes, at).text()
 
 export const keyAt = (bytes: Uint8Array, at: number): string => {
   const from = new ByteReader(bytes, at)
-  from.number()
-  from.number()
   from.skipText()
   return from.text()
+}
+
+/** The hashes of the texts by which it is found. */
+export const idHashAt = (bytes: Uint8Array, at: number, seed: number): number => {
+  const from = new ByteReader(bytes, at)
+  from.skipText()
+  return hashOfBytes(bytes, at, from.position, seed)
+}
+
+export const keyHashAt = (bytes: Uint8Array, at: number, seed: number): number => {
+  const from = new ByteReader(bytes, at)
+  from.skipText()
+  const begin = from.position
+  from.skipText()
+  return hashOfBytes(bytes, begin, from.position, seed)
 }

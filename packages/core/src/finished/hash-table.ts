@@ -1,0 +1,115 @@
+/** An open-addressed table of rows by hashes of 32 bits, with linear probing, in the order of the hashes: two flat arrays, 8 bytes a place. */
+
+const capacityMin = 16
+/** The share of places that are in use, at most and at least. */
+const usedMax = 0.875
+const usedMin = 0.3
+
+export class HashTable {
+  /** 0 is a free place. */
+  private readonly hashes: Int32Array
+  readonly rows: Uint32Array
+  count = 0
+
+  private constructor(
+    /** All of its hashes have the same first bits, so many. */
+    readonly depth: number,
+    private readonly capacity: number,
+  ) {
+    this.hashes = new Int32Array(capacity)
+    this.rows = new Uint32Array(capacity)
+  }
+
+  /** A table with room for so many entries. */
+  static for(depth: number, entries: number): HashTable {
+    return new HashTable(depth, Math.max(capacityMin, Math.ceil(entries / usedMax) + 1))
+  }
+
+  get bytes(): number {
+    return 8 * this.capacity
+  }
+
+  get isFull(): boolean {
+    return this.count + 1 > this.capacity * usedMax
+  }
+
+  get isSparse(): boolean {
+    return this.capacity > capacityMin && this.count < this.capacity * usedMin
+  }
+
+  /** The first place with this hash, or -1. */
+  first(hash: number): number {
+    return this.from(this.homeOf(hash), hash | 0)
+  }
+
+  /** The next one. */
+  after(at: number, hash: number): number {
+    return this.from(this.next(at), hash | 0)
+  }
+
+  /** False, and nothing is added, if so many entries have the same hash. There must be a free place. */
+  put(hash: number, row: number, alikeMax: number): boolean {
+    const { hashes, capacity } = this
+    let alike = 0
+    let at = this.homeOf(hash)
+    for (; hashes[at] !== 0; at = at + 1 === capacity ? 0 : at + 1) if (hashes[at] === hash && ++alike >= alikeMax) return false
+    hashes[at] = hash
+    this.rows[at] = row
+    this.count++
+    return true
+  }
+
+  /** Removes an entry and moves later ones back, so that none lies behind a free place. */
+  clear(at: number): void {
+    const { hashes, rows } = this
+    let free = at
+    for (let next = this.next(at); hashes[next] !== 0; next = this.next(next)) {
+      const hash = hashes[next] as number
+      // An entry whose own place is after the free one stays.
+      if (this.distance(this.homeOf(hash), next) < this.distance(free, next)) continue
+      hashes[free] = hash
+      rows[free] = rows[next] as number
+      free = next
+    }
+    hashes[free] = 0
+    this.count--
+  }
+
+  /** How many entries have a 1 after the bits that all have in common. */
+  countUpper(): number {
+    let upper = 0
+    for (const hash of this.hashes) if (hash !== 0 && hash << this.depth < 0) upper++
+    return upper
+  }
+
+  /** Adds all entries to other tables, which must have room. */
+  moveTo(tableOf: (hash: number) => HashTable): void {
+    const { hashes, rows, capacity } = this
+    for (let at = 0; at < capacity; at++) {
+      const hash = hashes[at] as number
+      if (hash !== 0) tableOf(hash).put(hash, rows[at] as number, Number.POSITIVE_INFINITY)
+    }
+  }
+
+  private from(begin: number, hash: number): number {
+    const { hashes } = this
+    for (let at = begin; ; at = this.next(at)) {
+      const other = hashes[at]
+      if (other === hash) return at
+      if (other === 0) return -1
+    }
+  }
+
+  /** Equal parts of all hashes have equal parts of the table. So it need not grow by powers of two, and is moved in order. */
+  private homeOf(hash: number): number {
+    return Math.floor(((hash << this.depth) >>> 0) * (this.capacity / 2 ** 32))
+  }
+
+  private next(at: number): number {
+    return at + 1 === this.capacity ? 0 : at + 1
+  }
+
+  private distance(from: number, to: number): number {
+    return to >= from ? to - from : to - from + this.capacity
+  }
+}

@@ -1,0 +1,136 @@
+/** The rows of tasks by their numbers: four bytes a task, and one bit for each number between. Numbers that are far from all others cost some hundred bytes each. */
+
+const blockWords = 16
+const blockSize = blockWords * 32
+const rowsMin = 4
+
+/** The rows of the numbers from `block * blockSize` on, in the order of the numbers. */
+class Block {
+  readonly words = new Int32Array(blockWords)
+  rows = new Uint32Array(rowsMin)
+  count = 0
+
+  constructor(readonly block: number) {}
+
+  has(bit: number): boolean {
+    return ((this.words[bit >> 5] as number) & (1 << (bit & 31))) !== 0
+  }
+
+  /** How many numbers come before this one. */
+  rankOf(bit: number): number {
+    if (this.count === blockSize) return bit
+    const word = bit >> 5
+    let rank = 0
+    for (let i = 0; i < word; i++) rank += ones(this.words[i] as number)
+    return rank + ones((this.words[word] as number) & ~(-1 << (bit & 31)))
+  }
+
+  add(bit: number, row: number): void {
+    if (this.count === this.rows.length) {
+      const rows = new Uint32Array(this.rows.length * 2)
+      rows.set(this.rows)
+      this.rows = rows
+    }
+    const rank = this.rankOf(bit)
+    if (rank < this.count) this.rows.copyWithin(rank + 1, rank, this.count)
+    this.rows[rank] = row
+    this.words[bit >> 5] = (this.words[bit >> 5] as number) | (1 << (bit & 31))
+    this.count++
+  }
+
+  remove(bit: number): void {
+    const rank = this.rankOf(bit)
+    this.rows.copyWithin(rank, rank + 1, this.count)
+    this.words[bit >> 5] = (this.words[bit >> 5] as number) & ~(1 << (bit & 31))
+    this.count--
+    if (this.rows.length > rowsMin && this.count * 4 <= this.rows.length) this.rows = this.rows.slice(0, this.rows.length / 2)
+  }
+
+  /** The first number's bit from this one on. */
+  from(bit: number): number | undefined {
+    let word = bit >> 5
+    let rest = (this.words[word] as number) & (-1 << (bit & 31))
+    while (rest === 0 && ++word < blockWords) rest = this.words[word] as number
+    return rest === 0 ? undefined : word * 32 + (31 - Math.clz32(rest & -rest))
+  }
+}
+
+const ones = (word: number): number => {
+  const pairs = word - ((word >>> 1) & 0x55555555)
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
+  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}
+
+export class NumberRows {
+  /** Those with numbers, in order. */
+  private readonly blocks: Array<Block> = []
+  private count = 0
+
+  get size(): number {
+    return this.count
+  }
+
+  /** Bytes of its arrays. */
+  get bytes(): number {
+    return this.blocks.reduce((sum, { rows, words }) => sum + rows.byteLength + words.byteLength, 0)
+  }
+
+  get(number: number): number | undefined {
+    const block = this.blockOf(number)
+    const bit = number % blockSize
+    return block?.has(bit) === true ? block.rows[block.rankOf(bit)] : undefined
+  }
+
+  /** The number must not be there. */
+  add(number: number, row: number): void {
+    const id = Math.floor(number / blockSize)
+    const at = this.placeOf(id)
+    let block = this.blocks[at]
+    if (block?.block !== id) this.blocks.splice(at, 0, (block = new Block(id)))
+    block.add(number % blockSize, row)
+    this.count++
+  }
+
+  remove(number: number): void {
+    const block = this.blockOf(number)
+    if (block?.has(number % blockSize) !== true) return
+    block.remove(number % blockSize)
+    this.count--
+    if (block.count === 0) this.blocks.splice(this.placeOf(block.block), 1)
+  }
+
+  /** The least number that is at least `number`; `undefined` if there is none. */
+  from(number: number): number | undefined {
+    const id = Math.floor(number / blockSize)
+    const at = this.placeOf(id)
+    const block = this.blocks[at]
+    if (block === undefined) return undefined
+    const bit = block.from(block.block === id ? number % blockSize : 0)
+    if (bit !== undefined) return block.block * blockSize + bit
+    const next = this.blocks[at + 1]
+    return next === undefined ? undefined : next.block * blockSize + (next.from(0) as number)
+  }
+
+  private blockOf(number: number): Block | undefined {
+    const id = Math.floor(number / blockSize)
+    const block = this.blocks[this.placeOf(id)]
+    return block?.block === id ? block : undefined
+  }
+
+  /** The index of this block, or where it would be inserted. */
+  private placeOf(id: number): number {
+    const { blocks } = this
+    // Where no block is missing, and most are added at the end.
+    const straight = id - (blocks[0]?.block ?? 0)
+    if (blocks[straight]?.block === id) return straight
+    if (blocks.length > 0 && id > (blocks[blocks.length - 1] as Block).block) return blocks.length
+    let low = 0
+    let high = blocks.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((blocks[middle] as Block).block < id) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
