@@ -44,6 +44,14 @@ test('EV-07: and past moments too, in which a task was not finished yet', async 
   expect(past).toMatchObject({ payload: { to: `amended ${secret}` }, checkpoint: { done: `checkpoint ${secret}` } })
 })
 
+test('EV-07: an export shows it as well, with a server and without, byte for byte', async () => {
+  const withServer = await runHere(['audit', 'export'], { DAYBOOK_URL: started.server.url, DAYBOOK_TOKEN: token, DAYBOOK_QUEUE: 'q', NO_COLOR: '1' })
+  const without = await audit('export', '--data', data)
+  expect(without).toMatchObject({ code: 0 })
+  for (const what of written) expect(without.out).toContain(`${what} ${secret}`)
+  expect(without.out).toBe(withServer.out)
+})
+
 test('EV-07: nothing of it is in any file in the clear: log, snapshots, read models, memories, queue files', async () => {
   const { client } = started
   const { revision } = await client.state()

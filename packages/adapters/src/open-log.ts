@@ -3,19 +3,23 @@ import { archiveFolderOf } from './archive/folder-of.js'
 import { joinedLog } from './archive/joined-log.js'
 import type { LogAddress, OpenedLog } from './store/index.js'
 
-/** @throws StoreError if it cannot be opened. */
-export const openLog = async (address: LogAddress): Promise<OpenedLog> => {
+/**
+ * `ahead`: for whoever reads most of the log; pages are fetched while the last one is used.
+ *
+ * @throws StoreError if it cannot be opened.
+ */
+export const openLog = async (address: LogAddress, ahead = false): Promise<OpenedLog> => {
   const archive = archiveFolderOf(address)
-  const log = await openOwnLog(address)
+  const log = await openOwnLog(address, ahead)
   return archive === undefined ? log : joinedLog(log, archive)
 }
 
 /** Only what is in the store itself. */
-export const openOwnLog = async (address: LogAddress): Promise<OpenedLog> => {
+export const openOwnLog = async (address: LogAddress, ahead = false): Promise<OpenedLog> => {
   switch (address.kind) {
     case 'sqlite': {
       const { openSqliteLog } = await import('./sqlite/index.js')
-      return openSqliteLog(address.file)
+      return openSqliteLog(address.file, ahead)
     }
     case 'eventstoredb': {
       const { openEventStoreDb } = await import('./eventstoredb/index.js')

@@ -4,6 +4,7 @@ import type { Plant } from '../plant.js'
 const states = 'packages/adapters/src/past/past-states.ts'
 const histories = ['test/properties/past.test.ts']
 const served = ['test/http/past.test.ts']
+const exportLines = ['test/cli/export-lines.test.ts']
 
 export const pastPlants: ReadonlyArray<Plant> = [
   {
@@ -187,5 +188,68 @@ export const pastPlants: ReadonlyArray<Plant> = [
     find: '    this.rows = noRows()\n',
     replace: '',
     killedBy: ['test/cli/audit-files.test.ts'],
+  },
+  {
+    title: 'the lines of an export have a key twice if the log has',
+    file: 'packages/adapters/src/http/stable-lines.ts',
+    find: 'if (keys[i] === hash) return -1',
+    replace: 'if (keys[i] === hash && i < 0) return -1',
+    killedBy: exportLines,
+  },
+  {
+    title: 'the lines of an export have keys like numbers where the log has them',
+    file: 'packages/adapters/src/http/stable-lines.ts',
+    find: 'if (begin >= zero && begin <= nine) return -1',
+    replace: 'if (begin >= zero && begin <= nine && start < 0) return -1',
+    killedBy: exportLines,
+  },
+  {
+    title: 'the lines of an export have every escape as the log has it',
+    file: 'packages/adapters/src/http/stable-lines.ts',
+    find: '((backslashes - 0x01010101) & ~backslashes)) & highBits',
+    replace: '0) & highBits',
+    killedBy: exportLines,
+  },
+  {
+    title: 'a line feed in an event makes two of it in an export',
+    file: 'packages/adapters/src/http/event-lines.ts',
+    find: 'stableLines(bytes) === events.length',
+    replace: 'stableLines(bytes) >= events.length',
+    killedBy: exportLines,
+  },
+  {
+    title: 'an export takes what is no object for one',
+    file: 'packages/adapters/src/http/event-lines.ts',
+    find: "if (!data.startsWith('{')) return undefined",
+    replace: '',
+    killedBy: exportLines,
+  },
+  {
+    title: 'an export shows the time and actor of another event',
+    file: 'packages/adapters/src/http/event-text.ts',
+    find: '    ;[last, beforeLast] = [beforeLast, last]\n',
+    replace: '',
+    killedBy: exportLines,
+  },
+  {
+    title: 'an export believes metadata that are no JSON',
+    file: 'packages/adapters/src/http/event-text.ts',
+    find: '"\\})?\\}$/y',
+    replace: '"\\})?/y',
+    killedBy: exportLines,
+  },
+  {
+    title: 'an export without a server shows contents encrypted',
+    file: 'packages/adapters/src/cli/audit/log-source.ts',
+    find: 'of shown.read(',
+    replace: 'of log.read(',
+    killedBy: ['test/erasable/encrypted.test.ts'],
+  },
+  {
+    title: 'an export does not wait for its output',
+    file: 'packages/adapters/src/cli/commands/audit-files.ts',
+    find: '        return io.flushed()\n',
+    replace: '        return Promise.resolve()\n',
+    killedBy: exportLines,
   },
 ]

@@ -9,7 +9,7 @@ const byteSet = (signs: string): Uint8Array => {
 }
 const inNumber = byteSet('0123456789+-.eE')
 /** The characters that follow a backslash in canonical text, except `\u` escapes, which are left to the parser. */
-const escapes = byteSet('"\\bfnrt')
+export const escapes = byteSet('"\\bfnrt')
 
 /**
  * Offset just after the JSON value that begins at `at`, if its text is canonical; −1 if it is not, or if this
@@ -25,6 +25,14 @@ export const canonicalEnd = (bytes: Buffer, at: number, depth = 0): number => {
       return depth >= jsonDepthMax ? -1 : objectEnd(bytes, at, depth + 1)
     case openBracket:
       return depth >= jsonDepthMax ? -1 : listEnd(bytes, at, depth + 1)
+    default:
+      return scalarEnd(bytes, at)
+  }
+}
+
+/** The same for a number, `true`, `false` and `null`, which have one form only. */
+export const scalarEnd = (bytes: Buffer, at: number): number => {
+  switch (bytes[at]) {
     case 0x74:
       return stands(bytes, at, 'true') ? at + 4 : -1
     case 0x66:
@@ -126,7 +134,7 @@ const numberEnd = (bytes: Buffer, start: number): number => {
   }
   const first = bytes[start] === minus ? start + 1 : start
   const digits = end - first
-  if (isInteger && digits > 0 && digits <= plainDigits && bytes[first] !== zero) return end
+  if (isInteger && digits > 0 && digits <= plainDigits && (bytes[first] !== zero || end === start + 1)) return end
   const text = bytes.toString('latin1', start, end)
   const value = Number(text)
   return digits > 0 && `${value}` === text && isExactNumber(value) ? end : -1

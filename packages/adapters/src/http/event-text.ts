@@ -12,13 +12,51 @@ export const eventText = (event: RecordedEvent): string => textWith(event, event
 /** For people: times within `data` are ISO 8601 instead of milliseconds. */
 export const historyText = (event: RecordedEvent): string => textWith(event, withTimes(event.type, event.data))
 
-const textWith = ({ revision, type, metadata, created, data }: RecordedEvent, shown: string): string => {
+const textWith = (event: RecordedEvent, shown: string): string => `${eventHead(event)}${parseObject(event.data) === undefined ? quote(event.data) : shown}}`
+
+/** The text of an event up to its data. */
+export const eventHead = ({ revision, type, metadata, created }: Omit<RecordedEvent, 'data'>): string => `{"revision":${revision},"type":${quote(type)},${metadataMembers(metadata, created)},"data":`
+
+/** The beginning of metadata as this version writes it, if nothing in it is escaped. */
+// eslint-disable-next-line no-control-regex -- these are the characters that JSON escapes
+const stamp = /^\{(?:"needs":"([^"\\\x00-\x1f]*)",)?"schemaVersion":(0|[1-9]\d{0,8}),"at":"([^"\\\x00-\x1f]*)","actor":"([^"\\\x00-\x1f]*)","\$correlationId":"/
+/** The rest: the correlation, the command, the event before, and the seal. */
+// eslint-disable-next-line no-control-regex -- the same
+const rest = /([^"\\\x00-\x1f]*)","\$causationId":"[^"\\\x00-\x1f]*"(?:,"prev":(?:0|[1-9]\d*))?(?:,"chain":\{"from":(?:0|[1-9]\d*),"to":(?:0|[1-9]\d*),"hash":"[\w-]*","leaves":"[\w-]*"\})?\}$/y
+
+interface Stamped {
+  readonly text: string
+  /** What is shown of it. A flat text, because many events share it. */
+  readonly members: string
+}
+
+/** The two that were seen last: events of one time and actor come together, those that need a newer version among others. */
+let last: Stamped = { text: '\n', members: '' }
+let beforeLast = last
+
+const stampedIn = (metadata: string): Stamped | undefined => {
+  if (metadata.startsWith(last.text)) return last
+  if (metadata.startsWith(beforeLast.text)) {
+    ;[last, beforeLast] = [beforeLast, last]
+    return last
+  }
+  const found = stamp.exec(metadata)
+  if (found === null) return undefined
+  const [text, needs, version, at, actor] = found
+  beforeLast = last
+  return (last = { text, members: ['"schemaVersion":', version, ',"at":"', at, needs === undefined ? '' : `","needs":"${needs}`, '","actor":"', actor, '"'].join('') })
+}
+
+const metadataMembers = (metadata: string, created: string): string => {
+  const stamped = stampedIn(metadata)
+  if (stamped !== undefined) {
+    rest.lastIndex = stamped.text.length
+    const found = rest.exec(metadata)
+    if (found !== null) return `${stamped.members},"correlationId":"${found[1] as string}"`
+  }
   const { schemaVersion, at, actor, $correlationId, needs } = parseObject(metadata) ?? {}
   const text = (value: unknown, key: string): string => (typeof value === 'string' ? `,"${key}":${quote(value)}` : '')
-  return (
-    `{"revision":${revision},"type":${quote(type)},"schemaVersion":${typeof schemaVersion === 'number' ? schemaVersion : 1},"at":${quote(typeof at === 'string' ? at : created)}` +
-    `${text(needs, 'needs')}${text(actor, 'actor')}${text($correlationId, 'correlationId')},"data":${parseObject(data) === undefined ? quote(data) : shown}}`
-  )
+  return `"schemaVersion":${typeof schemaVersion === 'number' ? schemaVersion : 1},"at":${quote(typeof at === 'string' ? at : created)}${text(needs, 'needs')}${text(actor, 'actor')}${text($correlationId, 'correlationId')}`
 }
 
 /** The part of io-ts's type classes that is used here. */

@@ -1,8 +1,10 @@
 /** ASCII codes of the characters that JSON is made of. */
+export const lineFeed = 0x0a
 export const quote = 0x22
 export const comma = 0x2c
 export const minus = 0x2d
 export const zero = 0x30
+export const nine = 0x39
 export const colon = 0x3a
 export const openBracket = 0x5b
 export const backslash = 0x5c

@@ -1,12 +1,16 @@
 /** Opens a store's file for reading alone, on the caller's thread. A server may have the file open meanwhile. */
 import Database from 'better-sqlite3'
 import { storeError } from './errors.js'
-import { pagePacker, unpack } from './packed-page.js'
+import { type PackedPage, pagePacker, unpack } from './packed-page.js'
 import { queries } from './queries.js'
+import { lazyReader } from './reader.js'
 import { structureProblems } from './structure.js'
 import type { OpenedLog, ReadOptions, RecordedEvent } from '../store/index.js'
 import { StoreError } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
+
+/** Fewer are read sooner than a thread is asked. */
+const manyEvents = 2_000
 
 /** A connection that reads. Throws if the file is missing, not a store, or damaged. */
 export const openConnection = (file: string): Database.Database => {
@@ -23,8 +27,12 @@ export const openConnection = (file: string): Database.Database => {
   }
 }
 
-/** @throws StoreError if the file cannot be read. */
-export const openSqliteLog = (file: string): OpenedLog => {
+/**
+ * `ahead`: pages are fetched on a thread of their own while the last one is used, for whoever reads most of a log.
+ *
+ * @throws StoreError if the file cannot be read.
+ */
+export const openSqliteLog = (file: string, ahead = false): OpenedLog => {
   const reading = <A>(body: () => A): A => {
     try {
       return body()
@@ -35,10 +43,19 @@ export const openSqliteLog = (file: string): OpenedLog => {
   const db = reading(() => openConnection(file))
   const query = queries(db)
   const pack = pagePacker(db, query)
+  const reader = ahead ? lazyReader({ file }) : undefined
+
+  const readAhead = async function* (pages: AsyncIterable<PackedPage>, backwards: boolean): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
+    for await (const page of pages) {
+      const events = unpack(page) ?? reading(() => query.events(page.span))
+      yield backwards ? events.reverse() : events
+    }
+  }
 
   const read = async function* (stream: string, options: ReadOptions = {}): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
     const backwards = options.direction === 'backwards'
     let span = reading(() => readSpan(stream, options, query.head(stream)))
+    if (span !== undefined && reader !== undefined && span.high - span.low >= manyEvents) return yield* readAhead(reader.pages(span, backwards), backwards)
     while (span !== undefined && span.low <= span.high) {
       const wanted = span
       const { part, events } = reading(() => {
@@ -56,6 +73,9 @@ export const openSqliteLog = (file: string): OpenedLog => {
     head: async (stream) => reading(() => query.head(stream)),
     first: async (stream) => reading(() => query.first(stream)),
     streams: async (prefix) => reading(() => query.streams(prefix)),
-    close: async () => void db.close(),
+    close: async () => {
+      await reader?.close()
+      db.close()
+    },
   }
 }

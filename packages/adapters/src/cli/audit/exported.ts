@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { HistoryEvent, QueueMoment } from '../../client/index.js'
+import type { EventLines } from './source.js'
 
 export const formatVersion = 1
 
@@ -23,9 +24,10 @@ export interface Manifest {
   readonly byStatus: QueueMoment['counts']['byStatus']
 }
 
-/** Writes an export, event by event. */
+/** Writes an export, some events at a time. */
 export interface EventWriter {
-  readonly event: (event: HistoryEvent) => Promise<void>
+  /** Resolves when there may be more: what is written is not gathered in memory. */
+  readonly lines: (lines: EventLines) => Promise<void>
   readonly end: (rest: Omit<Manifest, 'format' | 'events' | 'sha256'>) => Promise<Manifest>
 }
 
@@ -36,18 +38,17 @@ export class ExportWriter implements EventWriter {
   private readonly hash = createHash('sha256')
   private events = 0
 
-  constructor(private readonly write: (text: string) => Promise<void> | void) {}
+  constructor(private readonly write: (bytes: Buffer) => Promise<void> | void) {}
 
-  async event(event: HistoryEvent): Promise<void> {
-    const line = lineOf(event)
-    this.hash.update(line)
-    this.events++
-    await this.write(line)
+  async lines({ bytes, events }: EventLines): Promise<void> {
+    this.hash.update(bytes)
+    this.events += events
+    await this.write(bytes)
   }
 
   async end(rest: Omit<Manifest, 'format' | 'events' | 'sha256'>): Promise<Manifest> {
     const manifest: Manifest = { format: formatVersion, ...rest, events: this.events, sha256: this.hash.digest('hex') }
-    await this.write(`${JSON.stringify({ manifest })}\n`)
+    await this.write(Buffer.from(`${JSON.stringify({ manifest })}\n`, 'utf8'))
     return manifest
   }
 }

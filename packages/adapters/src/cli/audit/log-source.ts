@@ -5,13 +5,13 @@ import type { Readable } from 'node:stream'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Difference, HistoryEvent, Moment, QueueMoment } from '../../client/index.js'
-import { streamOf, streamPrefix } from '../../engine/index.js'
+import { parseObject, streamOf, streamPrefix } from '../../engine/index.js'
 import { readSnapshotFolder } from '../../files/index.js'
-import { httpLimitsDefault, type PastMoment, pastAnswersHere } from '../../http/index.js'
-import { openLog } from '../../past/index.js'
+import { eventLines, httpLimitsDefault, type PastMoment, pastAnswersHere } from '../../http/index.js'
+import { openLog, pastLimitsDefault, revisionAt } from '../../past/index.js'
 import { causesIn } from '../../read-models/find-causes.js'
 import { viewsFileName } from '../../read-models/views-file-name.js'
-import type { LogAddress } from '../../store/index.js'
+import type { LogAddress, RecordedEvent } from '../../store/index.js'
 import { keysFileOf, readKeys, revealingLog } from '../../task-keys/index.js'
 import { readTime } from '../../time.js'
 import { CliError } from '../exit-codes.js'
@@ -24,7 +24,7 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
   if (address.kind === 'sqlite' && (await stat(address.file).then(() => false, () => true))) {
     throw new CliError(`${address.file} is not there: --data names the server's data folder, --store its log`)
   }
-  const log = await openLog(address)
+  const log = await openLog(address, true)
   const head = await log.head(streamOf(queue))
   if (head < 0) {
     const queues = (await log.streams(streamPrefix)).map((stream) => stream.slice(streamPrefix.length))
@@ -33,7 +33,11 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
   }
   const keys = readKeys(keysFileOf(address))
   const snapshots = dataDir === undefined ? undefined : readSnapshotFolder(join(dataDir, 'snapshots'))
-  const past = pastAnswersHere({ log: revealingLog(log, keys), snapshots, limits: httpLimitsDefault, causes: dataDir === undefined ? undefined : causesIn(join(dataDir, viewsFileName)), progress: (events, of) => show(`reading the log: ${events} of ${of} events`) })
+  // What people are shown: contents that are encrypted in the log, as far as their keys are there.
+  const shown = revealingLog(log, keys)
+  // A state is let go soon, so that it is not in memory while an export goes on.
+  const states = { ...pastLimitsDefault, idleMs: 100 }
+  const past = pastAnswersHere({ log: shown, snapshots, states, limits: httpLimitsDefault, causes: dataDir === undefined ? undefined : causesIn(join(dataDir, viewsFileName)), progress: (events, of) => show(`reading the log: ${events} of ${of} events`) })
 
   const known = (moment: Moment | undefined): PastMoment => {
     if (moment === undefined) return { revision: head }
@@ -69,6 +73,15 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     events: async function* (filter, moment) {
       const lines = createInterface({ input: (await ask('/events', filter, known(moment), true)) as Readable })
       for await (const line of lines) yield JSON.parse(line) as HistoryEvent
+    },
+    lines: async function* (moment, isWanted) {
+      const handled = known(moment)
+      const revision = 'revision' in handled ? handled.revision : await revisionAt(log, streamOf(queue), head, handled.at)
+      for await (const page of shown.read(streamOf(queue), { from: 0, limit: revision + 1 })) {
+        // What is no JSON object concerns every task.
+        const wanted = isWanted === undefined ? page : page.filter(({ data }) => isWanted(parseObject(data) ?? {}))
+        yield { bytes: eventLines(wanted), events: wanted.length, revision: (page[page.length - 1] as RecordedEvent).revision }
+      }
     },
     close: async () => {
       keys.close()

@@ -11,5 +11,17 @@ export interface AuditSource {
   readonly history: (id: string, moment: Moment) => Promise<ReadonlyArray<HistoryEvent>>
   /** Up to the moment, or to the end. */
   readonly events: (filter: EventFilter, moment: Moment | undefined) => AsyncIterable<HistoryEvent>
+  /** The same up to the moment, as the lines of an export. `isWanted` is asked with the data of each event; without it, all are wanted. */
+  readonly lines: (moment: Moment, isWanted: IsWanted | undefined) => AsyncIterable<EventLines>
   readonly close: () => Promise<void>
+}
+
+export type IsWanted = (data: Readonly<Record<string, unknown>>) => boolean
+
+/** Some events in a row, each as a line of JSON in UTF-8. */
+export interface EventLines {
+  readonly bytes: Buffer
+  readonly events: number
+  /** The revision up to which the log has been read. */
+  readonly revision: number
 }

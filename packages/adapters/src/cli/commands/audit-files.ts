@@ -3,12 +3,11 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Command, InvalidArgumentError } from 'commander'
-import type { HistoryEvent } from '../../client/index.js'
 import { dataDirDefault } from '../../config/index.js'
 import { addWhen, addWhere, audited, momentOf, type When, type Where } from '../audit/options.js'
 import { BrokenExport, type EventWriter, ExportWriter, readExport } from '../audit/exported.js'
 import { Replay, type Step } from '../audit/replayed.js'
-import type { AuditSource } from '../audit/source.js'
+import type { AuditSource, IsWanted } from '../audit/source.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { createProgress, type Progress } from '../progress.js'
@@ -44,31 +43,26 @@ const concerned = async (source: AuditSource, task: string, revision: number): P
   return ids
 }
 
-const writeTo = async (cli: Cli, out: string | undefined): Promise<{ readonly write: (text: string) => Promise<void>; readonly close: () => Promise<void> }> => {
-  const { io } = cli
+interface Output {
+  /** Resolves when it is taken, so that no more is read than can be written. */
+  readonly write: (bytes: Buffer) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+const writeTo = async ({ io }: Cli, out: string | undefined): Promise<Output> => {
   if (out === undefined) {
-    let pending = 0
     return {
-      write: async (text) => {
-        io.out(text)
-        if (++pending % flushEvery === 0) await io.flushed()
+      write: (bytes) => {
+        io.out(bytes.toString('utf8'))
+        return io.flushed()
       },
       close: () => io.flushed(),
     }
   }
   const handle = await newFile(out)
-  let gathered = ''
-  const flush = async (): Promise<void> => {
-    await handle.appendFile(gathered)
-    gathered = ''
-  }
   return {
-    write: async (text) => {
-      gathered += text
-      if (gathered.length > gatheredMax) await flush()
-    },
+    write: (bytes) => handle.appendFile(bytes),
     close: async () => {
-      await flush()
       await handle.sync()
       await handle.close()
     },
@@ -102,8 +96,6 @@ const openExport = async (cli: Cli, out: string | undefined, format: Format): Pr
     },
   }
 }
-const flushEvery = 500
-const gatheredMax = 2 ** 18
 
 export const exportCommand = (cli: Cli): Command =>
   addWhere(addWhen(new Command('export').description('write the events as lines of JSON or as a Parquet file, with a manifest')))
@@ -130,9 +122,9 @@ export const exportCommand = (cli: Cli): Command =>
       const tasks = task === undefined ? undefined : await concerned(source, task, revision)
       const { writer, close } = await openExport(cli, out, format)
       try {
-        for await (const event of source.events({}, { revision })) {
-          progress.show(`exporting: revision ${event.revision} of ${revision}`)
-          if (tasks === undefined || isConcerned(event, tasks)) await writer.event(event)
+        for await (const lines of source.lines({ revision }, tasks === undefined ? undefined : concerns(tasks))) {
+          progress.show(`exporting: revision ${lines.revision} of ${revision}`)
+          await writer.lines(lines)
         }
         const manifest = await writer.end({
           queue: source.queue, from: 0, to: revision, ...(tasks === undefined ? {} : { tasks: [...tasks] }), settings, byStatus: counts.byStatus,
@@ -145,7 +137,7 @@ export const exportCommand = (cli: Cli): Command =>
     }))
 
 /** An event about the queue as a whole concerns every task. */
-const isConcerned = ({ data }: HistoryEvent, tasks: ReadonlySet<string>): boolean => typeof data.task !== 'string' || tasks.has(data.task)
+const concerns = (tasks: ReadonlySet<string>): IsWanted => ({ task }) => typeof task !== 'string' || tasks.has(task)
 
 // ------------------------------------------------------------------------------------------- replay
 
