@@ -37,7 +37,7 @@ const make = (): Golden => {
 const recorded = (text: EventToAppend, revision: number): RecordedEvent => ({ ...text, stream, revision, position: revision, created: '' })
 const rootOf = (log: ReadonlyArray<EventToAppend>): string => {
   const tree = new Tree()
-  log.forEach(({ id, type, metadata, data }, revision) => tree.add(Buffer.from(leafOf(stream, revision, id, type, readSeal(metadata)?.bare ?? metadata, data), 'base64url')))
+  log.forEach(({ id, type, metadata, data }, revision) => tree.add(leafOf(stream, revision, id, type, readSeal(metadata)?.bare ?? metadata, data)))
   return tree.root().toString('hex')
 }
 

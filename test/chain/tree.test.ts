@@ -9,12 +9,12 @@ const leafHash = (bytes: Buffer): Buffer => crypto.createHash('sha256').update(B
 const leavesOf = (count: number): ReadonlyArray<Buffer> => Array.from({ length: count }, (_, i) => leafHash(Buffer.from(`leaf ${i}`)))
 const treeOf = (leaves: ReadonlyArray<Buffer>): Tree => {
   const tree = new Tree()
-  for (const leaf of leaves) tree.add(leaf)
+  for (const leaf of leaves) tree.add(leaf.toString('base64url'))
   return tree
 }
 const rootsOf = (ranges: ConstructorParameters<typeof RangeRoots>[0], leaves: ReadonlyArray<Buffer>): ReadonlyArray<Buffer> => {
   const roots = new RangeRoots(ranges)
-  for (const leaf of leaves) roots.add(leaf)
+  for (const leaf of leaves) roots.add(leaf.toString('base64url'))
   return roots.roots()
 }
 
@@ -65,10 +65,11 @@ test('EV-07: a tree that grows has the root by definition, also when it goes on 
     const tree = treeOf(leaves)
     expect(tree.root().equals(rootByDefinition(leaves))).toBe(true)
     const again = new Tree(tree.size, tree.subtrees)
-    again.add(leafHash(Buffer.from('one more')))
+    again.add(leafHash(Buffer.from('one more')).toString('base64url'))
     expect(again.root().equals(rootByDefinition([...leaves, leafHash(Buffer.from('one more'))]))).toBe(true)
   }
   expect(() => new Tree(3, [Buffer.alloc(32)])).toThrow('2 complete subtrees')
+  expect(() => new Tree(2, [Buffer.alloc(31)])).toThrow('32 bytes')
 })
 
 const mangled = (proof: ReadonlyArray<Buffer>, pick: number): ReadonlyArray<ReadonlyArray<Buffer>> => {

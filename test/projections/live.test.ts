@@ -131,6 +131,7 @@ test('who caused an event is read from its metadata, whatever its texts, and wha
     expect(metaOf({ ...stamp, actor, $correlationId: 'c"1', $causationId: 'x', prev: 3 })).toEqual(meta)
     expect(metaOf({ ...stamp, actor, $correlationId: 'c', $causationId: 'x', prev: 3 })).toEqual({ ...meta, correlationId: 'c' })
     expect(metaOf({ needs: '0.1.0', ...stamp, actor, $correlationId: 'c', $causationId: 'x' })).toEqual({ ...meta, correlationId: 'c' })
+    expect(metaOf({ ...stamp, actor, $correlationId: 'c\\1', $causationId: 'c\\1' })).toEqual({ actor, correlationId: 'c\\1', causationId: 'c\\1' })
     expect(metaOf({ $causationId: 'x', ...stamp, other: { actor: 'eve' }, actor })).toEqual({ actor, causationId: 'x' })
   }
   expect(metaOf({ ...stamp, actor: 7 })).toEqual({})

@@ -1,3 +1,4 @@
+import { archiveOldEvents } from './archive.js'
 import { readModelsBeside } from './read-models.js'
 import { reports } from './report.js'
 import type { Case } from '../case.js'
@@ -50,6 +51,7 @@ export const cases: ReadonlyArray<Case> = [
   reports,
   verifyLog,
   exportLog,
+  archiveOldEvents,
   sharedSqlite,
   sharedEsdb,
 ]

@@ -40,7 +40,7 @@ export const chainPlants: ReadonlyArray<Plant> = [
   { title: 'signatures of checkpoints are not verified', file: of('note'), find: 'if (crypto.verify(null, Buffer.from(text), signer.publicKey, bytes.subarray(4))) return text', replace: 'return text', killedBy: checkpoints },
   { title: 'roots of checkpoints are not compared', file: of('checkpoint-check'), find: 'if (next.root.equals(this.tree.root()))', replace: 'if (next.root.length > 0)', killedBy: checkpoints },
   { title: 'the key of checkpoints is for everybody to read', file: of('signing-key'), find: "'w', 0o600", replace: "'w', 0o644", killedBy: checkpoints },
-  { title: 'interior nodes hash without their prefix', file: of('tree'), find: 'sha256(interiorPrefix, left, right)', replace: 'sha256(left, right)', killedBy: trees },
+  { title: 'interior nodes hash without their prefix', file: of('tree'), find: 'Buffer.concat([interiorPrefix, Buffer', replace: 'Buffer.concat([Buffer.alloc(1), Buffer', killedBy: trees },
   { title: 'a proof of an event is believed whatever its path', file: of('proof'), find: "|| !verifyInclusion(leafOfText(event), place, size, hashes.map(hashOf), root)) throw", replace: ') throw', killedBy: proofs },
   { title: 'a proof of consistency is believed whatever its path', file: of('proof'), find: 'if (!verifyConsistency(', replace: 'if (false && !verifyConsistency(', killedBy: proofs },
 ]

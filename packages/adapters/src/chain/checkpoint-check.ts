@@ -36,7 +36,7 @@ export class CheckpointCheck {
 
   /** Takes the leaf hashes of all events, in order. */
   add(leaf: string): void {
-    this.tree.add(Buffer.from(leaf, 'base64url'))
+    this.tree.add(leaf)
     for (let next = this.checkpoints[this.at]; next !== undefined && next.size <= this.tree.size; next = this.checkpoints[this.at]) {
       this.at++
       if (next.size === 0 || this.broken !== undefined) continue

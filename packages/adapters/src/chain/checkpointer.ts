@@ -66,7 +66,7 @@ class Reading {
     const count = Math.min(this.waiting.length, end - this.tree.size)
     for (let index = 0; index < count; index++) {
       this.leaf = this.waiting[index] as string
-      this.tree.add(Buffer.from(this.leaf, 'base64url'))
+      this.tree.add(this.leaf)
       this.compare()
     }
     this.waiting = this.waiting.slice(count)

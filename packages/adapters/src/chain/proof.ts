@@ -49,7 +49,7 @@ export const proveInclusion = async ({ pages }: Scan, checkpoints: SignedCheckpo
       if (next === size) break
       const { stream, id, type, metadata, data } = event
       if (next === revision) text = canonicalText(stream, event.revision, id, type, readSeal(metadata)?.bare ?? metadata, data)
-      roots.add(Buffer.from(leafOfRecorded(event), 'base64url'))
+      roots.add(leafOfRecorded(event))
       next++
     }
     if (next === size) break
@@ -69,7 +69,7 @@ export const proveConsistency = async ({ pages }: Scan, checkpoints: SignedCheck
   for await (const page of pages) {
     for (const event of page) {
       if (next === size) break
-      roots.add(Buffer.from(leafOfRecorded(event), 'base64url'))
+      roots.add(leafOfRecorded(event))
       next++
     }
     if (next === size) break

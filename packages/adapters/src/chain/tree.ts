@@ -6,22 +6,41 @@ import crypto from 'node:crypto'
 
 const interiorPrefix = Buffer.of(1)
 
-/** SHA-256 of bytes. */
-const sha256 = (...parts: ReadonlyArray<Uint8Array>): Buffer => crypto.createHash('sha256').update(Buffer.concat(parts)).digest()
+const digestBytes = 32
 
-export const interior = (left: Uint8Array, right: Uint8Array): Buffer => sha256(interiorPrefix, left, right)
+/** SHA-256 of bytes, as base64url. Node makes a text of a digest in a third of the time that it takes to make a buffer. */
+const sha256: (bytes: Buffer) => string =
+  // Node 20.12 and later.
+  typeof crypto.hash === 'function' ? (bytes) => crypto.hash('sha256', bytes, 'base64url') : (bytes) => crypto.createHash('sha256').update(bytes).digest('base64url')
+
+/** The prefix, and the places of two hashes. */
+const pair = Buffer.concat([interiorPrefix, Buffer.alloc(2 * digestBytes)])
+
+/** Of two hashes as base64url, which must be whole: the buffer has what was there before. */
+const interiorText = (left: string, right: string): string => {
+  pair.write(left, 1, 'base64url')
+  pair.write(right, 1 + digestBytes, 'base64url')
+  return sha256(pair)
+}
+
+const textOf = (hash: Uint8Array): string => Buffer.from(hash).toString('base64url')
+const bytesOf = (hash: string): Buffer => Buffer.from(hash, 'base64url')
+
+/** Of hashes from anywhere, perhaps not as long as one. */
+export const interior = (left: Uint8Array, right: Uint8Array): Buffer => bytesOf(sha256(Buffer.concat([interiorPrefix, left, right])))
 
 /** A tree that grows leaf by leaf. */
 export class Tree {
-  /** Of the complete subtrees, from the largest to the smallest. */
-  private readonly hashes: Array<Buffer>
+  /** Of the complete subtrees, from the largest to the smallest, as base64url. */
+  private readonly hashes: Array<string>
 
   constructor(
     private count = 0,
     hashes: ReadonlyArray<Buffer> = [],
   ) {
     if (hashes.length !== ones(count)) throw new Error(`a tree of ${count} leaves has ${ones(count)} complete subtrees, not ${hashes.length}`)
-    this.hashes = [...hashes]
+    if (hashes.some(({ length }) => length !== digestBytes)) throw new Error(`a hash has ${digestBytes} bytes`)
+    this.hashes = hashes.map(textOf)
   }
 
   /** Number of leaves. */
@@ -30,20 +49,20 @@ export class Tree {
   }
 
   get subtrees(): ReadonlyArray<Buffer> {
-    return this.hashes
+    return this.hashes.map(bytesOf)
   }
 
-  add(leaf: Buffer): void {
+  /** `leaf`: as base64url. */
+  add(leaf: string): void {
     let hash = leaf
     // Each complete subtree of the same size is joined with the new one. Not by `>>`, which has 32 bits.
-    for (let rest = this.count; rest % 2 === 1; rest = (rest - 1) / 2) hash = interior(this.hashes.pop() as Buffer, hash)
+    for (let rest = this.count; rest % 2 === 1; rest = (rest - 1) / 2) hash = interiorText(this.hashes.pop() as string, hash)
     this.hashes.push(hash)
     this.count++
   }
 
   root(): Buffer {
-    if (this.hashes.length === 0) return sha256()
-    return this.hashes.reduceRight((right, left) => interior(left, right))
+    return bytesOf(this.hashes.length === 0 ? sha256(Buffer.alloc(0)) : this.hashes.reduceRight((right, left) => interiorText(left, right)))
   }
 }
 
@@ -90,7 +109,8 @@ export class RangeRoots {
     for (const range of ranges) this.trees.set(range, new Tree())
   }
 
-  add(leaf: Buffer): void {
+  /** `leaf`: as base64url. */
+  add(leaf: string): void {
     const range = this.order[this.next]
     if (range !== undefined && this.at >= range.from) {
       this.trees.get(range)?.add(leaf)

@@ -187,25 +187,45 @@ export const readStamp = (metadata: string, created: string): Stamp | undefined 
 
 type Recorded = Pick<RecordedEvent, 'type' | 'data' | 'metadata' | 'created'>
 
-/** What {@link stampText} and {@link causeText} write, if nothing in it is escaped. */
-const written = /^\{(?:"needs":"[^"\\]*",)?"schemaVersion":\d+,"at":"[^"\\]*","actor":"([^"\\]*)","\$correlationId":"([^"\\]*)","\$causationId":"([^"\\]*)"[,}]/
+/** What {@link stampText} writes up to the correlation, if nothing in it is escaped. */
+const opening = /^\{(?:"needs":"[^"\\]*",)?"schemaVersion":\d+,"at":"[^"\\]*","actor":"([^"\\]*)","\$correlationId":"/
+const beforeCause = '","$causationId":"'
 
-/** The events of a command have the same beginning. */
+/** Events of one type, caller and time have the same opening; those of one command have the same beginning. */
+let lastOpening = '\n'
+let lastActor = ''
 let lastCause = ''
 let lastMeta: EventMeta | undefined
+
+/** What {@link stampText} and {@link causeText} write, read without parsing; `undefined` for anything else. */
+const writtenMeta = (metadata: string): EventMeta | undefined => {
+  if (!metadata.startsWith(lastOpening)) {
+    const found = opening.exec(metadata)
+    if (found === null) return undefined
+    // Copied, because a substring would keep the whole page in memory.
+    lastOpening = own(found[0])
+    lastActor = keptName(found[1] as string)
+  }
+  const correlationAt = lastOpening.length
+  const correlationEnd = metadata.indexOf('"', correlationAt)
+  const causationAt = correlationEnd + beforeCause.length
+  const causationEnd = metadata.indexOf('"', causationAt)
+  const next = metadata[causationEnd + 1]
+  if (!metadata.startsWith(beforeCause, correlationEnd) || causationEnd < 0 || (next !== ',' && next !== '}')) return undefined
+  const correlationId = own(metadata.slice(correlationAt, correlationEnd))
+  const text = metadata.slice(causationAt, causationEnd)
+  const causationId = text === correlationId ? correlationId : own(text)
+  if (correlationId.includes('\\') || causationId.includes('\\')) return undefined
+  // Up to the quote after the id of the command. It keeps one page at most.
+  lastCause = metadata.slice(0, causationEnd)
+  return (lastMeta = { actor: lastActor, correlationId, causationId })
+}
 
 /** Who caused an event, from its metadata. Events of one command usually get the same object. */
 export const metaOf = (metadata: string): EventMeta => {
   if (lastMeta !== undefined && metadata.startsWith(lastCause)) return lastMeta
-  const found = written.exec(metadata)
-  if (found !== null) {
-    const [text, actor = '', correlationId = '', causationId = ''] = found
-    // Copied, because a substring would keep the whole page in memory.
-    const causation = own(causationId)
-    // Up to the quote after the id of the command.
-    lastCause = own(text.slice(0, -1))
-    return (lastMeta = { actor: keptName(actor), correlationId: correlationId === causationId ? causation : own(correlationId), causationId: causation })
-  }
+  const written = writtenMeta(metadata)
+  if (written !== undefined) return written
   const { actor, $correlationId: correlationId, $causationId: causationId } = parseObject(metadata) ?? {}
   return {
     ...(typeof actor === 'string' ? { actor } : {}),

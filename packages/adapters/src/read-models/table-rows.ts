@@ -113,12 +113,45 @@ const rowMaker = <T extends Table>(table: T): ((values: ReadonlyArray<Value>) =>
   return unrolled([], 'values', () => '', `return { ${members.join(', ')} }`)
 }
 
+/** Statements of one table and kind, at most. Rows whose nulls are of yet another kind are written by one that binds all values. */
+const statementsMax = 64
+
+/**
+ * Binding a value takes longer than what SQLite does with it, and most values of a row are null. So there is a statement for each set of columns that are
+ * null in some row, which binds only the others.
+ */
 const writer = <R>(db: Database, sql: string, columns: ReadonlyArray<string>): Write<R> => {
-  const statement = db.prepare<[ReadonlyArray<Value>]>(sql)
-  const values: Array<Value> = columns.map(() => null)
-  const fill = unrolled<(row: R, values: Array<Value>) => void>(columns, 'row, values', (name) => `values[${columns.indexOf(name)}] = row.${name}`)
+  const parts = sql.split('?')
+  const writes = new Map<number, Write<R>>()
+  const making = (isNull: (column: number) => boolean): Write<R> => {
+    const bound = columns.filter((_, i) => !isNull(i))
+    const statement = db.prepare<[ReadonlyArray<Value>]>(parts.map((part, i) => (i === columns.length ? part : `${part}${isNull(i) ? 'NULL' : '?'}`)).join(''))
+    const values: Array<Value> = bound.map(() => null)
+    const fill = unrolled<(row: R, values: Array<Value>) => void>(bound, 'row, values', (name) => `values[${bound.indexOf(name)}] = row.${name}`)
+    return (row) => {
+      fill(row, values)
+      statement.run(values)
+    }
+  }
+  const writeAll = making(() => false)
+  if (columns.length > nullsMax) return writeAll
+  // Two numbers of so few bits that V8 keeps them as integers.
+  const nullsOf = unrolled<(row: R) => number>(columns, 'row, low = 0, high = 0', (name) => {
+    const column = columns.indexOf(name)
+    return `if (row.${name} === null) ${column < lowBits ? `low |= ${2 ** column}` : `high |= ${2 ** (column - lowBits)}`}`
+  }, `return high * ${2 ** lowBits} + low`)
   return (row) => {
-    fill(row, values)
-    statement.run(values)
+    const nulls = nullsOf(row)
+    let write = writes.get(nulls)
+    if (write === undefined) {
+      if (writes.size === statementsMax) return writeAll(row)
+      write = making((column) => Math.floor(nulls / 2 ** column) % 2 === 1)
+      writes.set(nulls, write)
+    }
+    write(row)
   }
 }
+
+/** As many as a whole number has exact bits. */
+const nullsMax = 53
+const lowBits = 27

@@ -25,7 +25,7 @@ const serve = async (port: MessagePort, { file, log: address }: ThreadOptions): 
     if (message === 'stop') stopping.abort()
     waiting.wake()
   })
-  const log = await openLog(address)
+  const log = await openLog(address, true)
   try {
     await feedViews({ file, models: readModels, log, signal: stopping.signal, grown: () => waiting.wait(lookMs), report: (status: FeedStatus) => port.postMessage(status) })
   } finally {

@@ -11,6 +11,8 @@ import { readSpan } from '../store/read-span.js'
 
 /** Fewer are read sooner than a thread is asked. */
 const manyEvents = 2_000
+/** The thread is ended when nothing was read for so long: whoever follows a log is mostly level. */
+const idleMs = 5_000
 
 /** A connection that reads. Throws if the file is missing, not a store, or damaged. */
 export const openConnection = (file: string): Database.Database => {
@@ -43,7 +45,7 @@ export const openSqliteLog = (file: string, ahead = false): OpenedLog => {
   const db = reading(() => openConnection(file))
   const query = queries(db)
   const pack = pagePacker(db, query)
-  const reader = ahead ? lazyReader({ file }) : undefined
+  const reader = ahead ? lazyReader({ file }, idleMs) : undefined
 
   const readAhead = async function* (pages: AsyncIterable<PackedPage>, backwards: boolean): AsyncGenerator<ReadonlyArray<RecordedEvent>, void, undefined> {
     for await (const page of pages) {

@@ -21,11 +21,15 @@ export interface Reader {
   readonly close: () => Promise<void>
 }
 
-export const lazyReader = (options: ReaderOptions): Reader => {
+/** `idleMs`: the thread is ended when nothing was read for so long, and started again by the next read. Default: it stays. */
+export const lazyReader = (options: ReaderOptions, idleMs?: number): Reader => {
   const inboxes = new Map<number, Inbox>()
   let nextRead = 0
   let closed = false
   let thread: { readonly send: (message: ToReader) => void; readonly ended: Promise<void> } | undefined
+  /** Of all threads that there were. */
+  let ended: Promise<unknown> = Promise.resolve()
+  let idle: NodeJS.Timeout | undefined
 
   const deliver = (inbox: Inbox, arrival: Arrival): void => {
     inbox.arrived.push(arrival)
@@ -41,15 +45,26 @@ export const lazyReader = (options: ReaderOptions): Reader => {
       if (inbox !== undefined) deliver(inbox, message.kind === 'page' ? message : fromProblem(message.problem))
     })
     worker.on('error', (error) => {
-      thread = undefined
+      if (thread?.ended === gone) thread = undefined
       failAll(fromProblem({ code: 'unavailable', message: `The reading thread failed: ${String(error)}.` }))
     })
-    const ended = new Promise<void>((done) => worker.once('exit', () => done()))
-    return { send: (message: ToReader) => worker.postMessage(message), ended }
+    const gone = new Promise<void>((done) => worker.once('exit', () => done()))
+    ended = Promise.all([ended, gone])
+    return { send: (message: ToReader) => worker.postMessage(message), ended: gone }
+  }
+
+  const endSoon = (): void => {
+    if (idleMs === undefined || inboxes.size > 0) return
+    idle = setTimeout(() => {
+      thread?.send({ kind: 'close' })
+      thread = undefined
+    }, idleMs)
+    idle.unref()
   }
 
   const pages = async function* (span: Span, backwards: boolean): AsyncGenerator<PackedPage, void, undefined> {
     if (closed) throw closedError()
+    clearTimeout(idle)
     thread ??= startThread()
     const { send } = thread
     const read = nextRead++
@@ -69,6 +84,7 @@ export const lazyReader = (options: ReaderOptions): Reader => {
     } finally {
       inboxes.delete(read)
       send({ kind: 'stop', read })
+      endSoon()
     }
   }
 
@@ -77,8 +93,9 @@ export const lazyReader = (options: ReaderOptions): Reader => {
     close: async () => {
       closed = true
       failAll(closedError())
+      clearTimeout(idle)
       thread?.send({ kind: 'close' })
-      await thread?.ended
+      await ended
     },
   }
 }

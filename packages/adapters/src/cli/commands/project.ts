@@ -53,7 +53,7 @@ ${examples('daybook project --once                          # then: sqlite3 dayb
       const models = own === undefined ? readModels : [own]
       const file = resolve(options.views ?? (own === undefined ? join(dataDir, 'views.db') : join(dataDir, 'projections', `${own.name}.db`)))
       if (own !== undefined) assertOwnFile(file, own)
-      const opened = await openLog(log)
+      const opened = await openLog(log, true)
       makeFolder(dirname(file))
       const stopping = new AbortController()
       const waiting = wakeable()
