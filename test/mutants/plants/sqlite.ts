@@ -177,4 +177,5 @@ export const sqlitePlants: ReadonlyArray<Plant> = [
     killedBy: contract,
     named: 'a long stream comes',
   },
+  { title: 'each thread gets a young generation as large as the server’s', file: 'packages/adapters/src/threads.ts', find: "  setFlagsFromString('--max-semi-space-size=0')\n", replace: '  void setFlagsFromString\n', killedBy: ['test/smoke/threads.test.ts'] },
 ]

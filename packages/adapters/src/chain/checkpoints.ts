@@ -1,7 +1,7 @@
 /** Signed checkpoints for a server: a thread that signs every so often, and once more at the end. */
 import type { Worker } from 'node:worker_threads'
-import { backgroundWorker } from '../background-worker.js'
 import { longTimer } from '../long-timer.js'
+import { backgroundThread } from '../threads.js'
 import type { CheckpointThreadOptions, FromCheckpoints, ToCheckpoints } from './checkpoint-thread.js'
 import { openSigningKey } from './signing-key.js'
 
@@ -58,7 +58,7 @@ export const startCheckpoints = ({ warn, ...options }: CheckpointsOptions): Chec
     }
   }
   const stopWaiting = longTimer(Math.min(firstMs, options.everyMs), () => {
-    const thread = backgroundWorker(new URL('./checkpoint-thread.js', import.meta.url), options)
+    const thread = backgroundThread(new URL('./checkpoint-thread.js', import.meta.url), options)
     worker = thread
     ended = new Promise((resolve) => thread.once('exit', resolve))
     thread.on('message', heard)

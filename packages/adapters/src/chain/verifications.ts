@@ -1,7 +1,7 @@
 /** Verifications for a server: with the checkpoints in this folder, one at a time, each on a thread of its own. Whoever asks for a queue that is being verified gets that answer. */
 import type { Worker } from 'node:worker_threads'
-import { backgroundWorker } from '../background-worker.js'
 import { type LogAddress, StoreError, type StoreErrorCode } from '../store/index.js'
+import { backgroundThread } from '../threads.js'
 import type { Verified } from './verify-log.js'
 import type { FromVerifyThread, VerifyThreadOptions } from './verify-thread.js'
 
@@ -22,7 +22,7 @@ export const verificationsOn = (log: LogAddress, checkpoints: string): Verificat
   const run = (stream: string): Promise<Verified> =>
     new Promise((resolve, reject) => {
       if (isClosed) return reject(closedError())
-      worker = backgroundWorker(new URL('./verify-thread.js', import.meta.url), { log, stream, checkpoints } satisfies VerifyThreadOptions)
+      worker = backgroundThread(new URL('./verify-thread.js', import.meta.url), { log, stream, checkpoints } satisfies VerifyThreadOptions)
       worker.once('message', (answer: FromVerifyThread) => {
         if ('verdict' in answer) resolve(answer.verdict)
         else reject(new StoreError((answer.code ?? 'unavailable') as StoreErrorCode, answer.failed))

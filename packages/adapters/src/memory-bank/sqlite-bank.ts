@@ -1,6 +1,6 @@
 /** The embedded memory: a file of its own, searched by SQLite's full-text search in a thread of its own. File and thread are made with the first memory. */
 import { existsSync } from 'node:fs'
-import { Worker } from 'node:worker_threads'
+import { newThread } from '../threads.js'
 import type { Memory, MemoryBank } from './memory-bank.js'
 import type { Answered, Ask } from './sqlite-thread.js'
 
@@ -45,7 +45,7 @@ export const openSqliteBank = (file: string): MemoryBank => {
 }
 
 const startThread = (file: string, onEnd: () => void): Thread => {
-  const worker = new Worker(new URL('./sqlite-thread.js', import.meta.url), { workerData: { file } })
+  const worker = newThread(new URL('./sqlite-thread.js', import.meta.url), { workerData: { file } })
   const waiting = new Map<number, Waiting>()
   let last = 0
   let problem = 'the thread of the memory has ended'

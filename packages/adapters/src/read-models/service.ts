@@ -1,11 +1,11 @@
 /** The read models of a server: the thread that keeps them, and how far it is. */
 import type { Worker } from 'node:worker_threads'
 import type { Either } from 'fp-ts/lib/Either.js'
-import { backgroundWorker } from '../background-worker.js'
 import type { Daybook, FindCauses, QueueEngine } from '../engine/index.js'
 import { forEachQueue, type Problem } from '../log-follower/index.js'
 import { type ReportAnswer, ReportReader, type ReportRefusal, type ReportRequest } from '../reports/index.js'
 import type { LogAddress } from '../store/index.js'
+import { backgroundThread } from '../threads.js'
 import type { Building, FeedStatus } from './feed.js'
 import type { ThreadOptions, ToThread } from './thread.js'
 
@@ -87,7 +87,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
 
   const start = (): void => {
     const options: ThreadOptions = { file, log }
-    const started = backgroundWorker(new URL('./thread.js', import.meta.url), options)
+    const started = backgroundThread(new URL('./thread.js', import.meta.url), options)
     worker = started
     started.on('message', hear)
     started.on('error', (error) => hear({ ...last, problem: error instanceof Error ? error.message : String(error) }))

@@ -1,9 +1,9 @@
 /** Reports on a thread of their own, which is started by the first one. */
 import type { Worker } from 'node:worker_threads'
 import type * as E from 'fp-ts/lib/Either.js'
-import { backgroundWorker } from '../background-worker.js'
 import type { ReportAnswer, ReportRefusal } from './read-report.js'
 import type { CauseQuestion, Caused } from '../engine/index.js'
+import { backgroundThread } from '../threads.js'
 import type { ReportRequest } from './request.js'
 
 export interface ReaderOptions {
@@ -56,7 +56,7 @@ export class ReportReader {
 
   private start(): Worker {
     const options: ReaderOptions = { file: this.file }
-    const worker = backgroundWorker(new URL('./thread.js', import.meta.url), options)
+    const worker = backgroundThread(new URL('./thread.js', import.meta.url), options)
     let problem = 'it was stopped'
     worker.unref()
     worker.on('message', (message: FromReader) => {

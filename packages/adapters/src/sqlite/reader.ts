@@ -1,4 +1,4 @@
-import { Worker } from 'node:worker_threads'
+import { newThread } from '../threads.js'
 import { closedError, fromProblem } from './errors.js'
 import type { PackedPage } from './packed-page.js'
 import type { Span } from './queries.js'
@@ -39,7 +39,7 @@ export const lazyReader = (options: ReaderOptions, idleMs?: number): Reader => {
   const failAll = (error: Error): void => inboxes.forEach((inbox) => deliver(inbox, error))
 
   const startThread = () => {
-    const worker = new Worker(new URL('./reader-thread.js', import.meta.url), { workerData: options })
+    const worker = newThread(new URL('./reader-thread.js', import.meta.url), { workerData: options })
     worker.on('message', (message: FromReader) => {
       const inbox = inboxes.get(message.read)
       if (inbox !== undefined) deliver(inbox, message.kind === 'page' ? message : fromProblem(message.problem))

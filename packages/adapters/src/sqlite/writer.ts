@@ -11,7 +11,7 @@
  * A writer whose commit failed with an I/O error is never used again, because its view of the file may be wrong. A new
  * one runs recovery. Until then nothing is read: a reader could miss events that recovery brings back (EV-03).
  */
-import { Worker } from 'node:worker_threads'
+import { newThread } from '../threads.js'
 import type { AppendBatch, AppendVerdict } from './append-transaction.js'
 import { fromProblem, type StoreProblem } from './errors.js'
 import { postedBatch } from './posted-batch.js'
@@ -49,7 +49,7 @@ export const startWriter = async (options: Omit<WriterOptions, 'settle'>): Promi
 
   const open = (settle: boolean): Promise<void> =>
     new Promise((resolve, reject) => {
-      const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
+      const worker = newThread(new URL('./writer-thread.js', import.meta.url), {
         workerData: { ...options, settle } satisfies WriterOptions,
       })
       const ended = new Promise<void>((done) => worker.once('exit', () => done()))

@@ -1,8 +1,9 @@
 /** The serving side of the thread that answers for past moments. */
 import { Readable } from 'node:stream'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import * as E from 'fp-ts/lib/Either.js'
 import { StoreError, type StoreErrorCode } from '../../store/index.js'
+import { newThread } from '../../threads.js'
 import type { Handled } from '../route.js'
 import type { PastQuestion } from './answer-past.js'
 import type { FromPast, PastThreadOptions, ToPast } from './past-protocol.js'
@@ -19,7 +20,7 @@ export class PastThread {
 
   /** `ended`: called when the thread is gone, for whatever reason. */
   constructor(options: PastThreadOptions, ended: () => void) {
-    this.worker = new Worker(new URL('./past-thread.js', import.meta.url), { workerData: options })
+    this.worker = newThread(new URL('./past-thread.js', import.meta.url), { workerData: options })
     let problem = 'it was stopped'
     this.worker.on('message', (message: FromPast) => this.waiting.get(message.id)?.resolve(message))
     this.worker.on('error', (error) => (problem = error instanceof Error ? error.message : String(error)))
