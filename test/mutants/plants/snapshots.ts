@@ -12,6 +12,7 @@ const engine = ['test/engine/snapshots.test.ts']
 
 export const snapshotPlants: ReadonlyArray<Plant> = [
   { title: 'a snapshot of finished tasks is thought to cost as much as one of others', file: 'packages/adapters/src/engine/snapshot-policy.ts', find: 'writeFinishedUs * finished', replace: 'writeUs * finished', killedBy: ['test/engine/snapshot-policy.test.ts'] },
+  { title: 'a start is thought to make a record of each finished task', file: 'packages/adapters/src/engine/snapshot-policy.ts', find: 'loadFinishedUs * finished', replace: 'loadUs * finished', killedBy: ['test/engine/snapshot-policy.test.ts'] },
   {
     title: "a snapshot leaves out a lease's epoch",
     file: core('snapshot-page.ts'),

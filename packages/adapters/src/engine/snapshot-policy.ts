@@ -3,6 +3,8 @@
  *
  *     loadUs · tasks + replayUs · events since
  *
+ * with `loadFinishedUs` for finished tasks, of which no record is made.
+ *
  * A snapshot costs `writeUs` for each task, or `writeFinishedUs` for one that is finished, whose bytes are copied. The work on the
  * queue costs about `workUs` per event. A snapshot is due when its cost is a twentieth of the work since the last one, or, whatever its cost, when a start would take
  * five and a half seconds. If loading alone takes most of that time, it is due when replaying takes half as long as loading.
@@ -11,6 +13,7 @@
 
 /** Microseconds on the machine of `docs/performance.md`; a slower one is slower in all of them. */
 const loadUs = 2.5
+const loadFinishedUs = 1.1
 const replayUs = 3.5
 const writeUs = 0.55
 const writeFinishedUs = 0.3
@@ -24,7 +27,7 @@ const eventsMin = 250_000
 /** `events`: number since the last snapshot. `tasks`: number in the next one, of which so many are `finished`. */
 export const isSnapshotDue = (events: number, tasks: number, finished: number): boolean => {
   if (events < eventsMin) return false
-  const load = loadUs * tasks
+  const load = loadUs * (tasks - finished) + loadFinishedUs * finished
   const write = writeUs * (tasks - finished) + writeFinishedUs * finished
   return write <= workUs * events * workShareMax || load + replayUs * events >= Math.max(startUsMax, load * 1.5)
 }
