@@ -121,7 +121,7 @@ class Walk {
     return names !== undefined || rows !== undefined
   }
 
-  private loaded(): FinishedTasks {
+  loaded(): FinishedTasks {
     const loaded = new FinishedTasks(this.seed)
     for (const page of this.pages) loaded.loadRows(page, { groupOf: (index) => this.groups[index], agentOf: (index) => this.agents[index] }, () => undefined)
     // It goes on as if it had never been written.
@@ -257,6 +257,21 @@ test('INV-15: a walk shows rows as they were at its beginning: without those tha
   both.beginWalk(false)
   for (const walk of both.walks) walk.check()
   both.check()
+})
+
+test('INV-22: after a start, rows that leave take no memory, also where some had left before', () => {
+  const both = new Both(4)
+  for (let i = 0; i < 2_500; i++) both.finish(many(i), true)
+  for (let i = 0; i < 100; i++) both.leave(0)
+  both.beginWalk(false)
+  const [walk] = both.walks
+  walk?.on(Number.POSITIVE_INFINITY)
+  const loaded = walk?.loaded() as FinishedTasks
+  const before = loaded.bytes
+  for (let task = loaded.first(); task !== undefined; task = loaded.first()) loaded.remove(task)
+  expect(loaded.size).toBe(0)
+  // One chunk of five.
+  expect(loaded.bytes).toBeLessThan(before / 4)
 })
 
 test('INV-22: rows that have left take no memory, whatever was finished meanwhile', () => {

@@ -65,19 +65,12 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   {
     title: 'a snapshot has the bytes that a task had before it was written again',
     file: core('finished/chunk.ts'),
-    find: 'this.rewritten.size > 0 ? undefined : ',
+    find: 'this.rewritten !== undefined ? undefined : ',
     replace: '',
     killedBy: finished,
   },
   {
-    title: 'a group gets the number of another while a snapshot is written that has it',
-    file: core('finished/interned.ts'),
-    find: '(this.readers === 0 ? this.free.values().next().value : undefined)',
-    replace: 'this.free.values().next().value',
-    killedBy: finished,
-  },
-  {
-    title: 'a name is forgotten while a snapshot is written that has it',
+    title: 'a name is forgotten, and its number given to another, while a snapshot is written that has it',
     file: core('finished/interned.ts'),
     find: 'if (this.readers === 0) this.clear(index)',
     replace: 'if (this.readers >= 0) this.clear(index)',

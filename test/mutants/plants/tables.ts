@@ -12,8 +12,8 @@ export const tablePlants: ReadonlyArray<Plant> = [
   {
     title: 'undoing an eviction gives the task a key that it did not have',
     file: `${core}finished/finished-tasks.ts`,
-    find: 'this.enter(task, place.row, isKeyed)',
-    replace: 'this.enter(task, place.row, true)',
+    find: 'this.enter(task.number, place.row, isKeyed)',
+    replace: 'this.enter(task.number, place.row, true)',
     killedBy: ['test/core/rollback.test.ts'],
   },
   // Rollback and marks.

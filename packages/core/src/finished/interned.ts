@@ -5,7 +5,7 @@ export class Interned<T> {
   private readonly indexes = new Map<T, number>()
   /** Indexes without a value. */
   private readonly free = new Set<number>()
-  /** While somebody reads rows of before, no index gets another value. */
+  /** While somebody reads rows of before, an index that loses its value is not free yet. */
   private readers = 0
   private readonly freeLater = new Set<number>()
 
@@ -57,7 +57,7 @@ export class Interned<T> {
       ;(this.counts[known] as number)++
       return known
     }
-    const index = (this.readers === 0 ? this.free.values().next().value : undefined) ?? this.values.length
+    const index = this.free.values().next().value ?? this.values.length
     this.put(index, value)
     return index
   }
