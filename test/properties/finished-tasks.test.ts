@@ -254,6 +254,8 @@ test('INV-15: a walk shows rows as they were at its beginning: without those tha
   for (let i = 0; i < 10; i++) both.leave(0)
   both.finish(many(3_100), true)
   for (const walk of both.walks.splice(0)) walk.check()
+  // In a chunk of which nothing has left.
+  both.rewrite(1_900, 'before the second walk')
   both.beginWalk(false)
   for (const walk of both.walks) walk.check()
   both.check()
