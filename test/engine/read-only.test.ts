@@ -50,6 +50,7 @@ const commands: ReadonlyArray<Command> = [
   { type: 'Restart', task: 'a', id: 'b', reason: 'r', content: '{}' },
   { type: 'AmendTask', task: 'a', reason: 'r', priority: 1 },
   { type: 'Bump', task: 'a', reason: 'r' },
+  { type: 'Erase', task: 'a', reason: 'r' },
   { type: 'RegisterAgent', agent: 'ann' },
   { type: 'TerminateAgent', agent: 'ann', reason: 'r' },
   configure({ maxAttempts: 9 }),

@@ -114,6 +114,9 @@ const commandOf = (
       return { type, task: `i${pick % 30}`, id: `r${pick}`, reason: 'again', content: '{"payload":[1]}' }
     case 'AmendTask':
       return { type, task: id, reason: ',"content":', priority: 1 + (pick % 10), deadlineAt: pick % 3 === 0 ? null : pick, availableAt: pick % 3 === 1 ? null : 2_000_000_000_000, ...(pick % 2 === 0 ? { content: '{"payload":[1],"description":"d"}' } : {}) }
+    case 'Erase':
+      // Imported tasks are finished.
+      return { type, task: pick % 3 === 0 ? `gone${pick}` : `i${pick % 30}`, reason: ',"content":', ...(pick % 3 === 0 ? { outlived: true as const } : {}) }
     case 'Bump':
       return { type, task: id, reason: 'now' }
     case 'RegisterAgent':

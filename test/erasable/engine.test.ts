@@ -2,7 +2,7 @@
 import { contentOf, type QueueEngine } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, RecordedEvent } from '@daybook/adapters/store'
-import { encryptedIn, KeyFile, type KeyStore, noKeys, revealedData } from '@daybook/adapters/task-keys'
+import { encryptedIn, KeyFile, type KeyStore, type NewKey, noKeys, revealedData } from '@daybook/adapters/task-keys'
 import { deadLetters, Json } from '@daybook/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -80,16 +80,14 @@ test('EV-07: a claim after a restart gets the content', async () => {
 
 describe('EV-07: keys', () => {
   test('are on disk before anything is encrypted with them: if they cannot be, nothing is appended, and the next try succeeds', async () => {
-    const inner = openKeys()
     let isFull = true
-    const keys: KeyStore = {
-      find: (id) => inner.find(id), hasAny: (queue) => inner.hasAny(queue), newestOf: (queue, id) => inner.newestOf(queue, id), close: () => inner.close(),
-      add: (made) => {
+    class OnFullDisk extends KeyFile {
+      override add(made: ReadonlyArray<NewKey>): void {
         if (isFull) throw new Error('database or disk is full')
-        inner.add(made)
-      },
+        super.add(made)
+      }
     }
-    const { engine, store } = await openQueue({ keys })
+    const { engine, store } = await openQueue({ keys: new OnFullDisk(':memory:') })
     ok(await engine.submit(erasable, caller))
     const outcomes = await Promise.all([engine.submit(enqueue('a'), caller), engine.submit(enqueue('b'), caller)])
     expect(outcomes.map(codeOf)).toEqual(['unavailable', 'unavailable'])

@@ -241,6 +241,18 @@ export const everyAmendment = (): ReadonlyArray<QueueEvent> => {
   return q.log
 }
 
+/** Finished tasks of an erasable queue that are erased. */
+export const everyErasure = (): ReadonlyArray<QueueEvent> => {
+  const q = new Queue()
+  q.configure({ erasable: true })
+  q.enqueue(task('a'), task('b'))
+  q.complete('a', q.claim().token)
+  q.do({ type: 'Cancel', task: 'b', reason: 'no' })
+  for (const id of ['a', 'b']) q.do({ type: 'Erase', task: id, reason: 'Article 17' })
+  q.do({ type: 'Erase', task: 'of-last-year', reason: 'Article 17', outlived: true })
+  return q.log
+}
+
 /** Limits, and what they count. */
 export const everyLimit = (): ReadonlyArray<QueueEvent> => {
   const q = new Queue()

@@ -103,6 +103,12 @@ export const commandOf = (world: World, step: Step): Command | undefined => {
         ...(step.payload ? { content: '{"payload":3}', contentRevision: task.contentRevision } : {}),
       }))
     }
+    case 'erase': {
+      // Mostly one that is finished; or one that the queue knows no more.
+      const over = shadow.tasks.filter((task) => shadow.isEnded(task))
+      if (step.pick % 4 === 1) return map(at(shadow.gone, step.pick), (task) => ({ type: 'Erase', task: task.facts.task, reason: 'asked for', outlived: true as const }))
+      return map(at(step.pick % 8 === 0 ? shadow.tasks : over, step.pick), (task) => ({ type: 'Erase', task: task.facts.task, reason: 'asked for' }))
+    }
     case 'bump': {
       // Mostly one that is ready.
       const ready = shadow.tasks.filter((task) => shadow.statusOf(task) === 'pending')

@@ -109,7 +109,7 @@ export type Step =
       readonly maxTasks: number | null
       readonly ttlSeconds: number
     }
-  | { readonly kind: 'bump' | 'restart'; readonly pick: number }
+  | { readonly kind: 'bump' | 'restart' | 'erase'; readonly pick: number }
   /** Changes what is not null. Times are seconds from now, or `none`. */
   | {
       readonly kind: 'amend'
@@ -355,6 +355,7 @@ const weighted: ReadonlyArray<readonly [number, fc.Arbitrary<Step>]> = [
     }),
   ],
   [6, fc.record({ kind: fc.constant('bump' as const), pick: index })],
+  [3, fc.record({ kind: fc.constant('erase' as const), pick: index })],
   [2, fc.record({ kind: fc.constant('restart' as const), pick: index })],
   [
     4,

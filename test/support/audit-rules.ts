@@ -219,6 +219,10 @@ const rules: { readonly [T in CommandType]: Rule<T> } = {
       return content === undefined && known !== undefined && (priority === undefined || priority === known.priority)
     },
   },
+  Erase: {
+    records: (event, { task, reason }) => event.type === 'TaskErased' && event.data.task === task && event.data.reason === reason,
+    replyMatches: ({ command: { task }, value }) => value.id === task,
+  },
   Bump: {
     records: (event, { task }) => event.type === 'TaskBumped' && event.data.task === task,
     // It was bumped before, and waits.

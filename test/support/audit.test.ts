@@ -80,6 +80,7 @@ beforeAll(async () => {
   for (let i = 0; i < 2; i++) await send({ type: 'Bump', task: 'bumped', reason: 'now' })
   for (let i = 0; i < 2; i++) await send({ type: 'AmendTask', task: 'bumped', reason: 'more urgent', priority: 9 })
   await send({ type: 'Cancel', task: 'bumped', reason: 'no' })
+  await send({ type: 'Erase', task: 'bumped', reason: 'asked for' })
   for (let i = 0; i < 2; i++) await send({ type: 'SetLimit', key: 'type:other', concurrency: 3, rate: { starts: 9, perSeconds: 1 } })
   await send({ type: 'RemoveLimit', key: 'type:other' })
   for (let i = 0; i < 2; i++) await send({ type: 'RegisterAgent', agent: 'cy', maxTasks: 20 })
@@ -153,6 +154,7 @@ const fakes: { readonly [T in CommandType]: ReadonlyArray<Fake<T>> } = {
     () => [{ type: 'AmendTask', task: held.task, reason: 'r', priority: 1 }, { id: held.task, status: 'pending', changed: ['priority'] }],
     () => [{ type: 'AmendTask', task: held.task, reason: 'r', content: '{}' }, { id: held.task, status: 'pending', changed: [] }],
   ],
+  Erase: [() => [{ type: 'Erase', task: 'a', reason: 'asked for' }, { id: 'a' }]],
   Bump: [() => [{ type: 'Bump', task: 'a', reason: 'now' }, { status: 'pending' }]],
   RegisterAgent: [() => [{ type: 'RegisterAgent', agent: 'dot' }, { agent: 'dot', endsAt: 1 }]],
   SetLimit: [() => [{ type: 'SetLimit', key: 'db', concurrency: 1 }, { key: 'db', concurrency: 1, live: 0 }]],

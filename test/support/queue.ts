@@ -84,6 +84,7 @@ const answering = (engine: QueueEngine): QueueEngine => {
     submit: (command, by) => inTime(nameOf(command), engine.submit(command, by)),
     submitAll: (commands, by) => inTime(`answers to ${commands.length} commands`, engine.submitAll(commands, by)),
     claim: (command, by, options) => inTime(nameOf(command), engine.claim(command, by, options), Math.min((options?.waitMs ?? 0) + patienceMs, 2 ** 31 - 1)),
+    erase: (id, reason, by) => inTime('an answer to an erasure', engine.erase(id, reason, by)),
     read: (query) => inTime('an answer to a query', engine.read(query)),
     reached: (revision, waitMs) => engine.reached(revision, waitMs),
     nextSettled: (task, waitMs, signal) => engine.nextSettled(task, waitMs, signal),

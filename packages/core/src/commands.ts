@@ -217,6 +217,8 @@ export const commandCodecs = {
     t.type({ task: TaskRef, reason: Text }),
     t.partial({ priority: Priority, deadlineAt: InstantOrNone, availableAt: InstantOrNone, ...newContent }),
   ]),
+  /** Erases what a finished task contained. `outlived`: there is a key of the task, so it may be one that the queue does not know any more. */
+  Erase: t.intersection([tag('Erase'), t.type({ task: TaskRef, reason: Text }), t.partial({ outlived: t.literal(true) })]),
   /** Puts a ready task before all others, and lets it start beyond capacity. */
   Bump: t.intersection([tag('Bump'), t.type({ task: TaskRef, reason: Text })]),
   TerminateAgent: t.intersection([tag('TerminateAgent'), t.type({ agent: AgentId, reason: Text })]),

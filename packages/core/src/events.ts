@@ -151,6 +151,8 @@ export const eventCodecs = {
   /** The chain's rounds and failures are counted from zero again. */
   GuardianReleased: t.type({ approval: Name, root: TaskId, reason: Text }),
   Cancelled: t.type({ task: TaskId, reason: Text }),
+  /** What a finished task contained is gone: the key with which it is encrypted is thrown away after this event (EV-07). The queue may not know the task any more. */
+  TaskErased: t.type({ task: TaskId, reason: Text }),
   BreakerOpened: t.intersection([
     t.type({ taskType: TaskType, cause: t.keyof({ threshold: null, 'probe-failed': null, manual: null }) }),
     t.partial({ reason: Text }),

@@ -126,6 +126,8 @@ const applyTo = (tables: Tables, event: QueueEvent): void => {
       return finish(tables, event.data.task, 'discarded', event.at)
     case 'Cancelled':
       return finish(tables, event.data.task, 'cancelled', event.at)
+    case 'TaskErased':
+      return taskErased(tables, event)
     case 'ValidationFailed':
       return validationFailed(tables, event)
     case 'SpawnProposed':
@@ -223,6 +225,11 @@ const finish = (tables: Tables, id: string, status: 'discarded' | 'cancelled', a
   })
   const task = tables.byId.get(id)
   if (task !== undefined && task.lastRevision === tables.head.revision) makeRoom(tables, task, at)
+}
+
+/** It is one of the task's events, and changes nothing else. A task that has left the state has none to change. */
+const taskErased = (tables: Tables, event: EventOf<'TaskErased'>): void => {
+  if (tables.byId.get(event.data.task) !== undefined) on(tables, event.data.task, isFinal, () => undefined)
 }
 
 const requeued = (tables: Tables, event: EventOf<'Requeued'>): void => {

@@ -162,6 +162,7 @@ export interface Replies {
   /** The fields that have another value now. Empty if all were so already. */
   readonly AmendTask: { readonly id: string; readonly status: Status; readonly changed: ReadonlyArray<AmendedField> }
   readonly Bump: { readonly status: Status }
+  readonly Erase: { readonly id: string }
   readonly Restart: { readonly id: string; readonly number: number; readonly restartOf: string; readonly status: Status }
   /** When the registration ends, unless the agent is heard of again. */
   readonly RegisterAgent: { readonly agent: string; readonly endsAt: number }
@@ -246,6 +247,8 @@ const reply = (command: Command, events: ReadonlyArray<QueueEvent>, tables: Tabl
     }
     case 'AmendTask':
       return { id: recordOf(tables, command.task)?.id ?? command.task, status: statusOf(tables, command.task), changed: changedBy(events[0] as EventOf<'TaskAmended'> | undefined) }
+    case 'Erase':
+      return { id: (events[0] as EventOf<'TaskErased'>).data.task }
     case 'Bump':
       return inStatus[statusOf(tables, command.task)]
     case 'RegisterAgent':

@@ -22,6 +22,7 @@ import { importCommand } from './commands/import.js'
 import { limitsCommand } from './commands/limits.js'
 import { listCommand } from './commands/list.js'
 import { bumpCommand } from './commands/bump.js'
+import { eraseCommand } from './commands/erase.js'
 import { callbackCommand, parkCommand } from './commands/park.js'
 import { memoryCommand } from './commands/memory.js'
 import { pauseCommand, resumeCommand } from './commands/pause.js'
@@ -45,7 +46,7 @@ import { clean } from './text.js'
 
 const commands = [
   serveCommand,
-  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, watchCommand, cancelCommand, amendCommand, bumpCommand, restartCommand, depthCommand,
+  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, watchCommand, cancelCommand, amendCommand, bumpCommand, restartCommand, eraseCommand, depthCommand,
   workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
   parkCommand, callbackCommand,
   dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand, alertsCommand,

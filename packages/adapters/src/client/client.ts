@@ -89,6 +89,8 @@ export interface DaybookClient {
   /** Puts a ready task before all others, and lets it start beyond capacity. `agentId`: the agent that waited for a task and got it at once. */
   readonly bump: (id: string, reason: string, options?: CallOptions) => Promise<W.Bumped>
   /** Cancels the task and everything that depends on it. */
+  /** Throws away the key of a finished task in an erasable queue: what it contained is gone. */
+  readonly erase: (id: string, reason: string, options?: CallOptions) => Promise<W.Erased>
   readonly cancel: (id: string, reason: string, options?: CallOptions) => Promise<W.Cancelled>
   /**
    * Cancels the tasks that match and everything that depends on them: a page of about 1,000, all or none. `nextCursor` of the answer
@@ -363,9 +365,12 @@ const queueClient = (
       json({ method: 'GET', path: `${taskPath(id)}/result${query({ wait })}`, waitMs: wait * 1_000 }, 'safe', options),
     explain: (id, claim = {}, options) => get(`${taskPath(id)}/explain${query(claim)}`, options),
     history: async (id, { onSearch, ...options } = {}) => {
+      // An erasure may be found long before the events that it ended.
+      let found: ReadonlyArray<W.HistoryEvent> = []
       for (let before: number | undefined; ; ) {
         const { events, next } = await get<W.History>(`${taskPath(id)}/history${query({ before })}`, options)
-        if (next === undefined || next === null) return events
+        found = [...events, ...found]
+        if (next === undefined || next === null) return found
         before = next
         onSearch?.(before)
       }
@@ -374,6 +379,7 @@ const queueClient = (
       json({ method: 'POST', path: `${taskPath(id)}/restart`, body: bodyOf({ reason }), requestId: newTaskId() }, 'safe', options),
     amend: (id, amendment, reason, options) => json({ method: 'PATCH', path: taskPath(id), body: bodyOf({ ...amendment, reason }) }, 'unsent', options),
     bump: (id, reason, options) => post(`${taskPath(id)}/bump`, { reason }, options),
+    erase: (id, reason, options) => post(`${taskPath(id)}/erase`, { reason }, options),
     cancel: (id, reason, options) => post(`${taskPath(id)}/cancel`, { reason }, options),
     cancelAll: (filter, reason, { dryRun, cursor, ...options } = {}) => post(`${base}/tasks/cancel`, { filter, reason, dryRun, cursor }, options),
 

@@ -70,6 +70,8 @@ interface TaskCommon extends SentFields {
   readonly payload: Json
   readonly description?: string
   readonly metadata?: JsonObject
+  /** Why payload, description and metadata are not shown, of a task in an erasable queue. */
+  readonly withheld?: 'erased' | 'key-missing' | 'damaged'
   readonly dependencies: ReadonlyArray<string>
   /** Seconds that a lease lasts without a heartbeat, unless its claim asked for less. */
   readonly timeout: number
@@ -355,6 +357,13 @@ export interface Amended {
   readonly status: Status
   /** The fields that have another value now. Empty if all were so already. */
   readonly changed: ReadonlyArray<AmendedField>
+  readonly revision: number
+}
+
+/** Nobody can read what the task contained any more. */
+export interface Erased {
+  readonly id: string
+  readonly erased: true
   readonly revision: number
 }
 

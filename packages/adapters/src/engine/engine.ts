@@ -29,6 +29,7 @@ import { Decider } from './decider.js'
 import { Durable } from './durable.js'
 import { refusalAt } from './entrance.js'
 import { type EngineOptions, withDefaults } from './engine-options.js'
+import { Eraser } from './eraser.js'
 import { Follower } from './follower.js'
 import { Grounded, needsGroundwork, withGroundwork } from './groundwork.js'
 import { InFlight } from './in-flight.js'
@@ -43,7 +44,7 @@ import { describe, overloaded, unavailable } from './refusals.js'
 import { replay, type Replayed, type ReplayReport, streamOf } from './replay.js'
 import { SettledWaits } from './settled-waits.js'
 import { Snapshotter } from './snapshotter.js'
-import { type Claim, type ClaimOptions, type Committed, type Caller, type EngineStatus, type Outcome, type QueueEngine, systemCaller } from './types.js'
+import { type Claim, type ClaimOptions, type Committed, type Caller, type EngineStatus, type Erased, type Outcome, type QueueEngine, systemCaller } from './types.js'
 import { Turns } from './turns.js'
 import { refusalOfErasable, Withholding } from './withholding.js'
 
@@ -56,7 +57,11 @@ export const openEngine = async (
   options: EngineOptions = {},
   /** Shared by all queues of a process, because a clock that starts later would not notice an earlier jump. */
   clock: CheckedClock = new CheckedClock(options, () => store.time?.()),
-): Promise<QueueEngine> => new Engine(store, queue, snapshots, await replay(store, snapshots, queue, report), options, clock)
+): Promise<QueueEngine> => {
+  const engine = new Engine(store, queue, snapshots, await replay(store, snapshots, queue, report), options, clock)
+  await engine.eraser.resume()
+  return engine
+}
 
 class Engine implements QueueEngine {
   readonly committed: Subject<Committed>
@@ -74,6 +79,7 @@ class Engine implements QueueEngine {
   private readonly readOnly: ReadOnly
   private readonly withholding: Withholding
   private readonly hasPlaceForKeys: boolean
+  readonly eraser: Eraser
   private readonly decider: Decider
   private readonly recovery: Recovery
   private readonly snapshotter: Snapshotter
@@ -112,6 +118,7 @@ class Engine implements QueueEngine {
     this.contentStore = new Contents(this.log, this, resolved.contentCacheMax, keys ?? noKeys)
     this.withholding = new Withholding(name, keys, store.isShared)
     this.hasPlaceForKeys = keys !== undefined
+    this.eraser = new Eraser({ queue: name, keys, log: this.log, isShared: store.isShared, engine: this, warn })
     this.availability = new Availability(clock.monotonic)
     const grace = new LeaseGrace(leaseGraceMs, store.isShared, clock.monotonic)
     this.readOnly = new ReadOnly(name, Object.hasOwn(pastUnreadable, name) ? (pastUnreadable[name] as number) : -1, warn)
@@ -170,6 +177,10 @@ class Engine implements QueueEngine {
       })
       if (!item.isOver()) this.enter(item)
     })
+  }
+
+  erase(task: string, reason: string, caller: Caller): Promise<Outcome<Erased>> {
+    return this.eraser.erase(task, reason, caller)
   }
 
   read<A>(query: (state: QueueState, at: number) => A): Promise<Outcome<A>> {

@@ -34,15 +34,18 @@ export const searchHistory = async (store: LogReader, queue: string, task: strin
   const stream = streamOf(queue)
   const mark = `"task":${quote(task)}`
   let lowest = from + 1
+  const erasures: Array<RecordedEvent> = []
   for await (const page of store.read(stream, { from, direction: 'backwards', limit })) {
     for (const event of page) {
       lowest = event.revision
       // The text search rules out most events. The rest are parsed, because a payload may contain the same text.
       if (!event.data.includes(mark) || parseObject(event.data)?.task !== task) continue
-      return { events: await eventsBehind(store, stream, event.revision), next: undefined }
+      // One of a task that the queue did not know any more has no link to the events before.
+      if (event.type === 'TaskErased' && previousOf(event) === undefined) erasures.unshift(event)
+      else return { events: [...(await eventsBehind(store, stream, event.revision)), ...erasures], next: undefined }
     }
   }
-  return { events: [], next: lowest > 0 && lowest <= from ? lowest - 1 : undefined }
+  return { events: erasures, next: lowest > 0 && lowest <= from ? lowest - 1 : undefined }
 }
 
 /** Number of events read at once if the next event of the chain is among them. */

@@ -86,6 +86,12 @@ export interface EngineStatus {
   readonly cachedContent: number
 }
 
+/** The content of a task is gone. */
+export interface Erased {
+  readonly id: string
+  readonly erased: true
+}
+
 /** One queue: the only writer of its stream in this process. */
 export interface QueueEngine {
   readonly name: string
@@ -95,6 +101,9 @@ export interface QueueEngine {
 
   /** Submits many commands, each with its own outcome, in order. Cheaper than as many single calls. */
   readonly submitAll: (commands: ReadonlyArray<Command>, caller: Caller) => Promise<ReadonlyArray<Outcome<Replies[CommandType]>>>
+
+  /** Throws away the keys of a finished task in an erasable queue, after it was recorded in the log. Never rejects. */
+  readonly erase: (task: string, reason: string, caller: Caller) => Promise<Outcome<Erased>>
 
   /** Claims tasks, joins their contents, and waits for tasks if asked to. A waiting claim is served in the append that brings the task. */
   readonly claim: (command: CommandOf<'Claim'>, caller: Caller, options?: ClaimOptions) => Promise<Outcome<ReadonlyArray<Claim>>>

@@ -16,6 +16,7 @@ export const unusedQueue = (name: string): QueueEngine => {
     submit: async () => refused,
     submitAll: async (commands) => commands.map(() => refused),
     claim: async () => refused,
+    erase: async () => refused,
     takeBack: () => undefined,
     read: async <A>(query: (state: QueueState, at: number) => A): Promise<Outcome<A>> => E.right({ value: query(initial(name), Date.now()), revision }),
     reached: async (wanted) => wanted <= revision,

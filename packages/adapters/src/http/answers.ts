@@ -441,6 +441,8 @@ const bumpedNow = { activeAgents: t.number, maxConcurrentAgents: t.number }
 /** `agentId`: who works on it, `null` until an agent takes it. */
 export const BumpedAnswer = t.type({ id: t.string, status: Status, agentId: orNull(t.string), overCapacity: t.boolean, ...bumpedNow }, 'Bumped')
 
+export const ErasedAnswer = t.type({ id: t.string, erased: t.literal(true), revision: t.number }, 'Erased')
+
 // ------------------------------------------------------------------- the normative endpoints (TQM §11)
 
 /** `queued_tasks`: the first 1,000 tasks that are ready, bumped ones first. */

@@ -3,6 +3,7 @@ import { SettingsPatch } from '@daybook/core'
 import { alertRoutes } from './alert-routes.js'
 import * as a from './answers.js'
 import * as agents from './handle/agents.js'
+import { eraseTask } from './handle/erase.js'
 import { amendTask } from './handle/amend.js'
 import * as approvals from './handle/approvals.js'
 import * as deadLetters from './handle/dead-letters.js'
@@ -69,6 +70,11 @@ export const routesOf = ({ limits, memory, readModels, verifications, readiness,
     queueRoute({
       method: 'POST', path: `${of}/tasks/{id}/restart`, role: 'operator', summary: 'Does a finished task or a dead letter once more, as a new task with the same content and fields. The old one keeps its status and its history.',
       body: input(w.ReasonBody), answers: { 201: a.RestartedAnswer }, handle: normative.restart,
+    }),
+    queueRoute({
+      method: 'POST', path: `${of}/tasks/{id}/erase`, role: 'admin',
+      summary: 'Throws away the key of a finished task in an erasable queue: nobody can read what it contained any more. The facts and the chain of hashes stay.',
+      body: input(w.ReasonBody), answers: { 200: a.ErasedAnswer }, handle: eraseTask,
     }),
     queueRoute({
       method: 'POST', path: `${of}/tasks/{id}/bump`, role: 'operator',

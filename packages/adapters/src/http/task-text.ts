@@ -3,6 +3,7 @@ import type { TaskView } from '@daybook/core'
 import { contentOf, type Claim, parseObject, type QueueView } from '../engine/index.js'
 import type { Recalled } from '../memory-bank/index.js'
 import { sentText } from '../sent-fields.js'
+import { whyWithheld } from '../task-keys/index.js'
 import { membersOf, quote, quoteAll } from './text.js'
 import { isoMemo, isoOf } from './time.js'
 
@@ -84,11 +85,14 @@ const memberOf = (data: string | undefined, name: 'progress' | 'checkpoint'): st
 
 /** Takes the finish time of an imported task from its event. The state's time is that of the import, from which retention counts. */
 const asFinished = (view: TaskView, data: string | undefined): TaskView => {
-  if (view.finishedAt === undefined || view.lastRevision !== view.enqueuedRevision) return view
+  if (view.finishedAt === undefined || (view.lastRevision !== view.enqueuedRevision && !isErased(data))) return view
   // Quotes within values are escaped, so this matches only the member itself.
   const [, finishedAt] = /,"finishedAt":(\d+)/.exec(data ?? '') ?? []
   return finishedAt === undefined ? view : { ...view, finishedAt: Number(finishedAt) }
 }
+
+/** Nothing that a user wrote is left in the data of an erased task. */
+const isErased = (data = ''): boolean => whyWithheld(contentOf(data) ?? '') === 'erased'
 
 /** Number of tasks whose contents are read at a time. */
 const joinMax = 100

@@ -4,17 +4,18 @@
  */
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import type { FoundKey, KeyReader, KeyStore, NewKey, TaskKey } from './key-store.js'
+import type { FoundKey, HeldKey, Intention, KeyReader, KeyStore, NewKey, TaskKey } from './key-store.js'
 
 const version = 1
 
-/** How long another process may hold the file, in milliseconds. */
-const busyMs = 5_000
+/** How long another thread or process may hold the file, in milliseconds. All of them are done in less than one. */
+const busyMs = 2_000
 
 const schema = `
   BEGIN IMMEDIATE;
   CREATE TABLE IF NOT EXISTS keys (id TEXT NOT NULL PRIMARY KEY, queue TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL, key BLOB);
   CREATE INDEX IF NOT EXISTS of_task ON keys (queue, task, revision);
+  CREATE TABLE IF NOT EXISTS intentions (queue TEXT NOT NULL, task TEXT NOT NULL, revision INTEGER NOT NULL);
   PRAGMA user_version = ${version};
   COMMIT;
 `
@@ -63,6 +64,31 @@ export class KeyFile implements KeyStore {
     this.parts().insert(keys)
   }
 
+  allOf(queue: string, task: string): ReadonlyArray<HeldKey> {
+    return (this.present()?.all.all(queue, task) ?? []).map(({ id, revision, key }) => ({ id, revision, isErased: key === null }))
+  }
+
+  intend({ queue, task, revision }: Intention): void {
+    this.parts().intend.run(queue, task, revision)
+  }
+
+  withdraw({ queue, task, revision }: Intention): void {
+    this.parts().withdraw.run(queue, task, revision)
+  }
+
+  intended(queue: string): ReadonlyArray<Intention> {
+    return this.present()?.intended.all(queue) ?? []
+  }
+
+  throwAway(intention: Intention, before: number): void {
+    const { db, forget, settled } = this.parts()
+    forget.run(intention.queue, intention.task, before)
+    // The log of the file has the pages as they were. It is only empty when nobody reads from it.
+    const [{ busy }] = db.pragma('wal_checkpoint(TRUNCATE)') as [{ readonly busy: number }]
+    if (busy !== 0) throw new Error(`${this.file} is in use by another process`)
+    settled.run(intention.queue, intention.task, before)
+  }
+
   close(): void {
     this.opened?.db.close()
     this.opened = undefined
@@ -88,6 +114,12 @@ const partsOf = (db: Database.Database) => {
     byId: db.prepare<[string], Row>('SELECT id, key FROM keys WHERE id = ?'),
     anyOf: db.prepare<[string]>('SELECT 1 FROM keys WHERE queue = ? LIMIT 1'),
     ofTask: db.prepare<[string, string], Row>('SELECT id, key FROM keys WHERE queue = ? AND task = ? ORDER BY revision DESC LIMIT 1'),
+    all: db.prepare<[string, string], Row & { readonly revision: number }>('SELECT id, revision, key FROM keys WHERE queue = ? AND task = ? ORDER BY revision'),
+    forget: db.prepare<[string, string, number]>('UPDATE keys SET key = NULL WHERE queue = ? AND task = ? AND revision < ?'),
+    intend: db.prepare<[string, string, number]>('INSERT INTO intentions VALUES (?, ?, ?)'),
+    withdraw: db.prepare<[string, string, number]>('DELETE FROM intentions WHERE queue = ? AND task = ? AND revision = ?'),
+    settled: db.prepare<[string, string, number]>('DELETE FROM intentions WHERE queue = ? AND task = ? AND revision < ?'),
+    intended: db.prepare<[string], Intention>('SELECT queue, task, revision FROM intentions WHERE queue = ?'),
     insert: db.transaction((keys: ReadonlyArray<NewKey>) => {
       for (const { id, queue, task, revision, key } of keys) insert.run(id, queue, task, revision, key)
     }),

@@ -19,6 +19,7 @@ import { decideDiscard, decideEscalate, decideRetry, decideSnooze } from './dead
 import { decideRedrive, decideStopRedrive } from './redrive.js'
 import { decideDeleteQueue } from './delete-queue.js'
 import { decideEnqueue, decideImport } from './enqueue.js'
+import { decideErase } from './erase.js'
 import { decideCallback, decidePark } from './park.js'
 import { decideChangeSchedule, decideCreateSchedule, decideRemoveSchedule } from './schedules.js'
 import { decideComplete, decideFail, decideHeartbeat, decideRelease } from './settle.js'
@@ -88,6 +89,8 @@ const decideOn = (command: Command, tables: Tables, envelope: Envelope): Decisio
       return decideRestart(command, tables, envelope)
     case 'AmendTask':
       return decideAmend(command, tables, envelope)
+    case 'Erase':
+      return decideErase(command, tables, envelope)
     case 'Bump':
       return decideBump(command, tables, envelope)
     case 'RegisterAgent':

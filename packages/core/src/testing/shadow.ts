@@ -575,6 +575,7 @@ export class Shadow {
         this.sleepers.delete(event.data.agent)
         this.agents = this.agents.filter(({ agent }) => agent !== event.data.agent)
         return
+      case 'TaskErased':
       case 'ValidationFailed':
       case 'SpawnProposed':
       case 'LoopHalted':

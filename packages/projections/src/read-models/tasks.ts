@@ -195,6 +195,7 @@ class TaskFeed implements Feed {
       case 'TaskAmended':
         return this.amended(task, logged, event)
       case 'TaskBumped':
+      case 'TaskErased':
       case 'RedriveAdvanced':
         return true
       case 'Claimed':

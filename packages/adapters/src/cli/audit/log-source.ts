@@ -57,9 +57,11 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
   }
 
   const history = async (id: string, moment: Moment): Promise<ReadonlyArray<HistoryEvent>> => {
+    let found: ReadonlyArray<HistoryEvent> = []
     for (let before: number | undefined; ; ) {
       const { events, next } = JSON.parse((await ask('/tasks/{id}/history', { before }, known(moment), false, { id })) as string) as { readonly events: ReadonlyArray<HistoryEvent>; readonly next: number | null }
-      if (next === null) return events
+      found = [...events, ...found]
+      if (next === null) return found
       before = next
     }
   }

@@ -1,0 +1,12 @@
+/** Erases what a finished task contained. */
+import * as E from 'fp-ts/lib/Either.js'
+import { problemOf } from '../problem.js'
+import type { Handled, QueueCall } from '../route.js'
+import type { ReasonBody } from '../wire.js'
+
+export const eraseTask = async ({ queue, params, body, caller }: QueueCall<ReasonBody>): Promise<Handled> => {
+  const outcome = await queue.erase(params.id ?? '', body.reason, caller)
+  if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
+  const { value, revision } = outcome.right
+  return E.right({ status: 200, text: JSON.stringify({ ...value, revision }), revision })
+}

@@ -1,0 +1,17 @@
+/** Erases what a finished task contained (EV-07). The event is the intention; whoever keeps the task's key throws it away after that. */
+import * as E from 'fp-ts/lib/Either.js'
+import type { CommandOf, Envelope } from '../commands.js'
+import type { QueueEvent } from '../events.js'
+import { reject, type Rejection } from '../rejections.js'
+import type { Tables } from '../tables.js'
+import { isFinal, type Status } from '../task.js'
+import { findTask, taskById } from './lookup.js'
+
+export const decideErase = ({ task: id, reason, outlived }: CommandOf<'Erase'>, tables: Tables, { at }: Envelope): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
+  const task = findTask(tables, id, at)
+  if (task === undefined && (outlived !== true || id.startsWith('#'))) return taskById(tables, id, at) as E.Left<Rejection>
+  if (task !== undefined && !isFinal(task.status)) return E.left(reject('wrong-state', `${task.id} is ${task.status}: only a finished task can be erased. ${remedy(task.status)}`))
+  return E.right([{ type: 'TaskErased', at, data: { task: task?.id ?? id, reason } }])
+}
+
+const remedy = (status: Status): string => (status === 'dead-letter' ? 'Discard it first' : 'Cancel it first, or wait until it is finished')
