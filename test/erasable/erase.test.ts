@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { searchHistory } from '@daybook/adapters/engine'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore, RecordedEvent } from '@daybook/adapters/store'
-import { encryptedIn, KeyFile, revealedData, revealingLog } from '@daybook/adapters/task-keys'
+import { encryptedIn, KeyFile, newKey, revealedData, revealingLog } from '@daybook/adapters/task-keys'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { chainIsWhole } from '../support/chain.js'
@@ -77,6 +77,17 @@ test('EV-07: no byte of the key is left in any file', async () => {
   expect(await isIn(kept)).not.toEqual([])
 })
 
+test('EV-07: of many keys, wherever in the file they are', () => {
+  const keys = openKeys()
+  const made = Array.from({ length: 300 }, (_, revision) => ({ ...newKey(), queue: 'q', task: `t${revision}`, revision }))
+  for (const each of made) keys.add([each])
+  for (let i = 50; i < 250; i += 7) {
+    keys.throwAway({ queue: 'q', task: `t${i}`, revision: i }, i + 1)
+    expect([...bytesIn(dir).values()].some((bytes) => bytes.includes(made[i]!.key))).toBe(false)
+  }
+  expect(keys.find(made[51]!.id)).toEqual(made[51]!.key)
+})
+
 test('EV-07: erased once more, nothing happens, and the answer is the same', async () => {
   const queue = await open()
   await finish(queue, 'a')
@@ -102,7 +113,7 @@ describe('EV-07: refused, with what to do', () => {
   })
 
   test('if the queue was not erasable when the task was enqueued, also if something was encrypted later', async () => {
-    const queue = await openQueue({ keys: openKeys() })
+    const queue = await openQueue({ keys: openKeys(), defaults: { retentionSeconds: 60 } })
     ok(await queue.engine.submit(enqueue('before', 'between'), caller))
     const refused = await queue.engine.erase('before', 'r', caller)
     expect(codeOf(refused)).toBe('wrong-state')
@@ -112,6 +123,9 @@ describe('EV-07: refused, with what to do', () => {
     const [claimed] = ok(await queue.engine.claim(claim(), caller))
     ok(await queue.engine.submit(complete(claimed!), caller))
     expect(encryptedIn((await logOf(queue.store)).at(-1)!.data)).toBeDefined()
+    expect(whyNot(await queue.engine.erase('between', 'r', caller))).toMatch(/in the clear/)
+    // Nor when only the keys know it.
+    await sleep(90_000)
     expect(whyNot(await queue.engine.erase('between', 'r', caller))).toMatch(/in the clear/)
     expect((await logOf(queue.store)).some(({ type }) => type === 'TaskErased')).toBe(false)
   })

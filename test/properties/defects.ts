@@ -436,6 +436,19 @@ export const defects: ReadonlyArray<Defect> = [
   },
   {
     breaks: 'INV-17',
+    by: 'erasing what is not finished',
+    system: () => ({
+      ...daybook,
+      decide: (command, envelope) => (state) => {
+        const isLive = command.type === 'Erase' && taskOf(state, command.task)?.status === 'pending'
+        if (!isLive) return decide(command, envelope)(state)
+        const { task, reason } = command
+        return { _tag: 'Right', right: [{ type: 'TaskErased', at: envelope.at, data: { task, reason } }] }
+      },
+    }),
+  },
+  {
+    breaks: 'INV-17',
     by: 'cancelling what is completed',
     system: () => ({
       ...daybook,

@@ -259,7 +259,9 @@ export const finalIsFinal = (): Checker => {
     event: ({ shadow }, event) => {
       const id = taskIn(event) ?? ''
       const task = shadow.task(id, event.at)
-      holds(task === undefined || !shadow.isEnded(task) || task.finishedAt === 0, `${event.type} of ${id}, which is ${task?.stage}`)
+      // To erase what it contained does not change a task, and is only for finished ones (EV-07).
+      if (event.type === 'TaskErased') holds(task === undefined || shadow.isEnded(task), `${id} is erased, which is ${task?.stage}`)
+      else holds(task === undefined || !shadow.isEnded(task) || task.finishedAt === 0, `${event.type} of ${id}, which is ${task?.stage}`)
     },
     note: (event) => {
       const id = taskIn(event) ?? ''

@@ -15,6 +15,7 @@ const atLeast: Readonly<Record<string, number>> = {
   ClaimReturned: 10,
   AgentRegistered: 100,
   TaskBumped: 100,
+  TaskErased: 30,
   restarted: 30,
   TaskAmended: 200,
   'TaskAmended: dead-letter': 30,

@@ -7,6 +7,10 @@ const withholding = 'packages/adapters/src/engine/withholding.ts'
 const engine = ['test/erasable/engine.test.ts']
 const server = ['test/erasable/encrypted.test.ts']
 const facts = ['test/core/withhold.test.ts']
+const erasing = ['test/erasable/erase.test.ts']
+const erasingServer = ['test/erasable/server.test.ts']
+const eraser = 'packages/adapters/src/engine/eraser.ts'
+const keyFile = 'packages/adapters/src/task-keys/key-file.ts'
 
 export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'the error of a failed attempt stays in the facts', file: withhold, find: "Failed: ['error', 'checkpoint']", replace: "Failed: ['checkpoint']", killedBy: facts },
@@ -27,4 +31,18 @@ export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'queue files have the content', file: 'packages/adapters/src/files/queue-files.ts', find: 'new ContentMemory(contentsFrom(options.log, engine.name))', replace: 'new ContentMemory((revisions) => engine.contents(revisions))', killedBy: server },
   { title: 'past moments show no content', file: 'packages/adapters/src/http/past/past-thread.ts', find: 'revealingLog(await openLog(log), readKeys(keys))', replace: 'await openLog(log)', killedBy: server },
   { title: 'events are shown as they are stored', file: 'packages/adapters/src/http/serve-route.ts', find: 'viewOf(queue.right, daybook.contentLog, ', replace: 'viewOf(queue.right, daybook.log, ', killedBy: server },
+  { title: 'a task that is not finished is erased', file: 'packages/core/src/decide/erase.ts', find: '!isFinal(task.status)) return E.left', replace: "task.status === 'in-progress') return E.left", killedBy: erasing },
+  { title: 'an erasure is not among the events of its task', file: 'packages/core/src/evolve.ts', find: 'on(tables, event.data.task, isFinal, () => undefined)', replace: 'undefined', killedBy: erasingServer },
+  { title: 'the key stays where the file was written to last', file: keyFile, find: "db.pragma('wal_checkpoint(TRUNCATE)')", replace: "db.pragma('wal_checkpoint(PASSIVE)')", killedBy: erasing },
+  { title: 'a file that is in use is not noticed', file: keyFile, find: 'if (busy !== 0) throw', replace: 'if (busy === 2) throw', killedBy: erasing },
+  { title: 'freed pages of the keys are not cleared', file: keyFile, find: "'secure_delete = ON'", replace: "'secure_delete = OFF'", killedBy: erasing },
+  { title: 'the keys of later tasks with the same id go as well', file: keyFile, find: 'SET key = NULL WHERE queue = ? AND task = ? AND revision < ?', replace: 'SET key = NULL WHERE queue = ? AND task = ? AND revision < 1e15 + ?', killedBy: erasing },
+  { title: 'the key is thrown away before the event is in the log', file: eraser, find: "keys.intend({ queue, task: id, revision })", replace: "keys.throwAway({ queue, task: id, revision }, revision + 1)", killedBy: erasing },
+  { title: 'no intention is noted', file: eraser, find: "keys.intend({ queue, task: id, revision })", replace: '', killedBy: erasing },
+  { title: 'an interrupted erasure is not ended at the start', file: 'packages/adapters/src/engine/engine.ts', find: 'await engine.eraser.resume()', replace: '', killedBy: erasing },
+  { title: 'an intention without its event is carried out at the start', file: eraser, find: 'if (revision !== undefined) keys?.throwAway(intention, revision)', replace: 'if (revision !== undefined || intention.revision > 0) keys?.throwAway(intention, revision ?? 1e9)', killedBy: erasing },
+  { title: 'a task whose payload is in the clear is erased', file: eraser, find: 'const whole = held.filter(({ id: key }, index) => ', replace: 'const whole = held.filter(({ id: key }, index) => true || ', killedBy: erasing },
+  { title: 'a refused erasure leaves its intention', file: eraser, find: "if (outcome.left.code !== 'outcome-unknown') this.withdraw", replace: "if (outcome.left.code === 'outcome-unknown') this.withdraw", killedBy: erasing },
+  { title: 'the search for a history ends at the erasure', file: 'packages/adapters/src/engine/history.ts', find: "if (event.type === 'TaskErased' && previousOf(event) === undefined) erasures.unshift(event)\n      else return", replace: 'return', killedBy: erasing },
+  { title: 'an erased task is restarted without its payload', file: 'packages/adapters/src/engine/restart.ts', find: "return 'withheld'", replace: "return '{}'", killedBy: erasingServer },
 ]
