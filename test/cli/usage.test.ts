@@ -4,7 +4,7 @@ import { run, runHere } from './program.js'
 const cli = (...args: ReadonlyArray<string>) => runHere(args)
 
 const commands = [
-  'serve', 'enqueue', 'claim', 'complete', 'fail', 'release', 'heartbeat', 'work', 'list', 'show', 'result', 'explain', 'history', 'watch', 'cancel', 'amend', 'bump', 'restart', 'depth',
+  'serve', 'enqueue', 'claim', 'complete', 'fail', 'release', 'heartbeat', 'work', 'list', 'show', 'result', 'explain', 'history', 'watch', 'cancel', 'amend', 'bump', 'erase', 'restart', 'depth',
   'park', 'callback', 'approvals', 'approvals list', 'approvals show', 'approvals approve', 'approvals refuse', 'memory', 'memory search',
   'queues', 'queues list', 'queues delete', 'dlq', 'dlq list', 'dlq patterns', 'dlq show', 'dlq retry', 'dlq snooze', 'dlq escalate', 'dlq redrive', 'dlq redrive-status', 'dlq discard', 'breakers', 'breakers list', 'breakers open', 'breakers close',
   'agents', 'agents list', 'agents register', 'agents terminate', 'settings', 'settings get', 'settings set', 'pause', 'resume',
