@@ -1,5 +1,5 @@
 /** EV-07: what tasks of an erasable queue contain is in the log encrypted, and nowhere else; whoever has the keys reads it as always. */
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from '@daybook/adapters/client'
@@ -34,6 +34,12 @@ test('EV-07: the server shows everything as of any other queue', async () => {
   for (const what of written) expect(history).toContain(`${what} ${secret}`)
   const events = JSON.stringify((await client.events({})).events)
   for (const what of written) expect(events).toContain(`${what} ${secret}`)
+})
+
+test('EV-07: only the user of the server may read the keys', () => {
+  const files = readdirSync(data).filter((name) => name.includes('.keys'))
+  expect(files.length).toBeGreaterThan(0)
+  for (const name of files) expect(statSync(join(data, name)).mode & 0o077, name).toBe(0)
 })
 
 test('EV-07: and past moments too, in which a task was not finished yet', async () => {

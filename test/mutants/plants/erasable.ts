@@ -45,4 +45,5 @@ export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'a refused erasure leaves its intention', file: eraser, find: "if (outcome.left.code !== 'outcome-unknown') this.withdraw", replace: "if (outcome.left.code === 'outcome-unknown') this.withdraw", killedBy: erasing },
   { title: 'the search for a history ends at the erasure', file: 'packages/adapters/src/engine/history.ts', find: "if (event.type === 'TaskErased' && previousOf(event) === undefined) erasures.unshift(event)\n      else return", replace: 'return', killedBy: erasing },
   { title: 'an erased task is restarted without its payload', file: 'packages/adapters/src/engine/restart.ts', find: "return 'withheld'", replace: "return '{}'", killedBy: erasingServer },
+  { title: 'keys can be read by everybody on the machine', file: 'packages/adapters/src/task-keys/key-file.ts', find: "openSync(file, 'a', 0o600)", replace: "openSync(file, 'a')", killedBy: server },
 ]

@@ -2,7 +2,7 @@
  * The keys in an SQLite file of their own, beside the log and not in it: a log only grows, and a key has to go. Several processes on one machine
  * may open it. It is made with the first key. Nothing is cached, so that a key that another process throws away is gone here as well.
  */
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import type { FoundKey, HeldKey, Intention, KeyReader, KeyStore, NewKey, TaskKey } from './key-store.js'
 
@@ -21,6 +21,8 @@ const schema = `
 `
 
 const open = (file: string): Database.Database => {
+  // Made before SQLite would make it, so that nobody else on the machine can read it. Its WAL gets the same mode.
+  if (file !== ':memory:') closeSync(openSync(file, 'a', 0o600))
   const db = new Database(file, { timeout: busyMs })
   try {
     db.pragma('journal_mode = WAL')
