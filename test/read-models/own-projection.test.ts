@@ -19,6 +19,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ended, root, run, runHere, start } from '../cli/program.js'
 import { history, logOf } from '../projections/histories.js'
 import { eventStoreDbUrl } from '../support/eventstoredb/node.js'
+import { inTime } from '../support/in-time.js'
 import { until } from '../support/queue.js'
 import { openViews, queue as viewsQueue, recorded, rowsOf } from './views.js'
 
@@ -240,8 +241,12 @@ describe('EV-04: a projection of a user\'s own', () => {
     expect(failed.code).toBe(1)
     expect(failed.err).toContain('fragile failed at revision 8 (Completed) of queue q: no such tenant')
     // Without --once, too: trying again would not help.
-    const follower = await run(['project', '--module', broken, '--data', dir, '--store', `sqlite:${log}`])
-    expect(follower.code).toBe(1)
+    const follower = start(['project', '--module', broken, '--data', dir, '--store', `sqlite:${log}`])
+    try {
+      expect((await inTime('the end of a follower whose fold throws', ended(follower))).code).toBe(1)
+    } finally {
+      follower.kill()
+    }
     const { out } = await once(module('mended.mjs', false))
     expect((JSON.parse(out) as Answer).queues).toEqual([{ queue: 'q', revision: 8, result: Array.from({ length: 3 }, () => ['TaskEnqueued', 'Claimed', 'Completed']).flat() }])
     await store.close()

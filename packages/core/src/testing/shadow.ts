@@ -349,7 +349,9 @@ export class Shadow {
     this.tasks = this.knownAt(this.at)
     const id = 'task' in event.data ? event.data.task : undefined
     const task = id === undefined ? undefined : this.task(id)
-    if (task !== undefined) task.lastRevision = this.revision
+    // A task beyond its retention can still be erased.
+    const named = event.type === 'TaskErased' ? (task ?? this.gone.findLast(({ facts }) => facts.task === id)) : task
+    if (named !== undefined) named.lastRevision = this.revision
     this.deleted = null
     // A task that is cancelled leaves before the next of its line takes its place.
     const withWork = this.hasTenants ? this.tenantsWithWork(event.type === 'Cancelled' ? task : undefined) : undefined
