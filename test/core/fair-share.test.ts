@@ -115,7 +115,7 @@ test('turns are counted anew before they lose their precision', () => {
   const head = { turn: 2 ** 51, lastToken: 1, hasTenants: true } as ConstructorParameters<typeof FairShare>[0]
   const shares = new FairShare(head, () => head as never, new UndoLog())
   const [a, b] = [shares.of('a'), shares.of('b')]
-  const kind = new GroupKinds(new Map()).of('work', 'work', undefined, [], undefined)
+  const kind = new GroupKinds(new Map()).of('work', undefined, [], undefined)
   for (const share of [a, b]) shares.join(new Group(kind, share))
   a.turn = 2 ** 51 + 3
   b.turn = 2 ** 51 + 2

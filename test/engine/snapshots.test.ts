@@ -231,3 +231,21 @@ test('commands are answered while a slow snapshot is being taken', async () => {
   goOn()
   await until(() => snapshots.kept.length === 1)
 })
+
+test('a snapshot ends although a command waits for the store all the while', async () => {
+  const snapshots = memorySnapshots()
+  const { engine, store } = await openQueue({ snapshots, snapshotEvery: 500 })
+  let goOn = (): void => undefined
+  snapshots.held = new Promise((resolve) => (goOn = resolve))
+  await engine.submit(enqueue(...Array.from({ length: 6_000 }, (_, i) => `t${i}`)), caller)
+  await engine.submit(enqueue('next'), caller)
+  const release = store.hold()
+  const outcome = engine.submit(enqueue('waits'), caller)
+  await until(() => store.open().now === 1)
+  expect(snapshots.kept).toHaveLength(0)
+  goOn()
+  await until(() => snapshots.kept.length === 1)
+  expect(store.open().now).toBe(1)
+  release()
+  expect(codeOf(await outcome)).toBe('success')
+})

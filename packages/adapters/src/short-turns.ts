@@ -2,18 +2,26 @@
 
 /** A turn takes this share of the time of the others' last turn, so that the work ends on a busy queue too. */
 const shareMin = 0.5
-/** A longer turn would noticeably delay answers. */
+/** A shorter turn would spend its time on changing turns. A longer one than the maximum would noticeably delay answers. */
+const turnMsMin = 1
 const turnMsMax = 10
+/** A turn begins when nobody waits for the disk, or after so long: the thread that writes needs a processor, too. */
+const restMs = 1
+const restMsMax = 10
 
-/** Returns a function to be awaited often, about every quarter of a millisecond. It yields when the turn is over. */
-export const shortTurns = (): (() => Promise<void>) => {
+/**
+ * Returns a function to be awaited often, about every quarter of a millisecond. It yields when the turn is over.
+ * `isBusy`: whether a command waits for the disk.
+ */
+export const shortTurns = (isBusy: () => boolean): (() => Promise<void>) => {
   let begun = performance.now()
-  let turnMs = 0
+  let turnMs = turnMsMin
   return async () => {
     const ended = performance.now()
     if (ended - begun < turnMs) return
     await new Promise((resolve) => setImmediate(resolve))
+    turnMs = Math.min(Math.max((performance.now() - ended) * shareMin, turnMsMin), turnMsMax)
+    while (isBusy() && performance.now() - ended < restMsMax) await new Promise((resolve) => setTimeout(resolve, restMs))
     begun = performance.now()
-    turnMs = Math.min((begun - ended) * shareMin, turnMsMax)
   }
 }

@@ -4,38 +4,52 @@ import type { ListsByStatus } from './state.js'
 import type { Phase } from './task.js'
 
 export class GroupKinds {
-  private readonly byKey = new Map<string, GroupKind>()
+  /** Most kinds have neither skills nor a concurrency key. They are found by phase and type, because each arriving task is looked up. */
+  private readonly plain: ReadonlyMap<Phase | undefined, Map<string, GroupKind>>
+  /** The others, by {@link GroupKind.key}. */
+  private readonly others = new Map<string, GroupKind>()
 
-  constructor(private readonly lists: ReadonlyMap<Phase | undefined, ListsByStatus>) {}
+  constructor(private readonly lists: ReadonlyMap<Phase | undefined, ListsByStatus>) {
+    this.plain = new Map([...lists.keys()].map((phase) => [phase, new Map<string, GroupKind>()]))
+  }
 
-  /** The kind with these fields, which is about to have a group. `key`: see {@link kindKey}. */
-  of(key: string, type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, concurrencyKey: string | undefined): GroupKind {
-    const known = this.byKey.get(key)
+  /** The kind with these fields, which is about to have a group. */
+  of(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, concurrencyKey: string | undefined): GroupKind {
+    const isPlain = concurrencyKey === undefined && skills.length === 0
+    const known = isPlain ? this.plain.get(phase)?.get(type) : this.others.get(keyOf(type, phase, skills, concurrencyKey))
     if (known !== undefined) return known
     const sorted = skills.length === 0 ? noSkills : [...skills].sort()
-    const kind = new GroupKind(key, type, phase, sorted, concurrencyKey, this.lists.get(phase) as ListsByStatus)
-    this.byKey.set(key, kind)
+    const kind = new GroupKind(keyOf(type, phase, skills, concurrencyKey), type, phase, sorted, concurrencyKey, this.lists.get(phase) as ListsByStatus)
+    this.add(kind)
     return kind
   }
 
-  all(): Iterable<GroupKind> {
-    return this.byKey.values()
+  *all(): Generator<GroupKind, void> {
+    for (const kinds of this.plain.values()) yield* kinds.values()
+    yield* this.others.values()
   }
 
   /** One more group of this kind has tasks. */
   join(kind: GroupKind): void {
-    if (kind.size++ === 0) this.byKey.set(kind.key, kind)
+    if (kind.size++ === 0) this.add(kind)
   }
 
   /** One group less has tasks. */
   part(kind: GroupKind): void {
-    if (--kind.size === 0) this.byKey.delete(kind.key)
+    if (--kind.size > 0) return
+    if (isPlain(kind)) this.plain.get(kind.phase)?.delete(kind.type)
+    else this.others.delete(kind.key)
+  }
+
+  private add(kind: GroupKind): void {
+    if (isPlain(kind)) this.plain.get(kind.phase)?.set(kind.type, kind)
+    else this.others.set(kind.key, kind)
   }
 }
 const noSkills: ReadonlyArray<never> = []
 
+const isPlain = ({ skills, concurrencyKey }: GroupKind): boolean => concurrencyKey === undefined && skills.length === 0
+
 /** The key of a kind with these fields. Names have no line breaks, so no two kinds have the same one. */
-export const kindKey = (type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, concurrencyKey: string | undefined): string => {
-  if (concurrencyKey === undefined && skills.length === 0) return phase === undefined ? type : `${type}\n${phase}`
-  return [type, phase, concurrencyKey, ...[...skills].sort()].join('\n')
-}
+const keyOf = (type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, concurrencyKey: string | undefined): string =>
+  [type, phase, concurrencyKey, ...[...skills].sort()].join('\n')

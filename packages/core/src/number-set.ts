@@ -14,8 +14,8 @@ export class NumberSet {
   private readonly blocks: Array<number> = []
   /** How many numbers each of them has. */
   private readonly counts: Array<number> = []
-  /** Their words, one block after the other. */
-  private readonly words: Array<number> = []
+  /** Their words, one block after the other, and room for more. */
+  private words = noWords
   private count = 0
   /** Blocks without numbers. */
   private empty = 0
@@ -109,10 +109,18 @@ export class NumberSet {
   }
 
   private insertBlock(at: number, block: number): void {
+    const end = this.blocks.length * blockWords
+    if (end === this.words.length) {
+      const { words } = this
+      this.words = new Int32Array(Math.max(2 * blockWords, 2 * end))
+      this.words.set(words)
+    }
+    const first = at * blockWords
+    this.words.copyWithin(first + blockWords, first, end)
+    this.words.fill(0, first, first + blockWords)
     this.empty++
     this.blocks.splice(at, 0, block)
     this.counts.splice(at, 0, 0)
-    this.words.splice(at * blockWords, 0, ...emptyBlock)
   }
 
   /** A block is empty now. All such blocks are removed together, because each removal moves the blocks after it. */
@@ -129,8 +137,8 @@ export class NumberSet {
     }
     blocks.length = kept
     counts.length = kept
-    words.length = kept * blockWords
     this.empty = 0
   }
 }
-const emptyBlock: ReadonlyArray<number> = Array.from({ length: blockWords }, () => 0)
+/** Of a set that never had a number: a queue has hundreds of sets. */
+const noWords = new Int32Array(0)

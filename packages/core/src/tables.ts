@@ -15,7 +15,7 @@ import { Deadlines } from './deadlines.js'
 import { FinishedTasks, type LoadedNames } from './finished/finished-tasks.js'
 import type { RowsPage } from './finished/finished-walk.js'
 import { Group } from './group.js'
-import { GroupKinds, kindKey } from './group-kinds.js'
+import { GroupKinds } from './group-kinds.js'
 import { isLimited, isTypeShut } from './gates.js'
 import { Limits } from './limits/limits.js'
 import { FairShare } from './ready/fair-share.js'
@@ -374,9 +374,9 @@ export class Tables {
 
   /** The group of these fields. A new one is not in the state until it has a task. */
   group(type: string, phase: Phase | undefined, skills: ReadonlyArray<string>, tenant: string | undefined, concurrencyKey: string | undefined): Group {
-    const key = kindKey(type, phase, skills, concurrencyKey)
+    const kind = this.kinds.of(type, phase, skills, concurrencyKey)
     const share = this.shares.of(tenant)
-    return groupIn(share.groups, key) ?? new Group(this.kinds.of(key, type, phase, skills, concurrencyKey), share)
+    return groupIn(share.groups, kind) ?? new Group(kind, share)
   }
 
   /** No task of the type is claimed until then; `0` for now. */

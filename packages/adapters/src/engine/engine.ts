@@ -136,6 +136,7 @@ class Engine implements QueueEngine {
       lastId: () => durable.lastId,
       sealed: () => live.chain.head,
       every: resolved.snapshotEvery,
+      isBusy: () => inFlight.size > 0,
       warn,
     })
     this.alarm = new Alarm(() => clock.now(), () => this.schedule())

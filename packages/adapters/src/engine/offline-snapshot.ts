@@ -13,7 +13,7 @@ export const ensureSnapshot = async (log: LogReader, snapshots: SnapshotStore, q
   const { state, chain, snapshotRevision, lastId } = await replay(log, snapshots, queue, { skipped: () => undefined, progress })
   if (snapshotRevision >= revision) return snapshotRevision
   if (unreadableCount(state) > 0) return undefined
-  const snapshotter = new Snapshotter(snapshots, snapshotRevision, { stream: streamOf(queue), lastId: () => lastId, sealed: () => chain.head, every: undefined, warn: (message) => warnings.push(message) })
+  const snapshotter = new Snapshotter(snapshots, snapshotRevision, { stream: streamOf(queue), lastId: () => lastId, sealed: () => chain.head, every: undefined, isBusy: () => false, warn: (message) => warnings.push(message) })
   await snapshotter.take(state)
   const [warning] = warnings
   if (warning !== undefined) throw new Error(warning)

@@ -17,6 +17,8 @@ export interface SnapshotterOptions {
   readonly sealed: () => ChainHead | undefined
   /** Events between two snapshots. Default: see `snapshot-policy.ts`. */
   readonly every: number | undefined
+  /** Whether a command waits for an answer. */
+  readonly isBusy: () => boolean
   readonly warn: (message: string) => void
 }
 
@@ -63,7 +65,7 @@ export class Snapshotter {
       const { revision } = work
       const writer = await this.store.create({ stream, revision, eventId, foldVersion, sealed: sealed() ?? null })
       try {
-        await writeOut(work, writer)
+        await writeOut(work, writer, this.options.isBusy)
         await writer.commit()
         this.last = work.revision
       } catch (error) {
@@ -80,8 +82,8 @@ export class Snapshotter {
   }
 }
 
-const writeOut = async (work: SnapshotWork, writer: SnapshotWriter): Promise<void> => {
-  const othersTurn = shortTurns()
+const writeOut = async (work: SnapshotWork, writer: SnapshotWriter, isBusy: () => boolean): Promise<void> => {
+  const othersTurn = shortTurns(isBusy)
   for (let pages = work.next(tasksPerTurn); pages !== undefined; pages = work.next(tasksPerTurn)) {
     for (const page of pages) await writer.page(page)
     await othersTurn()

@@ -174,7 +174,7 @@ class Writer implements QueueFiles {
     // The folder may have been removed.
     if (!(await isFolder(dir))) makeFolder(dir)
     if (!this.isCaughtUp) await this.catchUp()
-    const turn = shortTurns()
+    const turn = shortTurns(() => engine.status().appendsInFlight > 0)
     const othersTurn = (): Promise<void> => (this.isGivenUp ? Promise.reject(new Error('the server is stopping')) : turn())
     const moment = await readMoment(engine, othersTurn)
     // Decisions are written before the files: a file of revision R means that the review log is complete up to R.

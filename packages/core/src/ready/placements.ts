@@ -2,7 +2,8 @@
  * In which lane each ready task belongs (`policy.ts`). It follows from the fields of the task, until the urgency window of its deadline
  * begins. From then on it changes with time, so where the task was placed is kept, and until when that is right.
  */
-import { SortedList, sortedByKey } from '../sorted-list.js'
+import { CalendarQueue } from '../calendar-queue.js'
+import { SortedList } from '../sorted-list.js'
 import type { Head, TaskRecord } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
 import { enqueuedAtOf, type Place, type Policy } from './policy.js'
@@ -15,7 +16,7 @@ interface Placement extends Place {
 
 export class Placements {
   /** Tasks whose urgency window is to come, by its beginning. */
-  private readonly waiting = new SortedList<TaskRecord>((task) => this.policy.urgentFrom(task), (a, b) => a.number - b.number)
+  private readonly waiting = new CalendarQueue<TaskRecord>((task) => this.policy.urgentFrom(task), (a, b) => a.number - b.number)
   /** All others with a deadline. */
   private readonly byTask = new Map<TaskRecord, Placement>()
   /** Those that must be placed anew some time, by when. */
@@ -51,20 +52,10 @@ export class Placements {
     else if (this.recent.push(placement) > 2 * this.byTask.size + 64) this.recent = this.recent.filter((one) => this.byTask.get(one.task) === one)
   }
 
-  /** Places many tasks, by number, when there are none. */
-  fill(tasks: Iterable<TaskRecord>, at = this.head.at): void {
-    const waiting: Array<TaskRecord> = []
-    for (const task of tasks) {
-      if (task.extras.deadlineAt !== undefined && at < this.policy.urgentFrom(task)) waiting.push(task)
-      else this.add(task, at)
-    }
-    this.waiting.fill(sortedByKey(waiting, (task) => this.policy.urgentFrom(task)))
-  }
-
   remove(task: TaskRecord): void {
     if (task.extras.deadlineAt === undefined) return
     const placement = this.byTask.get(task)
-    if (placement === undefined) return void this.waiting.remove(task)
+    if (placement === undefined) return this.waiting.remove(task)
     this.byTask.delete(task)
     if (placement.until !== Number.POSITIVE_INFINITY) this.byEnd.remove(placement)
   }
@@ -72,11 +63,7 @@ export class Placements {
   /** Tasks whose lane is not right at `at`, because time has passed since they were placed. Mostly none. */
   misplacedAt(at: number): ReadonlyArray<TaskRecord> {
     if ((this.nextMisplaced ?? Number.POSITIVE_INFINITY) > at) return none
-    const tasks: Array<TaskRecord> = []
-    for (const task of this.waiting) {
-      if (this.policy.urgentFrom(task) > at) break
-      tasks.push(task)
-    }
+    const tasks = [...this.waiting.until(at)]
     for (const { task, until } of this.byEnd) {
       if (until > at) break
       tasks.push(task)

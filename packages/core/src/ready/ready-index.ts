@@ -120,8 +120,10 @@ export class ReadyIndex {
     if (this.isOrdered) return
     const tasks = ready()
     this.isOrdered = true
-    this.places.fill(tasks)
-    for (const task of tasks) addUnsorted(task)
+    for (const task of tasks) {
+      this.places.add(task)
+      addUnsorted(task)
+    }
     for (const group of this.groupsWithTasks()) sortAdded(group, this.places)
     for (const { share: { groups } } of this.groupsWithTasks()) if (groups instanceof ManyGroups) groups.sort(this.places)
   }
@@ -295,7 +297,9 @@ export class ReadyIndex {
 
   /** Groups of this type with ready tasks. */
   private groupsOf(type: string): ReadonlyArray<Group> {
-    return [...(this.kinds.get(type) ?? none)].flatMap(({ ready }) => ready)
+    const groups: Array<Group> = []
+    for (const { ready } of this.kinds.get(type) ?? none) for (const group of ready) groups.push(group)
+    return groups
   }
 
   private dropOldest(): void {

@@ -1,5 +1,5 @@
 /** A tenant's groups that have tasks. One is kept by itself: a queue may have a million tenants with one group each. */
-import type { Group } from '../group.js'
+import type { Group, GroupKind } from '../group.js'
 import { Heads } from './heads.js'
 import type { Placements } from './placements.js'
 
@@ -10,8 +10,7 @@ const groupsMax = 16
 
 /** The groups of a tenant that has had more than one since it last had none. */
 export class ManyGroups {
-  /** By the key of their kind. */
-  readonly byKind = new Map<string, Group>()
+  readonly byKind = new Map<GroupKind, Group>()
   /** How many are open. */
   open: number
   /** How many of the tenant's places in the kept shapes keep their own order of first tasks: see `shape-turn.ts`. */
@@ -20,7 +19,7 @@ export class ManyGroups {
   heads: Heads | undefined = undefined
 
   constructor(first: Group) {
-    this.byKind.set(first.kind.key, first)
+    this.byKind.set(first.kind, first)
     this.open = first.isOpen ? 1 : 0
   }
 
@@ -41,24 +40,24 @@ export class ManyGroups {
   }
 }
 
-/** The group of the kind with this key. */
-export const groupIn = (groups: TenantGroups, key: string): Group | undefined => {
-  if (groups instanceof ManyGroups) return groups.byKind.get(key)
-  return groups?.kind.key === key ? groups : undefined
+/** The group of this kind. */
+export const groupIn = (groups: TenantGroups, kind: GroupKind): Group | undefined => {
+  if (groups instanceof ManyGroups) return groups.byKind.get(kind)
+  return groups?.kind === kind ? groups : undefined
 }
 
 /** The group must not be in it. */
 export const withGroup = (groups: TenantGroups, group: Group): TenantGroups => {
   if (groups === undefined) return group
   const many = groups instanceof ManyGroups ? groups : new ManyGroups(groups)
-  many.byKind.set(group.kind.key, group)
+  many.byKind.set(group.kind, group)
   return many
 }
 
 /** The group must be in it. */
 export const withoutGroup = (groups: TenantGroups, group: Group): TenantGroups => {
   if (!(groups instanceof ManyGroups)) return undefined
-  groups.byKind.delete(group.kind.key)
+  groups.byKind.delete(group.kind)
   return groups.byKind.size === 0 ? undefined : groups
 }
 
