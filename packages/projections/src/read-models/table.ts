@@ -26,7 +26,7 @@ export interface Table {
   readonly indexes?: ReadonlyArray<Index>
   /** A column that has a value in rows that are seldom looked for again. They are the first to leave memory. */
   readonly finishedBy?: string
-  /** Only inserted and replaced, never looked at by the fold: none of its rows is kept in memory. */
+  /** Only inserted and replaced, never looked at by the fold: none of its rows is kept in memory. A batch has one row for each key. */
   readonly isWriteOnly?: true
 }
 

@@ -10,7 +10,7 @@ import type { Feed, TableProjection, Written } from './rows.js'
 import { Backlogs } from './backlogs.js'
 import { type CountColumn, countColumns } from './happenings.js'
 import { Rollups } from './rollups.js'
-import { type TaskRow, taskRows, type TaskRows, taskTables, type TotalsRow } from './task-tables.js'
+import { type AttemptRow, type TaskRow, taskRows, type TaskRows, taskTables, type TotalsRow } from './task-tables.js'
 import { Waiting } from './waiting.js'
 
 type Claim = { readonly task: string; readonly agent: string; readonly token: number }
@@ -40,6 +40,8 @@ class TaskFeed implements Feed {
   private readonly kinds = new Kinds()
   /** Tasks whose words changed in this batch. */
   private readonly reworded = new Set<TaskRow>()
+  /** Attempts that began or ended in this batch, by token: one that does both is one row. */
+  private readonly attempted = new Map<number, AttemptRow>()
 
   constructor(private readonly written: Written) {
     const { queue } = written
@@ -85,6 +87,7 @@ class TaskFeed implements Feed {
     this.kinds.settle()
     for (const { key, description, last_error } of this.reworded) this.written.words.put(key, description ?? '', last_error ?? '')
     this.reworded.clear()
+    this.attempted.clear()
   }
 
   private enqueued(logged: LoggedEvent, { at, data }: EventOf<'TaskEnqueued'>): void {
@@ -428,7 +431,15 @@ class TaskFeed implements Feed {
   private noteAttempt(task: TaskRow, endedAt: number | null, outcome: string | null, error: string | null): void {
     const { key, token, claimed_by, claimed_at } = task
     if (token === null || claimed_by === null || claimed_at === null) return
-    this.rows.attempts.put({ task_key: key, token, agent: claimed_by, claimed_at, ended_at: endedAt, outcome, error })
+    let attempt = this.attempted.get(token)
+    if (attempt?.task_key !== key) {
+      attempt = { task_key: key, token, agent: claimed_by, claimed_at, ended_at: null, outcome: null, error: null }
+      this.attempted.set(token, attempt)
+      this.rows.attempts.put(attempt)
+    }
+    attempt.ended_at = endedAt
+    attempt.outcome = outcome
+    attempt.error = error
   }
 
   private countRun(task: TaskRow, count: CountColumn, at: number): void {
