@@ -72,9 +72,14 @@ export class Score {
 
   /** The parts that do not change with time, in units. */
   base(task: Scored): number {
-    const { priority, retries, blocking } = task
-    if (retries === 0 && blocking === 0) return this.plainBase[priority] as number
+    const { priority } = task
+    if (this.hasPlainBase(task)) return this.plainBase[priority] as number
     return this.partsOf(priorityPart(priority), this.blockersPart(task), retriesPart(task))
+  }
+
+  /** Whether it blocks nothing and was never retried: such tasks of the same priority have the same base. */
+  hasPlainBase({ retries, blocking }: Scored): boolean {
+    return retries === 0 && blocking === 0
   }
 
   /** B, from 0 to 1. */
