@@ -9,6 +9,7 @@ const server = ['test/erasable/encrypted.test.ts']
 const facts = ['test/core/withhold.test.ts']
 const erasing = ['test/erasable/erase.test.ts']
 const erasingServer = ['test/erasable/server.test.ts']
+const killed = ['test/erasable/killed.test.ts']
 const eraser = 'packages/adapters/src/engine/eraser.ts'
 const keyFile = 'packages/adapters/src/task-keys/key-file.ts'
 
@@ -46,4 +47,6 @@ export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'the search for a history ends at the erasure', file: 'packages/adapters/src/engine/history.ts', find: "if (event.type === 'TaskErased' && previousOf(event) === undefined) erasures.unshift(event)\n      else return", replace: 'return', killedBy: erasing },
   { title: 'an erased task is restarted without its payload', file: 'packages/adapters/src/engine/restart.ts', find: "return 'withheld'", replace: "return '{}'", killedBy: erasingServer },
   { title: 'keys can be read by everybody on the machine', file: 'packages/adapters/src/task-keys/key-file.ts', find: "openSync(file, 'a', 0o600)", replace: "openSync(file, 'a')", killedBy: server },
+  { title: 'an erasure is acknowledged before its key is thrown away', file: eraser, find: 'return this.throwAway({ queue, task: id, revision }, outcome.right.revision)', replace: 'setTimeout(() => this.throwAway({ queue, task: id, revision }, outcome.right.revision), 300)\n    return E.right({ value: { id, erased: true }, revision: outcome.right.revision })', killedBy: killed },
+  { title: 'an interrupted erasure is forgotten at the start', file: eraser, find: 'if (revision !== undefined) keys?.throwAway(intention, revision)', replace: 'if (revision !== undefined) keys?.withdraw(intention)', killedBy: killed },
 ]
