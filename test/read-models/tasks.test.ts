@@ -52,6 +52,11 @@ test('EV-04: a wait begins when the task becomes ready: after its dependency, it
   ])
 })
 
+test('EV-04: an attempt that begins in one batch and ends in the next has ended', () => {
+  const query = after([enqueued(1, 1_000), claimed(1, 1, 2_000), completed(1, 1, 3_000)], 2)
+  expect(query('SELECT token, agent, claimed_at, ended_at, outcome FROM attempts')).toEqual([{ token: 1, agent: 'bob', claimed_at: 2_000, ended_at: 3_000, outcome: 'completed' }])
+})
+
 test('EV-04: a task that ends in the batch in which its id is given to another one has ended', () => {
   const query = after([
     enqueued(1, 1_000),
