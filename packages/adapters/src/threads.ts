@@ -5,6 +5,9 @@ import { Worker, type WorkerOptions } from 'node:worker_threads'
 /**
  * A server is started with a large young generation (`--max-semi-space-size`), for the thread that decides: its heap is large, so each
  * collection takes long. V8 would give every thread as much, and take it over the limits in the options. Their heaps are small.
+ *
+ * The flag is the whole process's: in a program that embeds Daybook, its own threads have the young generation that they ask for in
+ * `resourceLimits`, and V8's default otherwise. The heap of the thread that starts them is as it was.
  */
 export const newThread = (script: URL, options: WorkerOptions): Worker => {
   setFlagsFromString('--max-semi-space-size=0')

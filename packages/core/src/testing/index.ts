@@ -2,6 +2,7 @@
 export { limitKeysOf } from './shadow-limits.js'
 export { Shadow, type ShadowBreaker, type ShadowLease, type ShadowPick, type ShadowTask } from './shadow.js'
 export type { ShadowSchedule } from './shadow-schedules.js'
+export { comparisonsOf } from './comparisons.js'
 export { type Sizes, finishedSizeOf, sizesOf, tasksHeld } from './sizes.js'
 export { areSame, type Contents, contentsOf } from './contents.js'
 export { differenceOf, textOf, textOfContents } from './text.js'

@@ -1,0 +1,26 @@
+/** What a claim costs as the backlog grows, in tasks that it looks at. Times are the benchmark's (`claim-1M`, `claim-mix-1M`). */
+import { comparisonsOf } from '@daybook/core/testing'
+import { describe, expect, test } from 'vitest'
+import { Queue, task } from './queue.js'
+
+const queued = (policy: 'priority' | 'score', tasks: number): Queue => {
+  const q = new Queue()
+  q.do({ type: 'Configure', patch: { policy } })
+  q.enqueue(...Array.from({ length: tasks }, (_, i) => task(`t${i}`, { type: `type ${i % 3}`, priority: 1 + (i % 10), tenant: `tenant ${i % 4}` })))
+  q.claim('ann')
+  return q
+}
+const looksOf = (q: Queue, max: number): number => comparisonsOf(q.state, () => void q.claim('ann', { max }))
+
+describe.each(['priority', 'score'] as const)('with policy %s', (policy) => {
+  test('TQM-OBS-001, INV-28: a claim looks at no more of 20,000 queued tasks than of 2,000', () => {
+    const [few, many] = [looksOf(queued(policy, 2_000), 1), looksOf(queued(policy, 20_000), 1)]
+    expect(few).toBeGreaterThan(0)
+    expect(many).toBeLessThanOrEqual(few)
+  })
+
+  test('teeth: a claim that looks at more is seen', () => {
+    const q = queued(policy, 2_000)
+    expect(looksOf(q, 500)).toBeGreaterThan(10 * looksOf(q, 1))
+  })
+})
