@@ -15,7 +15,12 @@ const tenants = Array.from({ length: mixTenants }, (_, i) => `tenant-${i}`)
 let made = 0
 
 /** One of 50 types, 5 phases and 100 tenants, each combination as often as the others; every fifth task has a deadline. */
-export const mixedTask = () => {
+export const mixedTask = () => mixedTaskWith((at) => at)
+
+/** The same as the client takes it. */
+export const mixedTaskForClient = () => mixedTaskWith((at) => new Date(at))
+
+const mixedTaskWith = <T>(timeOf: (at: number) => T) => {
   // A step without a common divisor with the number of groups visits them all, in a mixed order.
   const group = (made++ * 7_919) % (mixTypes * phases.length * mixTenants)
   const { priority, payload } = newTask()
@@ -24,5 +29,5 @@ export const mixedTask = () => {
   const tenant = tenants[Math.floor(group / (mixTypes * phases.length))]!
   // Not by spreading: an object made so takes several times as long to read.
   if (made % 5 > 0) return { type, priority, payload, phase, tenant }
-  return { type, priority, payload, phase, tenant, deadlineAt: Date.now() + ((made * 7_919) % deadlineMs) }
+  return { type, priority, payload, phase, tenant, deadlineAt: timeOf(Date.now() + ((made * 7_919) % deadlineMs)) }
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { DaybookClient, NewTask as ClientTask } from '@daybook/adapters/client'
 import { createDaybook, type Daybook, type Caller, prepareTask, type QueueEngine } from '@daybook/adapters/engine'
 import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
@@ -51,6 +52,16 @@ export const fill = (engine: QueueEngine, count: number, task: () => NewTask = n
     const size = Math.min(500, left)
     left -= size
     return enqueue(engine, Array.from({ length: size }, task))
+  })
+}
+
+/** The same over HTTP. */
+export const fillOver = (client: DaybookClient, count: number, task: () => ClientTask = newTask): Promise<number> => {
+  let left = count
+  return inParallel(Math.ceil(count / 500), 4, async () => {
+    const size = Math.min(500, left)
+    left -= size
+    await client.enqueueAll(Array.from({ length: size }, task))
   })
 }
 

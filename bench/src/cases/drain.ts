@@ -3,8 +3,8 @@ import { createClient } from '@daybook/adapters/client'
 import type { QueueEngine } from '@daybook/adapters/engine'
 import { createWorker, engineSource, httpSource, type TaskSource } from '@daybook/adapters/worker'
 import { type Case, scaled } from '../case.js'
-import { newTask, nowMs, perSecond } from '../measure.js'
-import { fill, openQueue, startServer } from '../queue.js'
+import { nowMs, perSecond } from '../measure.js'
+import { fill, fillOver, openQueue, startServer } from '../queue.js'
 
 interface Drained {
   /** Time until all tasks were handled and their outcomes accepted. */
@@ -69,15 +69,10 @@ export const drainHttp: Case = {
   run: async (folder, scale) => {
     const server = await startServer(folder)
     const client = createClient({ url: server.url, token: server.token })
-    const fillOver = async (count: number): Promise<void> => {
-      for (let left = count; left > 0; left -= 500) {
-        await client.enqueueAll(Array.from({ length: Math.min(500, left) }, newTask))
-      }
-    }
-    await fillOver(20_000)
+    await fillOver(client, 20_000)
     await drain(httpSource(client), 20_000)
     const tasks = scaled(50_000, scale)
-    await fillOver(tasks)
+    await fillOver(client, tasks)
     const { ms } = await drain(httpSource(client), tasks)
     await client.close()
     await server.stop()

@@ -11,7 +11,7 @@ import { fold } from './fold.js'
 import { claimGroups, pageGroups, pollsDifferent, pollsEqual } from './groups.js'
 import { latency, latencyHttp } from './latency.js'
 import { claimAtMillion, memory, replayFromFile, start } from './million.js'
-import { claimMixed, lifeMixed, startMixed } from './mixed.js'
+import { claimMixed, lifeMixed, lifeMixedHttp, startMixed } from './mixed.js'
 import { sharedEsdb, sharedSqlite } from './shared.js'
 import { tenantMemory } from './tenants.js'
 import { verifyLog } from './verify.js'
@@ -42,6 +42,7 @@ export const cases: ReadonlyArray<Case> = [
   tenantMemory,
   claimMixed,
   lifeMixed,
+  lifeMixedHttp,
   startMixed,
   esdbAppend,
   esdbLife,

@@ -4,13 +4,13 @@ import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { QueueEngine } from '@daybook/adapters/engine'
-import { engineSource } from '@daybook/adapters/worker'
-import type { CommandOf } from '@daybook/core'
-import { type Case, scaled } from '../case.js'
+import { createClient, type DaybookClient, type NewTask as ClientTask } from '@daybook/adapters/client'
+import { engineSource, httpSource, type TaskSource } from '@daybook/adapters/worker'
+import type { CommandOf, NewTask } from '@daybook/core'
+import { type Case, type Figures, scaled } from '../case.js'
 import { newTask, nowMs, percentile, perSecond } from '../measure.js'
-import { mixedTask, mixSettings, mixTenants, mixTypes } from '../mix.js'
-import { caller, fill, openQueue, right, startServer } from '../queue.js'
+import { mixedTask, mixedTaskForClient, mixSettings, mixTenants, mixTypes } from '../mix.js'
+import { caller, fill, fillOver, type Opened, openQueue, right, startServer } from '../queue.js'
 import { drain } from './drain.js'
 
 const million = 1_000_000
@@ -51,31 +51,59 @@ export const claimMixed: Case = {
   },
 }
 
-/** Enqueues, claims and completes `count` tasks, with `backlog` others queued. Returns tasks/s. */
-const lives = async (engine: QueueEngine, count: number, task: () => ReturnType<typeof newTask>): Promise<number> => {
+/** Where tasks are enqueued, and where a worker takes them from. */
+interface Queue {
+  readonly fill: (count: number) => Promise<unknown>
+  readonly source: TaskSource
+}
+
+/** Enqueues, claims and completes `count` tasks. Returns tasks/s. */
+const lives = async (queue: Queue, count: number): Promise<number> => {
   const start = nowMs()
-  await fill(engine, count, task)
-  await drain(engineSource(engine), count)
+  await queue.fill(count)
+  await drain(queue.source, count)
   return perSecond(count, nowMs() - start)
+}
+
+/** Lives of plain tasks and of the mix, in turns, after one of each for the warm-up. */
+const compareLives = async (plain: Queue, mixed: Queue, count: number): Promise<Figures> => {
+  const rates: [Array<number>, Array<number>] = [[], []]
+  for (let round = 0; round < 4; round++) {
+    const both = [await lives(plain, count), await lives(mixed, count)]
+    both.forEach((rate, i) => void (round > 0 && rates[i]!.push(rate)))
+  }
+  const [without, with_] = rates.map((each) => percentile(each, 0.5)) as [number, number]
+  return { 'tasks/s, plain': without, 'tasks/s, mix': with_, ratio: with_ / without }
 }
 
 export const lifeMixed: Case = {
   name: 'life-mix',
-  what: 'enqueue, claim and complete 200,000 tasks of the same mix under policy score, against plain ones under policy priority',
+  what: 'enqueue, claim and complete 200,000 tasks of the same mix under policy score, against plain ones under policy priority, in process',
   goals: { ratio: ['≥', 0.75] },
   run: async (folder, scale) => {
     const plain = await openQueue(folder)
     const mixed = await openMixed(join(folder, 'mixed'))
-    const count = scaled(200_000, scale, 10_000)
-    const rates: [Array<number>, Array<number>] = [[], []]
-    // In turns, after one for the warm-up.
-    for (let round = 0; round < 4; round++) {
-      const both = [await lives(plain.engine, count, newTask), await lives(mixed.engine, count, mixedTask)]
-      both.forEach((rate, i) => void (round > 0 && rates[i]!.push(rate)))
-    }
+    const queueOf = ({ engine }: Opened, task: () => NewTask): Queue => ({ fill: (count) => fill(engine, count, task), source: engineSource(engine) })
+    const figures = await compareLives(queueOf(plain, newTask), queueOf(mixed, mixedTask), scaled(200_000, scale, 10_000))
     await Promise.all([plain.daybook.close(), mixed.daybook.close()])
-    const [without, with_] = rates.map((each) => percentile(each, 0.5)) as [number, number]
-    return { 'tasks/s, plain': without, 'tasks/s, mix': with_, ratio: with_ / without }
+    return figures
+  },
+}
+
+export const lifeMixedHttp: Case = {
+  name: 'life-mix-http',
+  what: 'the same over HTTP, with two queues of one server',
+  goals: { ratio: ['≥', 0.75] },
+  run: async (folder, scale) => {
+    const server = await startServer(folder)
+    const client = createClient({ url: server.url, token: server.token })
+    const mixed = client.in('mixed')
+    await mixed.settings.patch({ ...mixSettings, decisionReport: 'optional' })
+    const queueOf = (queue: DaybookClient, task: () => ClientTask): Queue => ({ fill: (count) => fillOver(queue, count, task), source: httpSource(queue) })
+    const figures = await compareLives(queueOf(client, newTask), queueOf(mixed, mixedTaskForClient), scaled(200_000, scale, 10_000))
+    await client.close()
+    await server.stop()
+    return figures
   },
 }
 

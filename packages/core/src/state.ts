@@ -130,7 +130,7 @@ export interface TaskRecord extends Undoable {
 export type ListsByStatus = Readonly<Record<Status, ReadonlyArray<StatusList>>>
 
 /** What a tenant has had of the queue (TQM-ASSIGN-004): see `ready/fair-share.ts`. */
-export interface TenantShare {
+export interface TenantShare extends Undoable {
   /** `undefined`: the tasks without a tenant. */
   readonly name: string | undefined
   /** Its virtual time: grows by 1/weight with each lease. The tenant with the least is served next. */

@@ -64,7 +64,7 @@ export class FairShare {
   of(name: string | undefined): TenantShare {
     const known = this.byTenant.get(name)
     if (known !== undefined) return known
-    const share: TenantShare = { name, turn: 0, lastToken: 0, groups: undefined, turns: noTurns }
+    const share: TenantShare = { savedFor: 0, name, turn: 0, lastToken: 0, groups: undefined, turns: noTurns }
     this.byTenant.set(name, share)
     return share
   }
@@ -134,15 +134,15 @@ export class FairShare {
   }
 
   private setTurn(share: TenantShare, turn: number, lastToken: number): void {
-    if (this.undoLog.isRecording) {
+    if (!this.undoLog.isUndoing && this.undoLog.mustSave(share)) {
       const { turn: turnBefore, lastToken: tokenBefore } = share
-      this.noteUndo(() => this.moveTo(share, turnBefore, tokenBefore))
+      this.undoLog.note({ undo: () => this.moveTo(share, turnBefore, tokenBefore) })
     }
     this.moveTo(share, turn, lastToken)
   }
 
   private moveTo(share: TenantShare, turn: number, lastToken: number): void {
-    const isIdle = this.idle.remove(share)
+    const isIdle = share.groups === undefined && this.idle.remove(share)
     for (const place of share.turns) place.shape.turns.remove(place)
     share.turn = turn
     share.lastToken = lastToken
