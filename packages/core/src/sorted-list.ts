@@ -50,6 +50,13 @@ export class SortedList<T> {
     return chunk === undefined ? this.only : chunk.items[chunk.from]
   }
 
+  /** The key of the first item; `NaN` without one. */
+  firstKey(): number {
+    const chunk = this.chunks[0]
+    if (chunk !== undefined) return chunk.keys[chunk.from] as number
+    return this.only === undefined ? Number.NaN : this.keyOf(this.only)
+  }
+
   last(): T | undefined {
     const chunk = this.chunks[this.chunks.length - 1]
     return chunk === undefined ? this.only : chunk.items[chunk.items.length - 1]
@@ -288,6 +295,11 @@ export class Cursor<T> {
     private index: number,
   ) {
     this.item = chunks[chunk]?.items[index]
+  }
+
+  /** The item's key; `NaN` past the end. */
+  get key(): number {
+    return this.chunks[this.chunk]?.keys[this.index] ?? Number.NaN
   }
 
   advance(): void {

@@ -8,8 +8,8 @@
  * - A task within the urgency window of its deadline is in a lane of its kind by score: all scores there grow alike.
  *   A task with a deadline changes its lane at most five times, at instants known in advance.
  */
-import type { TaskRecord } from '../state.js'
-import { Score } from './score.js'
+import { noExtras, type TaskRecord } from '../state.js'
+import { Score, type Scored } from './score.js'
 import type { Settings } from '../settings.js'
 
 /** The lane of a task within its group, and until when. */
@@ -25,8 +25,10 @@ export interface Place {
 export interface Policy {
   readonly score: Score
   /** Tasks with the highest rank are served first; those with the same rank by {@link scoreAt}, then by priority, then first in, first out. */
-  readonly rank: (task: TaskRecord, at: number) => number
-  readonly scoreAt: (task: TaskRecord, at: number) => number
+  readonly rank: (task: Scored, at: number) => number
+  readonly scoreAt: (task: Scored, at: number) => number
+  /** Ranks and scores like all tasks of this lane that were enqueued at this time; `undefined` for lanes whose tasks differ in more. */
+  readonly alikeIn: (lane: number, enqueuedAt: number, at: number) => Scored | undefined
   /** The lane of a task without a deadline, or before the urgency window. Such lanes are first in, first out. */
   readonly plainLane: (task: TaskRecord) => number
   /** When the urgency window of a task with a deadline begins. */
@@ -51,6 +53,11 @@ export interface Standing {
   readonly score: number
 }
 export const standingOf = ({ rank, scoreAt }: Policy, task: TaskRecord, at: number): Standing => ({ task, rank: rank(task, at), score: scoreAt(task, at) })
+/** The same for a task of a lane, in which it has this key. Mostly without looking at the task, which lies anywhere in memory. */
+export const standingIn = (policy: Policy, lane: number, key: number, task: TaskRecord, at: number): Standing => {
+  const alike = policy.alikeIn(lane, key, at) ?? task
+  return { task, rank: policy.rank(alike, at), score: policy.scoreAt(alike, at) }
+}
 
 /** Negative if `a` is served before `b`. */
 export const byStanding = (a: Standing, b: Standing): number => b.rank - a.rank || b.score - a.score || byPriorityThenAge(a.task, b.task)
@@ -82,7 +89,7 @@ const scorePolicy = (score: Score): Policy => ({
   scoreAt: (task, at) => score.floored(task, at),
 })
 
-const isAgeing = (score: Score, { enqueuedAt }: TaskRecord, at: number): boolean => at - enqueuedAt < score.ageMs
+const isAgeing = (score: Score, { enqueuedAt }: Scored, at: number): boolean => at - enqueuedAt < score.ageMs
 const isOnFloor = (score: Score, task: TaskRecord, at: number): boolean => score.isStarved(task, at) && score.of(task, at) < score.floor
 
 /** More than the highest priority has. */
@@ -95,7 +102,7 @@ const epoch = Date.UTC(2020, 0, 1)
 const common = (
   score: Score,
   urgent: (task: TaskRecord, at: number) => { readonly lane: number; readonly byScore: boolean },
-): Pick<Policy, 'score' | 'plainLane' | 'urgentFrom' | 'urgentPlace'> => {
+): Pick<Policy, 'score' | 'alikeIn' | 'plainLane' | 'urgentFrom' | 'urgentPlace'> => {
   // A small number for nearly all tasks, because a map finds those faster than the large ones that bases are.
   const lane = (task: TaskRecord, isLate: boolean): number => {
     const band = task.priority * 2 + (isLate ? 1 : 0)
@@ -107,6 +114,12 @@ const common = (
   const ageingKey = (task: TaskRecord): number => agedKey(task) + score.ageRate * (task.enqueuedAt - epoch)
   return {
     score,
+    alikeIn: (id, enqueuedAt, at) => {
+      if (id < 0 || id >= bands) return undefined
+      const isLate = id % 2 === 1
+      // How late does not matter.
+      return { priority: (id - (isLate ? 1 : 0)) / 2, retries: 0, maxRetries: 1, blocking: 0, enqueuedAt, extras: isLate ? { deadlineAt: at } : noExtras }
+    },
     plainLane: (task) => lane(task, false),
     urgentFrom,
     urgentPlace: (task, at) => {

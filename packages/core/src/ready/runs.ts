@@ -9,7 +9,7 @@ import type { TaskRecord } from '../state.js'
 import { GroupLanes, lanesIn } from './group-tasks.js'
 import type { Lane } from './lane.js'
 import type { Placements } from './placements.js'
-import { byStanding, type Policy, standingOf, type Standing } from './policy.js'
+import { byStanding, type Policy, standingIn, standingOf, type Standing } from './policy.js'
 import type { ShapeTurn } from './shape-turn.js'
 
 /** The time of a claim. */
@@ -40,6 +40,12 @@ export abstract class Run {
   protected begin(task: TaskRecord | undefined): void {
     const { policy, at } = this.instant
     this.first = task === undefined ? undefined : standingOf(policy, task, at)
+  }
+
+  /** The same with a task that has this key in a lane. */
+  protected beginIn(lane: number, task: TaskRecord | undefined, key: number): void {
+    const { policy, at } = this.instant
+    this.first = task === undefined ? undefined : standingIn(policy, lane, key, task, at)
   }
 
   protected skip(cursor: Cursor<TaskRecord>): Cursor<TaskRecord> {
@@ -165,7 +171,7 @@ class SortedLanes extends Run {
     instant: Instant,
   ) {
     super(instant)
-    if (instant.misplaced === undefined) this.begin(heads.first())
+    if (instant.misplaced === undefined) this.beginIn(heads.id, heads.first(), heads.firstKey())
     else this.find(this.opened())
   }
 
@@ -204,7 +210,8 @@ class SortedLanes extends Run {
     }
     const [head, next] = [untouched.item, this.touched?.first?.item]
     this.isUntouched = next === undefined || (head !== undefined && heads.isFirst(head, next))
-    this.begin(this.isUntouched ? head : next)
+    const cursor = this.isUntouched ? untouched : (this.touched?.first ?? untouched)
+    this.beginIn(heads.id, cursor.item, cursor.key)
   }
 
   /** The lane of this first task goes on after it. A group with a few tasks has no lanes: all of them are among the first. */
