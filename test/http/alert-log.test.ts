@@ -17,7 +17,7 @@ test('EV-08: each alert is a line when it is raised and a line when it is cleare
   const before = createDaybook({ store: await openSqliteStore({ file, sharing: 'exclusive' }) })
   const queue = await before.open('q')
   ok(await queue.submit(enqueue(task('a')), caller))
-  ok(await queue.submit({ type: 'OpenBreaker', taskType: 'work', reason: 'down' }, caller))
+  ok(await queue.submit({ type: 'OpenBreaker', taskType: 'mail', reason: 'down' }, caller))
   await before.close()
 
   const lines: Array<{ readonly queue: string; readonly alert: string; readonly msg: string }> = []
@@ -26,8 +26,8 @@ test('EV-08: each alert is a line when it is raised and a line when it is cleare
   const said = (): ReadonlyArray<string> => lines.filter(({ alert }) => alert !== undefined).map(({ msg }) => msg)
   const first = await start()
   await until(() => said().length === 1)
-  expect(said()).toEqual(['alert in queue q: the breaker of type work is open (down): its tasks are held back'])
-  expect(lines[0]).toMatchObject({ queue: 'q', alert: 'breaker-open:work' })
+  expect(said()).toEqual(['alert in queue q: the breaker of type mail is open (down): its tasks are held back'])
+  expect(lines[0]).toMatchObject({ queue: 'q', alert: 'breaker-open:mail' })
   const post = (url: string, path: string, body: object): Promise<Response> => fetch(`${url}/api/queues/${path}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) })
   await post(first.url, 'new/tasks', { id: 'x', type: 'urgent', priority: 'CRITICAL' })
   await until(() => said().length === 2)
@@ -35,9 +35,9 @@ test('EV-08: each alert is a line when it is raised and a line when it is cleare
   await first.close()
 
   const second = await start()
-  await post(second.url, 'q/breakers/work/close', { reason: 'up' })
+  await post(second.url, 'q/breakers/mail/close', { reason: 'up' })
   await until(() => said().length === 3)
-  expect(said()[2]).toBe('alert in queue q is over: breaker-open:work')
+  expect(said()[2]).toBe('alert in queue q is over: breaker-open:mail')
   await second.close()
   expect(said()).toHaveLength(3)
 }, 60_000)

@@ -92,7 +92,7 @@ const scorePolicy = (score: Score): Policy => ({
 const isAgeing = (score: Score, { enqueuedAt }: Scored, at: number): boolean => at - enqueuedAt < score.ageMs
 const isOnFloor = (score: Score, task: TaskRecord, at: number): boolean => score.isStarved(task, at) && score.of(task, at) < score.floor
 
-/** More than the highest priority has. */
+/** More than the highest band of a plain lane, 10 · 2 + 1: that of late tasks of priority 10. */
 const bands = 32
 
 /** Scores are added up from here on, to keep the sums small: 2020. */
