@@ -10,13 +10,22 @@ const queued = (policy: 'priority' | 'score', tasks: number): Queue => {
   q.claim('ann')
   return q
 }
-const looksOf = (q: Queue, max: number): number => comparisonsOf(q.state, () => void q.claim('ann', { max }))
+const looksOf = (q: Queue, max: number, types?: ReadonlyArray<string>): number =>
+  comparisonsOf(q.state, () => void q.claim('ann', { max, ...(types === undefined ? {} : { types }) }))
 
 describe.each(['priority', 'score'] as const)('with policy %s', (policy) => {
   test('TQM-OBS-001, INV-28: a claim looks at no more of 20,000 queued tasks than of 2,000', () => {
     const [few, many] = [looksOf(queued(policy, 2_000), 1), looksOf(queued(policy, 20_000), 1)]
     expect(few).toBeGreaterThan(0)
     expect(many).toBeLessThanOrEqual(few)
+  })
+
+  test('TQM-OBS-001, INV-28: nor of 1,000 more groups from which it takes nothing', () => {
+    const types = ['type 1']
+    const [few, many] = [queued(policy, 2_000), queued(policy, 2_000)]
+    many.enqueue(...Array.from({ length: 1_000 }, (_, i) => task(`o${i}`, { type: `other ${i}`, priority: 10 })))
+    for (const q of [few, many]) q.claim('ann', { types })
+    expect(looksOf(many, 1, types)).toBeLessThanOrEqual(looksOf(few, 1, types))
   })
 
   test('teeth: a claim that looks at more is seen', () => {

@@ -1,7 +1,7 @@
 /** The queue of tasks by instant, compared with a plain list that is sorted each time. */
-import { CalendarQueue } from '@daybook/core/testing'
+import { CalendarQueue, SortedList } from '@daybook/core/testing'
 import * as fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { runs } from './settings.js'
 
 interface Item {
@@ -18,9 +18,11 @@ const instants = fc.oneof(
 )
 const doings = fc.array(
   fc.oneof(
-    { weight: 5, arbitrary: fc.record({ do: fc.constant('add' as const), at: instants, count: fc.constantFrom(1, 1, 1, 30) }) },
-    { weight: 3, arbitrary: fc.record({ do: fc.constant('remove' as const), which: fc.nat() }) },
-    { weight: 3, arbitrary: fc.record({ do: fc.constant('remove first' as const), count: fc.integer({ min: 1, max: 20 }) }) },
+    { weight: 20, arbitrary: fc.record({ do: fc.constant('add' as const), at: instants, count: fc.constantFrom(1, 1, 1, 30), step: fc.constantFrom(0, 1, 7) }) },
+    // More than are sorted at once: the bucket is divided, in each of its finer spans.
+    { weight: 1, arbitrary: fc.record({ do: fc.constant('add' as const), at: instants, count: fc.constantFrom(600, 1_500), step: fc.constantFrom(-3, 0, 1, 5) }) },
+    { weight: 12, arbitrary: fc.record({ do: fc.constant('remove' as const), which: fc.nat() }) },
+    { weight: 12, arbitrary: fc.record({ do: fc.constant('remove first' as const), count: fc.constantFrom(1, 2, 5, 20, 400) }) },
   ),
   { maxLength: 80, size: 'max' },
 )
@@ -29,17 +31,17 @@ type Doing = typeof doings extends fc.Arbitrary<ReadonlyArray<infer D>> ? D : ne
 const newQueue = (): CalendarQueue<Item> => new CalendarQueue<Item>(({ at }) => at, (a, b) => a.number - b.number)
 
 const run = (queue: CalendarQueue<Item>, list: ReadonlyArray<Doing>): void => {
-  let plain: Array<Item> = []
+  const plain: Array<Item> = []
   let made = 0
   const remove = (item: Item | undefined): void => {
     if (item === undefined) return
     queue.remove(item)
-    plain = plain.filter((other) => other !== item)
+    plain.splice(plain.indexOf(item), 1)
   }
   for (const doing of list) {
     if (doing.do === 'add') {
       for (let i = 0; i < doing.count; i++) {
-        const item = { number: made++, at: doing.at }
+        const item = { number: made++, at: Math.max(0, doing.at + i * doing.step) }
         queue.add(item)
         plain.push(item)
       }
@@ -65,4 +67,51 @@ test('an item that is not in it can be removed, and nothing changes', () => {
   queue.add(late)
   queue.remove({ number: 3, at: 50_001 })
   expect([queue.first(), [...queue.until(100_000)]]).toEqual([soon, [soon, late]])
+})
+
+describe('no step looks at more than a few thousand items, however many are there', () => {
+  /** The most looks at items that one call took while this many came, one before them left, and all of them after it. */
+  const most = (items: number, at: (i: number) => number): number => {
+    let looks = 0
+    let worst = 0
+    const queue = new CalendarQueue<Item>(
+      (item) => (looks++, item.at),
+      (a, b) => (looks++, a.number - b.number),
+    )
+    const step = (call: () => void): void => {
+      looks = 0
+      call()
+      worst = Math.max(worst, looks)
+    }
+    const soon = { number: -1, at: 5 }
+    queue.add(soon)
+    for (let i = 0; i < items; i++) {
+      const item = { number: i, at: at(i) }
+      step(() => queue.add(item))
+    }
+    step(() => queue.remove(soon))
+    for (let first = queue.first(); first !== undefined; first = queue.first()) {
+      const item = first
+      step(() => queue.remove(item))
+    }
+    return worst
+  }
+  const start = 1_767_225_600_000
+
+  test.each<readonly [string, (i: number) => number]>([
+    ['within ten seconds', (i) => start + ((i * 7_919) % 10_000)],
+    ['within 100 ms', (i) => start + ((i * 7_919) % 100)],
+    ['at one instant', () => start],
+    ['at the end of ten seconds, each before the last', (i) => start + 9_999 - (i % 10_000)],
+    ['over an hour', (i) => start + ((i * 7_919) % 3_600_000)],
+  ])('all deadlines %s', (_, at) => {
+    expect(most(30_000, at)).toBeLessThan(6_000)
+  })
+
+  test('teeth: to sort all of them at once is seen', () => {
+    let looks = 0
+    const list = new SortedList<Item>((item) => (looks++, item.at), (a, b) => a.number - b.number)
+    list.fill(Array.from({ length: 30_000 }, (_, number) => ({ number, at: start + ((number * 7_919) % 10_000) })))
+    expect(looks).toBeGreaterThan(6_000)
+  })
 })

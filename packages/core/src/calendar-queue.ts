@@ -1,24 +1,34 @@
 /**
  * Items by an instant, in buckets of ten seconds (a calendar queue: Brown 1988). Only buckets that have been the first are kept in order, so
  * an item whose instant is far away is added and removed in O(1), however many there are.
+ *
+ * A bucket that gets many items is divided into a calendar queue of 100 ms, and one of those into one of single milliseconds. So a bucket that
+ * becomes the first has few items to be sorted, whatever instants they have: nothing waits for a sort of many thousand.
  */
 import { SmallSet } from './small-set.js'
 import { SortedList, sortedByKey } from './sorted-list.js'
 
-const bucketMs = 10_000
+const bucketMsMax = 10_000
+/** Buckets of a divided bucket. */
+const parts = 100
+/** A bucket in no order with more items than this is divided. To sort so many takes about a third of a millisecond. */
+const unsortedMax = 512
+
+type Bucket<T extends object> = SortedList<T> | SmallSet<T> | CalendarQueue<T>
 
 export class CalendarQueue<T extends object> {
-  /** By the number of their ten seconds. None is empty. */
-  private readonly buckets = new Map<number, SortedList<T> | SmallSet<T>>()
+  /** By the number of their ten seconds, or of their finer span. None is empty. */
+  private readonly buckets = new Map<number, Bucket<T>>()
   private readonly numbers = new SortedList<number>(
     (number) => number,
     (a, b) => a - b,
   )
 
-  /** As in {@link SortedList}; instants are in milliseconds. */
+  /** As in {@link SortedList}; instants are whole milliseconds. `bucketMs`: the span of a bucket. */
   constructor(
     private readonly instantOf: (item: T) => number,
     private readonly compareTies: (a: T, b: T) => number,
+    private readonly bucketMs = bucketMsMax,
   ) {}
 
   /** The item must not be in it. */
@@ -27,18 +37,22 @@ export class CalendarQueue<T extends object> {
     let bucket = this.buckets.get(number)
     if (bucket === undefined) {
       this.numbers.add(number)
-      bucket = this.numbers.first() === number ? new SortedList(this.instantOf, this.compareTies) : new SmallSet()
+      // Items of the same millisecond cannot be divided.
+      const isSorted = this.bucketMs === 1 || this.numbers.first() === number
+      bucket = isSorted ? new SortedList(this.instantOf, this.compareTies) : new SmallSet()
       this.buckets.set(number, bucket)
     }
     bucket.add(item)
+    if (bucket instanceof SmallSet && bucket.size > unsortedMax) this.buckets.set(number, this.divided(bucket))
   }
 
   remove(item: T): void {
     const number = this.numberOf(item)
     const bucket = this.buckets.get(number)
-    if (bucket instanceof SortedList) bucket.remove(item)
-    else bucket?.delete(item)
-    if (bucket?.size !== 0) return
+    if (bucket === undefined) return
+    if (bucket instanceof SmallSet) bucket.delete(item)
+    else bucket.remove(item)
+    if (bucket instanceof CalendarQueue ? bucket.buckets.size > 0 : bucket.size > 0) return
     this.buckets.delete(number)
     this.numbers.remove(number)
     this.sortFirst()
@@ -46,21 +60,30 @@ export class CalendarQueue<T extends object> {
 
   first(): T | undefined {
     const bucket = this.buckets.get(this.numbers.first() ?? Number.NaN)
-    return bucket instanceof SortedList ? bucket.first() : undefined
+    return bucket instanceof SmallSet ? undefined : bucket?.first()
   }
 
   /** The items whose instant is not after `at`, in no order. */
   *until(at: number): Generator<T, void> {
     for (const number of this.numbers) {
-      if (number * bucketMs > at) return
-      for (const item of this.buckets.get(number) ?? none) if (this.instantOf(item) <= at) yield item
+      if (number * this.bucketMs > at) return
+      const bucket = this.buckets.get(number) ?? none
+      if (bucket instanceof CalendarQueue) yield* bucket.until(at)
+      else for (const item of bucket) if (this.instantOf(item) <= at) yield item
     }
   }
 
   private numberOf(item: T): number {
-    return Math.floor(this.instantOf(item) / bucketMs)
+    return Math.floor(this.instantOf(item) / this.bucketMs)
   }
 
+  private divided(items: Iterable<T>): CalendarQueue<T> {
+    const finer = new CalendarQueue(this.instantOf, this.compareTies, this.bucketMs / parts)
+    for (const item of items) finer.add(item)
+    return finer
+  }
+
+  /** The first item of a finer calendar queue is known already. */
   private sortFirst(): void {
     const number = this.numbers.first()
     const bucket = number === undefined ? undefined : this.buckets.get(number)
