@@ -2,23 +2,35 @@
  * What is kept out of the facts of an erasable task (EV-07). The fold never sees it, so it is in no state, snapshot or read model: it is written
  * encrypted, beside the facts, and is gone when the task's key is ([ADR 47](../../../docs/adr/0047-erasable-queues.md)).
  */
-import type { EventType, QueueEvent } from './events.js'
+import type { DataOf, EventType, QueueEvent } from './events.js'
 
 /** Stands in the facts for a text that is withheld. */
 export const withheldText = 'withheld: the task is erasable, its history has the text'
 
-/** The members of facts that agents and producers wrote, by event type. Content is withheld whatever the type. What operators and reviewers give as a reason stays. */
-const membersOf: Partial<Record<EventType, ReadonlyArray<string>>> = {
-  TaskImported: ['lastError'],
-  LeaseExtended: ['progress', 'checkpoint'],
-  Released: ['reason'],
-  ClaimReturned: ['reason'],
-  Failed: ['error', 'checkpoint'],
-  RateLimited: ['error', 'checkpoint'],
-  TaskParked: ['checkpoint'],
-  ValidationFailed: ['error'],
-  LoopHalted: ['error'],
+/**
+ * What stands for the members of facts that agents and producers wrote, by event type. The fold asks whether there is a checkpoint or progress, and for
+ * an error's message. Content is withheld whatever the type. What operators and reviewers give as a reason stays.
+ */
+const standIns: { readonly [K in EventType]?: Partial<DataOf<K>> } = {
+  TaskImported: { lastError: withheldText },
+  LeaseExtended: { progress: null, checkpoint: null },
+  Released: { reason: withheldText },
+  ClaimReturned: { reason: withheldText },
+  Failed: { error: { message: withheldText }, checkpoint: null },
+  RateLimited: { error: { message: withheldText }, checkpoint: null },
+  TaskParked: { checkpoint: null },
+  ValidationFailed: { error: withheldText },
+  LoopHalted: { error: withheldText },
 }
+
+type Facts = QueueEvent['data']
+const memberOf = (facts: Facts, name: string): unknown => (facts as Readonly<Record<string, unknown>>)[name]
+
+/** The stand-ins for those members that an event has. */
+const standInsFor = ({ type, data }: QueueEvent): Partial<Facts> =>
+  Object.fromEntries(Object.entries(standIns[type] ?? {}).filter(([name]) => memberOf(data, name) !== undefined))
+
+const withFacts = <E extends QueueEvent>(event: E, some: Partial<E['data']>): E => ({ ...event, data: { ...event.data, ...some } })
 
 export interface Withheld {
   /** With stand-ins in its facts, and its content as it was. */
@@ -28,23 +40,15 @@ export interface Withheld {
 }
 
 /** The task whose key an event's content is under: of proposals, the task that caused them. `undefined` if the event has nothing to withhold. */
-export const holderOfContent = ({ type, data, content }: QueueEvent): string | undefined => {
-  if (content === undefined && !(membersOf[type] ?? []).some((name) => name in data)) return undefined
+export const holderOfContent = (event: QueueEvent): string | undefined => {
+  const { data, content } = event
+  if (content === undefined && Object.keys(standInsFor(event)).length === 0) return undefined
   return 'task' in data ? data.task : 'parent' in data ? data.parent : undefined
 }
 
 export const withhold = (event: QueueEvent): Withheld => {
-  const facts: Readonly<Record<string, unknown>> = event.data
-  const names = (membersOf[event.type] ?? []).filter((name) => facts[name] !== undefined)
+  const some = standInsFor(event)
+  const names = Object.keys(some)
   if (names.length === 0) return { event, members: '' }
-  const standIns = Object.fromEntries(names.map((name) => [name, standInOf(name, facts[name])]))
-  const members = JSON.stringify(Object.fromEntries(names.map((name) => [name, facts[name]])))
-  // The stand-ins are of the types that the codec wants.
-  return { event: { ...event, data: { ...facts, ...standIns } } as unknown as QueueEvent, members }
-}
-
-/** The fold asks whether there is a checkpoint or progress, and for an error's message. */
-const standInOf = (name: string, value: unknown): unknown => {
-  if (name === 'checkpoint' || name === 'progress') return null
-  return typeof value === 'string' ? withheldText : { message: withheldText }
+  return { event: withFacts(event, some), members: JSON.stringify(Object.fromEntries(names.map((name) => [name, memberOf(event.data, name)]))) }
 }

@@ -14,8 +14,8 @@ const eraser = 'packages/adapters/src/engine/eraser.ts'
 const keyFile = 'packages/adapters/src/task-keys/key-file.ts'
 
 export const erasablePlants: ReadonlyArray<Plant> = [
-  { title: 'the error of a failed attempt stays in the facts', file: withhold, find: "Failed: ['error', 'checkpoint']", replace: "Failed: ['checkpoint']", killedBy: facts },
-  { title: 'the stack of an error stays in the facts', file: withhold, find: ': { message: withheldText }', replace: ': { ...(value as object), message: withheldText }', killedBy: facts },
+  { title: 'the error of a failed attempt stays in the facts', file: withhold, find: '  Failed: { error: { message: withheldText }, checkpoint: null }', replace: '  Failed: { checkpoint: null }', killedBy: facts },
+  { title: 'the stack of an error stays in the facts', file: withhold, find: 'data: { ...event.data, ...some }', replace: "data: { ...event.data, ...some, ...('error' in some && typeof some.error === 'object' && 'error' in event.data ? { error: { ...(event.data.error as object), ...some.error } } : {}) }", killedBy: facts },
   { title: 'contents of proposals belong to nobody', file: withhold, find: ": 'parent' in data ? data.parent : undefined", replace: ': undefined', killedBy: engine },
   { title: 'the facts beside a ciphertext are not authenticated', file: encrypted, find: '[stream, id, type, facts].join', replace: '[stream, id, type].join', killedBy: engine },
   { title: 'a ciphertext can be moved to another stream', file: encrypted, find: '[stream, id, type, facts].join', replace: '[id, type, facts].join', killedBy: engine },
@@ -45,6 +45,8 @@ export const erasablePlants: ReadonlyArray<Plant> = [
   { title: 'a task whose payload is in the clear is erased', file: eraser, find: 'const whole = held.filter(({ id: key }, index) => ', replace: 'const whole = held.filter(({ id: key }, index) => true || ', killedBy: erasing },
   { title: 'a refused erasure leaves its intention', file: eraser, find: "if (outcome.left.code !== 'outcome-unknown') this.withdraw", replace: "if (outcome.left.code === 'outcome-unknown') this.withdraw", killedBy: erasing },
   { title: 'the search for a history ends at the erasure', file: 'packages/adapters/src/engine/history.ts', find: "if (event.type === 'TaskErased' && previousOf(event) === undefined) erasures.unshift(event)\n      else return", replace: 'return', killedBy: erasing },
+  { title: 'an erased task does not say when and why', file: 'packages/adapters/src/engine/history.ts', find: ".findLast(({ type }) => type === 'TaskErased')", replace: ".findLast(({ type }) => type === 'QueueDeleted')", killedBy: erasingServer },
+  { title: 'daybook show does not say that a task is erased', file: 'packages/adapters/src/cli/commands/show.ts', find: "    ['content', withheldText(task)],\n", replace: '', killedBy: erasingServer },
   { title: 'an erased task is restarted without its payload', file: 'packages/adapters/src/engine/restart.ts', find: "return 'withheld'", replace: "return '{}'", killedBy: erasingServer },
   { title: 'keys can be read by everybody on the machine', file: 'packages/adapters/src/task-keys/key-file.ts', find: "openSync(file, 'a', 0o600)", replace: "openSync(file, 'a')", killedBy: server },
   { title: 'an erasure is acknowledged before its key is thrown away', file: eraser, find: 'return this.throwAway({ queue, task: id, revision }, outcome.right.revision)', replace: 'setTimeout(() => this.throwAway({ queue, task: id, revision }, outcome.right.revision), 300)\n    return E.right({ value: { id, erased: true }, revision: outcome.right.revision })', killedBy: killed },

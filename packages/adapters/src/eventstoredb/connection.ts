@@ -15,6 +15,11 @@ interface ClientParts {
   readonly callArguments: (options: BaseOptions, callOptions: CallOptions) => [Metadata, CallOptions]
   readonly handleError: (stub: Client, error: Error) => Promise<void>
 }
+const partsOf = (client: ReturnType<typeof EventStoreDBClient.connectionString>): ClientParts => ({
+  getGRPCClient: (stub, name) => client['getGRPCClient'](stub, name),
+  callArguments: (options, callOptions) => client['callArguments'](options, callOptions),
+  handleError: (stub, error) => client['handleError'](stub, error),
+})
 
 export interface Link {
   readonly stub: Streams
@@ -86,7 +91,7 @@ export const openConnection = ({ url, name, connectMs, random }: ConnectionOptio
   const pause = backoff({ firstMs: 20, mostMs: 1_000, random })
   const newClient = (): ClientParts => {
     try {
-      return EventStoreDBClient.connectionString(urlOfNewClient(url)) as unknown as ClientParts
+      return partsOf(EventStoreDBClient.connectionString(urlOfNewClient(url)))
     } catch (error) {
       throw new StoreError('unavailable', `The connection string of ${name} cannot be used: ${(error as Error).message}`, { cause: error })
     }

@@ -39,9 +39,10 @@ export interface TaskWorker {
  * @example
  * createWorker<{ to: string }>({ source, types: ['mail'], handler: async ({ payload }) => send(payload.to) })
  */
-export const createWorker = <P = Json>(options: WorkerOptions<P>): TaskWorker => {
-  // The type of payloads is the handler's choice. To the worker they are JSON.
-  const worker = new WorkerLoop(configureWorker(options as unknown as WorkerOptions))
+export function createWorker<P = Json>(options: WorkerOptions<P>): TaskWorker
+// The type of payloads is the handler's choice. To the worker they are JSON.
+export function createWorker(options: WorkerOptions): TaskWorker {
+  const worker = new WorkerLoop(configureWorker(options))
   return {
     agentId: worker.config.agentId,
     start: () => worker.start(),

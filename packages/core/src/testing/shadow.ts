@@ -717,19 +717,18 @@ const like = (pattern: string, type: string): boolean =>
   new RegExp(`^${pattern.replace(/[$()+.?[\]\\^{|}]/g, '\\$&').replace(/\*$/, '.*')}$`, 's').test(type)
 
 const patched = (settings: Settings, patch: SettingsPatch): Settings => {
-  const next = structured(settings)
+  const next = JSON.parse(JSON.stringify(settings)) as Settings
   const { breakers, ...rest } = patch
-  merge(next, rest)
-  merge(next.breakers['defaults'] as Loose, breakers?.defaults ?? {})
-  const overrides = next.breakers['overrides'] as Loose
+  merge(next as Loose, rest)
+  merge(next.breakers.defaults as Loose, breakers?.defaults ?? {})
+  const overrides = next.breakers.overrides as Loose
   for (const [type, override] of Object.entries(breakers?.overrides ?? {})) {
     if (override === null) delete overrides[type]
     else overrides[type] = { ...(overrides[type] as Loose | undefined), ...override }
   }
-  return next as unknown as Settings
+  return next
 }
 type Loose = Record<string, unknown>
-const structured = (settings: Settings): Loose & { breakers: Loose } => JSON.parse(JSON.stringify(settings)) as Loose & { breakers: Loose }
 const merge = (into: Loose, part: object): void => {
   for (const [key, value] of Object.entries(part)) {
     if (value === null) delete into[key]

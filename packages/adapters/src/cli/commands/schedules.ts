@@ -155,13 +155,17 @@ const taskOf = async (options: SetOptions, io: Io): Promise<ScheduledTask | unde
   })
   if (task !== undefined) {
     if (type !== undefined || Object.keys(given).length > 0) throw new UsageError('give --task, or its parts, not both')
-    // The server checks it.
-    return (await readJson(task, '--task', io)) as unknown as ScheduledTask
+    const whole: unknown = await readJson(task, '--task', io)
+    if (!isTask(whole)) throw new UsageError('--task must be a JSON object with a type')
+    return whole
   }
   if (type !== undefined) return { type, ...given }
   if (Object.keys(given).length > 0) throw new UsageError('give the --type of the tasks as well: the task is replaced as a whole')
   return undefined
 }
+
+/** The server checks the rest. */
+const isTask = (value: unknown): value is ScheduledTask => typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 
 const turning = (cli: Cli, verb: 'pause' | 'resume', description: string): Command =>
   new Command(verb)
