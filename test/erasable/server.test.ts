@@ -46,11 +46,18 @@ test('EV-07: enqueue, complete, erase, restart: the text and its key are in no f
     expect(history.at(-1)).toMatchObject({ type: 'TaskErased', actor: expect.any(String) as string, data: { task: 'a', reason: 'request 2026-118' } })
     expect(history.filter(({ data }) => JSON.stringify(data).includes('{"withheld":"erased"}')).length).toBeGreaterThan(6)
     const shown = await client.task('a')
-    expect(shown).toMatchObject({ status: 'completed', withheld: 'erased', type: 'letter' })
+    const { at, actor } = history.at(-1) as (typeof history)[number]
+    expect(shown).toMatchObject({ status: 'completed', withheld: 'erased', type: 'letter', erased: { at, actor, reason: 'request 2026-118' } })
+    expect(JSON.parse((await daybook(server.url, 'show', 'a', '--json')).out)).toMatchObject({ withheld: 'erased', erased: shown.erased })
+    expect((await daybook(server.url, 'show', 'a')).out).toMatch(/^content +erased \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* \(\d+s ago\) by \S.*: request 2026-118$/m)
     expect(shown).not.toHaveProperty('payload')
     expect(shown).not.toHaveProperty('result')
     expect(await client.result('a')).toEqual({ status: 'completed' })
-    expect(await client.at({ revision }).task('a')).toMatchObject({ withheld: 'erased' })
+    // It was not erased then, but nobody can read it any more.
+    const then = await client.at({ revision }).task('a')
+    expect(then).toMatchObject({ withheld: 'erased' })
+    expect(then).not.toHaveProperty('erased')
+    expect(await client.task('b')).not.toHaveProperty('erased')
     const everything = [JSON.stringify(history), JSON.stringify((await client.events({})).events), JSON.stringify(await client.state()), (await runHere(['audit', 'export', '--data', dir], { DAYBOOK_QUEUE: 'q' })).out]
     for (const text of everything) expect(text).not.toContain(secret)
     expect((await daybook(server.url, 'history', 'a')).out).toContain('TaskErased')

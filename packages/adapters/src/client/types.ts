@@ -129,6 +129,8 @@ export interface TaskView extends TaskCommon {
     readonly snoozedUntil?: string
     readonly escalated?: { readonly at: string; readonly reviewer: string; readonly reason: string }
   }
+  /** When its content was erased, by whom and why. Only in the answer about a single task. */
+  readonly erased?: { readonly at: string; readonly actor?: string; readonly reason: string }
   /** Of a `queued` task: since when it has been in the queue, and its place, `null` beyond 1,000. Only in the answer about a single task. */
   readonly queuedAt?: string
   readonly queuePosition?: number | null

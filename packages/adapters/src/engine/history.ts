@@ -19,6 +19,10 @@ export const historyOf = async (
   return E.right({ value: await eventsBehind(view.log, streamOf(view.name), value), revision })
 }
 
+/** When and why a task's content was erased, as far as the view knows: the key may have gone after the moment that it shows. */
+export const erasureOf = async ({ name, log }: Pick<QueueView, 'name' | 'log'>, lastRevision: number): Promise<RecordedEvent | undefined> =>
+  (await eventsBehind(log, streamOf(name), lastRevision)).findLast(({ type }) => type === 'TaskErased')
+
 export interface Searched {
   /** The task's events, oldest first; empty if none was found so far. */
   readonly events: ReadonlyArray<RecordedEvent>

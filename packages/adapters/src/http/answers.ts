@@ -128,6 +128,8 @@ export const TaskAnswer = t.intersection(
         t.type({ at: Time, reason: t.string }),
         t.partial({ snoozedUntil: Time, escalated: t.type({ at: Time, reviewer: t.string, reason: t.string }) }),
       ]),
+      /** When its content was erased, by whom and why. Only in the answer about a single task. */
+      erased: t.intersection([t.type({ at: Time, reason: t.string }), t.partial({ actor: t.string })]),
       /** Of a `queued` task, since when it has been in the queue, and its place as in `queued_tasks`, `null` beyond 1,000. Only in the answer about a single task. */
       queuedAt: Time,
       queuePosition: orNull(t.number),

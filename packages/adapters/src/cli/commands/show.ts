@@ -21,6 +21,15 @@ const reasonText = ({ message, until: end }: Reason): string => `${clean(message
 /** That a task is held or finished is shown otherwise. */
 const isWaiting = ({ code }: Reason): boolean => code !== 'held' && code !== 'finished'
 
+/** Why payload, description, metadata and result are not shown. */
+const withheldText = ({ withheld, erased }: TaskView): string | undefined => {
+  if (withheld === undefined) return undefined
+  if (withheld === 'key-missing') return 'cannot be read: the key of the task is not here'
+  if (withheld === 'damaged') return 'cannot be read: it was changed in the log; daybook audit verify says where'
+  if (erased === undefined) return 'erased'
+  return `erased ${clock(erased.at)} (${since(erased.at)})${erased.actor === undefined ? '' : ` by ${clean(erased.actor)}`}: ${clean(erased.reason)}`
+}
+
 export const showTask = (printer: Printer, task: TaskView): void =>
   printer.pairs([
     ['id', `${clean(task.id)}  (#${task.number})`],
@@ -32,6 +41,7 @@ export const showTask = (printer: Printer, task: TaskView): void =>
     ['skills', task.requires?.skills.map((skill) => clean(skill)).join(', ')],
     ['description', task.description === undefined ? undefined : clean(task.description)],
     ['payload', json(task.payload)],
+    ['content', withheldText(task)],
     ['depends on', task.dependencies.map((id) => clean(id)).join(', ')],
     ['enqueued', `${clock(task.createdAt)} (${since(task.createdAt)})`],
     ['available', task.status === 'scheduled' ? `${clock(task.availableAt)} (${until(task.availableAt)})` : undefined],

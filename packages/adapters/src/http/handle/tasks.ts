@@ -2,7 +2,7 @@
 import { type TaskPage, cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type QueuedPlace, queuedPlaceOf, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { newTaskId, type Outcome, prepareImport, prepareTask, type QueueView, taskIdsOf } from '../../engine/index.js'
+import { erasureOf, newTaskId, type Outcome, prepareImport, prepareTask, type QueueView, showEvent, taskIdsOf } from '../../engine/index.js'
 import { type HttpLimits } from '../limits.js'
 import type { Meter } from '../meter.js'
 import { invalid, problem, type Problem, problemOf, problemText } from '../problem.js'
@@ -211,7 +211,16 @@ export const getTask = async ({ queue, params }: ViewCall): Promise<Handled> => 
   const { value: { task, reasons, place }, revision } = found.right
   if (task === undefined) return E.left(noSuchTask(queue, id))
   const [text = ''] = await taskTexts(queue, [task])
-  return E.right({ status: 200, text: `${text.slice(0, -1)}${placeText(place)},"reasons":${JSON.stringify(shownReasons(reasons))}}`, revision })
+  const erased = await erasedText(queue, text, task.lastRevision)
+  return E.right({ status: 200, text: `${text.slice(0, -1)}${erased}${placeText(place)},"reasons":${JSON.stringify(shownReasons(reasons))}}`, revision })
+}
+
+/** The state does not know it, so the log is read if the task looks erased. */
+const erasedText = async (queue: QueueView, task: string, lastRevision: number): Promise<string> => {
+  const event = task.includes('"withheld":"erased"') ? await erasureOf(queue, lastRevision) : undefined
+  if (event === undefined) return ''
+  const { at, actor, data } = showEvent(event)
+  return `,"erased":${JSON.stringify({ at, actor, reason: (data as { readonly reason?: unknown }).reason })}`
 }
 
 const placeText = (place: QueuedPlace | undefined): string =>
