@@ -111,7 +111,7 @@ test('EV-07: what no seal covers is signed when one does; a log without seals is
   become(bare.map((event, at) => (at === 6 ? { ...event, data: '{}' } : event)))
   rmSync(join(dir, `folder${folders}`, 'q.tree'))
   await start().round()
-  expect(warnings).toEqual([expect.stringContaining('the first 8 events are not those that were signed')])
+  expect(warnings).toEqual([expect.stringContaining('the first 8 events are not as signed')])
 })
 
 test('EV-07: an event that cannot be read is named, and nothing is signed', async () => {

@@ -237,7 +237,7 @@ describe('daybook doctor on files', () => {
     expect(says).toMatch(/unknown type: Tickled/)
     expect(says).toMatch(/unknown version: Claimed/)
     expect(says).toMatch(/malformed data: Completed/)
-    expect(says).toMatch(/1 events do not fit/)
+    expect(says).toMatch(/1 event does not fit/)
     const server = await serving()
     const online = await server.daybook(['doctor'])
     expect(online.code).toBe(1)

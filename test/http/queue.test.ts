@@ -170,7 +170,7 @@ describe('TQM-CAP-003: agents', () => {
     expect(body.claims.map(({ task }: Body) => task.id)).toEqual(['b'])
     expect((await server.post(`${q}/claims`, { agentId: 'ann' })).body).toEqual({
       claims: [],
-      reason: { code: 'agent-full', message: 'ann holds 1 tasks, as many as it registered for', change: 'the end of one of its leases, or register ann with a higher maxTasks' },
+      reason: { code: 'agent-full', message: 'ann holds 1 task, as many as it registered for', change: 'the end of one of its leases, or register ann with a higher maxTasks' },
     })
     expect((await server.post(`${q}/claims`, { agentId: 'bob', types: ['none'] })).body).toEqual({ claims: [] })
     expect((await server.call('DELETE', `${q}/agents/ann`)).body.reassignedTasks).toEqual(['b'])

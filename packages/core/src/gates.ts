@@ -10,6 +10,7 @@ import { isBarred, lastUntil, roomOf } from './assignment.js'
 import { isBumped, isCapacityShut } from './capacity.js'
 import { aheadOf, atCapacity, barred, failedHere, failedLately, haltText, isFullBy, isTestedBy, isUsedUp, listOf, missingOf, retryWith, skillsNeeded, waitingFor } from './gate-words.js'
 import { OtherAgents } from './other-agents.js'
+import { plural } from './plural.js'
 import { holderOfKey } from './retention.js'
 import { isFull } from './limits/meter.js'
 import { isHeld, type TaskRecord } from './state.js'
@@ -309,7 +310,7 @@ export const gates: ReadonlyArray<Gate> = [
     words: ({ tables, asker }) => {
       const agent = asker?.agent ?? ''
       return {
-        message: `${agent} holds ${tables.leases.get(agent)?.size ?? 0} tasks, as many as it registered for`,
+        message: `${agent} holds ${plural(tables.leases.get(agent)?.size ?? 0, 'task')}, as many as it registered for`,
         change: `the end of one of its leases, or register ${agent} with a higher maxTasks`,
       }
     },

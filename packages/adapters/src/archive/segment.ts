@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip as gunzipCallback } from 'node:zlib'
+import { plural } from '@daybook/core'
 import type { RecordedEvent } from '../store/index.js'
 import { damagedSegment } from './segment-error.js'
 import { type BlockPlace, endBytes, headerLine, parseLines, readIndex, readSegmentEnd, type SegmentEvent, type SegmentIndex, sha256Of } from './segment-format.js'
@@ -86,7 +87,7 @@ const readBlock = async (file: string, { stream, from, blocks }: SegmentIndex, p
     text = text.slice(header.length)
   }
   const values = parseLines(text)
-  if (values.length !== events) throw broken(`it has ${values.length} events where there should be ${events}`)
+  if (values.length !== events) throw broken(`it has ${plural(values.length, 'event')} where there should be ${events}`)
   return values.map((value, i) => {
     if (!isEvent(value) || value.revision !== revision + i) throw broken(`line ${i + 1} is not event ${revision + i}`)
     const { id, type, data, metadata, position, created } = value

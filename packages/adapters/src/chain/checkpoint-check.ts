@@ -1,4 +1,5 @@
 /** Compares a log with the checkpoints that were signed of it. */
+import { plural, theFirst } from '@daybook/core'
 import type { SignedCheckpoints } from './checkpoint-files.js'
 import { type Checkpoint, openNote, readCheckpoint } from './note.js'
 import { Tree } from './tree.js'
@@ -43,7 +44,7 @@ export class CheckpointCheck {
       if (next.root.equals(this.tree.root())) this.proven = next.size
       else {
         const [revision, to] = [this.proven, next.size - 1]
-        this.broken = { kind: 'rewritten', revision, ...(revision < to ? { to } : {}), reason: `the first ${next.size} events are not those of the checkpoint that was signed: the first that differs is ${revision < to ? `one of ${revision} to ${to}` : revision}` }
+        this.broken = { kind: 'rewritten', revision, ...(revision < to ? { to } : {}), reason: `${theFirst(next.size, 'event')} not as the checkpoint says that was signed: the first that differs is ${revision < to ? `one of ${revision} to ${to}` : revision}` }
       }
     }
   }
@@ -53,7 +54,7 @@ export class CheckpointCheck {
     if (this.broken !== undefined) return this.broken
     const { size } = this.tree
     const last = this.checkpoints[this.checkpoints.length - 1]?.size ?? 0
-    if (last > size) return { kind: 'cut', revision: size, ...(size < last - 1 ? { to: last - 1 } : {}), reason: `the log has ${size} events, and a checkpoint of ${last} was signed: the end was cut off` }
+    if (last > size) return { kind: 'cut', revision: size, ...(size < last - 1 ? { to: last - 1 } : {}), reason: `the log has ${plural(size, 'event')}, and a checkpoint of ${last} was signed: the end was cut off` }
     return this.unsigned === undefined ? undefined : { kind: 'rewritten', revision: this.proven, reason: this.unsigned }
   }
 

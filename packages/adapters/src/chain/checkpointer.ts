@@ -4,6 +4,7 @@
  */
 import type { KeyObject } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { plural, theFirst } from '@daybook/core'
 import { type LogReader, LostEvents, type RecordedEvent, StoreError } from '../store/index.js'
 import { CheckpointFiles, type TreePlace } from './checkpoint-files.js'
 import { leafOf } from './leaf.js'
@@ -104,7 +105,7 @@ export class Checkpointer {
       const reading = (this.reading ??= await this.begin(head))
       const { tree, last } = reading
       const signed = Math.max(tree.size, last?.size ?? 0)
-      if (head + 1 < signed) this.refuse(`the log has ${head + 1} events, and ${signed} were signed`)
+      if (head + 1 < signed) this.refuse(`the log has ${plural(head + 1, 'event')}, and ${signed} were signed`)
       else if ((await this.catchUp(reading, head, signal)) && tree.size > (last?.size ?? 0)) {
         const checkpoint = { origin: signer.name, size: tree.size, root: tree.root() }
         const note = signNote(checkpointText(checkpoint), signer, key)
@@ -140,7 +141,7 @@ export class Checkpointer {
     // What the seals say names the event.
     const { broken } = verifier.end(head)
     if (broken !== null) this.refuse(`${broken.kind}: ${broken.reason}`)
-    else if (!reading.fits) this.refuse(`the first ${reading.last?.size ?? 0} events are not those that were signed`)
+    else if (!reading.fits) this.refuse(`${theFirst(reading.last?.size ?? 0, 'event')} not as signed`)
     return this.refusal === undefined
   }
 

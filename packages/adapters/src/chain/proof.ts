@@ -3,6 +3,7 @@
  * is the beginning of a later one: the body of C2SP's add-checkpoint, which has the older size, the hashes, and the later checkpoint.
  */
 import crypto from 'node:crypto'
+import { plural } from '@daybook/core'
 import type { SignedCheckpoints } from './checkpoint-files.js'
 import { canonicalText } from './leaf.js'
 import { type Checkpoint, openNote, readCheckpoint, type Signer } from './note.js'
@@ -35,12 +36,12 @@ const readSigned = (note: string, signer: Signer): Noted | undefined => {
 }
 
 const encoded = (hashes: ReadonlyArray<Buffer>): string => hashes.map((hash) => `${hash.toString('base64')}\n`).join('')
-const notThere = (size: number): ProofError => new ProofError(`the log does not have the ${size} events that were signed: run daybook audit verify`)
+const notThere = (size: number): ProofError => new ProofError(`the log does not have the ${plural(size, 'event')} that were signed: run daybook audit verify`)
 
 /** A proof that the event of this revision is in the log of the newest checkpoint. Reads the log up to there. */
 export const proveInclusion = async ({ pages }: Scan, checkpoints: SignedCheckpoints, revision: number): Promise<string> => {
   const { size, root, note } = newest(checkpoints)
-  if (revision >= size) throw new ProofError(`revision ${revision} is in no checkpoint yet: the newest is of ${size} events`)
+  if (revision >= size) throw new ProofError(`revision ${revision} is in no checkpoint yet: the newest is of ${plural(size, 'event')}`)
   const roots = new RangeRoots(inclusionRanges(revision, size))
   let next = 0
   let text: string | undefined
@@ -63,7 +64,7 @@ export const proveInclusion = async ({ pages }: Scan, checkpoints: SignedCheckpo
 /** A proof that the log of the newest checkpoint begins with the `older` events of an earlier one. */
 export const proveConsistency = async ({ pages }: Scan, checkpoints: SignedCheckpoints, older: number): Promise<string> => {
   const { size, note } = newest(checkpoints)
-  if (older < 1 || older > size) throw new ProofError(`the newest checkpoint is of ${size} events: nothing proves what ${older} were`)
+  if (older < 1 || older > size) throw new ProofError(`the newest checkpoint is of ${plural(size, 'event')}: nothing proves what ${older} were`)
   const roots = new RangeRoots(consistencyRanges(older, size))
   let next = 0
   for await (const page of pages) {
@@ -98,8 +99,8 @@ export const checkProof = (text: string, signer: Signer, older?: string): Proven
   if (lines[0]?.startsWith('old ') === true) {
     const first = older === undefined ? undefined : readSigned(older, signer)
     if (first === undefined) throw new ProofError(older === undefined ? 'which checkpoint was there before? Give it with --older' : `the older checkpoint is not signed by ${signer.name}`)
-    if (Number(lines[0].slice('old '.length)) !== first.size) throw new ProofError(`it is about ${lines[0].slice('old '.length)} events, and the older checkpoint of ${first.size}`)
-    if (!verifyConsistency(first.size, size, lines.slice(1).map(hashOf), first.root, root)) throw new ProofError(`the log of ${size} events does not begin with the ${first.size} that were signed before`)
+    if (Number(lines[0].slice('old '.length)) !== first.size) throw new ProofError(`it is about ${plural(Number(lines[0].slice('old '.length)), 'event')}, and the older checkpoint of ${first.size}`)
+    if (!verifyConsistency(first.size, size, lines.slice(1).map(hashOf), first.root, root)) throw new ProofError(`the log of ${plural(size, 'event')} does not begin with the ${first.size} that were signed before`)
     return { kind: 'consistency', older: first.size, size }
   }
   const [version, extra = '', index = '', ...hashes] = lines

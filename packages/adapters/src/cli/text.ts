@@ -7,8 +7,6 @@ export const clean = (text: string, max = 2_000): string => {
   return flat.length > max ? `${flat.slice(0, max - 1)}…` : flat
 }
 
-export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`
-
 /** `45s`, `12m`, `3h`, `5d`. */
 export const duration = (ms: number): string => {
   const seconds = Math.max(0, Math.round(ms / 1_000))

@@ -1,8 +1,9 @@
 /** What `daybook work` prints: lines for people on stderr, or one JSON line each on stdout, and a summary at the end. */
+import { plural } from '@daybook/core'
 import type { TaskWorker, WorkerEvent, WorkTask } from '../worker/index.js'
 import type { Session } from './cli.js'
 import { exitCodes } from './exit-codes.js'
-import { clean, plural } from './text.js'
+import { clean } from './text.js'
 import { isOutage, type OutageTeller } from './watch-source.js'
 
 /** A task for which a program was started, until its outcome is accepted or refused. */

@@ -1,5 +1,5 @@
 /** Reads one queue file, in any of the shapes that fleets use. */
-import type { FieldError, Json } from '@daybook/core'
+import { type FieldError, type Json, plural } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { inexactIn } from './inexact.js'
 import { type FoundLists, listsIn } from './lists.js'
@@ -36,7 +36,7 @@ const readLists = ({ lists, unknown, others }: FoundLists, name: string, inexact
   const found: Array<Found> = []
   const refused: Array<Refused> = unknown.map((list) => ({
     file: name,
-    why: `the list "${list.name}" is left out (${list.entries} entries): its name says no status that is known; rename it to tasks, pending, completed or the like`,
+    why: `the list "${list.name}" is left out (${plural(list.entries, 'entry', 'entries')}): its name says no status that is known; rename it to tasks, pending, completed or the like`,
     tasks: list.entries,
   }))
   if (others.length > 0) said.note(name, `the file's own fields are no tasks, and were left: ${[...others].sort().join(', ')}`)

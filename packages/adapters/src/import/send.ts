@@ -1,5 +1,5 @@
 /** Sends a plan to a queue in chunks, dependencies first. A refused task does not stop the others. */
-import type { Status } from '@daybook/core'
+import { plural, type Status } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { namedTasks, planImport } from './plan.js'
 import type { ImportOptions, ImportPlan, ImportTask, KnownTasks, Mapped, QueueFile, Refused } from './types.js'
@@ -54,7 +54,7 @@ export class ImportStopped extends Error {
     readonly of: number,
     override readonly cause: unknown,
   ) {
-    super(`stopped after ${done} of ${of} tasks`)
+    super(`stopped after ${done} of ${plural(of, 'task')}`)
   }
 }
 

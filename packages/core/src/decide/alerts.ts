@@ -1,6 +1,7 @@
 /** Which alerts are to be raised and cleared, and when the next one is. */
 import { type AlertKind, discoveryIn, keyOf, kindOf, spikeStepMs, spikeSteps } from '../alerts.js'
 import type { TaskRecord } from '../state.js'
+import { plural } from '../plural.js'
 import type { Tables } from '../tables.js'
 import { clipped } from '../scalars.js'
 import type { Draft } from './draft.js'
@@ -92,7 +93,7 @@ const messageOf = (tables: Tables, key: string, at: number): string => {
       return `${alerts.countOf(key)} of type ${about}: see GET …/dead-letters, or daybook dlq list --type ${about}`
     case 'attempts-exhausted': {
       const task = tables.byId.get(about)
-      return `${about} (${task?.group.type ?? ''}) ended without success after ${task?.attempts ?? 0} attempts: ${task?.extras.lastError ?? 'no error was reported'}`
+      return `${about} (${task?.group.type ?? ''}) ended without success after ${plural(task?.attempts ?? 0, 'attempt')}: ${task?.extras.lastError ?? 'no error was reported'}`
     }
     case 'breaker-open': {
       const breaker = tables.breakers.get(about)
@@ -103,7 +104,7 @@ const messageOf = (tables: Tables, key: string, at: number): string => {
       const usual = counts.slice(1).reduce((a, b) => a + b, 0) / spikeSteps
       const discovery = discoveryIn(about)
       const whose = discovery !== undefined ? `of tasks about ${discovery}` : about === 'none' ? 'without a phase' : `of phase ${about}`
-      return `${counts[0] ?? 0} failed attempts ${whose} in five minutes; usual are ${Math.round(usual * 10) / 10}`
+      return `${plural(counts[0] ?? 0, 'failed attempt')} ${whose} in five minutes; usual are ${Math.round(usual * 10) / 10}`
     }
   }
 }

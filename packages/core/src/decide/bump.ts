@@ -4,6 +4,7 @@ import { pipe } from 'fp-ts/lib/function.js'
 import { activeAgents, isBumped } from '../capacity.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
+import { plural } from '../plural.js'
 import { reject, type Rejection } from '../rejections.js'
 import type { TaskRecord } from '../state.js'
 import type { Tables } from '../tables.js'
@@ -37,7 +38,7 @@ const obstacleTo = (task: TaskRecord, tables: Tables): Rejection | undefined => 
   if (!bumpAndStart) return reject('disabled', 'tasks of this queue are not bumped: capacity.bumpAndStart is false')
   if (task.status !== 'pending') return reject('wrong-state', `${task.id} is ${task.status}: only a task that is ready can be bumped`)
   if (active >= maxConcurrentAgents + overcapLimit) {
-    return reject('capacity-exceeded', `${active} agents are working, and the limit is ${maxConcurrentAgents} and ${overcapLimit} more for bumped tasks: wait for one to end, or raise capacity.maxConcurrentAgents or capacity.overcapLimit`)
+    return reject('capacity-exceeded', `${plural(active, 'agent')} at work, and the limit is ${maxConcurrentAgents} and ${overcapLimit} more for bumped tasks: wait for one to end, or raise capacity.maxConcurrentAgents or capacity.overcapLimit`)
   }
   if (!isBumped(task) && tables.ready.bumped.size >= bumpedMax) return reject('conflict', `${bumpedMax} bumped tasks wait already: bump others when these have started`)
   return undefined

@@ -3,6 +3,7 @@
  * needs to check that nothing is missing or altered on the way, and to compare what the events fold to.
  */
 import { createHash } from 'node:crypto'
+import { plural } from '@daybook/core'
 import type { HistoryEvent, QueueMoment } from '../../client/index.js'
 import type { EventLines } from './source.js'
 
@@ -73,7 +74,7 @@ export const readExport = async function* (lines: AsyncIterable<string>): AsyncG
     if ('manifest' in value) {
       const { manifest } = value as { readonly manifest: Manifest }
       if (manifest.format !== formatVersion) throw new BrokenExport(`it is of format ${String(manifest.format)}, not ${formatVersion}`)
-      if (manifest.events !== events) throw new BrokenExport(`it has ${events} events, and its manifest says ${manifest.events}`)
+      if (manifest.events !== events) throw new BrokenExport(`it has ${plural(events, 'event')}, and its manifest says ${manifest.events}`)
       if (manifest.sha256 !== hash.digest('hex')) throw new BrokenExport('its events are not those that were exported: the hash is another one')
       return manifest
     }

@@ -1,9 +1,9 @@
 import { Command } from 'commander'
-import type { Phase } from '@daybook/core'
+import { type Phase, plural } from '@daybook/core'
 import type { AgentView, Terminated } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { paintStatus } from '../printer.js'
-import { clean, plural, since, until } from '../text.js'
+import { clean, since, until } from '../text.js'
 import { defined, list, positive, secondsFrom } from '../values.js'
 
 const byStatus = (tasks: Terminated['tasks']): ReadonlyMap<string, ReadonlyArray<string>> => {

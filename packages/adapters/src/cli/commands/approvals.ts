@@ -1,9 +1,10 @@
 /** What waits for a guardian. */
 import { Command } from 'commander'
+import { plural } from '@daybook/core'
 import type { Approval } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import type { Printer } from '../printer.js'
-import { clean, clock, plural, since } from '../text.js'
+import { clean, clock, since } from '../text.js'
 
 /** What happens if it is approved. */
 const askedFor = ({ kind, parent, tasks }: Approval): string => {

@@ -2,13 +2,14 @@
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command, InvalidArgumentError } from 'commander'
+import { plural } from '@daybook/core'
 import { dataDirDefault } from '../../config/index.js'
 import { addWhere, logAddressOf, revisionOrTime, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { type ConnectionOptions, readConnection } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { createProgress } from '../progress.js'
-import { clean, plural } from '../text.js'
+import { clean } from '../text.js'
 
 interface Flags extends Where {
   readonly before: number | string

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Command, InvalidArgumentError } from 'commander'
+import { plural } from '@daybook/core'
 import { dataDirDefault } from '../../config/index.js'
 import { addWhen, addWhere, audited, momentOf, type When, type Where } from '../audit/options.js'
 import { BrokenExport, type EventWriter, ExportWriter, readExport } from '../audit/exported.js'
@@ -11,7 +12,7 @@ import type { AuditSource, IsWanted } from '../audit/source.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { createProgress, type Progress } from '../progress.js'
-import { clean, clock, plural } from '../text.js'
+import { clean, clock } from '../text.js'
 
 // ------------------------------------------------------------------------------------------- export
 

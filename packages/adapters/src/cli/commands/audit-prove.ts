@@ -1,5 +1,6 @@
 /** `audit prove` and `audit check`: proofs about a log, for those who do not have it (EV-07). */
 import { Command } from 'commander'
+import { plural } from '@daybook/core'
 import { dataDirDefault } from '../../config/index.js'
 import { type CheckpointFlags, checkpointsOf, readText, verifierKey } from '../audit/checkpoints.js'
 import { addWhere, logAddressOf } from '../audit/options.js'
@@ -67,7 +68,7 @@ export const checkCommand = (cli: Cli): Command =>
       try {
         const proven = checkProof(await readText(file), signer, older === undefined ? undefined : await readText(older))
         printer.answer({ ok: true, ...proven }, () => {
-          if (proven.kind === 'consistency') return printer.line(`ok  the log of ${proven.size} events begins with the ${proven.older} of the older checkpoint`)
+          if (proven.kind === 'consistency') return printer.line(`ok  the log of ${plural(proven.size, 'event')} begins with the ${proven.older} of the older checkpoint`)
           printer.line(`ok  event ${proven.index} of the ${proven.size} that ${signer.name} signed:`)
           for (const line of proven.event.split('\n')) printer.line(`  ${clean(line)}`)
         })

@@ -1,6 +1,7 @@
 /** `audit verify`: whether a log is what was appended (EV-07). */
 import { stat } from 'node:fs/promises'
 import { Command } from 'commander'
+import { plural, theFirst } from '@daybook/core'
 import type { Verdict } from '../../client/index.js'
 import { dataDirDefault } from '../../config/index.js'
 import type { LogAddress } from '../../store/index.js'
@@ -11,7 +12,6 @@ import { connect, type ConnectionOptions, readConnection } from '../connection.j
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import { createProgress, type Progress } from '../progress.js'
-import { plural } from '../text.js'
 
 export const verifyCommand = (cli: Cli): Command =>
   addWhere(new Command('verify').description('whether the log is what was appended: reads all of it and checks its hashes'))
@@ -70,6 +70,6 @@ const tell = (printer: Printer, { events, head, begins, checkpoint, unsealed, br
   if (begins === null) printer.line(`${plural(events, 'event')}, and no hashes: servers before this version wrote them. Nothing is proven`)
   else printer.line(`${colors.green('ok')}  ${plural(events, 'event')}, revision ${head.revision}, hash ${head.hash ?? 'none'}`)
   if (begins !== null && begins > 0) printer.line(`the chain begins at revision ${begins}: nothing is proven about the events before`)
-  if (checkpoint !== undefined) printer.line(`the first ${plural(checkpoint.size, 'event')} are those of ${plural(checkpoint.count, 'checkpoint')} signed by ${checkpoint.signer}`)
+  if (checkpoint !== undefined) printer.line(`${theFirst(checkpoint.size, 'event')} as in ${plural(checkpoint.count, 'checkpoint')} signed by ${checkpoint.signer}`)
   if (unsealed !== undefined) printer.line(`the revisions ${unsealed.from} to ${unsealed.to} have no hash: an older server wrote them, or it was removed`)
 }

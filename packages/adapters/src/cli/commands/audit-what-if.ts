@@ -2,6 +2,7 @@
 import { lengthText } from '@daybook/projections/charts'
 import { picturesOfWhatIf, Recorder, type Recording, versions, type WhatIf, whatIf } from '@daybook/projections/what-if'
 import { Command } from 'commander'
+import { plural } from '@daybook/core'
 import { dataDirDefault } from '../../config/index.js'
 import { readTime } from '../../time.js'
 import { addWhere, audited, revisionOrTime, type Where } from '../audit/options.js'
@@ -14,7 +15,7 @@ import type { Progress } from '../progress.js'
 import { patchOf, readPatch } from '../setting-paths.js'
 import { drawPictures } from '../simulation/pictures.js'
 import { comparison, metText, says, tenantText } from '../simulation/report.js'
-import { clean, clock, plural } from '../text.js'
+import { clean, clock } from '../text.js'
 import { positive, whole } from '../values.js'
 
 interface Flags extends Where {

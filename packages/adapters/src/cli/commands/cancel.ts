@@ -1,11 +1,11 @@
 import { Command } from 'commander'
-import { cancellable } from '@daybook/core'
+import { cancellable, plural } from '@daybook/core'
 import type { CancelFilter, CancelledAll, DaybookClient } from '../../client/index.js'
 import { type Cli, type Ending, examples, type Session } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import { createProgress } from '../progress.js'
 import { addFilterOptions, type FilterOptions, filterOf, statusesOf } from '../task-filter.js'
-import { clean, plural } from '../text.js'
+import { clean } from '../text.js'
 
 interface Options extends FilterOptions {
   readonly reason: string

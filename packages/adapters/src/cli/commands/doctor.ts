@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
+import { plural } from '@daybook/core'
 import { dataDirDefault, readStore } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
 import { connect, readConnection, type ConnectionOptions } from '../connection.js'
@@ -8,7 +9,7 @@ import type { Finding } from '../doctor/finding.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import { createProgress } from '../progress.js'
-import { clean, plural } from '../text.js'
+import { clean } from '../text.js'
 
 interface Options {
   readonly data?: string

@@ -1,11 +1,11 @@
 /** Enqueues any number of tasks in pages. Each page is taken as a whole or not at all. */
+import { plural, theFirst } from '@daybook/core'
 import { DaybookError, type Enqueued } from '../../client/index.js'
 import type { Session } from '../cli.js'
 import { Duplicates } from '../duplicates.js'
 import { UsageError } from '../exit-codes.js'
 import { createProgress } from '../progress.js'
 import { type FileTask, tasksOfFile } from '../task-file.js'
-import { plural } from '../text.js'
 
 /** The server's limit for one request. */
 const pageTasksMax = 1_000
@@ -64,7 +64,7 @@ export const enqueueFile = async ({ io, printer, client }: Session, file: string
   }
 }
 
-const storyOf = (before: number): string => `the first ${plural(before, 'task')} are in the queue: run it again when it is mended, what is there is passed over`
+const storyOf = (before: number): string => `${theFirst(before, 'task')} in the queue: run it again when it is mended, what is there is passed over`
 
 /** The error of a page, with places in the file and the number of tasks enqueued before. */
 const ofPage = (error: unknown, page: ReadonlyArray<FileTask>, before: number): unknown => {

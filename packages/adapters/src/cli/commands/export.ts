@@ -1,12 +1,11 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Command } from 'commander'
-import { type Status, statuses } from '@daybook/core'
+import { plural, type Status, statuses } from '@daybook/core'
 import type { DaybookClient, TaskView } from '../../client/index.js'
 import { makeFolder } from '../../files/make-folder.js'
 import { type Cli, examples } from '../cli.js'
 import { createProgress, type Progress } from '../progress.js'
-import { plural } from '../text.js'
 
 /** The statuses of each file, as in the folder of `serve --queue-files`. */
 const files: ReadonlyArray<readonly [name: string, of: ReadonlyArray<Status>]> = [

@@ -1,10 +1,11 @@
 import { Command } from 'commander'
+import { plural } from '@daybook/core'
 import { importFiles, type ImportReport, type ImportSteps, ImportStopped, importTarget, readQueueFolder, tasksIn, tryImport } from '../../import/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import { createProgress } from '../progress.js'
-import { clean, plural } from '../text.js'
+import { clean } from '../text.js'
 
 interface Options {
   readonly dryRun?: boolean

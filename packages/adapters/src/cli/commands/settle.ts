@@ -1,11 +1,11 @@
 /** The reports of a task's holder: complete, fail, release, heartbeat. */
 import { Command } from 'commander'
-import type { Json, Result } from '@daybook/core'
+import { type Json, plural, type Result } from '@daybook/core'
 import { longTimer } from '../../long-timer.js'
 import { type Cli, examples } from '../cli.js'
 import { exitCodes, UsageError } from '../exit-codes.js'
 import { paintStatus } from '../printer.js'
-import { plural, until } from '../text.js'
+import { until } from '../text.js'
 import { defined, number, positive, readJson, readJsonOrText } from '../values.js'
 import { defaultAgent } from '../who.js'
 

@@ -1,5 +1,5 @@
 /** Folds a queue's whole log once more, and tells what of it could not be read or did not fit. */
-import { evolve, headOf, initial, isUnreadable, lastUnreadableOf, type QueueEvent, type QueueState, skip, timeOf, type Unreadable } from '@daybook/core'
+import { evolve, headOf, initial, isUnreadable, lastUnreadableOf, plural, type QueueEvent, type QueueState, skip, timeOf, type Unreadable } from '@daybook/core'
 import { readOnlyReason } from '../../engine/read-only.js'
 import { pauseText } from '../pause.js'
 import type { Finding } from './finding.js'
@@ -30,13 +30,13 @@ export class FoldCheck {
     const found: Array<Finding> = Object.entries(unreadable).map(([what, count]) => ({
       level: 'bad',
       about,
-      says: `${count} events cannot be read (${what}): they are kept, and passed over`,
+      says: `${plural(count, 'event')} cannot be read (${what}): kept, and passed over`,
     }))
     const last = lastUnreadableOf(this.state)
     if (last !== null) found.push({ level: 'bad', about, says: readOnlyReason(this.queue, last) })
-    if (misfits > 0) found.push({ level: 'bad', about, says: `${misfits} events do not fit what was before them: another program has written to this log` })
+    if (misfits > 0) found.push({ level: 'bad', about, says: `${plural(misfits, 'event')} ${misfits === 1 ? 'does' : 'do'} not fit what was before: another program has written to this log` })
     if (this.gap !== undefined) found.push({ level: 'bad', about, says: `${this.gap}: events are missing` })
-    if (found.length === 0) found.push({ level: 'good', about, says: `${this.next} events, all of them readable` })
+    if (found.length === 0) found.push({ level: 'good', about, says: `${plural(this.next, 'event')}, all readable` })
     if (paused !== null) found.push({ level: 'note', about, says: `${pauseText(paused)}: no task is handed out until somebody resumes it` })
     const aheadMs = timeOf(this.state) - now
     if (aheadMs > aheadMsMax) found.push({ level: 'note', about, says: aheadText(aheadMs / 1_000, "this machine's clock") })

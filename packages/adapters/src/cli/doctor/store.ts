@@ -1,7 +1,7 @@
 /** The doctor at the log itself. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { foldVersion } from '@daybook/core'
+import { foldVersion, plural } from '@daybook/core'
 import { archiveBeside, joinedStore } from '../../archive/index.js'
 import { decodeRecorded, streamOf, streamPrefix } from '../../engine/index.js'
 import { openSnapshotFolder } from '../../files/index.js'
@@ -19,7 +19,7 @@ export const checkFile = async (file: string, dataDir: string | undefined, tell:
   const findings: Array<Finding> = report.problems.map((says) => ({ level: 'bad', about: file, says }))
   // No event counted: nothing could be read.
   if (findings.length > 0 && report.events === 0) return findings
-  if (findings.length === 0) findings.push({ level: 'good', about: file, says: `sound: ${report.streams} streams, ${report.events} events` })
+  if (findings.length === 0) findings.push({ level: 'good', about: file, says: `sound: ${plural(report.streams, 'stream')}, ${plural(report.events, 'event')}` })
 
   let store: EventStore
   try {
@@ -55,7 +55,7 @@ const checkEvents = async (store: EventStore, dataDir: string | undefined, tell:
       try {
         for await (const page of store.read(stream)) {
           for (const recorded of page) check.event(recorded.revision, recorded.type, decodeRecorded(recorded))
-          tell(`${queue}: ${check.events} events`)
+          tell(`${queue}: ${plural(check.events, 'event')}`)
         }
       } catch (error) {
         if (!(error instanceof StoreError)) throw error
@@ -83,7 +83,7 @@ const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: s
     try {
       let count = 0
       for await (const page of pages()) count += page.rows
-      findings.push({ level: 'good', about, says: `${count} tasks, checksum right` })
+      findings.push({ level: 'good', about, says: `${plural(count, 'task')}, checksum right` })
     } catch (error) {
       findings.push({ level: 'note', about, says: `is not used: ${error instanceof Error ? error.message : String(error)}` })
     }

@@ -1,5 +1,6 @@
 /** A report on a terminal. */
 import { lengthText } from '@daybook/projections/charts'
+import { plural } from '@daybook/core'
 import type { Report } from '../../client/index.js'
 import type { Printer } from '../printer.js'
 import type { Column } from '../table.js'
@@ -13,7 +14,7 @@ const barWidth = 20
 
 export const printReport = (printer: Printer, report: Report): void => {
   const { rows, by = 'all', from, to, zone, queue, revision, behind = 0, relativeError } = report
-  printer.line(`${report.report} of ${clean(queue)}, ${shortTime(from)} to ${shortTime(to)}, ${zone}, up to revision ${revision}${behind > 0 ? ` (${behind} events behind)` : ''}`)
+  printer.line(`${report.report} of ${clean(queue)}, ${shortTime(from)} to ${shortTime(to)}, ${zone}, up to revision ${revision}${behind > 0 ? ` (${plural(behind, 'event')} behind)` : ''}`)
   const [first] = rows
   if (first === undefined) return printer.line(printer.colors.dim('nothing happened'))
   // A period that is one bucket is named above.

@@ -1,9 +1,10 @@
 /** The figures of a simulation as tables for people. */
 import { lengthText } from '@daybook/projections/charts'
 import type { Figures, GroupFigures, Policy, Simulation } from '@daybook/projections/simulate'
+import { plural } from '@daybook/core'
 import type { Printer } from '../printer.js'
 import type { Row } from '../table.js'
-import { clean, plural } from '../text.js'
+import { clean } from '../text.js'
 
 const titles: Readonly<Record<Policy, string>> = { settings: 'THESE SETTINGS', fifo: 'PLAIN FIFO', strict: 'STRICT PRIORITY' }
 
