@@ -224,12 +224,25 @@ const targets = {
 /** Not part of the build of everything: built only when they are run. */
 const standalone = ['eventstoredb', 'mutants'];
 const buildStamp = (name) => at('.tools', `build-${name}`);
+/** What a build has left in a folder's `dist`. The compiler itself looks at its own note of the last build only. */
+const outputStamp = (folder) => at('.tools', `dist-${folder.replaceAll('/', '-')}`);
+const outputs = (folder) => {
+  const dist = at(folder, 'dist');
+  const list = readdirSync(dist, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
+  return sha256(list.sort().map((file) => {
+    const { mtimeMs, size } = statSync(file);
+    return `${relative(dist, file)} ${mtimeMs} ${size}`;
+  }));
+};
+const outputsKept = (folder) => existsSync(at(folder, 'dist', '.tsbuildinfo'))
+  && (!existsSync(outputStamp(folder)) || readText(outputStamp(folder)) === outputs(folder));
 const buildState = (name) => sha256([
   ...['tsconfig.json', 'tsconfig.base.json', ...targets[name].folders].flatMap((path) => files(at(path))).sort(),
   readText(installStamp),
 ]);
 const built = (name) => readText(buildStamp(name)) === buildState(name)
-  && targets[name].folders.every((folder) => existsSync(at(folder, 'dist', '.tsbuildinfo')));
+  && targets[name].folders.every(outputsKept);
 const build = (name) => {
   if (built(name)) return;
   locked(() => {
@@ -237,7 +250,13 @@ const build = (name) => {
     say(name === 'all' ? 'building …' : `building (${name}) …`);
     // Taken before the build: a source saved while it runs must count as changed.
     const covered = (name === 'all' ? Object.keys(targets).filter((target) => !standalone.includes(target)) : [name]).map((each) => [each, buildState(each)]);
+    for (const folder of targets[name].folders) {
+      if (!outputsKept(folder)) rmSync(at(folder, 'dist', '.tsbuildinfo'), { force: true });
+    }
     const code = node(at('node_modules', 'typescript', 'bin', 'tsc'), ['-b', targets[name].project]);
+    for (const folder of targets[name].folders) {
+      if (existsSync(at(folder, 'dist'))) writeFileSync(outputStamp(folder), outputs(folder));
+    }
     if (code !== 0) fail('the build failed; the errors are above.', code);
     for (const [each, state] of covered) writeFileSync(buildStamp(each), state);
   });
@@ -246,6 +265,7 @@ const build = (name) => {
 const clean = (args) => {
   for (const folder of [...workspaces(), testServer, mutants]) rmSync(at(folder, 'dist'), { recursive: true, force: true });
   for (const name of Object.keys(targets)) rmSync(buildStamp(name), { force: true });
+  for (const folder of new Set(Object.values(targets).flatMap(({ folders }) => folders))) rmSync(outputStamp(folder), { force: true });
   if (!args.includes('--all')) return;
   for (const folder of ['.', ...workspaces()]) rmSync(at(folder, 'node_modules'), { recursive: true, force: true });
   rmSync(at('.tools'), { recursive: true, force: true });
