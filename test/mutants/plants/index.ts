@@ -7,6 +7,7 @@ import { alertPlants } from './alerts.js'
 import { webhookPlants } from './webhooks.js'
 import { clientPlants } from './client.js'
 import { archivePlants } from './archive.js'
+import { breakerPlants } from './breakers.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
 import { erasablePlants } from './erasable.js'
@@ -19,6 +20,7 @@ import { memoryBankPlants } from './memory-bank.js'
 import { memoryPlants } from './memory.js'
 import { pastPlants } from './past.js'
 import { outcomePlants } from './outcomes.js'
+import { keyPlants } from './keys.js'
 import { limitPlants } from './limits.js'
 import { projectionPlants } from './projections.js'
 import { readModelPlants } from './read-models.js'
@@ -37,6 +39,8 @@ import { workerPlants } from './worker.js'
 
 export const allPlants: ReadonlyArray<Plant> = [
   ...corePlants,
+  ...breakerPlants,
+  ...keyPlants,
   ...tablePlants,
   ...fieldPlants,
   ...limitPlants,

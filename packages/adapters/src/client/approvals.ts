@@ -1,7 +1,7 @@
 /** What waits for a guardian. */
 import type { ApprovalView as CoreApproval, Json, JsonObject } from '@daybook/core'
 import type { CallOptions } from './options.js'
-import type { TaskView } from './types.js'
+import type { TaskView } from './tasks.js'
 
 /** A task that is enqueued if a guardian approves. */
 export type WaitingTask = Omit<CoreApproval['tasks'][number], 'task' | 'skills' | 'deadlineAt'> & {

@@ -1,10 +1,11 @@
 /** Past moments of a queue, and what differs between two. */
 import type { Calls } from './calls.js'
-import type { DaybookClient } from './client.js'
-import type * as W from './types.js'
+import type { DaybookClient } from './daybook-client.js'
+import type { AgentView, BreakerView, Depth } from './queue.js'
+import type { EventFilter, TaskView, Time } from './tasks.js'
 
 /** A revision: the moment when this event was the last one. Or a time. */
-export type Moment = { readonly revision: number } | { readonly at: W.Time }
+export type Moment = { readonly revision: number } | { readonly at: Time }
 
 /** A whole queue at one moment. */
 export interface QueueMoment {
@@ -12,11 +13,11 @@ export interface QueueMoment {
   /** For which ages are counted. */
   readonly at: string
   readonly paused: string | null
-  readonly counts: Omit<W.Depth, 'revision'>
-  readonly breakers: Readonly<Record<string, W.BreakerView>>
-  readonly agents: ReadonlyArray<W.AgentView>
+  readonly counts: Omit<Depth, 'revision'>
+  readonly breakers: Readonly<Record<string, BreakerView>>
+  readonly agents: ReadonlyArray<AgentView>
   /** Those that match the filter, a page of them. */
-  readonly tasks: ReadonlyArray<W.TaskView>
+  readonly tasks: ReadonlyArray<TaskView>
   readonly nextCursor: string | null
 }
 
@@ -30,9 +31,9 @@ export interface EventReference {
 
 export interface DiffOptions {
   /** A revision or a time. Default: before the first event. */
-  readonly from?: number | W.Time
+  readonly from?: number | Time
   /** A revision or a time. Default: now. */
-  readonly to?: number | W.Time
+  readonly to?: number | Time
   readonly limit?: number
   /** `nextCursor` of the page before. */
   readonly cursor?: string
@@ -56,8 +57,8 @@ export interface Difference {
   readonly nextCursor: string | null
   readonly breakers: ReadonlyArray<{
     readonly type: string
-    readonly before: W.BreakerView | null
-    readonly after: W.BreakerView | null
+    readonly before: BreakerView | null
+    readonly after: BreakerView | null
     readonly events: ReadonlyArray<EventReference>
   }>
   readonly revision: number
@@ -75,10 +76,10 @@ export interface PastQueue
   readonly schedules: Pick<DaybookClient['schedules'], 'list' | 'get'>
 }
 
-const textOf = (moment: number | W.Time): string => (moment instanceof Date ? moment.toISOString() : String(moment))
+const textOf = (moment: number | Time): string => (moment instanceof Date ? moment.toISOString() : String(moment))
 
 /** As parameters of the request. */
-export const spanOf = ({ from, to, ...page }: DiffOptions & W.EventFilter): object => ({
+export const spanOf = ({ from, to, ...page }: DiffOptions & EventFilter): object => ({
   ...page,
   ...(from === undefined ? {} : { from: textOf(from) }),
   ...(to === undefined ? {} : { to: textOf(to) }),

@@ -1,6 +1,6 @@
 /** Schedules: recurring tasks. */
 import type { CallOptions } from './options.js'
-import type { NewTask } from './types.js'
+import type { NewTask } from './tasks.js'
 
 /** What a schedule enqueues: a task without id, key, dependencies and times. */
 export type ScheduledTask = Omit<NewTask, 'id' | 'idempotencyKey' | 'dependencies' | 'availableAt' | 'deadlineAt' | 'deduplicate' | 'concurrencyLimit'>

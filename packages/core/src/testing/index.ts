@@ -1,6 +1,8 @@
 /** For tests of Daybook and of programs that use it: a second, naive fold, and the text of a state. */
 export { limitKeysOf } from './shadow-limits.js'
-export { Shadow, type ShadowBreaker, type ShadowLease, type ShadowPick, type ShadowTask } from './shadow.js'
+export { Shadow } from './shadow.js'
+export type { ShadowPick } from './shadow-claims.js'
+export type { ShadowBreaker, ShadowLease, ShadowTask } from './shadow-task.js'
 export type { ShadowSchedule } from './shadow-schedules.js'
 export { comparisonsOf } from './comparisons.js'
 export { type Sizes, finishedSizeOf, sizesOf, tasksHeld } from './sizes.js'

@@ -5,7 +5,8 @@ import { bandOf, type Status, statuses } from '../task.js'
 import { shownFields } from '../task-fields.js'
 import type { TaskFilter } from '../commands.js'
 import type { TaskView } from '../task-view.js'
-import { byPriorityThenAge, type Shadow, type ShadowTask } from './shadow.js'
+import type { Shadow } from './shadow.js'
+import type { ShadowTask } from './shadow-task.js'
 
 /** The object with these of the optional members that are not `undefined`. A loop, for speed: it runs for every task of every history. */
 const withGiven = <T extends object>(fields: T, optional: object, names: ReadonlyArray<string> = Object.keys(optional)): T => {
@@ -164,3 +165,6 @@ export const agentsInShadow = (shadow: Shadow): ReadonlyArray<AgentView> => {
     return { ...view, ...abilities, lastSeenAt: seenAt, registeredUntil: seenAt + ttlMs }
   })
 }
+
+const byPriorityThenAge = (a: ShadowTask, b: ShadowTask): number =>
+  b.facts.priority - a.facts.priority || a.facts.number - b.facts.number

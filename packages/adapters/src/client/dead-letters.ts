@@ -1,0 +1,71 @@
+/** Dead letters and their review. */
+import type { DeadLetterFilter, Json } from '@daybook/core'
+
+export interface DeadLetterListFilter {
+  readonly type?: string
+  readonly signature?: string
+  /** Part of the error. */
+  readonly error?: string
+  readonly escalated?: boolean
+  readonly snoozed?: boolean
+  readonly limit?: number
+  readonly cursor?: string
+  readonly atLeast?: number
+}
+
+export interface FailurePattern {
+  readonly signature: string
+  readonly type: string
+  readonly count: number
+  readonly sample: string
+  readonly firstAt: string
+  readonly lastAt: string
+  /** Ids of some of them. */
+  readonly tasks: ReadonlyArray<string>
+}
+
+/** Who decides about dead letters, and why. */
+export interface Review {
+  readonly reviewer: string
+  readonly reason: string
+}
+
+export interface RetryReview extends Review {
+  /** Replaces the payload of the dead letter. */
+  readonly payload?: Json
+}
+
+export interface Retried {
+  readonly retried: ReadonlyArray<string>
+}
+
+export interface Snoozed {
+  readonly snoozed: ReadonlyArray<string>
+}
+
+export interface Escalated {
+  readonly escalated: ReadonlyArray<string>
+}
+
+/** Dead letters that are sent back one after the other. */
+export interface Redrive extends Review {
+  readonly filter: DeadLetterFilter
+  readonly perMinute: number
+  readonly startedAt: string
+  /** How many it has sent back. */
+  readonly retried: number
+  /** When the next is due; `null` when it has stopped. */
+  readonly nextAt: string | null
+  readonly stopped?: { readonly at: string; readonly cause: 'nothing-left' | 'breaker-opened' | 'by-hand'; readonly taskType?: string }
+}
+
+export interface RedriveBegun {
+  /** How many match. */
+  readonly count: number
+  readonly redrive: Redrive
+}
+
+export interface Discarded {
+  readonly discarded: ReadonlyArray<string>
+  readonly cancelled: ReadonlyArray<string>
+}

@@ -1,0 +1,167 @@
+/** The queue as a whole: breakers, agents, alerts, counts, reports, verification. */
+import type { AlertKind, Band, Phase, Status } from '@daybook/core'
+import type { Time } from './tasks.js'
+
+/** How far the tables of the server's `views.db` are. */
+export interface ReadModels {
+  /** The revision that they show; -1 for none. */
+  readonly revision: number
+  /** Events of the log that they do not show yet. */
+  readonly behind: number
+  /** Projections that are built anew, while the old tables still answer: events done, of all events. */
+  readonly building?: { readonly projections: ReadonlyArray<string>; readonly done: number; readonly of: number }
+}
+
+/** Whether the log of a queue is what was appended. */
+export interface Verdict {
+  readonly ok: boolean
+  readonly events: number
+  /** The last event, -1 for none, and the last hash of the chain, `null` if there is none. */
+  readonly head: { readonly revision: number; readonly hash: string | null }
+  /** The first event that a hash covers; `null` for a log without hashes. */
+  readonly begins: number | null
+  /** The first `size` events are those that were signed, in so many checkpoints. */
+  readonly checkpoint?: { readonly size: number; readonly signer: string; readonly count: number }
+  /** Events after the last hash, which nothing covers yet: an older server wrote them, or a hash was removed. */
+  readonly unsealed?: { readonly from: number; readonly to: number }
+  readonly broken?: {
+    readonly kind: 'altered' | 'missing' | 'inserted' | 'reordered' | 're-signed' | 'cut' | 'rewritten'
+    /** The first event that is not what was appended; with `to`, one between the two. */
+    readonly revision: number
+    readonly to?: number
+    readonly reason: string
+  }
+}
+
+export type ReportName = 'summary' | 'throughput' | 'latency' | 'retries' | 'deadlines' | 'failures' | 'breakers' | 'fairness'
+
+export interface ReportOptions {
+  /** A time, or a day as `2026-07-01`: when it begins in the zone. Default: a day before `to`. */
+  readonly from?: Time
+  /** Not included. Default: now. */
+  readonly to?: Time
+  /** A number is of minutes. Default: by the length of the period. */
+  readonly bucket?: 'month' | 'week' | 'day' | 'hour' | 'total' | number
+  /** Of the IANA list. Default: UTC. */
+  readonly zone?: string
+  readonly by?: 'all' | 'type' | 'phase' | 'tenant' | 'agent' | 'discovery'
+  /** So many groups are told one by one, and the others are added up. Default 20. */
+  readonly top?: number
+  /** Waits until the tables show this revision. */
+  readonly atLeast?: number
+}
+
+export interface Report {
+  readonly report: ReportName
+  readonly queue: string
+  /** The revision of the last event that it shows; -1 for none. */
+  readonly revision: number
+  /** Events of the log that it does not show yet. */
+  readonly behind?: number
+  readonly from: string
+  readonly to: string
+  readonly zone: string
+  readonly bucket?: string
+  readonly by?: string
+  /** Of quantiles. */
+  readonly relativeError?: number
+  /** Their members depend on the report: docs/reports.md has them. Times of the bucket are in the zone. */
+  readonly rows: ReadonlyArray<Readonly<Record<string, string | number | null>>>
+}
+
+export interface BreakerView {
+  readonly state: 'closed' | 'open' | 'half-open'
+  readonly failures: number
+  readonly lastFailure?: string
+  readonly openedAt?: string
+  readonly halfOpenAt?: string
+  readonly probe?: string
+  readonly reason?: string
+}
+
+/** What an agent can take. */
+export interface Abilities {
+  /** Exact, `eng-*` or `*`. */
+  readonly types?: ReadonlyArray<string>
+  readonly phases?: ReadonlyArray<Phase>
+  readonly skills?: ReadonlyArray<string>
+  readonly tenant?: string
+  /** Tasks that it holds at most at the same time. */
+  readonly maxTasks?: number
+}
+
+/** A condition that people should know of. It is raised once, and cleared once when it ends. */
+export interface AlertView {
+  /** The kind, and what it is about: `breaker-open:eng-backend`. */
+  readonly key: string
+  readonly kind: AlertKind
+  readonly message: string
+  readonly raisedAt: string
+}
+
+export interface Registration extends Abilities {
+  readonly agentId: string
+  /** So long after the agent was last heard of the registration ends. Default 600. */
+  readonly ttlSeconds?: number
+}
+
+export interface Registered {
+  readonly agentId: string
+  readonly registeredUntil: string
+}
+
+export interface AgentView extends Abilities {
+  readonly agentId: string
+  /** Whether it holds a task. */
+  readonly status: 'idle' | 'working'
+  /** Ids of the tasks it holds. */
+  readonly tasks: ReadonlyArray<string>
+  readonly leases: ReadonlyArray<{ readonly task: string; readonly expiresAt: string }>
+  /** Of a registered agent: when it was last heard of, to a 64th of the registration's length, and when the registration ends. */
+  readonly lastSeenAt?: string
+  readonly registeredUntil?: string
+}
+
+export interface Depth {
+  readonly total: number
+  readonly byStatus: Readonly<Record<Status, number>>
+  readonly byPriority: Readonly<Record<Band, number>>
+  readonly byType: Readonly<Record<string, number>>
+  readonly byPhase: Readonly<Record<string, number>>
+  readonly byTenant: Readonly<Record<string, number>>
+  readonly oldestPendingAt: string | null
+  readonly oldestWaitSeconds: number
+  readonly revision: number
+}
+
+/** The server takes work. */
+export interface Ready {
+  readonly status: 'ready'
+  readonly queues: number
+  /** Queues that were deleted or cut in the store, and are not opened. */
+  readonly refused?: ReadonlyArray<{ readonly queue: string; readonly reason: string }>
+  /** Queues whose log holds events that this server cannot read: nothing is decided on them here. */
+  readonly readOnly?: ReadonlyArray<{ readonly queue: string; readonly reason: string }>
+  /** Queues whose time is ahead of this server's clock, because a clock was wrong once: it goes on from the last event. */
+  readonly ahead?: ReadonlyArray<{ readonly queue: string; readonly seconds: number }>
+  /** What does not work, and keeps no command from being taken: queue files that cannot be written, a memory or a webhook that cannot be reached. */
+  readonly degraded?: ReadonlyArray<{ readonly part: string; readonly queue?: string; readonly reason: string; readonly since: string }>
+}
+
+export interface QueueSummary {
+  readonly name: string
+  readonly revision: number
+  /** Why it is paused; `null` when it is not. */
+  readonly paused: string | null
+  readonly total: number
+  readonly byStatus: Readonly<Record<Status, number>>
+}
+
+export interface Terminated {
+  readonly agentId: string
+  readonly terminated: true
+  /** Ids of the tasks it held. */
+  readonly reassignedTasks: ReadonlyArray<string>
+  /** The same, and what has become of each. */
+  readonly tasks: ReadonlyArray<{ readonly id: string; readonly number: number; readonly status: Status }>
+}

@@ -1,0 +1,60 @@
+/** What the naive fold keeps of a task, of the breaker of a type and of an agent. */
+import type { DataOf } from '../events.js'
+
+export interface ShadowLease {
+  readonly agent: string
+  readonly token: number
+  readonly at: number
+  readonly epoch: number
+  readonly probe: boolean
+  expiresAt: number
+}
+
+export interface ShadowTask {
+  /** As amended. */
+  facts: DataOf<'TaskEnqueued'>
+  readonly createdAt: number
+  readonly enqueuedRevision: number
+  contentRevision: number
+  /** `waiting` means unfinished and not held: a status follows from more than this. */
+  stage: 'waiting' | 'parked' | 'held' | 'incomplete' | 'dead-letter' | 'completed' | 'cancelled' | 'discarded'
+  /** The end of the task's delay; 0 if there is none, or if it is over. */
+  delayedUntil: number
+  retries: number
+  attempts: number
+  lease: ShadowLease | null
+  barred: Array<string>
+  /** It was bumped, and no attempt has ended since. */
+  isBumped: boolean
+  /** Agents that failed it, each with the time of its last failure, the newest last. */
+  failers: Array<readonly [agent: string, at: number]>
+  finishedAt: number
+  lastRevision: number
+  checkpointRevision: number | undefined
+  progressRevision: number | undefined
+  lastError: string | undefined
+  signature: string | undefined
+  deadLetter: { readonly at: number; readonly reason: string } | undefined
+  rateLimits: number | undefined
+  snooze: { readonly until: number } | undefined
+  escalated: { readonly at: number; readonly reviewer: string; readonly reason: string } | undefined
+  parked: { readonly callbackKey: string; readonly until: number; readonly onTimeout: 'fail' | 'requeue' } | undefined
+  callback: { readonly key: string; readonly at: number; readonly revision: number } | undefined
+}
+
+export interface ShadowBreaker {
+  state: 'closed' | 'open' | 'half-open'
+  /** The times of the failures that still count. */
+  failures: Array<number>
+  lastFailure: number
+  openedAt: number
+  halfOpenAt: number
+  epoch: number
+  probe: string | null
+  reason: string
+}
+
+export interface ShadowAgent extends Omit<DataOf<'AgentRegistered'>, 'endsAt'> {
+  readonly ttlMs: number
+  readonly seenAt: number
+}
