@@ -1,6 +1,10 @@
 /**
  * Tells whether lines of JSON are already as `JSON.stringify` prints what `JSON.parse` reads, so that they need not be parsed and printed: no white
  * space, numbers and texts in their shortest form, no key twice, and no key that looks like a number, because such keys are moved to the front.
+ *
+ * `canonical-end.ts` walks a value in the same way, but asks for something else of its keys: there they are in order, so each is compared with the one
+ * before, and here in any order, so all hashes of an object are kept. Both share what a scalar is. A walk that is told of the keys' rule would call
+ * a function for each key, and the depth, the lines and the words of four bytes are only here.
  */
 import { jsonDepthMax } from '@daybook/core'
 import { escapes, scalarEnd } from './canonical-end.js'
