@@ -17,6 +17,7 @@ const doings = fc.array(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('enqueue' as const), count: fc.integer({ min: 1, max: 150 }), from: fc.nat(), step: fc.constantFrom(7, oneGroup) }) },
     { weight: 8, arbitrary: fc.record({ do: fc.constant('claim' as const), shape: fc.nat({ max: asked.length - 1 }), max: fc.constantFrom(1, 1, 3, 40) }) },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('give back' as const), pick: fc.nat() }) },
+    { weight: 3, arbitrary: fc.record({ do: fc.constant('fail' as const), pick: fc.nat() }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('cancel' as const), pick: fc.nat() }) },
     { weight: 2, arbitrary: fc.record({ do: fc.constant('breaker' as const), pick: fc.nat({ max: types.length - 1 }) }) },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('policy' as const) }) },
@@ -40,14 +41,16 @@ test('INV-11: with many groups a tenant, claims of kept shapes get the same task
     fc.property(doings, (list) => {
       const q = new Queue().configure({ decisionReport: 'optional' })
       let made = 0
-      const held: Array<{ readonly id: string; readonly token: number }> = []
+      const held: Array<{ readonly task: string; readonly agent: string; readonly token: number }> = []
       const claimLike = (shape: number, max: number): void => {
-        const command = { type: 'Claim' as const, agent: 'ann', max, ...asked[shape] }
-        const expected = fresh(q).claim('ann', command)
+        // An agent comes last for tasks that it failed, so there are two.
+        const agent = max === 1 ? 'ann' : 'bob'
+        const command = { type: 'Claim' as const, agent, max, ...asked[shape] }
+        const expected = fresh(q).claim(agent, command)
         keepShape(q.state, command)
-        const { ids, token } = q.claim('ann', command)
+        const { ids, token } = q.claim(agent, command)
         expect(ids).toEqual(expected.ids)
-        ids.forEach((id, i) => void held.push({ id, token: token - ids.length + 1 + i }))
+        ids.forEach((id, i) => void held.push({ task: id, agent, token: token - ids.length + 1 + i }))
         if (ids.length > 16) sorted++
       }
       for (const doing of list) {
@@ -68,9 +71,16 @@ test('INV-11: with many groups a tenant, claims of kept shapes get the same task
           case 'give back': {
             const [one] = held.splice(doing.pick % Math.max(1, held.length), 1)
             if (one === undefined) break
-            const release = { type: 'Release' as const, task: one.id, agent: 'ann', token: one.token, reason: 'r', stopping: true as const }
+            const release = { type: 'Release' as const, ...one, reason: 'r', stopping: true as const }
             // Its lease may have ended.
             if (q.accepts(release)) q.do(release)
+            break
+          }
+          case 'fail': {
+            const [one] = held.splice(doing.pick % Math.max(1, held.length), 1)
+            if (one === undefined) break
+            const fail = { type: 'Fail' as const, ...one, error: { message: 'r' }, retryable: true }
+            if (q.accepts(fail)) q.do(fail)
             break
           }
           case 'cancel': {

@@ -359,6 +359,27 @@ export const readyPlants: ReadonlyArray<Plant> = [
     killedBy: groups,
   },
   {
+    title: 'the first of a lane of late tasks is scored as if it had no deadline, where groups are many',
+    file: `${ready}policy.ts`,
+    find: 'isLate ? { deadlineAt: at } : noExtras',
+    replace: 'noExtras',
+    killedBy: groups,
+  },
+  {
+    title: 'the first of a lane of tasks that were retried is scored as if it had not been, where groups are many',
+    file: `${ready}policy.ts`,
+    find: 'if (id < 0 || id >= bands) return undefined',
+    replace: 'if (id < 0) return undefined\n      id %= bands',
+    killedBy: groups,
+  },
+  {
+    title: 'a rollback leaves the turns of tenants as they are',
+    file: `${ready}fair-share.ts`,
+    find: '!this.undoLog.isUndoing && this.undoLog.mustSave(share)',
+    replace: 'this.undoLog.isUndoing',
+    killedBy: shares,
+  },
+  {
     title: 'a change of the score leaves ready tasks where they were',
     file: 'packages/core/src/tables.ts',
     find: '    this.ready.reorder(policyOf(settings))\n',
