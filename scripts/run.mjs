@@ -330,8 +330,8 @@ const commands = {
   },
 };
 
-const [major = 0] = process.versions.node.split('.').map(Number);
-if (major < 20) fail(`Node 20 or newer is needed, this is Node ${process.versions.node}. See https://nodejs.org/`);
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) fail(`Node 20.19 or newer is needed, this is Node ${process.versions.node}. See https://nodejs.org/`);
 const [command = '', ...rest] = process.argv.slice(2);
 const chosen = Object.hasOwn(commands, command) ? commands[command] : undefined;
 if (chosen === undefined) fail(`usage: node scripts/run.mjs ${Object.keys(commands).join('|')} [arguments]`, 2);
