@@ -1,6 +1,6 @@
 /** Makes the OpenAPI 3.1 document from the table of routes. */
 import type * as t from 'io-ts'
-import { ProblemAnswer } from './answers.js'
+import { ProblemAnswer } from './answers/parts.js'
 import { type JsonSchema, schemaOf } from './json-schema.js'
 import type { Input, Route } from './route.js'
 
