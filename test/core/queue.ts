@@ -13,6 +13,7 @@ import {
   type Rejection,
   type Replies,
   replyTo,
+  type RowStore,
   type TaskView,
   taskOf,
 } from '@daybook/core'
@@ -29,9 +30,13 @@ export const task = (id: string, more: Partial<PreparedTask> = {}): PreparedTask
 })
 
 export class Queue {
-  state: QueueState = initial('q')
+  state: QueueState
   at = start
   readonly log: Array<QueueEvent> = []
+
+  constructor(store?: RowStore) {
+    this.state = initial('q', 0, store)
+  }
 
   /** The events of an accepted command. */
   do(command: Command, random = 0): ReadonlyArray<QueueEvent> {

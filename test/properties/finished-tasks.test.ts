@@ -1,7 +1,12 @@
-/** Finished tasks as bytes (ADR 40), compared with plain records after each step and after each rollback. */
+/**
+ * Finished tasks as bytes (ADR 40), compared with plain records after each step and after each rollback: with all bytes in memory, and with
+ * those of old ones in a store (ADR 52), which may take some and not others.
+ */
+import type { RowStore } from '@daybook/core'
 import { FinishedTasks, type FinishedWalk, Group, GroupKinds, newTaskRecord, RowIndex, type RowsPage, type TaskRecord, type TenantShare } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { countingRowStore } from '../support/row-store.js'
 import { runs } from './settings.js'
 
 const kinds = new GroupKinds(new Map())
@@ -87,6 +92,7 @@ class Walk {
     readonly plain: Both['plain'],
     private readonly asRecords: boolean,
     private readonly seed: number,
+    private readonly store: RowStore | undefined,
   ) {
     this.walk = finished.walk()
   }
@@ -122,7 +128,7 @@ class Walk {
   }
 
   loaded(): FinishedTasks {
-    const loaded = new FinishedTasks(this.seed)
+    const loaded = new FinishedTasks(this.seed, this.store)
     for (const page of this.pages) loaded.loadRows(page, { groupOf: (index) => this.groups[index], agentOf: (index) => this.agents[index] }, () => undefined)
     // It goes on as if it had never been written.
     const last = newTaskRecord({ ...many(-1), number: 2 ** 52, missing: 0, delayedUntil: 0, finishedAt: 1_900_000_000_000 })
@@ -142,12 +148,15 @@ class Both {
   private readonly marks: Array<{ readonly undos: number; readonly plain: Both['plain']; readonly walks: number }> = []
   walks: Array<Walk> = []
 
-  constructor(private readonly seed: number) {
-    this.finished = new FinishedTasks(seed)
+  constructor(
+    private readonly seed: number,
+    private readonly store?: RowStore,
+  ) {
+    this.finished = new FinishedTasks(seed, store)
   }
 
   beginWalk(asRecords: boolean): void {
-    this.walks.push(new Walk(this.finished, this.plain, asRecords, this.seed))
+    this.walks.push(new Walk(this.finished, this.plain, asRecords, this.seed, this.store))
   }
 
   finish(init: { readonly [K in keyof TaskRecord]?: TaskRecord[K] } & Omit<Parameters<typeof newTaskRecord>[0], 'number' | 'missing' | 'delayedUntil' | 'finishedAt'>, isKeyed: boolean): void {
@@ -215,10 +224,22 @@ class Both {
 
 const many = (i: number) => ({ id: `task-${i}`, key: `key-${i}`, group: groups[0] as Group, status: 'completed' as const, priority: 5, timeout: 60, maxRetries: 3, backoffSeconds: 1, enqueuedAt: 1_700_000_000_000, enqueuedRevision: i, dependencies: [], retries: 0, extras: {} })
 
-test('finished tasks are found, listed, removed and put back as if they were records', () => {
+const inMemory = (): undefined => undefined
+const inStore = (): RowStore => countingRowStore(1)
+/** It takes two of three. */
+const partlyInStore = (): RowStore => {
+  let asked = 0
+  return countingRowStore(2, () => asked++ % 3 > 0)
+}
+
+test.each([
+  ['in memory', inMemory],
+  ['in a store', inStore],
+  ['in a store that is full now and then', partlyInStore],
+])('finished tasks, old ones %s, are found, listed, removed and put back as if they were records', (_, newStore) => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 25, size: 'max' }), fc.integer(), (steps, seed) => {
-      const both = new Both(seed)
+      const both = new Both(seed, newStore())
       let made = 0
       for (const each of steps) {
         if (each.do === 'finish') for (const task of each.tasks) both.finish(task, each.isKeyed)
@@ -241,8 +262,11 @@ test('finished tasks are found, listed, removed and put back as if they were rec
   )
 })
 
-test('INV-15: a walk shows rows as they were at its beginning: without those that had left, with those that leave, and before they are written again', () => {
-  const both = new Both(3)
+test.each([
+  ['in memory', inMemory],
+  ['in a store', inStore],
+])('INV-15: a walk shows rows, old ones %s, as they were at its beginning: without those that had left, with those that leave, and before they are written again', (_, newStore) => {
+  const both = new Both(3, newStore())
   for (let i = 0; i < 2_500; i++) both.finish(many(i), true)
   // Their bytes take more than 16 bits.
   for (let i = 2_500; i < 3_100; i++) both.finish({ ...many(i), extras: { lastError: 'no '.repeat(70) } }, true)
@@ -284,6 +308,51 @@ test('INV-22: rows that have left take no memory, whatever was finished meanwhil
   }
   expect(both.finished.size).toBe(1_000)
   expect(both.finished.bytes).toBeLessThan(400_000)
+})
+
+test('INV-15: rows in a store that a rollback takes away are written anew', () => {
+  const store = countingRowStore(1)
+  const both = new Both(5, store)
+  for (let i = 0; i < 700; i++) both.finish(many(i), true)
+  both.mark()
+  for (let i = 700; i < 3_000; i++) both.finish(many(i), true)
+  for (let i = 0; i < 600; i++) both.leave(0)
+  expect(store.taken).toBe(5)
+  both.rollBack()
+  both.check()
+  // More than were there before: the chunks that were taken back are given to it again.
+  for (let i = 3_000; i < 6_000; i++) both.finish({ ...many(i), priority: 6 }, true)
+  expect(store.taken).toBeGreaterThan(5 + 4)
+  both.check()
+})
+
+test('INV-22: what a store did not take stays in memory, and is given to it later', () => {
+  const store = countingRowStore(3)
+  const both = new Both(6, store)
+  store.takes = () => false
+  for (let i = 0; i < 8 * 512; i++) both.finish(many(i), true)
+  expect([store.taken, store.refused]).toEqual([0, 5])
+  const most = both.finished.bytes
+  both.check()
+  store.takes = () => true
+  for (let i = 8 * 512; i < 10 * 512; i++) both.finish(many(i), true)
+  // With the ninth chunk those of the first four, with the tenth three more. None of the newest three.
+  expect(store.taken).toBe(7)
+  expect(both.finished.bytes).toBeLessThan(most)
+  both.check()
+})
+
+test('a read of one chunk answers for all of its rows, and a snapshot reads each once', () => {
+  const store = countingRowStore(1)
+  const both = new Both(7, store)
+  for (let i = 0; i < 6 * 512; i++) both.finish(many(i), true)
+  for (let i = 0; i < 512; i++) expect(both.finished.byId(`task-${i}`)?.number).toBe(i + 1)
+  expect(store.read).toBe(1)
+  both.beginWalk(false)
+  for (const walk of both.walks) walk.on(Number.POSITIVE_INFINITY)
+  expect(store.read).toBe(1 + 5)
+  for (let i = 0; i < 512; i++) both.leave(0)
+  expect(store.read).toBe(1 + 5)
 })
 
 test('a row index finds all of many keys with the same hash, and only them', () => {

@@ -6,6 +6,7 @@
  */
 import { apply, applyUnreadable } from './evolve.js'
 import type { QueueEvent } from './events.js'
+import type { RowStore } from './finished/row-store.js'
 import type { Mark } from './undo-log.js'
 import { evictForgotten } from './retention.js'
 import { Tables } from './tables.js'
@@ -39,8 +40,11 @@ export const poisonConsumedStates = (on: boolean): void => {
   poisoning = on
 }
 
-/** The state of an empty queue. `seed`: a random 32-bit integer for the hash index (see `text-index.ts`). No result depends on it. */
-export const initial = (queue: string, seed = 0): QueueState => QueueState.of(new Tables(queue, seed))
+/**
+ * The state of an empty queue. `seed`: a random 32-bit integer for the hash index (see `text-index.ts`). `store`: where rows of finished tasks may be;
+ * default: in memory. No result depends on these.
+ */
+export const initial = (queue: string, seed = 0, store?: RowStore): QueueState => QueueState.of(new Tables(queue, seed, store))
 
 /**
  * Of an empty state, to which a log will be added: what orders ready tasks is not kept until {@link endReplay}, so that events fold

@@ -7,6 +7,7 @@
  */
 import type { LoadedNames } from './finished/finished-tasks.js'
 import type { FinishedWalk } from './finished/finished-walk.js'
+import type { RowStore } from './finished/row-store.js'
 import type { Group } from './group.js'
 import { type GroupText, type NamesText, pageOf, pageOfNames, pageOfRows, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { RegisteredAgent } from './agent-register.js'
@@ -123,8 +124,8 @@ export interface SnapshotReader {
   readonly finish: (isReplayed?: boolean) => QueueState
 }
 
-/** Builds a state from a snapshot's pages. */
-export const snapshotReader = (seed = 0): SnapshotReader => {
+/** Builds a state from a snapshot's pages. `seed` and `store`: see `initial`. */
+export const snapshotReader = (seed = 0, store?: RowStore): SnapshotReader => {
   let tables: Tables | undefined
   let finishedCount = 0
   const groups: Array<Group> = []
@@ -144,7 +145,7 @@ export const snapshotReader = (seed = 0): SnapshotReader => {
 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
-    tables = new Tables(head.queue, seed)
+    tables = new Tables(head.queue, seed, store)
     tables.ready.putAside()
     const { queue: _, finished, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, alerts, failures, ...fields } = head
     Object.assign(tables.head, fields)

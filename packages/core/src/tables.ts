@@ -14,6 +14,7 @@ import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
 import { FinishedTasks, type LoadedNames } from './finished/finished-tasks.js'
 import type { RowsPage } from './finished/finished-walk.js'
+import type { RowStore } from './finished/row-store.js'
 import { Group } from './group.js'
 import { GroupKinds } from './group-kinds.js'
 import { isLimited, isTypeShut } from './gates.js'
@@ -127,15 +128,16 @@ export class Tables {
   readonly counts = Object.fromEntries(statuses.map((status) => [status, 0])) as Record<Status, number>
   /** Walks in progress: each is notified before a task changes. */
   readonly walks: Array<TaskWalk> = []
-  /** `seed`: see `text-index.ts`. */
+  /** `seed`: see `text-index.ts`. `store`: where rows of finished tasks may be. */
   constructor(
     readonly queue: string,
     readonly seed: number,
+    store?: RowStore,
   ) {
     const unfinished = (number: number): TaskRecord | undefined => this.unfinished.get(number)
     this.ids = new TextIndex(unfinished, (task) => task.id, seed)
     this.keys = new TextIndex(unfinished, (task) => task.key, seed)
-    this.finished = new FinishedTasks(seed)
+    this.finished = new FinishedTasks(seed, store)
     this.byNumber = new TasksByNumber(this.unfinished, this.finished)
     this.byId = new TasksById(this.ids, this.finished)
     this.byKey = new TasksByKey(this.keys, this.finished)

@@ -27,6 +27,7 @@ import { readModelPlants } from './read-models.js'
 import { reportPlants } from './reports.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
+import { rowPlants } from './rows.js'
 import { schedulePlants } from './schedules.js'
 import { simulationPlants } from './simulation.js'
 import { snapshotPlants } from './snapshots.js'
@@ -66,6 +67,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...memoryPlants,
   ...memoryBankPlants,
   ...snapshotPlants,
+  ...rowPlants,
   ...simulationPlants,
   ...whatIfPlants,
   ...projectionPlants,

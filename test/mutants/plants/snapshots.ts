@@ -65,7 +65,7 @@ export const snapshotPlants: ReadonlyArray<Plant> = [
   {
     title: 'a snapshot has the bytes that a task had before it was written again',
     file: core('finished/chunk.ts'),
-    find: 'this.rewritten !== undefined ? undefined : ',
+    find: '    if (this.rewritten !== undefined) return undefined\n',
     replace: '',
     killedBy: finished,
   },

@@ -1,6 +1,6 @@
 /** Rebuilds the state: loads the newest usable snapshot and folds the events after it. */
 import { randomInt } from 'node:crypto'
-import { beginReplay, endReplay, evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, skip, snapshotReader, type Unreadable } from '@daybook/core'
+import { beginReplay, endReplay, evolve, foldVersion, initial, isUnreadable, type QueueEvent, type QueueState, revisionOf, type RowStore, skip, snapshotReader, type Unreadable } from '@daybook/core'
 import { Chain, type ChainHead, lastSealIn, readSeal } from '../chain/index.js'
 import { type LogReader, type RecordedEvent, type SnapshotHeader, type SnapshotStore, StoreError } from '../store/index.js'
 import { decodeRecorded } from './wire.js'
@@ -8,8 +8,8 @@ import { decodeRecorded } from './wire.js'
 /** See core's `initial`. */
 const indexSeed = randomInt(2 ** 32)
 
-/** A queue before its first event. `endReplay` must be called when its log has been folded. */
-export const emptyState = (queue: string): QueueState => beginReplay(initial(queue, indexSeed))
+/** A queue before its first event. `endReplay` must be called when its log has been folded. `rowStore`: see core's `initial`. */
+export const emptyState = (queue: string, rowStore?: RowStore): QueueState => beginReplay(initial(queue, indexSeed, rowStore))
 
 export const streamPrefix = 'taskqueue-'
 export const streamOf = (queue: string): string => `${streamPrefix}${queue}`
@@ -66,11 +66,12 @@ export const replay = async (
   snapshots: SnapshotStore | undefined,
   queue: string,
   report: ReplayReport,
+  rowStoreOf?: (queue: string) => RowStore,
 ): Promise<Replayed> => {
   const stream = streamOf(queue)
   const head = await store.head(stream)
-  const loaded = snapshots === undefined ? undefined : await loadSnapshot(store, snapshots, stream, head, report)
-  let state = loaded?.state ?? emptyState(queue)
+  const loaded = snapshots === undefined ? undefined : await loadSnapshot(store, snapshots, stream, head, report, rowStoreOf && (() => rowStoreOf(queue)))
+  let state = loaded?.state ?? emptyState(queue, rowStoreOf?.(queue))
   let lastId = loaded?.header.eventId
   let sealed = loaded === undefined ? undefined : await sealOf(store, loaded.header)
   const snapshotRevision = revisionOf(state)
@@ -127,6 +128,7 @@ export const loadSnapshot = async (
   stream: string,
   head: number,
   report: Pick<ReplayReport, 'skipped'>,
+  newRowStore?: () => RowStore,
 ): Promise<{ readonly state: QueueState; readonly header: SnapshotHeader } | undefined> => {
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
   for (const { name, reason } of skipped) report.skipped(name, reason)
@@ -137,7 +139,7 @@ export const loadSnapshot = async (
         report.skipped(`${stream}@${snapshot.header.revision}`, strange)
         continue
       }
-      const reader = snapshotReader(indexSeed)
+      const reader = snapshotReader(indexSeed, newRowStore?.())
       for await (const page of snapshot.pages()) reader.page(page)
       const state = reader.finish(true)
       if (revisionOf(state) === snapshot.header.revision) return { state, header: snapshot.header }

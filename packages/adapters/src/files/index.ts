@@ -5,3 +5,4 @@ export { type QueueFiles, type QueueFilesOfOptions, type QueueFilesProblem, type
 export { recordText } from './queue-record.js'
 export { fileCheckpoints } from './checkpoints.js'
 export { eventSourceOf } from './event-source.js'
+export { openRowFiles, type RowFiles, type RowFilesOptions } from './row-files.js'

@@ -2,6 +2,7 @@ import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { LoadedSnapshot, SkippedSnapshot, SnapshotHeader, SnapshotStore, SnapshotWriter } from '../store/index.js'
 import { makeFolder } from './make-folder.js'
+import { isAlive } from './process-alive.js'
 import { footerBytes, inspectSnapshot } from './snapshot-format.js'
 import { type LadderLimits, ladderDefault, type Rung, superfluousRungs } from './snapshot-ladder.js'
 import { snapshotName, snapshotsOf, unfinishedBy, unfinishedName } from './snapshot-names.js'
@@ -18,15 +19,6 @@ export interface SnapshotFolderOptions {
 /** Files that this process is writing. An earlier process with the same pid may have left others. */
 const ownUnfinished = new Set<string>()
 let serial = 0
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
-}
 
 const removeLeftovers = async (dir: string): Promise<void> => {
   for (const name of await readdir(dir)) {

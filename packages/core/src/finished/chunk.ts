@@ -1,6 +1,7 @@
-/** Rows of bytes, one after the other. The owner knows how many there are. */
+/** Rows of bytes, one after the other, in memory or where a store has them. The owner knows how many there are. */
 
 import type { ByteWriter } from './bytes.js'
+import type { KeptBytes, RecentReads, RowStore } from './row-store.js'
 
 /** Rows of a full chunk. */
 export const chunkRows = 512
@@ -11,61 +12,82 @@ const spareMax = 0.05
 export class Chunk {
   /** Where each row begins, and after the last one the end of all. */
   private starts: Uint16Array | Uint32Array = new Uint16Array(chunkRows + 1)
-  private data: Uint8Array<ArrayBuffer>
+  /** Its bytes; `undefined` if a store has them. */
+  private data: Uint8Array<ArrayBuffer> | undefined
+  private kept: KeptBytes | undefined
   /** Rows that were written again since: few, and none in most chunks. */
   private rewritten: Map<number, Uint8Array> | undefined
 
-  /** `before`: the full chunk before this one, which says how much room this one needs. */
-  constructor(before: Chunk | undefined) {
-    this.data = new Uint8Array(before === undefined ? bytesMin : Math.ceil((before.starts[chunkRows] as number) * (1 + spareMax / 2)))
+  private constructor(
+    data: Uint8Array<ArrayBuffer>,
+    private readonly reads: RecentReads,
+  ) {
+    this.data = data
+    this.kept = undefined
+  }
+
+  /** An empty one. `before`: the full chunk before it, which says how much room it needs. */
+  static after(before: Chunk | undefined, reads: RecentReads): Chunk {
+    return new Chunk(new Uint8Array(before === undefined ? bytesMin : Math.ceil((before.starts[chunkRows] as number) * (1 + spareMax / 2))), reads)
+  }
+
+  /** A chunk of rows with these lengths, whose bytes are given to it. Throws if they are not as long. */
+  static of(lengths: ArrayLike<number>, data: Uint8Array<ArrayBuffer>, reads: RecentReads): Chunk {
+    const chunk = new Chunk(data, reads)
+    let end = 0
+    for (let row = 0; row < lengths.length; row++) chunk.startAt(row + 1, (end += lengths[row] as number))
+    if (!Number.isInteger(end) || end !== data.length) throw new Error(`${lengths.length} rows have ${end} bytes, not ${data.length}`)
+    return chunk
   }
 
   /** Bytes of its arrays. */
   get size(): number {
-    return this.starts.byteLength + this.data.byteLength
+    return this.starts.byteLength + (this.data?.byteLength ?? 0)
+  }
+
+  /** Gives the bytes of all rows, which are `rows`, to a store. False if it does not take them. */
+  giveTo(store: RowStore, rows: number): boolean {
+    if (this.data === undefined) return true
+    this.kept = store.keep(this.data.subarray(0, this.starts[rows]))
+    if (this.kept === undefined) return false
+    this.data = undefined
+    return true
   }
 
   /** Begins a row after all those before it: the writer writes into the chunk. Rows from `row` on are overwritten. */
   begin(row: number, writer: ByteWriter): void {
-    writer.begin(this.data, this.starts[row] as number)
+    writer.begin(this.inMemory(), this.starts[row] as number)
   }
 
   /** The row is written. */
   end(row: number, writer: ByteWriter): void {
     const end = writer.length
-    this.data = writer.end()
+    const data = writer.end()
     this.startAt(row + 1, end)
-    if (row + 1 === chunkRows && this.data.length > end * (1 + spareMax)) this.data = this.data.slice(0, end)
+    this.data = row + 1 === chunkRows && data.length > end * (1 + spareMax) ? data.slice(0, end) : data
   }
 
   /** Calls `read` with the bytes of a row and where they begin. */
   at<T>(row: number, read: (bytes: Uint8Array, start: number) => T): T {
     const other = this.rewritten?.get(row)
-    return other === undefined ? read(this.data, this.starts[row] as number) : read(other, 0)
+    return other === undefined ? read(this.bytes(), this.starts[row] as number) : read(other, 0)
   }
 
   /** The bytes of a row. They stay as they are. */
   bytesOf(row: number): Uint8Array {
-    return this.rewritten?.get(row) ?? this.data.subarray(this.starts[row] as number, this.starts[row + 1] as number)
+    return this.rewritten?.get(row) ?? this.bytes().subarray(this.starts[row] as number, this.starts[row + 1] as number)
   }
 
   lengthOf(row: number): number {
     return this.rewritten?.get(row)?.length ?? (this.starts[row + 1] as number) - (this.starts[row] as number)
   }
 
-  /** A copy of the bytes of rows; `undefined` if some of them were written again since, so that they are not one after the other. */
-  block(from: number, to: number): Uint8Array<ArrayBuffer> | undefined {
-    return this.rewritten !== undefined ? undefined : this.data.slice(this.starts[from] as number, this.starts[to] as number)
-  }
-
-  /** A chunk of rows with these lengths, whose bytes are given to it. Throws if they are not as long. */
-  static of(lengths: ArrayLike<number>, data: Uint8Array<ArrayBuffer>): Chunk {
-    const chunk = new Chunk(undefined)
-    chunk.data = data
-    let end = 0
-    for (let row = 0; row < lengths.length; row++) chunk.startAt(row + 1, (end += lengths[row] as number))
-    if (!Number.isInteger(end) || end !== data.length) throw new Error(`${lengths.length} rows have ${end} bytes, not ${data.length}`)
-    return chunk
+  /** A copy of the bytes of the first rows; `undefined` if some of them were written again since, so that they are not one after the other. */
+  block(rows: number): Uint8Array<ArrayBuffer> | undefined {
+    if (this.rewritten !== undefined) return undefined
+    const end = this.starts[rows] as number
+    // Read past the recent ones, which a snapshot would push out.
+    return this.data?.slice(0, end) ?? (this.kept as KeptBytes).read().subarray(0, end)
   }
 
   /** Writes a row again. `undefined`: as it was at first. Returns what it replaces. */
@@ -74,6 +96,20 @@ export class Chunk {
     if (bytes !== undefined) (this.rewritten ??= new Map<number, Uint8Array>()).set(row, bytes)
     else if (this.rewritten?.delete(row) === true && this.rewritten.size === 0) this.rewritten = undefined
     return before
+  }
+
+  private bytes(): Uint8Array<ArrayBuffer> {
+    return this.data ?? this.reads.of(this.kept as KeptBytes)
+  }
+
+  /** Bytes that may be changed: what a store has is taken back. */
+  private inMemory(): Uint8Array<ArrayBuffer> {
+    if (this.data !== undefined) return this.data
+    const kept = this.kept as KeptBytes
+    this.data = kept.read()
+    this.kept = undefined
+    this.reads.forget(kept)
+    return this.data
   }
 
   private startAt(row: number, at: number): void {

@@ -8,11 +8,11 @@
 import type { Group } from '../group.js'
 import { blocksDuplicates, type TaskRecord } from '../state.js'
 import { ByteWriter } from './bytes.js'
-import { Chunk } from './chunk.js'
 import { FinishedWalk, type RowsPage } from './finished-walk.js'
 import { Interned } from './interned.js'
 import { NumberRows } from './number-rows.js'
 import { RowIndex } from './row-index.js'
+import type { RowStore } from './row-store.js'
 import { type RemovedPlace, Rows } from './rows.js'
 import { factsAt, finishedAtOf, idAt, idHashAt, keyAt, keyHashAt, readTask, type RowFacts, writeTask } from './task-bytes.js'
 import { hashOfText } from './text-hash.js'
@@ -40,7 +40,7 @@ const rewrittenBytes = 256
 
 export class FinishedTasks {
   /** Indexes know the last 32 bits of a row's number. */
-  private readonly rows = new Rows()
+  private readonly rows: Rows
   private readonly groups = new Interned<Group>()
   private readonly agents = new Interned<string>()
   private readonly rowOfId: RowIndex
@@ -51,7 +51,8 @@ export class FinishedTasks {
   private readonly idHash: (bytes: Uint8Array, start: number) => number
   private readonly keyHash: (bytes: Uint8Array, start: number) => number
 
-  constructor(seed: number) {
+  constructor(seed: number, store?: RowStore) {
+    this.rows = new Rows(store)
     const hash = (text: string): number => hashOfText(text, seed)
     this.idHash = (bytes, start) => idHashAt(bytes, start, seed)
     this.keyHash = (bytes, start) => keyHashAt(bytes, start, seed)
@@ -180,7 +181,7 @@ export class FinishedTasks {
 
   /** Adds the next rows of a snapshot. `groupOf` and `agentOf` are asked for the names of the numbers that rows have. Calls `joins` for each task; `record` makes its record. */
   loadRows({ lengths, bytes }: RowsPage, { groupOf, agentOf }: LoadedNames, joins: (facts: RowFacts, group: Group, record: () => TaskRecord) => void): void {
-    const from = this.rows.adopt(Chunk.of(lengths, bytes), lengths.length)
+    const from = this.rows.adopt(lengths, bytes)
     this.oldest = undefined
     for (let row = from; row < this.rows.end; row++) {
       if (!this.rows.has(row)) continue

@@ -109,7 +109,7 @@ export class FinishedWalk {
 
   private asItIs(chunk: Chunk, begin: number, end: number): RowsPage | undefined {
     if (this.left.size > 0 || this.before.size > 0 || !this.rows.hasAll(begin, end)) return undefined
-    const bytes = chunk.block(0, end - begin)
+    const bytes = chunk.block(end - begin)
     if (bytes === undefined) return undefined
     const lengths = new Float64Array(end - begin)
     for (let i = 0; i < lengths.length; i++) lengths[i] = chunk.lengthOf(i)

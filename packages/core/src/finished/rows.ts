@@ -1,6 +1,10 @@
 /** Rows of bytes in the order in which they were added, in chunks. Rows leave from the front, and a few from the middle. All changes can be undone, newest first. */
 import type { ByteWriter } from './bytes.js'
 import { Chunk, chunkRows } from './chunk.js'
+import { RecentReads, type RowStore } from './row-store.js'
+
+/** Chunks that are given to the store at once, so that nobody waits long after it took none for a while. */
+const givenMax = 4
 
 /** All that is needed to put a row back that was removed. */
 export interface RemovedPlace {
@@ -28,10 +32,16 @@ export class Rows {
   /** The chunk of row `r` is the one with index `floor(r / chunkRows) - firstChunk`. */
   private readonly chunks: Array<Chunk> = []
   private firstChunk = 0
+  /** Chunks before this one were given to the store. They are counted from the very first one. */
+  private givenTo = 0
+  private readonly reads = new RecentReads()
+
+  /** Without a store, all chunks stay in memory. */
+  constructor(private readonly store: RowStore | undefined) {}
 
   /** Bytes of its arrays. */
   get bytes(): number {
-    return this.chunks.reduce((sum, { size }) => sum + size, 0)
+    return this.chunks.reduce((sum, { size }) => sum + size, this.reads.bytes)
   }
 
   has(row: number): boolean {
@@ -55,8 +65,13 @@ export class Rows {
     const row = this.end
     const within = row % chunkRows
     const index = (row - within) / chunkRows - this.firstChunk
-    if (index === this.chunks.length) this.chunks.push(new Chunk(this.chunks[index - 1]))
+    if (index === this.chunks.length) {
+      this.chunks.push(Chunk.after(this.chunks[index - 1], this.reads))
+      this.giveOld()
+    }
     const chunk = this.chunks[index] as Chunk
+    // After a rollback over many rows.
+    if (this.firstChunk + index < this.givenTo) this.givenTo = this.firstChunk + index
     chunk.begin(within, writer)
     write()
     chunk.end(within, writer)
@@ -100,12 +115,15 @@ export class Rows {
     return { front: this.front, end: this.end, chunks: this.chunks.slice(), first: this.firstChunk * chunkRows }
   }
 
-  /** Adds a chunk with this many rows after all others, which must be full. Those without bytes are not there. Returns the number of its first row. */
-  adopt(chunk: Chunk, rows: number): number {
+  /** Adds a chunk of rows with these lengths after all others, which must be full. Those without bytes are not there. Returns the number of its first row. */
+  adopt(lengths: ArrayLike<number>, bytes: Uint8Array<ArrayBuffer>): number {
     const from = this.end
+    const rows = lengths.length
     if (from % chunkRows !== 0 || rows > chunkRows) throw new Error(`${rows} rows cannot follow ${from} others`)
+    const chunk = Chunk.of(lengths, bytes, this.reads)
     this.chunks.push(chunk)
     this.end += rows
+    this.giveOld()
     for (let row = from; row < this.end; row++) if (chunk.lengthOf(row - from) === 0) this.gone.add(row)
     if (this.front === from) this.passGone([])
     return from
@@ -114,6 +132,18 @@ export class Rows {
   /** The first row is one that is there. */
   private passGone(passed: Array<number>): void {
     for (; this.gone.delete(this.front); this.front++) passed.push(this.front)
+  }
+
+  /** Gives chunks that are full and not among the newest to the store. What it does not take is offered again with the next chunk. */
+  private giveOld(): void {
+    const { store, chunks, firstChunk } = this
+    if (store === undefined) return
+    const until = firstChunk + chunks.length - Math.max(1, store.newest)
+    this.givenTo = Math.max(this.givenTo, firstChunk)
+    for (let given = 0; this.givenTo < until && given < givenMax; given++) {
+      if (!(chunks[this.givenTo - firstChunk] as Chunk).giveTo(store, chunkRows)) return
+      this.givenTo++
+    }
   }
 
   private chunkOf(row: number): Chunk {
