@@ -11,7 +11,6 @@ const rowFiles = ['test/stores/row-files.test.ts']
 export const rowPlants: ReadonlyArray<Plant> = [
   { title: 'rows of old finished tasks stay in memory as well as in the store', file: chunk, find: '    this.data = undefined\n    return true', replace: '    return true', killedBy: ['test/core/finished.test.ts'], named: 'INV-22' },
   { title: 'a chunk that the store does not take is lost', file: chunk, find: 'if (this.kept === undefined) return false', replace: 'if (this.kept === undefined) this.kept = { read: () => new Uint8Array(0) }', killedBy: finished },
-  { title: 'after a rollback rows are written into a copy of what the store has, which is thrown away', file: chunk, find: '    this.data = kept.read()\n    this.kept = undefined\n    this.reads.forget(kept)\n    return this.data', replace: '    return kept.read()', killedBy: finished },
   { title: 'a chunk that was taken back is given to the store no more', file: rows, find: 'if (this.firstChunk + index < this.givenTo) this.givenTo = this.firstChunk + index', replace: '', killedBy: finished, named: 'written anew' },
   { title: 'a chunk is given to the store before it is full', file: rows, find: '- Math.max(1, store.newest)', replace: '', killedBy: finished },
   { title: 'a store that was full once is not asked again', file: rows, find: 'chunkRows)) return\n', replace: 'chunkRows)) {\n        this.givenTo++\n        return\n      }\n', killedBy: finished, named: 'given to it later' },
