@@ -183,6 +183,31 @@ describe('EV-04: read models in a file', () => {
     expect(contentOf()).toEqual(await rebuilt())
   })
 
+  test('what was in the log before is read in batches of 50,000 events, what comes later in smaller ones, which take less memory', async () => {
+    /** Of the first batch, when the log ends at these revisions one after the other. */
+    const limitOf = async (...heads: Array<number>): Promise<number | undefined> => {
+      const stopping = new AbortController()
+      let limit: number | undefined
+      await feedViews({
+        file: file(), models: readModels, signal: stopping.signal, report: () => undefined, grown: async () => void heads.shift(),
+        log: {
+          streams: async () => ['taskqueue-q'],
+          head: async () => heads[0] ?? -1,
+          read: async function* (_stream, options) {
+            limit = options?.limit
+            stopping.abort()
+            yield []
+          },
+        },
+      })
+      return limit
+    }
+    expect(await limitOf(200_000)).toBe(50_000)
+    expect(await limitOf(30_000)).toBe(20_000)
+    expect(await limitOf(-1, 200_000)).toBe(20_000)
+    expect(await limitOf(-1, 10_000)).toBe(4_000)
+  })
+
   test('a row that is put anew takes the place of the one that was changed before', async () => {
     await work(1, 2)
     const noted = table({ name: 'noted', about: 'The last event.', columns: { queue: text('the queue'), type: text('its type'), count: integer('how many') }, key: ['queue'] })

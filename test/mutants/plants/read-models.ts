@@ -27,6 +27,7 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: only the tables that answer get indexes', file: `${sqlite}views-file.ts`, find: '...(next?.models ?? []).map(', replace: '...[].map(', killedBy: feed },
   { title: 'read models: indexes are made again each time', file: `${sqlite}views-file.ts`, find: 'if (found.some((name) => name.startsWith(`${index.name}_`))) continue', replace: 'void found', killedBy: feed },
   { title: 'read models: the thread never rests', file: `${sqlite}feed.ts`, find: 'isBusy ? Math.min(', replace: 'false ? Math.min(', killedBy: feed },
+  { title: 'read models: what comes later is read in batches as large as those of a build', file: `${sqlite}feed.ts`, find: '(this.firstHeads.get(group)?.get(queue) ?? -1) - from', replace: 'head - from', killedBy: feed },
   { title: 'read models: two processes count the same events', file: `${sqlite}group.ts`, find: "if (changes === 0) throw new Error('another process writes to these read models: let one of them do it')", replace: 'void changes', killedBy: feed },
   { title: 'read models: another log is taken for the same', file: `${sqlite}feed.ts`, find: 'if (event?.id === eventId) return true', replace: 'if (event !== undefined) return true', killedBy: feed },
   { title: 'read models: a new version takes the place of the old one before it is built', file: `${sqlite}feed.ts`, find: 'if (isLevel && this.views.building !== undefined) {', replace: 'if (this.views.building !== undefined) {', killedBy: feed },

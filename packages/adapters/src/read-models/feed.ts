@@ -18,9 +18,12 @@ import { ViewsFile, type ViewsOptions } from './views-file.js'
 
 /**
  * Events folded and written together, at most: the largest of these that tables have to go. The row of a task that lived shortly is written once, so large
- * batches cost less for each event; small ones show sooner what happened.
+ * batches cost less for each event; small ones show sooner what happened, and take less memory. The largest are for builds: for what was in the log already
+ * when it was first looked at.
  */
-const batchSizes = [50_000, 20_000, 4_000] as const
+const batchSizes = { building: 50_000, behind: 20_000, level: 4_000 } as const
+/** Rows kept in memory from batch to batch. A server has other uses for its memory than one that is built. */
+const keptRows = { building: 50_000, following: 20_000 } as const
 /** A batch ends when its events have so many characters, because their words are in memory. */
 const batchTextMax = 32 * 2 ** 20
 /** The longest rest after a batch, in milliseconds. */
@@ -107,7 +110,8 @@ class Feeder {
   private readonly places = new Map<string, QueuePlace>()
   /** Whether the tables have all their indexes. */
   private isIndexed = false
-  private readonly checked = new WeakMap<Group, Set<string>>()
+  /** Where the log of each queue ended when it was first looked at. */
+  private readonly firstHeads = new WeakMap<Group, Map<string, number>>()
 
   constructor(private readonly options: FeedOptions) {
     this.views = ViewsFile.open(options)
@@ -166,7 +170,8 @@ class Feeder {
 
   private async takeNext(group: Group, queue: string, head: number): Promise<void> {
     const from = group.at(queue).revision + 1
-    const limit = batchSizes.find((size) => head - from >= size) ?? batchSizes[2]
+    const isBuilding = (this.firstHeads.get(group)?.get(queue) ?? -1) - from >= batchSizes.building
+    const limit = isBuilding ? batchSizes.building : head - from >= batchSizes.behind ? batchSizes.behind : batchSizes.level
     let text = 0
     for await (const page of this.options.log.read(streamOf(queue), { from, limit })) {
       group.fold(queue, page)
@@ -174,7 +179,7 @@ class Feeder {
       if (text > batchTextMax || this.options.signal.aborted) break
       await nextTurn()
     }
-    group.write(queue)
+    group.write(queue, isBuilding ? keptRows.building : keptRows.following)
   }
 
   /** Somebody may have deleted the file, or put another one in its place. */
@@ -185,11 +190,11 @@ class Feeder {
 
   /** Whether the log has the event with which the tables end. If not, it is another log, or was restored from a backup, and all is built anew. */
   private async isOfThisLog(group: Group, queue: string, head: number): Promise<boolean> {
-    const seen = this.checked.get(group) ?? new Set<string>()
-    this.checked.set(group, seen)
+    const seen = this.firstHeads.get(group) ?? new Map<string, number>()
+    this.firstHeads.set(group, seen)
     const { revision, eventId } = group.at(queue)
     if (seen.has(queue) && revision <= head) return true
-    seen.add(queue)
+    seen.set(queue, head)
     if (revision < 0) return true
     if (revision <= head) {
       for await (const [event] of this.options.log.read(streamOf(queue), { from: revision, limit: 1 })) if (event?.id === eventId) return true

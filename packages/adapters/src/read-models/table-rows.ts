@@ -12,9 +12,6 @@ type Value = string | number | null
 /** Gives the columns of a row to a statement. */
 type Write<R> = (row: R) => void
 
-/** Rows kept in memory: between this many and twice as many, besides those of the batch under way. */
-const keptMax = 50_000
-
 export class TableRows<T extends Table> implements Rows<RowOf<T>> {
   /** Rows found or put lately, and those before them. */
   private young: RowsByKey<RowOf<T>>
@@ -91,8 +88,8 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
     for (const row of this.changed) this.update(row)
   }
 
-  /** After the transaction. */
-  settled(): void {
+  /** After the transaction. Lets rows go if there are more than this. */
+  settled(keptMax: number): void {
     this.added.clear()
     this.changed.clear()
     this.lastFound = undefined

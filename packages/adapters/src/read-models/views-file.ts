@@ -117,7 +117,7 @@ const prepare = (db: Database.Database, file: string): void => {
   // After a power failure some of the last batches may be missing, with their revisions: they are read from the log again.
   db.pragma('synchronous = NORMAL')
   db.pragma(`wal_autocheckpoint = ${walPages}`)
-  db.pragma('cache_size = -32000')
+  db.pragma('cache_size = -16000')
   db.pragma('temp_store = MEMORY')
   if (isEmpty) {
     db.transaction(() => {
