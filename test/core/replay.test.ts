@@ -7,6 +7,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { runs } from '../properties/settings.js'
+import { share } from '../support/share.js'
 
 const start = Date.UTC(2026, 0, 1)
 const taskId = (n: number): string => `0193f0a0-0000-7000-8000-${String(n).padStart(12, '0')}`
@@ -48,7 +49,7 @@ const times = [0, 60_000, 1_800_000, 5_000_000].map((ms) => start + 10_000 + ms)
 
 test('INV-15: after a replay, from the first event or from a snapshot, claims get the same tasks in the same order', () => {
   fc.assert(
-    fc.property(fc.integer({ min: 1, max: 600 }), fc.nat({ max: 1_000 }), fc.constantFrom('score', 'priority'), fc.double({ min: 0, max: 1, noNaN: true }), (count, spread, policy, share) => {
+    fc.property(fc.integer({ min: 1, max: 600 }), fc.nat({ max: 1_000 }), fc.constantFrom('score', 'priority'), share, (count, spread, policy, part) => {
       const patch: SettingsPatch = { policy }
       const log: Array<QueueEvent> = [{ type: 'QueueConfigured', at: start, data: { patch } }, ...enqueued(count, spread)]
       let kept = log.reduce(evolve, initial('q'))
@@ -57,7 +58,7 @@ test('INV-15: after a replay, from the first event or from a snapshot, claims ge
       kept = more.reduce(evolve, kept)
       log.push(...more)
 
-      const cut = Math.floor(log.length * share)
+      const cut = Math.floor(log.length * part)
       const reader = snapshotReader()
       for (const page of snapshotPages(log.slice(0, cut).reduce(evolve, initial('q')))) reader.page(page)
       const replayed = [endReplay(log.reduce(evolve, beginReplay(initial('q')))), endReplay(log.slice(cut).reduce(evolve, reader.finish(true)))]

@@ -28,6 +28,7 @@ import {
 import { sizesOf, textOf } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
+import { share } from '../support/share.js'
 import { runs } from './settings.js'
 import { scenarios } from './steps.js'
 import { World } from './world.js'
@@ -38,7 +39,6 @@ beforeAll(() => poisonConsumedStates(true))
 const histories = scenarios(90).map((scenario) => new World(() => ({})).run(scenario).log)
 const fold = (events: ReadonlyArray<QueueEvent>, from: QueueState = initial('q')): QueueState => events.reduce(evolve, from)
 const cutAt = (events: ReadonlyArray<QueueEvent>, share: number): number => Math.floor(events.length * share)
-const share = fc.double({ min: 0, max: 1, noNaN: true })
 const load = (pages: ReadonlyArray<SnapshotPage>): QueueState => {
   const reader = snapshotReader()
   pages.forEach((page) => reader.page(page))

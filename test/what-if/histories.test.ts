@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { scenarios } from '../properties/steps.js'
 import { World } from '../properties/world.js'
+import { share } from '../support/share.js'
 import { recordingOf } from './recordings.js'
 
 const periodMax = 3_600_000
@@ -27,7 +28,7 @@ const completedOf = (events: ReadonlyArray<QueueEvent>, begin: number): number =
 
 test('EV-06: what-if of any history: every task is completed, dead, gone, waiting or with an agent, twice the same', () => {
   fc.assert(
-    fc.property(histories, fc.double({ min: 0, max: 1, noNaN: true }), (log, part) => {
+    fc.property(histories, share, (log, part) => {
       const [first, last] = [log[0], log[log.length - 1]]
       if (first === undefined || last === undefined) return
       const begin = first.at + Math.floor((last.at - first.at) * part)
