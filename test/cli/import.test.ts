@@ -47,7 +47,7 @@ test('tasks left out are reported with file and reason, and make the exit code 1
   expect([code, Object.keys(await statusesIn(q))]).toEqual([1, ['a']])
   expect(out).toContain('2 left out')
   expect(out).toMatch(/pending\.json b: status "whenever" is not known/)
-  expect(out).toMatch(/pending\.json: the list "someday" is left out \(1 entries\)/)
+  expect(out).toMatch(/pending\.json: the list "someday" is left out \(1 entry\)/)
   expect(out).toMatch(/odd\.json: holds no list of tasks/)
 })
 

@@ -262,6 +262,15 @@ describe('EV-06: the log', () => {
     expect((await lines('?task=%231')).map(({ type }) => type)).toEqual(['TaskEnqueued', 'Claimed', 'Completed'])
   })
 
+  test('filtered by who did it, with others in between', async () => {
+    const engine = await server.daybook.open('who')
+    await engine.submit({ type: 'Pause', reason: 'ada' }, { actor: 'ada' })
+    await engine.submit({ type: 'Resume', reason: 'bob' }, { actor: 'bob' })
+    await engine.submit({ type: 'Pause', reason: 'ada' }, { actor: 'ada' })
+    const by = async (actor: string): Promise<ReadonlyArray<number>> => (await server.get(`/api/queues/who/events?actor=${actor}`)).body.events.map(({ revision }: Body) => revision)
+    expect([await by('ada'), await by('bob'), await by('nobody')]).toEqual([[0, 2], [1], []])
+  })
+
   test('a page scans a bounded number of events, and says where to continue', async () => {
     const small = await startTestServer({ limits: { scanEventsMax: 10 } }, server.store)
     try {

@@ -170,11 +170,16 @@ const compare = async (scenario: Scenario): Promise<void> => {
   }
 }
 
+/** Routes that have not answered anything yet. */
+const unanswered = (): ReadonlyArray<string> => [...routes.keys()].filter((path) => !seen.has(`${path} 200`))
+
 test('INV-26: what is answered for a past moment is what was answered then, byte for byte', async () => {
-  await fc.assert(fc.asyncProperty(scenarios(120), compare), { ...runs(60), seed: runSeed })
+  const property = fc.asyncProperty(scenarios(120), compare)
+  await fc.assert(property, { ...runs(60), seed: runSeed })
+  // An approval, for one, is rare.
+  for (let more = 1; more <= 10 && unanswered().length > 0; more++) await fc.assert(property, { ...runs(20), seed: runSeed + more })
   expect(compared).toBeGreaterThan(20_000)
-  const answered = new Set([...seen].filter((each) => each.endsWith(' 200')).map((each) => each.slice(0, -4)))
-  expect([...routes.keys()].filter((path) => !answered.has(path))).toEqual([])
+  expect(unanswered()).toEqual([])
 }, 300_000)
 
 // --------------------------------------------------------------------------------------- differences

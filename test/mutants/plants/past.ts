@@ -117,7 +117,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
     file: 'packages/adapters/src/http/handle/log.ts',
     find: ' && by(event) && within(event)',
     replace: ' && within(event)',
-    killedBy: ['test/cli/audit.test.ts'],
+    killedBy: ['test/http/queue.test.ts'],
   },
   {
     title: 'a log that begins at a time lacks the event of that time',
