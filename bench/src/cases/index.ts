@@ -12,6 +12,7 @@ import { claimGroups, pageGroups, pollsDifferent, pollsEqual } from './groups.js
 import { latency, latencyHttp } from './latency.js'
 import { claimAtMillion, memory, replayFromFile, start } from './million.js'
 import { claimMixed, lifeMixed, lifeMixedHttp, startMixed } from './mixed.js'
+import { pastMoments } from './past.js'
 import { sharedEsdb, sharedSqlite } from './shared.js'
 import { tenantMemory } from './tenants.js'
 import { verifyLog } from './verify.js'
@@ -44,6 +45,7 @@ export const cases: ReadonlyArray<Case> = [
   lifeMixed,
   lifeMixedHttp,
   startMixed,
+  pastMoments,
   esdbAppend,
   esdbLife,
   esdbReplay,
