@@ -47,18 +47,17 @@ export const poisonConsumedStates = (on: boolean): void => {
 export const initial = (queue: string, seed = 0, store?: RowStore): QueueState => QueueState.of(new Tables(queue, seed, store))
 
 /**
- * Of an empty state, to which a log will be added: what orders ready tasks is not kept until {@link endReplay}, so that events fold
- * faster. Meanwhile nothing may be asked that depends on this order, such as a claim. Consumes `state`.
+ * Of an empty state, to which a log will be added: what orders ready tasks is not kept until {@link endReplay}, or until the first
+ * question that depends on this order, such as a claim or a position, so that events fold faster. Consumes `state`.
  */
 export const beginReplay = (state: QueueState): QueueState => {
   QueueState.tablesOf(state).ready.putAside()
   return QueueState.step(state)
 }
 
-/** Puts the ready tasks in order. Without {@link beginReplay} it does nothing. Cost: O(n log n) of the ready tasks. Consumes `state`. */
+/** Puts the ready tasks in order, before anybody waits for a claim. Without {@link beginReplay} it does nothing. Cost: O(n log n) of the ready tasks. Consumes `state`. */
 export const endReplay = (state: QueueState): QueueState => {
-  const tables = QueueState.tablesOf(state)
-  tables.ready.order(() => tables.readyTasks())
+  QueueState.tablesOf(state).ready.order()
   return QueueState.step(state)
 }
 

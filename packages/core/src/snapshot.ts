@@ -120,7 +120,7 @@ const headPage = (tables: Tables): SnapshotPage => {
 export interface SnapshotReader {
   /** Pages must be given in order. Throws when it is malformed. */
   readonly page: (page: SnapshotPage) => void
-  /** The state. `isReplayed`: a log will be added to it, as after `beginReplay`, and `endReplay` must be called. Default false. */
+  /** The state. `isReplayed`: a log will be added to it, as after `beginReplay`. Default false. */
   readonly finish: (isReplayed?: boolean) => QueueState
 }
 

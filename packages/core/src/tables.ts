@@ -99,7 +99,7 @@ export class Tables {
   readonly approvals = new Map<string, Approval>()
   /** All tasks by phase, status and priority. */
   readonly lists = newStatusLists((number) => this.byNumber.get(number))
-  readonly ready = new ReadyIndex((group) => isTypeShut(this, group.type) || isLimited(group), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault))
+  readonly ready = new ReadyIndex((group) => isTypeShut(this, group.type) || isLimited(group), (tenant) => this.shares.byTenant.get(tenant), this.head, this.undoLog, policyOf(settingsDefault), () => this.readyTasks())
   readonly limits = new Limits(this.head, this.undoLog, {
     groups: () => this.shares.groups(),
     held: () => this.leaseEnds,
@@ -215,7 +215,7 @@ export class Tables {
   }
 
   /** All ready tasks, by number. */
-  readyTasks(): ReadonlyArray<TaskRecord> {
+  private readyTasks(): ReadonlyArray<TaskRecord> {
     return [...this.unfinished.values()].filter(({ status }) => status === 'pending')
   }
 

@@ -130,7 +130,7 @@ const fewOf = (tables: Tables, filter: TaskFilter, status: Status): Iterable<Tas
   const { ticketId, agent, type, tenant } = filter
   if (ticketId !== undefined) return [...(tables.byTicket.get(ticketId) ?? [])].flatMap((number) => tables.byNumber.get(number) ?? [])
   if (agent !== undefined && (status === 'in-progress' || status === 'incomplete')) return tables.leases.get(agent) ?? noTasks
-  if (status !== 'pending' || (type === undefined && tenant === undefined)) return undefined
+  if (status !== 'pending' || (type === undefined && tenant === undefined) || !tables.ready.isOrdered) return undefined
   const groups = [...tables.ready.groupsWithTasks()].filter((group) => fits(filter, group))
   const count = groups.reduce((sum, { ready }) => sum + ready, 0)
   return count > fewMax ? undefined : groups.flatMap((group) => readyIn(group))

@@ -2,7 +2,7 @@
  * States of queues at past revisions. A state is made from the newest snapshot that is not later, and a replay of the events between. A few
  * are kept, because questions about one moment come together, and a later moment costs only the events between the two.
  */
-import { endReplay, foldVersion, type QueueEvent, type QueueState, revisionOf, taskCount, type Unreadable } from '@daybook/core'
+import { foldVersion, type QueueEvent, type QueueState, revisionOf, taskCount, type Unreadable } from '@daybook/core'
 import { emptyState, foldRecorded, loadSnapshot, streamOf } from '../engine/index.js'
 import { type LogReader, type RecordedEvent, type SnapshotStore, StoreError } from '../store/index.js'
 
@@ -103,7 +103,6 @@ export class PastStates {
     const same = this.kept.find((kept) => kept.queue === queue && revisionOf(kept.state) === revision)
     const kept = same ?? (await this.nearest(queue, revision))
     await this.moveOn(kept, revision, signal)
-    kept.state = endReplay(kept.state)
     return kept
   }
 

@@ -36,16 +36,17 @@ export class ReadyIndex {
   /** Those that were bumped. They are in their lanes as well. */
   readonly bumped = new Set<TaskRecord>()
   readonly places: Placements
-  /** False while a log is replayed: see {@link putAside}. */
-  private isOrdered = true
+  /** False from {@link putAside} to {@link order}: then groups have no tasks here, only their number. */
+  isOrdered = true
 
-  /** `isShut`: whether nothing of this group is claimed now. */
+  /** `isShut`: whether nothing of this group is claimed now. `readyTasks`: gives all ready tasks, by number. */
   constructor(
     private readonly isShut: (group: Group) => boolean,
     private readonly shareOf: (tenant: string) => TenantShare | undefined,
     private readonly head: Readonly<Head>,
     undoLog: UndoLog,
     policy: Policy,
+    private readonly readyTasks: () => ReadonlyArray<TaskRecord>,
   ) {
     this.places = new Placements(head, undoLog, policy)
   }
@@ -108,17 +109,17 @@ export class ReadyIndex {
 
   /**
    * From now on ready tasks are counted, and their order is not kept, until {@link order}: nobody claims while a log is replayed, and
-   * most of its tasks are finished by the end. To be called when no task is ready and nobody has claimed.
+   * most of its tasks are finished by the end. Whatever needs the order makes it. To be called when no task is ready and nobody has claimed.
    */
   putAside(): void {
     if (this.kinds.size > 0 || this.shapes.size > 0) throw new Error('the order of ready tasks can be put aside only before there are any')
     this.isOrdered = false
   }
 
-  /** `ready`: gives all ready tasks, by number. Puts them in order, all at once. */
-  order(ready: () => ReadonlyArray<TaskRecord>): void {
+  /** Puts all ready tasks in order, if they are not. */
+  order(): void {
     if (this.isOrdered) return
-    const tasks = ready()
+    const tasks = this.readyTasks()
     this.isOrdered = true
     for (const task of tasks) {
       this.places.add(task)
@@ -145,13 +146,15 @@ export class ReadyIndex {
     return idle.size === 0 ? none : [...idle].filter(({ groups }) => openIn(groups) > 0)
   }
 
-  /** The shape of this claim, or of one for everything: the one that is kept, or one made for this question. Changes nothing. */
+  /** The shape of this claim, or of one for everything: the one that is kept, or one made for this question. No answer changes by it. */
   shapeOf(asked: ShapeOf | undefined): ClaimShape {
+    this.order()
     return asked === undefined ? this.make(asked, false) : (this.shapes.get(shapeKey(asked)) ?? this.make(asked, false))
   }
 
   /** Keeps the shape of this claim from now on, so that the next such claim costs less. No decision depends on it. */
   keepShape(asked: ShapeOf & { readonly max?: number }): ClaimShape {
+    this.order()
     const key = shapeKey(asked)
     let shape = this.shapes.get(key)
     if (shape === undefined) {
