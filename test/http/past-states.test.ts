@@ -57,9 +57,27 @@ test('the same moment again reads nothing, a later one only the events between, 
   expect(await asked(3_010)).toEqual([3_011, 0])
 })
 
+test('what is a little earlier is reached by undoing events, as far as they are kept, and what is far by beginning anew', async () => {
+  const { log, taken } = counted()
+  const answer = answerPastFrom({ log, limits: httpLimitsDefault, states: { statesMax: 1, tasksMax: 10_000, idleMs: 60_000, backEvents: 640 } })
+  const asked = async (revision: number): Promise<readonly [total: number, read: number]> => [totalOf(await answer(question(revision), never)), taken()]
+  expect(await asked(4_000)).toEqual([4_001, 4_001])
+  for (const revision of [3_999, 3_950, 3_500, 3_400]) {
+    const [total, read] = await asked(revision)
+    expect(total).toBe(revision + 1)
+    // At most what lies between two marks is folded again.
+    expect(read).toBeLessThanOrEqual(20)
+  }
+  expect(await asked(3_300)).toEqual([3_301, 3_301])
+  expect((await asked(3_280))[1]).toBeLessThanOrEqual(20)
+  // What is too far back is let go on the way.
+  for (const revision of [3_800, 4_300, 4_800]) await asked(revision)
+  expect(await asked(3_900)).toEqual([3_901, 3_901])
+})
+
 test('as many states are kept as the limits say, those that were used last', async () => {
   const { log, taken } = counted()
-  const answer = answerPastFrom({ log, limits: httpLimitsDefault, states: { statesMax: 2, tasksMax: 10_000, idleMs: 60_000 } })
+  const answer = answerPastFrom({ log, limits: httpLimitsDefault, states: { statesMax: 2, tasksMax: 10_000, idleMs: 60_000, backEvents: 1 } })
   const reads = async (revision: number): Promise<number> => {
     await answer(question(revision), never)
     return taken()
@@ -70,7 +88,7 @@ test('as many states are kept as the limits say, those that were used last', asy
   expect(await reads(2_000)).toBe(0)
   expect(await reads(1_000)).toBe(0)
   expect(await reads(3_000)).toBeGreaterThan(0)
-  const few = answerPastFrom({ log, limits: httpLimitsDefault, states: { statesMax: 9, tasksMax: 2_500, idleMs: 60_000 } })
+  const few = answerPastFrom({ log, limits: httpLimitsDefault, states: { statesMax: 9, tasksMax: 2_500, idleMs: 60_000, backEvents: 1 } })
   for (const revision of [2_000, 1_000]) await few(question(revision), never)
   taken()
   await few(question(2_000), never)

@@ -8,7 +8,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { streamOf } from '@daybook/adapters/engine'
-import { httpLimitsDefault, pastAnswersOnThread, type PastAnswers, type PastQuestion } from '@daybook/adapters/http'
+import { httpLimitsDefault, pastAnswersOnThread, pastLimitsDefault, type PastAnswers, type PastQuestion } from '@daybook/adapters/http'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import { type Case, type Figures, scaled } from '../case.js'
 import { nowMs, percentile, sleep } from '../measure.js'
@@ -93,7 +93,7 @@ const measure = async (folder: string): Promise<Figures> => {
   const widest = gaps.slice(gaps.length > 1 ? 1 : 0).reduce((a, b) => (b.events > a.events ? b : a))
   const places = { 'after a snapshot': widest.revision + 1 + spanEvents, 'in the middle': widest.revision + Math.floor(widest.events / 2), 'at the end': head - 10 }
   const open = (idleMs: number): PastAnswers =>
-    pastAnswersOnThread({ log: { kind: 'sqlite', file }, snapshots: snapshotsOf(folder), limits: httpLimitsDefault, states: { statesMax: 8, tasksMax: million, idleMs } })
+    pastAnswersOnThread({ log: { kind: 'sqlite', file }, snapshots: snapshotsOf(folder), limits: httpLimitsDefault, states: { ...pastLimitsDefault, idleMs } })
 
   const figures: Record<string, number> = { 'events': head + 1, 'snapshots': kept.length, 'longest gap, events': widest.events }
   // Its states are forgotten after each answer.

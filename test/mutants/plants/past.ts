@@ -2,6 +2,8 @@
 import type { Plant } from '../plant.js'
 
 const states = 'packages/adapters/src/past/past-states.ts'
+const state = 'packages/adapters/src/past/past-state.ts'
+const moved = ['test/http/past-states.test.ts']
 const histories = ['test/properties/past.test.ts']
 const served = ['test/http/past.test.ts']
 const exportLines = ['test/cli/export-lines.test.ts']
@@ -22,18 +24,32 @@ export const pastPlants: ReadonlyArray<Plant> = [
     killedBy: histories,
   },
   {
-    title: 'a kept past state is given for another revision',
-    file: states,
-    find: 'revisionOf(kept.state) === revision)',
-    replace: 'revisionOf(kept.state) >= revision)',
-    killedBy: histories,
+    title: 'a kept past state is given for an earlier revision',
+    file: state,
+    find: 'if (revision >= this.revision) return\n',
+    replace: 'if (revision >= this.revision - 1) return\n',
+    killedBy: moved,
   },
   {
     title: 'a kept past state is given for another queue',
     file: states,
-    find: 'this.kept.find((kept) => kept.queue === queue && ',
-    replace: 'this.kept.find((kept) => ',
+    find: 'this.kept.filter((kept) => kept.queue === queue)',
+    replace: 'this.kept.filter(() => true)',
     killedBy: served,
+  },
+  {
+    title: 'a past state goes back by one mark too few',
+    file: state,
+    find: 'const index = this.marks.findLastIndex((each) => each.revision <= revision)',
+    replace: 'const index = Math.min(this.marks.length - 1, this.marks.findLastIndex((each) => each.revision <= revision) + 1)',
+    killedBy: moved,
+  },
+  {
+    title: 'a past state goes back as far as it ever was',
+    file: state,
+    find: 'while (marks[0] !== undefined &&',
+    replace: 'while (false && marks[0] !== undefined &&',
+    killedBy: moved,
   },
   {
     title: 'the past is asked by the clock of the present',

@@ -1,6 +1,7 @@
 export { type HttpLimits, httpLimitsDefault } from './limits.js'
 export { eventLines } from './event-lines.js'
 export { stableLines } from './stable-lines.js'
+export { pastLimitsDefault } from '../past/index.js'
 export { answerPastFrom, type PastAnswers, type PastMoment, type PastQuestion, pastAnswersHere, pastAnswersOnThread, viewRoutesOf } from './past/index.js'
 export type { Handled, ViewRoute } from './route.js'
 export { startHttpServer, type HttpServer, type HttpServerOptions } from './server.js'

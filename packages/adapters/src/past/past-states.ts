@@ -1,10 +1,11 @@
 /**
  * States of queues at past revisions. A state is made from the newest snapshot that is not later, and a replay of the events between. A few
- * are kept, because questions about one moment come together, and a later moment costs only the events between the two.
+ * are kept, because questions about one moment come together, and moments close to it cost only the events between.
  */
-import { foldVersion, type QueueEvent, type QueueState, revisionOf, taskCount, type Unreadable } from '@daybook/core'
-import { emptyState, foldRecorded, loadSnapshot, streamOf } from '../engine/index.js'
-import { type LogReader, type RecordedEvent, type SnapshotStore, StoreError } from '../store/index.js'
+import { foldVersion, type QueueState } from '@daybook/core'
+import { emptyState, loadSnapshot, streamOf } from '../engine/index.js'
+import { type LogReader, type SnapshotStore, StoreError } from '../store/index.js'
+import { type OnEvent, PastState } from './past-state.js'
 
 export interface PastLimits {
   /** States that are kept. */
@@ -13,9 +14,11 @@ export interface PastLimits {
   readonly tasksMax: number
   /** How long a state is kept after its last use, in milliseconds. */
   readonly idleMs: number
+  /** Events that can be undone in each. At least 1. */
+  readonly backEvents: number
 }
 
-export const pastLimitsDefault: PastLimits = { statesMax: 8, tasksMax: 1_000_000, idleMs: 60_000 }
+export const pastLimitsDefault: PastLimits = { statesMax: 8, tasksMax: 1_000_000, idleMs: 60_000, backEvents: 16_384 }
 
 export interface PastOptions {
   readonly log: LogReader
@@ -28,19 +31,10 @@ export interface PastOptions {
   readonly progress?: (events: number, of: number) => void
 }
 
-/** Called with each event before it is folded. `before` must not be kept. */
-export type OnEvent = (recorded: RecordedEvent, event: QueueEvent | Unreadable, before: QueueState) => void
-
 export interface Steps<A> {
   readonly begin: (state: QueueState) => void
   readonly event: OnEvent
   readonly end: (state: QueueState) => A
-}
-
-interface Kept {
-  readonly queue: string
-  /** Replaced when the state moves on: a fold consumes it. */
-  state: QueueState
 }
 
 /** Loading a task of a snapshot takes this part of the time of folding an event. */
@@ -48,7 +42,7 @@ const eventsPerTask = 0.7
 
 export class PastStates {
   /** The one used last comes last. */
-  private kept: ReadonlyArray<Kept> = []
+  private kept: ReadonlyArray<PastState> = []
   private turn: Promise<unknown> = Promise.resolve()
   private idle: NodeJS.Timeout | undefined
   private readonly limits: PastLimits
@@ -72,7 +66,7 @@ export class PastStates {
     return this.inTurn(async () => {
       const kept = await this.reach(queue, from, signal)
       steps.begin(kept.state)
-      await this.moveOn(kept, to, signal, steps.event)
+      await this.move(kept, to, signal, steps.event)
       return steps.end(kept.state)
     }, signal)
   }
@@ -99,20 +93,20 @@ export class PastStates {
     this.kept = []
   }
 
-  private async reach(queue: string, revision: number, signal: AbortSignal | undefined): Promise<Kept> {
-    const same = this.kept.find((kept) => kept.queue === queue && revisionOf(kept.state) === revision)
-    const kept = same ?? (await this.nearest(queue, revision))
-    await this.moveOn(kept, revision, signal)
+  private async reach(queue: string, revision: number, signal: AbortSignal | undefined): Promise<PastState> {
+    const kept = await this.nearest(queue, revision)
+    await this.move(kept, revision, signal)
     return kept
   }
 
-  private async moveOn(kept: Kept, revision: number, signal: AbortSignal | undefined, onEvent?: OnEvent): Promise<void> {
+  private async move(kept: PastState, revision: number, signal: AbortSignal | undefined, onEvent?: OnEvent): Promise<void> {
     const others = this.kept.filter((other) => other !== kept)
     const keep = (): void => {
-      this.kept = [...this.fitting(others, taskCount(kept.state)), kept]
+      this.kept = [...this.fitting(others, kept.tasks), kept]
     }
     this.kept = others
     try {
+      kept.back(revision)
       await this.replayTo(kept, revision, signal, onEvent)
     } catch (error) {
       // Between two pages, so that whoever asks again need not begin anew. Any other failure may be within one: then the state is of no use.
@@ -122,30 +116,30 @@ export class PastStates {
     keep()
   }
 
-  /** The cheapest beginning: a kept state, which moves on, or one of its own. */
-  private async nearest(queue: string, revision: number): Promise<Kept> {
+  /** The cheapest beginning: a kept state, which moves, or one of its own. */
+  private async nearest(queue: string, revision: number): Promise<PastState> {
     const { log, snapshots, skipped = () => undefined } = this.options
     const stream = streamOf(queue)
-    const before = this.kept.filter((kept) => kept.queue === queue && revisionOf(kept.state) < revision)
-    const base = before.reduce<Kept | undefined>((best, kept) => (best === undefined || revisionOf(kept.state) > revisionOf(best.state) ? kept : best), undefined)
-    if (base !== undefined) {
+    const ofQueue = this.kept.filter((kept) => kept.queue === queue)
+    const base = ofQueue.reduce<PastState | undefined>((best, kept) => (best === undefined || kept.distanceTo(revision) < best.distanceTo(revision) ? kept : best), undefined)
+    const distance = base?.distanceTo(revision) ?? Number.POSITIVE_INFINITY
+    if (base !== undefined && distance === 0) return base
+    if (base !== undefined && distance < Number.POSITIVE_INFINITY) {
       const { usable } = snapshots === undefined ? { usable: [] } : await snapshots.list(stream, foldVersion, revision)
       const snapshotAt = usable[0]?.header.revision ?? -1
-      const tasks = taskCount(base.state)
-      const onward = revision - revisionOf(base.state)
-      const anew = revision - snapshotAt + (snapshotAt < 0 ? 0 : tasks * eventsPerTask)
-      if (onward < anew) return base
+      const anew = revision - snapshotAt + (snapshotAt < 0 ? 0 : base.tasks * eventsPerTask)
+      if (distance < anew) return base
     }
-    const expected = Math.max(0, ...this.kept.filter((kept) => kept.queue === queue).map(({ state }) => taskCount(state)))
+    const expected = Math.max(0, ...ofQueue.map(({ tasks }) => tasks))
     this.kept = [...this.fitting(this.kept, expected)]
     const loaded = snapshots === undefined ? undefined : await loadSnapshot(log, snapshots, stream, revision, { skipped })
-    return { queue, state: loaded?.state ?? emptyState(queue) }
+    return new PastState(queue, loaded?.state ?? emptyState(queue), this.limits.backEvents)
   }
 
   /** Those that may be kept beside one with so many tasks: not the ones that were not used for longest. */
-  private fitting(kept: ReadonlyArray<Kept>, tasks: number): ReadonlyArray<Kept> {
+  private fitting(kept: ReadonlyArray<PastState>, tasks: number): ReadonlyArray<PastState> {
     const { statesMax, tasksMax } = this.limits
-    const counts = kept.map(({ state }) => taskCount(state))
+    const counts = kept.map(({ tasks }) => tasks)
     let sum = counts.reduce((total, count) => total + count, tasks)
     let from = Math.max(0, kept.length + 1 - statesMax)
     counts.slice(0, from).forEach((count) => (sum -= count))
@@ -153,17 +147,16 @@ export class PastStates {
     return kept.slice(from)
   }
 
-  private async replayTo(kept: Kept, revision: number, signal: AbortSignal | undefined, onEvent: OnEvent = () => undefined): Promise<void> {
+  private async replayTo(kept: PastState, revision: number, signal: AbortSignal | undefined, onEvent: OnEvent = () => undefined): Promise<void> {
     const { log, progress = () => undefined } = this.options
-    const from = revisionOf(kept.state)
+    const from = kept.revision
     const of = revision - from
     if (of <= 0) return
     let done = 0
     progress(done, of)
     for await (const page of log.read(streamOf(kept.queue), { from: from + 1, limit: of })) {
-      let index = 0
-      kept.state = foldRecorded(kept.state, page, (event, before) => onEvent(page[index++] as RecordedEvent, event, before))
       done += page.length
+      kept.fold(page, of - done, onEvent)
       progress(done, of)
       // Others get their turn, on the thread of a memory store also those who decide.
       await new Promise((resolve) => setImmediate(resolve))

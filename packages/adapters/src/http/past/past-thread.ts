@@ -22,7 +22,7 @@ const serve = (port: MessagePort, { log, keys, snapshots, views, limits, states 
   let opened: Promise<AnswerPast> | undefined
 
   const open = async (): Promise<AnswerPast> =>
-    answerPastFrom({ log: revealingLog(await openLog(log), readKeys(keys)), snapshots: readSnapshotFolder(snapshots), limits, causes: views === undefined ? undefined : causesIn(views), states })
+    answerPastFrom({ log: revealingLog(await openLog(log, true), readKeys(keys)), snapshots: readSnapshotFolder(snapshots), limits, causes: views === undefined ? undefined : causesIn(views), states })
 
   const fail = (id: number, error: unknown): void => {
     asked.delete(id)

@@ -1,0 +1,82 @@
+/**
+ * One state of a queue that moves between revisions: on, event by event, and back over the last events, for which it keeps what undoes them.
+ * So stepping through time costs what lies between the steps, in both directions.
+ */
+import { type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, taskCount, type Unreadable } from '@daybook/core'
+import { foldRecorded } from '../engine/index.js'
+import type { RecordedEvent } from '../store/index.js'
+
+/** There are about so many marks to which a state can go back. From there events are folded again. */
+const marksMax = 64
+
+/** Called with each event before it is folded. `before` must not be kept. */
+export type OnEvent = (recorded: RecordedEvent, event: QueueEvent | Unreadable, before: QueueState) => void
+
+export class PastState {
+  /** Oldest first. */
+  private readonly marks: Array<{ readonly revision: number; readonly mark: Mark }> = []
+
+  private readonly eventsPerMark: number
+
+  /** `backEvents`: so many can be undone. */
+  constructor(
+    readonly queue: string,
+    private current: QueueState,
+    private readonly backEvents: number,
+  ) {
+    this.eventsPerMark = Math.ceil(backEvents / marksMax)
+  }
+
+  /** Consumed by the next move. */
+  get state(): QueueState {
+    return this.current
+  }
+
+  get revision(): number {
+    return revisionOf(this.current)
+  }
+
+  get tasks(): number {
+    return taskCount(this.current)
+  }
+
+  /** Events to fold or undo on the way to a revision; infinity if it is too far back. */
+  distanceTo(revision: number): number {
+    if (revision >= this.revision) return revision - this.revision
+    const from = this.marks.findLast((each) => each.revision <= revision)
+    return from === undefined ? Number.POSITIVE_INFINITY : this.revision - from.revision + revision - from.revision
+  }
+
+  /** Undoes the events after the last mark that is not later than `revision`. Does nothing for a revision to come. */
+  back(revision: number): void {
+    if (revision >= this.revision) return
+    const index = this.marks.findLastIndex((each) => each.revision <= revision)
+    const from = this.marks[index]
+    if (from === undefined) throw new RangeError(`revision ${revision} is too far back from ${this.revision}`)
+    this.marks.length = index
+    this.current = rollback(this.current, from.mark)
+  }
+
+  /** Folds the next events. `left`: how many are to come after them. */
+  fold(events: ReadonlyArray<RecordedEvent>, left: number, onEvent: OnEvent): void {
+    const { eventsPerMark } = this
+    for (let from = 0; from < events.length; from += eventsPerMark) {
+      this.setMarks(events.length - from + left)
+      let index = from
+      this.current = foldRecorded(this.current, events.slice(from, from + eventsPerMark), (event, before) => onEvent(events[index++] as RecordedEvent, event, before))
+    }
+  }
+
+  /** While many events are to come, nothing is kept: they could not be undone in the end. */
+  private setMarks(toCome: number): void {
+    const { marks, revision, backEvents, eventsPerMark } = this
+    const reach = revision + toCome - backEvents
+    // The mark before the first that is still of use is of use, too.
+    while (marks[0] !== undefined && (marks[1]?.revision ?? revision) <= reach) {
+      release(this.current, marks[0].mark)
+      marks.shift()
+    }
+    const last = marks[marks.length - 1]?.revision ?? Number.NEGATIVE_INFINITY
+    if (revision >= reach && revision - last >= eventsPerMark) marks.push({ revision, mark: mark(this.current) })
+  }
+}
