@@ -40,18 +40,36 @@ export class RowsByKey<R extends object> {
     this.count += level.size - before
   }
 
-  /** Drops the rows of which this is true. Cost: O(rows). */
-  drop(isDropped: (row: R) => boolean): void {
-    this.dropIn(this.root, 1, isDropped)
+  delete(values: ReadonlyArray<string | number>): void {
+    let level = this.root
+    const last = this.depth - 1
+    for (let i = 0; i < last; i++) {
+      const next = level.get(nameOf(values[i]!))
+      if (next === undefined) return
+      level = next as Level<R>
+    }
+    if (level.delete(nameOf(values[last]!))) this.count--
   }
 
-  private dropIn(level: Level<R>, depth: number, isDropped: (row: R) => boolean): void {
+  /** Drops so many rows: of those with the same first values, the ones that have been there longest. Cost: O(dropped). */
+  dropOldest(count: number): void {
+    this.count -= this.dropIn(this.root, 1, Math.min(count, this.count))
+  }
+
+  /** Returns how many were dropped. */
+  private dropIn(level: Level<R>, depth: number, count: number): number {
+    let left = count
     for (const [name, found] of level) {
-      if (depth < this.depth) this.dropIn(found as Level<R>, depth + 1, isDropped)
-      else if (isDropped(found as R)) {
+      if (left === 0) break
+      if (depth < this.depth) {
+        const inner = found as Level<R>
+        left -= this.dropIn(inner, depth + 1, left)
+        if (inner.size === 0) level.delete(name)
+      } else {
         level.delete(name)
-        this.count--
+        left--
       }
     }
+    return count - left
   }
 }

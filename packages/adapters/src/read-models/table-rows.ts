@@ -13,12 +13,12 @@ type Value = string | number | null
 type Write<R> = (row: R) => void
 
 export class TableRows<T extends Table> implements Rows<RowOf<T>> {
-  /** Rows found or put lately, and those before them. */
-  private young: RowsByKey<RowOf<T>>
-  private old: RowsByKey<RowOf<T>>
-  /** Put in this batch: rows that were found before, and others, with those of a table that is only written. */
-  private readonly changed = new Set<RowOf<T>>()
-  private readonly added = new Set<RowOf<T>>()
+  /** Rows found or put lately, oldest first. */
+  private readonly kept: RowsByKey<RowOf<T>>
+  /** Put in this batch, with whether they were found before: a row that was is updated. */
+  private readonly puts = new Map<RowOf<T>, boolean>()
+  /** Put in this batch, of a table that is only written. */
+  private added: Array<RowOf<T>> = []
   /** What the last `get` has found, while no other row was put since: mostly it is the next to be put. */
   private lastFound: RowOf<T> | undefined
   private readonly select: Statement<Array<string | number>, ReadonlyArray<Value>>
@@ -26,6 +26,9 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
   private readonly upsert: Write<RowOf<T>>
   private readonly update: Write<RowOf<T>>
   private readonly foundBy: (row: RowOf<T>) => ReadonlyArray<string | number>
+  /** By the first column of the key, if that is a number. */
+  private readonly order: ((one: RowOf<T>, other: RowOf<T>) => number) | undefined
+  private readonly isFinished: ((row: RowOf<T>) => boolean) | undefined
 
   constructor(
     db: Database,
@@ -38,67 +41,65 @@ export class TableRows<T extends Table> implements Rows<RowOf<T>> {
     this.update = table.isWriteOnly === true ? this.upsert : writer(db, updateSql(table, prefix), changedColumns(table))
     const foundBy = table.foundBy ?? table.key
     this.foundBy = unrolled([], 'row', () => '', `return [${foundBy.map((column) => `row.${column}`).join(', ')}]`)
-    this.young = new RowsByKey(foundBy.length)
-    this.old = new RowsByKey(foundBy.length)
+    this.kept = new RowsByKey(foundBy.length)
+    const [first = ''] = table.key
+    if (table.columns[first]?.type === 'INTEGER') this.order = unrolled([], 'one, other', () => '', `return one.${first} - other.${first}`)
+    this.isFinished = table.finishedBy === undefined ? undefined : unrolled([], 'row', () => '', `return row.${table.finishedBy} !== null`)
   }
 
   readonly get = (...values: ReadonlyArray<string | number>): RowOf<T> | undefined => (this.lastFound = this.find(values))
 
   private find(values: ReadonlyArray<string | number>): RowOf<T> | undefined {
-    const young = this.young.get(values)
-    if (young !== undefined) return young
-    const old = this.old.get(values)
-    if (old !== undefined) {
-      this.young.set(values, old)
-      return old
-    }
+    const kept = this.kept.get(values)
+    if (kept !== undefined) return kept
     const found = this.select.get(...values)
     if (found === undefined) return undefined
     const row = this.rowOf(found)
-    this.young.set(values, row)
+    this.kept.set(values, row)
     return row
   }
 
   readonly put = (row: RowOf<T>): void => {
     if (this.table.isWriteOnly === true) {
-      this.added.add(row)
+      this.added.push(row)
       return
     }
+    if (this.puts.has(row)) return
     if (row === this.lastFound) {
-      if (!this.added.has(row)) this.changed.add(row)
+      this.puts.set(row, true)
       return
     }
     this.lastFound = undefined
-    if (this.changed.has(row) || this.added.has(row)) return
     const name = this.foundBy(row)
-    const known = this.young.get(name) ?? this.old.get(name)
-    if (known === row) {
-      this.changed.add(row)
-      return
-    }
-    this.added.add(row)
-    this.young.set(name, row)
+    const known = this.kept.get(name)
+    this.puts.set(row, known === row)
+    if (known === row) return
+    this.kept.set(name, row)
     // The row that it replaces must not be written after it. Another one that is found by the same values stays.
-    if (known !== undefined && this.table.foundBy === undefined) this.changed.delete(known)
+    if (known !== undefined && this.table.foundBy === undefined && this.puts.get(known) === true) this.puts.delete(known)
   }
 
-  /** Writes what was put, within the transaction of the caller. */
+  /** Writes what was put, within the transaction of the caller: new rows, then changed ones, each in the order of their keys, so that a page of the file is written once. */
   write(): void {
-    for (const row of this.added) this.upsert(row)
-    for (const row of this.changed) this.update(row)
+    const changed: Array<RowOf<T>> = []
+    for (const [row, wasFound] of this.puts) (wasFound ? changed : this.added).push(row)
+    for (const row of this.inOrder(this.added)) this.upsert(row)
+    for (const row of this.inOrder(changed)) this.update(row)
+  }
+
+  /** Rows with the same first column of the key stay as they were put. */
+  private inOrder(rows: Array<RowOf<T>>): Array<RowOf<T>> {
+    return this.order === undefined ? rows : rows.sort(this.order)
   }
 
   /** After the transaction. Lets rows go if there are more than this. */
   settled(keptMax: number): void {
-    this.added.clear()
-    this.changed.clear()
+    const { kept, isFinished } = this
+    if (isFinished !== undefined && kept.size > keptMax) for (const row of this.puts.keys()) if (isFinished(row)) kept.delete(this.foundBy(row))
+    if (kept.size > 2 * keptMax) kept.dropOldest(kept.size - 2 * keptMax)
+    this.puts.clear()
+    this.added = []
     this.lastFound = undefined
-    if (this.young.size <= keptMax) return
-    const { finishedBy } = this.table
-    if (finishedBy !== undefined) for (const rows of [this.young, this.old]) rows.drop((row) => row[finishedBy as keyof RowOf<T>] !== null)
-    if (this.young.size <= keptMax) return
-    this.old = this.young
-    this.young = new RowsByKey(this.young.depth)
   }
 }
 
