@@ -29,6 +29,12 @@ describe('--help', () => {
     else expect(out).toContain('--queue-files')
   })
 
+  test('the command is the first argument that is no value of an option, and without one all commands are named', async () => {
+    expect((await cli('--queue', 'list', 'depth', '--help')).out).toContain('Usage: daybook depth')
+    expect((await cli('--queue=list', 'depth', '--help')).out).toContain('Usage: daybook depth')
+    for (const args of [['--help', 'list'], ['--json', '--help'], ['--queue', 'list', '--help']]) expect((await cli(...args)).out).toMatch(/ list .*\n(.*\n)* +archive /)
+  })
+
   test('this test covers every command', async () => {
     const { out } = await cli('--help')
     const listed = [...(out.split('Commands:')[1]?.split('Exit codes')[0] ?? '').matchAll(/^ {2}(\w+)/gm)].map((match) => match[1])

@@ -3,6 +3,7 @@ import type { Plant } from '../plant.js'
 
 const move = 'packages/adapters/src/archive/archive-stream.ts'
 const joined = 'packages/adapters/src/archive/joined-log.ts'
+const joinedStore = 'packages/adapters/src/archive/joined-store.ts'
 const segment = 'packages/adapters/src/archive/segment.ts'
 const writer = 'packages/adapters/src/archive/segment-writer.ts'
 const trim = 'packages/adapters/src/sqlite/trim.ts'
@@ -25,8 +26,8 @@ export const archivePlants: ReadonlyArray<Plant> = [
   { title: 'the run that goes on after a removal is not noted', file: trim, find: 'beginSegment.run(stream, rest, next.lowPosition)', replace: '', killedBy: reads },
   { title: 'a reader does not notice that events are moved under it', file: joined, find: 'if (mayBeMoved(error)) first = await ask(stream)', replace: 'if (mayBeMoved(error)) first = before', killedBy: reads },
   { title: 'a read backwards ends at the store', file: joined, find: 'if (!backwards || bottom === low) return', replace: 'return', killedBy: reads },
-  { title: 'a subscription begins at what the store has', file: joined, find: 'next >= first ? own : concat(', replace: 'next >= 0 ? own : concat(', killedBy: reads },
-  { title: 'a subscription does not notice that events are moved', file: joined, find: '(now > first ? follow(now) : ', replace: '(now < first ? follow(now) : ', killedBy: ['test/archive/eventstoredb.test.ts'] },
+  { title: 'a subscription begins at what the store has', file: joinedStore, find: 'next >= first ? own : concat(', replace: 'next >= 0 ? own : concat(', killedBy: reads },
+  { title: 'a subscription does not notice that events are moved', file: joinedStore, find: '(now > first ? follow(now) : ', replace: '(now < first ? follow(now) : ', killedBy: ['test/archive/eventstoredb.test.ts'] },
   { title: 'verify does not read the segments', file: 'packages/adapters/src/chain/verify-log.ts', find: 'if (first > 0) yield*', replace: 'if (first < 0) yield*', killedBy: commands },
   { title: 'a damaged segment is no fault of the log', file: 'packages/adapters/src/chain/verify-log.ts', find: '{ ...found, broken: brokenBy(lost) }', replace: 'found', killedBy: commands },
   { title: 'no snapshot is taken before events are moved', file: 'packages/adapters/src/archive/archive-log.ts', find: 'if (snapshots === undefined) return undefined', replace: 'return undefined', killedBy: commands },

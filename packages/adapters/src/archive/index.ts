@@ -1,6 +1,7 @@
 export { archiveBeside, archiveFolderOf } from './folder-of.js'
 export { type ArchiveOptions, type ArchivePlan, type ArchiveProgress, archiveStream, planArchive, type TrimmableStore } from './archive-stream.js'
-export { joinedLog, joinedStore } from './joined-log.js'
+export { joinedLog } from './joined-log.js'
+export { joinedStore } from './joined-store.js'
 export { openSegment, type Segment } from './segment.js'
 export { listSegments, SegmentFolder, streamFolder } from './segment-folder.js'
 export { type SegmentBeginning, SegmentWriter } from './segment-writer.js'

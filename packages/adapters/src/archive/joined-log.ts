@@ -1,16 +1,15 @@
 /** One log of segments and a store: what was moved out of the store is read from its segments, everything else from the store. */
-import { catchError, concat, defer, filter, from as fromPages, mergeMap, type Observable, tap, throwError } from 'rxjs'
-import { type Delivered, type EventStore, type LogReader, type ReadOptions, type RecordedEvent, StoreError } from '../store/index.js'
+import { type EventStore, type LogReader, type ReadOptions, type RecordedEvent, StoreError } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
 import { SegmentFolder } from './segment-folder.js'
 
 /** A log whose beginning may have been moved out. */
 type TrimmedLog = LogReader & Pick<EventStore, 'first'>
 
-const mayBeMoved = (error: unknown): boolean => error instanceof StoreError && (error.code === 'damaged' || error.code === 'truncated')
+export const mayBeMoved = (error: unknown): boolean => error instanceof StoreError && (error.code === 'damaged' || error.code === 'truncated')
 
 /** The reading methods over both. They cost nothing more than those of the store for events that are there. */
-const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFolder): Pick<L, 'read' | 'pick'> & Readonly<Record<'firstOf' | 'ask', (stream: string) => Promise<number>>> => {
+export const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFolder): Pick<L, 'read' | 'pick'> & Readonly<Record<'firstOf' | 'ask', (stream: string) => Promise<number>>> => {
   /** What is known of `first`, so that it need not be asked for each read. */
   const known = new Map<string, number>()
 
@@ -100,33 +99,4 @@ const joinedReader = <L extends TrimmedLog>(log: L, segments: SegmentFolder): Pi
 export const joinedLog = <L extends TrimmedLog>(log: L, archive: string): L => {
   const { read, pick } = joinedReader(log, new SegmentFolder(archive))
   return { ...log, read, pick }
-}
-
-/** A store with its archive: appends and heads are the store's. */
-export const joinedStore = (store: EventStore, archive: string): EventStore => {
-  const { read, pick, firstOf, ask } = joinedReader(store, new SegmentFolder(archive))
-
-  const subscribe: EventStore['subscribe'] = (stream, from) => {
-    let next = Math.max(0, from)
-    let isCaughtUp = false
-    const isNews = (delivered: Delivered): boolean => {
-      if (!('_tag' in delivered)) return true
-      const isFirst = !isCaughtUp
-      isCaughtUp = true
-      return isFirst
-    }
-    const follow = (first: number): Observable<Delivered> => {
-      const own = defer(() => store.subscribe(stream, next))
-      const all = next >= first ? own : concat(fromPages(read(stream, { from: next, limit: first - next })), own)
-      return all.pipe(
-        tap((delivered) => {
-          if (!('_tag' in delivered)) next += delivered.length
-        }),
-        catchError((error: unknown) => (mayBeMoved(error) ? defer(() => ask(stream)).pipe(mergeMap((now) => (now > first ? follow(now) : throwError(() => error)))) : throwError(() => error))),
-      )
-    }
-    return defer(() => firstOf(stream)).pipe(mergeMap(follow), filter(isNews))
-  }
-
-  return { ...store, read, pick, subscribe }
 }

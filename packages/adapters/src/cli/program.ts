@@ -1,60 +1,72 @@
 /** The whole command line: all commands and their common parts. */
 import { Command, CommanderError } from 'commander'
-import { DaybookError } from '../client/index.js'
+import { DaybookError } from '../client/errors.js'
 import { Cli } from './cli.js'
-import { agentsCommand } from './commands/agents.js'
-import { amendCommand } from './commands/amend.js'
-import { approvalsCommand } from './commands/approvals.js'
-import { archiveCommand } from './commands/archive.js'
-import { auditCommand } from './commands/audit.js'
-import { alertsCommand } from './commands/alerts.js'
-import { breakersCommand } from './commands/breakers.js'
-import { cancelCommand } from './commands/cancel.js'
-import { claimCommand } from './commands/claim.js'
-import { dlqCommand } from './commands/dead-letters.js'
-import { depthCommand } from './commands/depth.js'
-import { doctorCommand } from './commands/doctor.js'
-import { enqueueCommand } from './commands/enqueue.js'
-import { explainCommand } from './commands/explain.js'
-import { exportCommand } from './commands/export.js'
-import { historyCommand } from './commands/history.js'
-import { importCommand } from './commands/import.js'
-import { limitsCommand } from './commands/limits.js'
-import { listCommand } from './commands/list.js'
-import { bumpCommand } from './commands/bump.js'
-import { eraseCommand } from './commands/erase.js'
-import { callbackCommand, parkCommand } from './commands/park.js'
-import { memoryCommand } from './commands/memory.js'
-import { pauseCommand, resumeCommand } from './commands/pause.js'
-import { projectCommand } from './commands/project.js'
-import { queuesCommand } from './commands/queues.js'
-import { reportCommand } from './commands/report.js'
-import { restartCommand } from './commands/restart.js'
-import { resultCommand } from './commands/result.js'
-import { serveCommand } from './commands/serve.js'
-import { schedulesCommand } from './commands/schedules.js'
-import { completeCommand, failCommand, heartbeatCommand, releaseCommand } from './commands/settle.js'
-import { simulateCommand } from './commands/simulate.js'
-import { settingsCommand } from './commands/settings.js'
-import { showCommand } from './commands/show.js'
-import { watchCommand } from './commands/watch.js'
-import { workCommand } from './commands/work.js'
 import { addConnectionOptions } from './connection.js'
 import { exitCodeOf, exitCodes } from './exit-codes.js'
 import type { Io } from './io.js'
 import { clean } from './text.js'
 
-const commands = [
-  serveCommand,
-  enqueueCommand, listCommand, showCommand, resultCommand, explainCommand, historyCommand, watchCommand, cancelCommand, amendCommand, bumpCommand, restartCommand, eraseCommand, depthCommand,
-  workCommand, claimCommand, completeCommand, failCommand, releaseCommand, heartbeatCommand,
-  parkCommand, callbackCommand,
-  dlqCommand, approvalsCommand, memoryCommand, breakersCommand, agentsCommand, alertsCommand,
-  queuesCommand, settingsCommand, pauseCommand, resumeCommand, limitsCommand, schedulesCommand,
-  importCommand, exportCommand, simulateCommand, auditCommand, reportCommand, doctorCommand, projectCommand, archiveCommand,
-]
+/** In the order of the help. Only the one that is named is loaded, so each starts sooner. */
+const commands: Readonly<Record<string, () => Promise<(cli: Cli) => Command>>> = {
+  serve: async () => (await import('./commands/serve.js')).serveCommand,
+  enqueue: async () => (await import('./commands/enqueue.js')).enqueueCommand,
+  list: async () => (await import('./commands/list.js')).listCommand,
+  show: async () => (await import('./commands/show.js')).showCommand,
+  result: async () => (await import('./commands/result.js')).resultCommand,
+  explain: async () => (await import('./commands/explain.js')).explainCommand,
+  history: async () => (await import('./commands/history.js')).historyCommand,
+  watch: async () => (await import('./commands/watch.js')).watchCommand,
+  cancel: async () => (await import('./commands/cancel.js')).cancelCommand,
+  amend: async () => (await import('./commands/amend.js')).amendCommand,
+  bump: async () => (await import('./commands/bump.js')).bumpCommand,
+  restart: async () => (await import('./commands/restart.js')).restartCommand,
+  erase: async () => (await import('./commands/erase.js')).eraseCommand,
+  depth: async () => (await import('./commands/depth.js')).depthCommand,
+  work: async () => (await import('./commands/work.js')).workCommand,
+  claim: async () => (await import('./commands/claim.js')).claimCommand,
+  complete: async () => (await import('./commands/settle.js')).completeCommand,
+  fail: async () => (await import('./commands/settle.js')).failCommand,
+  release: async () => (await import('./commands/settle.js')).releaseCommand,
+  heartbeat: async () => (await import('./commands/settle.js')).heartbeatCommand,
+  park: async () => (await import('./commands/park.js')).parkCommand,
+  callback: async () => (await import('./commands/park.js')).callbackCommand,
+  dlq: async () => (await import('./commands/dead-letters.js')).dlqCommand,
+  approvals: async () => (await import('./commands/approvals.js')).approvalsCommand,
+  memory: async () => (await import('./commands/memory.js')).memoryCommand,
+  breakers: async () => (await import('./commands/breakers.js')).breakersCommand,
+  agents: async () => (await import('./commands/agents.js')).agentsCommand,
+  alerts: async () => (await import('./commands/alerts.js')).alertsCommand,
+  queues: async () => (await import('./commands/queues.js')).queuesCommand,
+  settings: async () => (await import('./commands/settings.js')).settingsCommand,
+  pause: async () => (await import('./commands/pause.js')).pauseCommand,
+  resume: async () => (await import('./commands/pause.js')).resumeCommand,
+  limits: async () => (await import('./commands/limits.js')).limitsCommand,
+  schedules: async () => (await import('./commands/schedules.js')).schedulesCommand,
+  import: async () => (await import('./commands/import.js')).importCommand,
+  export: async () => (await import('./commands/export.js')).exportCommand,
+  simulate: async () => (await import('./commands/simulate.js')).simulateCommand,
+  audit: async () => (await import('./commands/audit.js')).auditCommand,
+  report: async () => (await import('./commands/report.js')).reportCommand,
+  doctor: async () => (await import('./commands/doctor.js')).doctorCommand,
+  project: async () => (await import('./commands/project.js')).projectCommand,
+  archive: async () => (await import('./commands/archive.js')).archiveCommand,
+}
 
-const program = (cli: Cli): Command => {
+/** The names of the commands that have to be loaded: that which the arguments name, or all if they name none. */
+const namedIn = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const { options } = addConnectionOptions(new Command())
+  for (let i = 0; i < args.length; i++) {
+    const arg = args[i] as string
+    if (Object.hasOwn(commands, arg)) return [arg]
+    const option = options.find(({ short, long }) => arg === short || arg === long)
+    if (option === undefined) break
+    if (option.required) i++
+  }
+  return Object.keys(commands)
+}
+
+const program = async (cli: Cli, names: ReadonlyArray<string>): Promise<Command> => {
   const root = addConnectionOptions(new Command('daybook'))
     .description('Daybook: a task queue that keeps every change as an event')
     .version('0.1.0', '-V, --version')
@@ -69,7 +81,7 @@ A first round:
   daybook work --types 'eng-*' -- ./examples/agent.sh
   daybook list
 `)
-  for (const make of commands) root.addCommand(make(cli))
+  for (const make of await Promise.all(names.map((name) => (commands[name] as (typeof commands)[string])()))) root.addCommand(make(cli))
   const prepare = (command: Command): void => {
     command
       .exitOverride()
@@ -100,7 +112,7 @@ const inheritHelp = (command: Command): void => {
 export const run = async (args: ReadonlyArray<string>, io: Io): Promise<number> => {
   const cli = new Cli(io)
   try {
-    await program(cli).parseAsync(args, { from: 'user' })
+    await (await program(cli, namedIn(args))).parseAsync(args, { from: 'user' })
     return cli.exitCode
   } catch (error) {
     const code = exitCodeOf(error)

@@ -66,7 +66,7 @@ export interface Difference {
 
 /** A queue as it was: the questions of a client, and none of its commands. */
 export interface PastQueue
-  extends Pick<DaybookClient, 'queue' | 'state' | 'tasks' | 'eachTask' | 'task' | 'explain' | 'history' | 'alerts' | 'depth' | 'summary' | 'events' | 'eachEvent'> {
+  extends Pick<DaybookClient, 'queue' | 'state' | 'tasks' | 'eachTask' | 'task' | 'explain' | 'history' | 'alerts' | 'depth' | 'summary' | 'events' | 'eachEvent' | 'eventLines'> {
   readonly deadLetters: Pick<DaybookClient['deadLetters'], 'list' | 'patterns' | 'redriveStatus'>
   readonly approvals: Pick<DaybookClient['approvals'], 'list' | 'get'>
   readonly breakers: Pick<DaybookClient['breakers'], 'list'>
@@ -98,9 +98,9 @@ export const callsAt = ({ json, text, once, stream }: Calls, moment: Moment): Ca
 }
 
 export const questionsOf = (client: DaybookClient): PastQueue => {
-  const { queue, state, tasks, eachTask, task, explain, history, alerts, depth, summary, events, eachEvent, deadLetters, approvals, breakers, agents, settings, limits, schedules } = client
+  const { queue, state, tasks, eachTask, task, explain, history, alerts, depth, summary, events, eachEvent, eventLines, deadLetters, approvals, breakers, agents, settings, limits, schedules } = client
   return {
-    ...{ queue, state, tasks, eachTask, task, explain, history, alerts, depth, summary, events, eachEvent },
+    ...{ queue, state, tasks, eachTask, task, explain, history, alerts, depth, summary, events, eachEvent, eventLines },
     deadLetters: { list: deadLetters.list, patterns: deadLetters.patterns, redriveStatus: deadLetters.redriveStatus },
     approvals: { list: approvals.list, get: approvals.get },
     breakers: { list: breakers.list },

@@ -12,12 +12,12 @@ import { DaybookError, errorOf, isProblem } from './errors.js'
 import type { Reason } from './explanation.js'
 import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './gather.js'
 import type { LimitView } from './limits.js'
-import { ndjson } from './ndjson.js'
+import { ndjson, ndjsonLines } from './ndjson.js'
 import { type CallOptions, type ClientOptions, type Configured, configure } from './options.js'
 import type { AgentView, AlertView, BreakerView, QueueSummary, ReportName, ReportOptions } from './queue.js'
 import type { ScheduleView } from './schedules.js'
 import { taskTextOf } from './task-text.js'
-import type { Each, Enqueued, EnqueuedAll, History, HistoryEvent, NewTask, TaskFilter, TaskPage, TaskView } from './tasks.js'
+import type { Each, Enqueued, EnqueuedAll, EventFilter, History, HistoryEvent, NewTask, TaskFilter, TaskPage, TaskView } from './tasks.js'
 import { createTransport, type HttpRequest } from './transport.js'
 import { watch } from './watch.js'
 
@@ -70,6 +70,7 @@ const queueClient = (
   const post = async <T>(path: string, body: unknown, options?: CallOptions, policy: 'safe' | 'unsent' = 'unsent'): Promise<T> =>
     json<T>({ method: 'POST', path, body: bodyOf(body) }, policy, options)
 
+  const eventsRequest = (filter: EventFilter, options?: CallOptions): HttpRequest => ({ method: 'GET', path: `${base}/events${query(spanOf(filter))}`, signal: options?.signal })
   const tasksRequest = (body: string, requestId = newTaskId()): HttpRequest => ({ method: 'POST', path: `${base}/tasks`, body, requestId })
   const bulkTasks = (texts: ReadonlyArray<string>, requestId?: string): HttpRequest =>
     tasksRequest(`{"atomic":false,"tasks":[${texts.join(',')}]}`, requestId)
@@ -279,7 +280,8 @@ const queueClient = (
     state: (filter = {}, options) => get(`${base}/state${query(filter)}`, options),
     diff: (between = {}, options) => get(`${base}/diff${query(spanOf(between))}`, options),
     events: (filter = {}, options) => get(`${base}/events${query(spanOf(filter))}`, options),
-    eachEvent: (filter = {}, options) => ndjson<HistoryEvent>(calls, { method: 'GET', path: `${base}/events${query(spanOf(filter))}`, signal: options?.signal }),
+    eachEvent: (filter = {}, options) => ndjson<HistoryEvent>(calls, eventsRequest(filter, options)),
+    eventLines: (filter = {}, options) => ndjsonLines(calls, eventsRequest(filter, options)),
 
     watch: (options) => watch({ url: config.url, token: config.token, queue }, options),
 

@@ -190,6 +190,8 @@ export interface DaybookClient {
   readonly events: (filter?: EventFilter, options?: CallOptions) => Promise<EventPage>
   /** The log as a stream: bounded memory, however long it is. */
   readonly eachEvent: (filter?: EventFilter, options?: CallOptions) => AsyncGenerator<HistoryEvent, void>
+  /** The same as lines of JSON in UTF-8, as the server sends them, many at a time. */
+  readonly eventLines: (filter?: EventFilter, options?: CallOptions) => AsyncGenerator<Buffer, void>
 
   /**
    * What happens in the queue, message by message, as it happens; with `from`, also what has happened since that revision. Connects again from where it was

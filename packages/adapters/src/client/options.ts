@@ -44,7 +44,7 @@ export interface ClientOptions {
   readonly connectionsMax?: number
   /** Most claims that wait for work at a time; each has a connection of its own. Default 256; 1–10,000. */
   readonly waitingClaimsMax?: number
-  /** A larger answer is refused (`unexpected-answer`): the bound on memory. Default 268,435,456 bytes. */
+  /** A larger answer is refused (`unexpected-answer`): the bound on memory. Streams may be longer. Default 268,435,456 bytes. */
   readonly answerBytesMax?: number
   /** How concurrent single calls become bulk requests. */
   readonly gather?: GatherOptions

@@ -70,7 +70,7 @@ const unreachable = (origin: string, error: Error): DaybookError => {
 export const createTransport = (options: TransportOptions): Transport => {
   const base = new URL(options.url)
   const prefix = base.pathname.replace(/\/+$/, '')
-  const poolOf = (connections: number): Pool =>
+  const poolOf = (connections: number, answerBytesMax = options.answerBytesMax): Pool =>
     new Pool(base.origin, {
       connections,
       // One request per connection at a time: a bulk request fills it anyway, and no request waits for a slow one.
@@ -78,11 +78,13 @@ export const createTransport = (options: TransportOptions): Transport => {
       keepAliveTimeout: 30_000,
       keepAliveMaxTimeout: 600_000,
       connect: { timeout: Math.min(10_000, options.timeoutMs) },
-      maxResponseSize: options.answerBytesMax,
+      maxResponseSize: answerBytesMax,
     })
   const calls = poolOf(options.connectionsMax)
   // Each long poll occupies a connection, so they have their own pool and do not delay other calls.
   const polls = poolOf(options.waitingClaimsMax)
+  // A stream is read as it comes, and may be as long as a log.
+  const streams = poolOf(options.connectionsMax, -1)
   const closing = new AbortController()
 
   const fixed = ['accept', 'application/json', 'user-agent', options.userAgent]
@@ -126,7 +128,7 @@ export const createTransport = (options: TransportOptions): Transport => {
     if (closing.signal.aborted) throw closedError()
     const signal = asked.signal === undefined ? closing.signal : AbortSignal.any([asked.signal, closing.signal])
     try {
-      return await calls.request({ ...optionsOf(asked), signal })
+      return await streams.request({ ...optionsOf(asked), signal })
     } catch (error) {
       if (asked.signal?.aborted === true) throw abortedError(asked.signal)
       throw closing.signal.aborted ? closedError() : unreachable(base.origin, error as Error)
@@ -135,7 +137,7 @@ export const createTransport = (options: TransportOptions): Transport => {
 
   const close = async (): Promise<void> => {
     closing.abort()
-    await Promise.all([calls.close(), polls.destroy()])
+    await Promise.all([calls.close(), polls.destroy(), streams.destroy()])
   }
   return { request, stream, stopWaiting: () => closing.abort(), close }
 }

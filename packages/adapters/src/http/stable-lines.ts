@@ -27,8 +27,7 @@ let words: Int32Array = new Int32Array(0)
  * Gotchas: assumes that the bytes are valid UTF-8.
  */
 export const stableLines = (given: Buffer): number => {
-  const bytes = given.byteOffset % 4 === 0 ? given : Buffer.from(given.buffer.slice(given.byteOffset, given.byteOffset + given.length))
-  words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)
+  const bytes = withWords(given)
   let lines = 0
   for (let at = 0; at < bytes.length; lines++) {
     keysOpen = 0
@@ -36,6 +35,27 @@ export const stableLines = (given: Buffer): number => {
     if (at < 0) return -1
   }
   return lines
+}
+
+/**
+ * Whether each object is such, whatever is between them. `places`: where they are, the first byte of each and the byte after its end.
+ *
+ * Gotchas: as above.
+ */
+export const stableObjects = (given: Buffer, places: Int32Array): boolean => {
+  const bytes = withWords(given)
+  for (let i = 0; i < places.length; i += 2) {
+    keysOpen = 0
+    const start = places[i] as number
+    if (bytes[start] !== openBrace || objectEnd(bytes, start, 1) !== places[i + 1]) return false
+  }
+  return true
+}
+
+const withWords = (given: Buffer): Buffer => {
+  const bytes = given.byteOffset % 4 === 0 ? given : Buffer.from(given.buffer.slice(given.byteOffset, given.byteOffset + given.length))
+  words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)
+  return bytes
 }
 
 const lineEnd = (bytes: Buffer, start: number): number => {

@@ -3,7 +3,7 @@
  * So stepping through time costs what lies between the steps, in both directions.
  */
 import { type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, taskCount, type Unreadable } from '@daybook/core'
-import { foldRecorded } from '../engine/index.js'
+import { foldRecorded } from '../engine/replay.js'
 import type { RecordedEvent } from '../store/index.js'
 
 /** There are about so many marks to which a state can go back. From there events are folded again. */

@@ -1,5 +1,5 @@
 /** Finds the revision that was the last one at a time. */
-import { readStamp } from '../engine/index.js'
+import { readStamp } from '../engine/wire.js'
 import type { LogReader } from '../store/index.js'
 
 /**

@@ -4,12 +4,12 @@
  */
 import { createHash } from 'node:crypto'
 import { plural } from '@daybook/core'
-import type { HistoryEvent, QueueMoment } from '../../client/index.js'
-import type { EventLines } from './source.js'
+import type { HistoryEvent } from '../../client/index.js'
+import type { Ending, EventLines } from './source.js'
 
 export const formatVersion = 1
 
-export interface Manifest {
+export interface Manifest extends Ending {
   readonly format: number
   readonly queue: string
   /** Revisions of the first and the last event of the log that were looked at. */
@@ -20,9 +20,6 @@ export interface Manifest {
   readonly events: number
   /** Of all lines before this one. */
   readonly sha256: string
-  readonly settings: unknown
-  /** Number of tasks by status at the end. */
-  readonly byStatus: QueueMoment['counts']['byStatus']
 }
 
 /** Writes an export, some events at a time. */

@@ -5,16 +5,19 @@ import type { Readable } from 'node:stream'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Difference, HistoryEvent, Moment, QueueMoment } from '../../client/index.js'
-import { parseObject, streamOf, streamPrefix } from '../../engine/index.js'
-import { readSnapshotFolder } from '../../files/index.js'
-import { eventLines, httpLimitsDefault, type PastMoment, pastAnswersHere } from '../../http/index.js'
-import { openLog, pastLimitsDefault, revisionAt } from '../../past/index.js'
-import { causesIn } from '../../read-models/find-causes.js'
+import { streamOf, streamPrefix } from '../../engine/replay.js'
+import { parseObject } from '../../engine/wire.js'
+import { readSnapshotFolder } from '../../files/snapshots.js'
+import { eventLines } from '../../http/event-lines.js'
+import type { PastAnswers, PastMoment } from '../../http/index.js'
+import { openLog } from '../../open-log.js'
+import { revisionAt } from '../../past/revision-at.js'
 import { viewsFileName } from '../../read-models/views-file-name.js'
 import type { LogAddress, RecordedEvent } from '../../store/index.js'
 import { keysFileOf, readKeys, revealingLog } from '../../task-keys/index.js'
 import { readTime } from '../../time.js'
 import { CliError } from '../exit-codes.js'
+import { EndingThread } from './thread-of-ending.js'
 import type { AuditSource } from './source.js'
 
 const of = '/api/queues/{queue}'
@@ -32,12 +35,22 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     throw new CliError(`there is no queue ${queue} in this log; --queue names one of: ${queues.join(', ')}`)
   }
   const keys = readKeys(keysFileOf(address))
-  const snapshots = dataDir === undefined ? undefined : readSnapshotFolder(join(dataDir, 'snapshots'))
+  const snapshots = dataDir === undefined ? undefined : join(dataDir, 'snapshots')
   // What people are shown: contents that are encrypted in the log, as far as their keys are there.
   const shown = revealingLog(log, keys)
-  // A state is let go soon, so that it is not in memory while an export goes on.
-  const states = { ...pastLimitsDefault, idleMs: 100 }
-  const past = pastAnswersHere({ log: shown, snapshots, states, limits: httpLimitsDefault, causes: dataDir === undefined ? undefined : causesIn(join(dataDir, viewsFileName)), progress: (events, of) => show(`reading the log: ${events} of ${of} events`) })
+  const ending = new EndingThread()
+  let past: Promise<PastAnswers> | undefined
+  // Loaded only for questions: an export starts sooner without all routes of a server.
+  const answers = async (): Promise<PastAnswers> => {
+    const [{ httpLimitsDefault, pastAnswersHere }, { causesIn }] = await Promise.all([import('../../http/index.js'), import('../../read-models/find-causes.js')])
+    return pastAnswersHere({
+      log: shown,
+      snapshots: snapshots === undefined ? undefined : readSnapshotFolder(snapshots),
+      limits: httpLimitsDefault,
+      causes: dataDir === undefined ? undefined : causesIn(join(dataDir, viewsFileName)),
+      progress: (events, of) => show(`reading the log: ${events} of ${of} events`),
+    })
+  }
 
   const known = (moment: Moment | undefined): PastMoment => {
     if (moment === undefined) return { revision: head }
@@ -51,9 +64,15 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
   const ask = async (path: string, query: object, moment: PastMoment | { readonly from: PastMoment; readonly to: PastMoment }, wantsLines = false, params: Readonly<Record<string, string>> = {}): Promise<string | Readable> => {
     // A server gets its parameters as text.
     const texts = Object.fromEntries(Object.entries(query).flatMap(([name, value]: [string, unknown]) => (value === undefined ? [] : [[name, String(value)]])))
-    const handled = await past.ask({ queue, path: `${of}${path}`, params: { queue, ...params }, query: texts, wantsLines, moment }, new AbortController().signal)
+    past ??= answers()
+    const handled = await (await past).ask({ queue, path: `${of}${path}`, params: { queue, ...params }, query: texts, wantsLines, moment }, new AbortController().signal)
     if (E.isLeft(handled)) throw new CliError(handled.left.detail)
     return handled.right.text
+  }
+
+  const revisionOf = async (moment: Moment | undefined): Promise<number> => {
+    const asked = known(moment)
+    return 'revision' in asked ? asked.revision : revisionAt(log, streamOf(queue), head, asked.at)
   }
 
   const history = async (id: string, moment: Moment): Promise<ReadonlyArray<HistoryEvent>> => {
@@ -69,7 +88,8 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
   return {
     queue,
     history,
-    settings: async (moment) => JSON.parse((await ask('/settings', {}, known(moment))) as string) as unknown,
+    revision: revisionOf,
+    ending: (revision) => ending.ask({ address, snapshots, queue, revision }),
     state: async (filter, moment) => JSON.parse((await ask('/state', filter, known(moment))) as string) as QueueMoment,
     diff: async ({ from, to, ...page }) => JSON.parse((await ask('/diff', page, { from: momentOf(from, -1), to: momentOf(to, head) })) as string) as Difference,
     events: async function* (filter, moment) {
@@ -77,9 +97,7 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
       for await (const line of lines) yield JSON.parse(line) as HistoryEvent
     },
     lines: async function* (moment, isWanted) {
-      const handled = known(moment)
-      const revision = 'revision' in handled ? handled.revision : await revisionAt(log, streamOf(queue), head, handled.at)
-      for await (const page of shown.read(streamOf(queue), { from: 0, limit: revision + 1 })) {
+      for await (const page of shown.read(streamOf(queue), { from: 0, limit: (await revisionOf(moment)) + 1 })) {
         // What is no JSON object concerns every task.
         const wanted = isWanted === undefined ? page : page.filter(({ data }) => isWanted(parseObject(data) ?? {}))
         yield { bytes: eventLines(wanted), events: wanted.length, revision: (page[page.length - 1] as RecordedEvent).revision }
@@ -87,6 +105,7 @@ export const logSource = async (address: LogAddress, dataDir: string | undefined
     },
     close: async () => {
       keys.close()
+      await ending.close()
       await log.close()
     },
   }

@@ -4,7 +4,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Command, InvalidArgumentError } from 'commander'
 import { plural } from '@daybook/core'
-import { dataDirDefault } from '../../config/index.js'
+import { dataDirDefault } from '../../config/serve-options.js'
 import { addWhen, addWhere, audited, momentOf, type When, type Where } from '../audit/options.js'
 import { BrokenExport, type EventWriter, ExportWriter, readExport } from '../audit/exported.js'
 import { Replay, type Step } from '../audit/replayed.js'
@@ -115,11 +115,11 @@ export const exportCommand = (cli: Cli): Command =>
       'Payloads and results are in it: look through it before you give it away.',
     ))
     .action(audited<ExportFlags>(cli, async (source, printer, { out, task, format, ...when }, progress) => {
-      const { revision } = await source.state({ limit: 1 }, momentOf(when))
+      const revision = await source.revision(momentOf(when))
       if (revision < 0) throw new CliError('there are no events yet')
-      // As of the last event, so that it can be compared with what the events fold to.
-      const { counts } = await source.state({ limit: 1 }, { revision })
-      const settings = await source.settings({ revision })
+      // As of the last event, so that it can be compared with what the events fold to. Nobody waits for it before they are written.
+      const ending = source.ending(revision)
+      ending.catch(() => undefined)
       const tasks = task === undefined ? undefined : await concerned(source, task, revision)
       const { writer, close } = await openExport(cli, out, format)
       try {
@@ -128,7 +128,7 @@ export const exportCommand = (cli: Cli): Command =>
           await writer.lines(lines)
         }
         const manifest = await writer.end({
-          queue: source.queue, from: 0, to: revision, ...(tasks === undefined ? {} : { tasks: [...tasks] }), settings, byStatus: counts.byStatus,
+          queue: source.queue, from: 0, to: revision, ...(tasks === undefined ? {} : { tasks: [...tasks] }), ...(await ending),
         })
         progress.clear()
         if (out !== undefined) printer.answer({ file: out, manifest }, () => printer.line(`${plural(manifest.events, 'event')} in ${out}`))

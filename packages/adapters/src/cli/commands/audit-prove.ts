@@ -1,7 +1,7 @@
 /** `audit prove` and `audit check`: proofs about a log, for those who do not have it (EV-07). */
 import { Command } from 'commander'
 import { plural } from '@daybook/core'
-import { dataDirDefault } from '../../config/index.js'
+import { dataDirDefault } from '../../config/serve-options.js'
 import { type CheckpointFlags, checkpointsOf, readText, verifierKey } from '../audit/checkpoints.js'
 import { addWhere, logAddressOf } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'

@@ -3,7 +3,7 @@ import { lengthText } from '@daybook/projections/charts'
 import { picturesOfWhatIf, Recorder, type Recording, versions, type WhatIf, whatIf } from '@daybook/projections/what-if'
 import { Command } from 'commander'
 import { plural } from '@daybook/core'
-import { dataDirDefault } from '../../config/index.js'
+import { dataDirDefault } from '../../config/serve-options.js'
 import { readTime } from '../../time.js'
 import { addWhere, audited, revisionOrTime, type Where } from '../audit/options.js'
 import { decodedOf } from '../audit/replayed.js'
@@ -12,7 +12,6 @@ import { type Cli, examples } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
 import type { Printer } from '../printer.js'
 import type { Progress } from '../progress.js'
-import { patchOf, readPatch } from '../setting-paths.js'
 import { drawPictures } from '../simulation/pictures.js'
 import { comparison, metText, says, tenantText } from '../simulation/report.js'
 import { clean, clock } from '../text.js'
@@ -49,6 +48,8 @@ export const whatIfCommand = (cli: Cli): Command =>
     ))
     .action(audited<Flags>(cli, async (source, printer, { from, to, set, settings, agents, seed, svg }, progress) => {
       if (settings !== undefined && set !== undefined) throw new UsageError('give --set or --settings, not both')
+      // Loaded only here: other audits start sooner without YAML.
+      const { patchOf, readPatch } = await import('../setting-paths.js')
       const patch = settings !== undefined ? await readPatch(settings) : patchOf(set ?? [])
       const recording = await record(source, from, to, progress)
       progress.show('running the model')

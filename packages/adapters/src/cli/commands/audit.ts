@@ -2,7 +2,7 @@
 import { Command } from 'commander'
 import { whatIfCommand } from './audit-what-if.js'
 import type { EventFilter, HistoryEvent, QueueMoment } from '../../client/index.js'
-import { dataDirDefault } from '../../config/index.js'
+import { dataDirDefault } from '../../config/serve-options.js'
 import { addWhen, addWhere, audited, momentOf, revisionOrTime, type When, type Where } from '../audit/options.js'
 import { type Cli, examples } from '../cli.js'
 import { type Printer, statusCell } from '../printer.js'

@@ -4,13 +4,14 @@ import { taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { historyOf, parseObject, type QueueView, searchHistory, spansOf, streamOf } from '../../engine/index.js'
 import type { RecordedEvent } from '../../store/index.js'
+import { loggedLines } from '../event-lines.js'
 import { eventText, historyText } from '../event-text.js'
 import { noSuchQueue, problem, problemOf } from '../problem.js'
 import { revisionAt } from '../../past/index.js'
 import { type EventsQuery, type HistoryQuery, momentAt } from '../query.js'
 import { millisecondsOf } from '../time.js'
 import type { Handled, ViewCall } from '../route.js'
-import { quote, unicodeText } from '../text.js'
+import { quote } from '../text.js'
 import { noSuchTask } from './tasks.js'
 
 export const history = async ({ queue, params, query, limits }: ViewCall<HistoryQuery>): Promise<Handled> => {
@@ -113,17 +114,12 @@ const linesOf = async function* (
   until: number,
   limit: number,
   isAsked: Filter,
-): AsyncGenerator<string> {
+): AsyncGenerator<Buffer> {
   let left = limit
   for await (const page of pagesOf(queue, query, from, until)) {
-    let lines = ''
-    for (const event of page) {
-      if (left === 0) break
-      if (!isAsked(event)) continue
-      lines += `${unicodeText(eventText(event))}\n`
-      left--
-    }
-    if (lines !== '') yield lines
+    const asked = page.filter(isAsked).slice(0, left)
+    left -= asked.length
+    if (asked.length > 0) yield loggedLines(asked)
     if (left === 0) return
   }
 }

@@ -32,7 +32,7 @@ export type SentReply = Omit<Reply, 'text' | 'undelivered'> & { readonly text: s
 export type FromPast = { readonly id: number } & (
   | { readonly kind: 'answer'; readonly handled: E.Either<Problem & { readonly revision?: number }, SentReply> }
   /** `undefined` after the last part. */
-  | { readonly kind: 'part'; readonly text: string | undefined }
+  | { readonly kind: 'part'; readonly bytes: Uint8Array | undefined }
   /** `code`: of a StoreError. */
   | { readonly kind: 'failed'; readonly code?: string; readonly message: string }
 )

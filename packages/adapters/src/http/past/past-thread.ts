@@ -13,12 +13,12 @@ import type { FromPast, PastThreadOptions, ToPast } from './past-protocol.js'
 interface Asked {
   readonly controller: AbortController
   /** The rest of a streamed answer. */
-  parts?: AsyncIterator<string>
+  parts?: AsyncIterator<Buffer>
 }
 
 const serve = (port: MessagePort, { log, keys, snapshots, views, limits, states }: PastThreadOptions): void => {
   const asked = new Map<number, Asked>()
-  const send = (message: FromPast): void => port.postMessage(message)
+  const send = (message: FromPast, moved: ReadonlyArray<ArrayBuffer> = []): void => port.postMessage(message, moved)
   let opened: Promise<AnswerPast> | undefined
 
   const open = async (): Promise<AnswerPast> =>
@@ -37,7 +37,7 @@ const serve = (port: MessagePort, { log, keys, snapshots, views, limits, states 
     }
     const { undelivered: _, text, ...reply } = handled.right
     if (typeof text === 'string') asked.delete(id)
-    else (asked.get(id) as Asked).parts = text[Symbol.asyncIterator]() as AsyncIterator<string>
+    else (asked.get(id) as Asked).parts = text[Symbol.asyncIterator]() as AsyncIterator<Buffer>
     send({ kind: 'answer', id, handled: E.right({ ...reply, text: typeof text === 'string' ? text : undefined }) })
   }
 
@@ -53,8 +53,13 @@ const serve = (port: MessagePort, { log, keys, snapshots, views, limits, states 
   const sendPart = async (id: number): Promise<void> => {
     const next = await asked.get(id)?.parts?.next()
     if (next === undefined) return
-    if (next.done === true) asked.delete(id)
-    send({ kind: 'part', id, text: next.done === true ? undefined : String(next.value) })
+    if (next.done === true) {
+      asked.delete(id)
+      return send({ kind: 'part', id, bytes: undefined })
+    }
+    const { value } = next
+    // A small one shares its memory with others, and is copied.
+    send({ kind: 'part', id, bytes: value }, value.buffer.byteLength === value.byteLength ? [value.buffer as ArrayBuffer] : [])
   }
 
   port.on('message', (message: ToPast) => {

@@ -63,15 +63,21 @@ export class PastThread {
       })
   }
 
-  /** Asked for one by one: a slow client does not fill the memory. */
-  private async *parts(id: number): AsyncGenerator<string> {
+  /** One more than is taken is asked for: a slow client does not fill the memory, and a fast one does not wait for the log. */
+  private async *parts(id: number): AsyncGenerator<Uint8Array> {
+    const more = (): Promise<FromPast> => {
+      const part = this.next(id)
+      // Nobody may take it.
+      part.catch(() => undefined)
+      this.send({ kind: 'more', id })
+      return part
+    }
     try {
-      for (;;) {
-        const part = this.next(id)
-        this.send({ kind: 'more', id })
+      for (let part = more(); ; ) {
         const message = await part
-        if (message.kind !== 'part' || message.text === undefined) return
-        yield message.text
+        if (message.kind !== 'part' || message.bytes === undefined) return
+        part = more()
+        yield message.bytes
       }
     } finally {
       this.send({ kind: 'gone', id })
