@@ -51,6 +51,8 @@ test('a sorted list contains, finds, walks, seeks and counts the same as a sorte
       expect(walked).toEqual(want)
       for (const place of places) {
         expect(sorted.seek(place).item).toBe(want.find(({ key }) => key >= place))
+        expect(sorted.seekPast(({ key }) => key < place).item).toBe(want.find(({ key }) => key >= place))
+        expect(sorted.seekPast(({ key, name }) => key < place || (key === place && name < 9)).item).toBe(want.find(({ key, name }) => key > place || (key === place && name >= 9)))
         expect(sorted.at(place)).toBe(want.find(({ key }) => key === place))
         expect(sorted.countBelow(place)).toBe(want.filter(({ key }) => key < place).length)
       }
@@ -65,6 +67,17 @@ test('a sorted list contains, finds, walks, seeks and counts the same as a sorte
     }),
     runs(60),
   )
+})
+
+test('the place past the items for which something holds is found among items with the same key', () => {
+  for (const size of [0, 1, 2, 127, 128, 129, 1_000]) {
+    const sorted = new SortedList<Item>(() => 0, byName)
+    for (let name = 0; name < size; name++) sorted.add({ key: 0, name: (name * 7_919) % size })
+    for (const taken of [0, Math.min(size, 70)]) {
+      for (let i = 0; i < taken; i++) sorted.remove(sorted.first() as Item)
+      for (const name of [0, 1, 69, 70, 127, 128, size - 1, size]) expect(sorted.seekPast((item) => item.name < name).item?.name).toBe(Math.max(name, taken) < size ? Math.max(name, taken) : undefined)
+    }
+  }
 })
 
 test('sorting by key is stable, however far apart the keys are', () => {

@@ -118,7 +118,8 @@ export const pollsDifferent = polls('polls-different', 'for 1,000 different type
 
 const stateOf = (tasks: number, groups: number): QueueState => {
   let state = initial('bench')
-  for (let i = 0; i < tasks; i++) state = evolve(state, enqueuedEvent(i, { type: `type.${i % groups}` }))
+  // Priorities repeat every ten tasks: each type has all of them, however many types there are.
+  for (let i = 0; i < tasks; i++) state = evolve(state, enqueuedEvent(i, { type: `type.${Math.floor(i / 10) % groups}` }))
   return state
 }
 

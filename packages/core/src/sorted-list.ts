@@ -181,6 +181,14 @@ export class SortedList<T> {
     return new Cursor(this.chunks, at, chunk === undefined ? 0 : firstNotBelow(chunk.keys, key, chunk.from))
   }
 
+  /** In order, from the first item that is not `before`. That holds for none of the items or for the first ones, and for no others. */
+  seekPast(before: (item: T) => boolean): Cursor<T> {
+    const chunks = this.only === undefined ? this.chunks : this.asChunks(this.only)
+    const at = firstWhere(0, chunks.length, (chunk) => !before(lastOf(chunks[chunk] as Chunk<T>)))
+    const chunk = chunks[at]
+    return new Cursor(chunks, at, chunk === undefined ? 0 : firstWhere(chunk.from, chunk.items.length, (index) => !before(chunk.items[index] as T)))
+  }
+
   /** How many items have a key below `key`. */
   countBelow(key: number): number {
     if (this.only !== undefined) return this.keyOf(this.only) < key ? 1 : 0
@@ -273,6 +281,18 @@ export const sortedByKey = <T>(items: ReadonlyArray<T>, keyOf: (item: T) => numb
   if (!Number.isSafeInteger((most - least + 1) * length)) return items.toSorted((a, b) => keyOf(a) - keyOf(b))
   const places = Float64Array.from(keys, (key, place) => (key - least) * length + place).sort()
   return Array.from(places, (place) => items[place % length] as T)
+}
+
+/** The first whole number from `from` to below `end` for which it holds, as it does for all after it; `end` if there is none. */
+const firstWhere = (from: number, end: number, holds: (index: number) => boolean): number => {
+  let low = from
+  let high = end
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (holds(middle)) high = middle
+    else low = middle + 1
+  }
+  return low
 }
 
 const firstNotBelow = (keys: ReadonlyArray<number>, key: number, from = 0): number => {

@@ -18,6 +18,7 @@ import { amendPlants } from './amend.js'
 import { loopPlants } from './loops.js'
 import { memoryBankPlants } from './memory-bank.js'
 import { memoryPlants } from './memory.js'
+import { pagePlants } from './pages.js'
 import { pastPlants } from './past.js'
 import { outcomePlants } from './outcomes.js'
 import { keyPlants } from './keys.js'
@@ -53,6 +54,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...loopPlants,
   ...amendPlants,
   ...outcomePlants,
+  ...pagePlants,
   ...pastPlants,
   ...chainPlants,
   ...archivePlants,

@@ -3,7 +3,7 @@
  * Groups without ready tasks cost nothing here.
  */
 import { isBumped } from '../capacity.js'
-import type { Group, GroupKind } from '../group.js'
+import type { Group } from '../group.js'
 import { addTo, removeFrom } from '../sets-by-key.js'
 import type { Head, TaskRecord, TenantShare } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
@@ -11,14 +11,15 @@ import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
 import { addToGroup, addUnsorted, type HeadsWatcher, readyIn, removeFromGroup, sortAdded } from './group-tasks.js'
 import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
+import { ReadyKinds } from './ready-kinds.js'
 import { ManyGroups, openIn } from './tenant-groups.js'
 
 /** Shapes that are kept. Beyond it, the one that was used longest ago and that no claim waits for is dropped. */
 export const shapesMax = 1_024
 
 export class ReadyIndex {
-  /** Kinds of groups with ready tasks, by type. */
-  private readonly kinds = new Map<string, Set<GroupKind>>()
+  /** Those of groups with ready tasks. */
+  readonly kinds = new ReadyKinds()
   private readonly shapes = new Map<string, ClaimShape>()
   /** The same by tenant, those that name none by type, and those that name neither. */
   private readonly shapesByTenant = new Map<string, Set<ClaimShape>>()
@@ -62,7 +63,7 @@ export class ReadyIndex {
     if (isBumped(task)) this.bumped.add(task)
     if (group.ready++ === 0) {
       const { kind } = group
-      if (kind.ready.length === 0) addTo(this.kinds, kind.type, kind)
+      if (kind.ready.length === 0) this.kinds.add(kind)
       kind.addReady(group)
       this.refresh(group)
     } else if (group.isOpen) {
@@ -77,7 +78,7 @@ export class ReadyIndex {
     if (--group.ready > 0) return
     const { kind } = group
     kind.removeReady(group)
-    if (kind.ready.length === 0) removeFrom(this.kinds, kind.type, kind)
+    if (kind.ready.length === 0) this.kinds.remove(kind)
     this.refresh(group)
   }
 
@@ -129,8 +130,8 @@ export class ReadyIndex {
     for (const { share: { groups } } of this.groupsWithTasks()) if (groups instanceof ManyGroups) groups.sort(this.places)
   }
 
-  *groupsWithTasks(): Generator<Group, void> {
-    for (const kinds of this.kinds.values()) for (const { ready } of kinds) yield* ready
+  groupsWithTasks(): Iterable<Group> {
+    return this.kinds.groups()
   }
 
   /** To be called when it may have changed whether a breaker holds this type back. Returns the tenants that have open groups again. */
@@ -301,7 +302,7 @@ export class ReadyIndex {
   /** Groups of this type with ready tasks. */
   private groupsOf(type: string): ReadonlyArray<Group> {
     const groups: Array<Group> = []
-    for (const { ready } of this.kinds.get(type) ?? none) for (const group of ready) groups.push(group)
+    for (const { ready } of this.kinds.ofType(type)) for (const group of ready) groups.push(group)
     return groups
   }
 
