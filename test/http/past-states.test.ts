@@ -1,9 +1,16 @@
 /** States of past moments: what is read for them, what is kept, and how many may wait. */
-import { answerPastFrom, httpLimitsDefault, pastAnswersHere, type PastQuestion } from '@daybook/adapters/http'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Worker } from 'node:worker_threads'
+import { answerPastFrom, httpLimitsDefault, pastAnswersHere, pastAnswersOnThread, type PastQuestion } from '@daybook/adapters/http'
 import { openMemoryStore } from '@daybook/adapters/memory'
+import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { LogReader } from '@daybook/adapters/store'
 import * as E from 'fp-ts/lib/Either.js'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { inTime } from '../support/in-time.js'
 import { caller, enqueue, ok, openQueue, task } from '../support/queue.js'
 
 const store = openMemoryStore()
@@ -120,4 +127,37 @@ test('so many questions may wait; one more is refused and may come again', async
   expect(answers.filter(E.isRight)).toHaveLength(32)
   expect(answers.filter(E.isLeft).map(({ left }) => [left.status, left.code])).toEqual(Array.from({ length: 8 }, () => [503, 'overloaded']))
   expect(totalOf(await past.ask(question(4_000), never))).toBe(4_001)
+})
+
+test('a thread that nobody asks any more is ended, but not before the last line is taken; the next question starts another', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'daybook-past-'))
+  const file = join(folder, 'log.sqlite')
+  const written = await openSqliteStore({ file })
+  const { engine } = await openQueue({ store: written })
+  for (const outcome of await engine.submitAll(Array.from({ length: 300 }, (_, i) => enqueue(task(`t${i}`))), caller)) ok(outcome)
+  const threads: Array<Worker> = []
+  const note = (worker: Worker): unknown => threads.push(worker)
+  process.on('worker', note)
+  const past = pastAnswersOnThread({ log: { kind: 'sqlite', file }, snapshots: folder, limits: httpLimitsDefault, states: { statesMax: 1, tasksMax: 1_000, idleMs: 5, backEvents: 1 } })
+  onTestFinished(async () => {
+    process.off('worker', note)
+    await past.close()
+    await written.close()
+    rmSync(folder, { recursive: true })
+  })
+  const lines = await past.ask({ ...question(200), path: '/api/queues/{queue}/events', wantsLines: true }, never)
+  if (E.isLeft(lines)) throw new Error(lines.left.detail)
+  const [first] = threads
+  const ended = once(first as Worker, 'exit')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const read = async (): Promise<string> => {
+    let text = ''
+    for await (const part of lines.right.text as AsyncIterable<unknown>) text += String(part)
+    return text
+  }
+  expect((await inTime('the lines', read())).trim().split('\n')).toHaveLength(201)
+  await inTime('the end of the thread', ended)
+  expect(totalOf(await past.ask(question(100), never))).toBe(101)
+  expect(threads.length).toBeGreaterThan(1)
+  expect(threads[threads.length - 1]).not.toBe(first)
 })

@@ -317,4 +317,18 @@ export const pastPlants: ReadonlyArray<Plant> = [
     replace: '        return Promise.resolve()\n',
     killedBy: exportLines,
   },
+  {
+    title: 'a thread of the past is ended while its lines are taken',
+    file: 'packages/adapters/src/http/past/thread-of-past.ts',
+    find: "      this.asked++\n      lines.once('close', () => this.asked--)\n",
+    replace: '',
+    killedBy: moved,
+  },
+  {
+    title: 'a thread of the past stays when nobody asks',
+    file: 'packages/adapters/src/http/past/past-answers.ts',
+    find: '      void ended.close()\n',
+    replace: '',
+    killedBy: moved,
+  },
 ]

@@ -7,7 +7,10 @@ import { foldRecorded } from '../engine/replay.js'
 import type { RecordedEvent } from '../store/index.js'
 
 /** There are about so many marks to which a state can go back. From there events are folded again. */
-const marksMax = 64
+const marksMax = 512
+/** What undoes an event takes so much of the memory of a task, and of the time of folding an event. */
+const tasksPerUndo = 0.4
+const foldsPerUndo = 0.5
 
 /** Called with each event before it is folded. `before` must not be kept. */
 export type OnEvent = (recorded: RecordedEvent, event: QueueEvent | Unreadable, before: QueueState) => void
@@ -36,15 +39,16 @@ export class PastState {
     return revisionOf(this.current)
   }
 
-  get tasks(): number {
-    return taskCount(this.current)
+  /** Memory that it takes, in tasks. */
+  get size(): number {
+    return taskCount(this.current) + tasksPerUndo * (this.revision - (this.marks[0]?.revision ?? this.revision))
   }
 
-  /** Events to fold or undo on the way to a revision; infinity if it is too far back. */
+  /** What it costs to go to a revision, in events folded; infinity if it is too far back. */
   distanceTo(revision: number): number {
     if (revision >= this.revision) return revision - this.revision
     const from = this.marks.findLast((each) => each.revision <= revision)
-    return from === undefined ? Number.POSITIVE_INFINITY : this.revision - from.revision + revision - from.revision
+    return from === undefined ? Number.POSITIVE_INFINITY : foldsPerUndo * (this.revision - from.revision) + revision - from.revision
   }
 
   /** Undoes the events after the last mark that is not later than `revision`. Does nothing for a revision to come. */

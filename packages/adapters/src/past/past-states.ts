@@ -10,15 +10,15 @@ import { type OnEvent, PastState } from './past-state.js'
 export interface PastLimits {
   /** States that are kept. */
   readonly statesMax: number
-  /** Tasks in all of them together. One state is kept however large it is. */
+  /** Tasks in all of them together, with what undoes events. One state is kept however large it is. */
   readonly tasksMax: number
   /** How long a state is kept after its last use, in milliseconds. */
   readonly idleMs: number
-  /** Events that can be undone in each. At least 1. */
+  /** Events that can be undone in each: about 200 bytes each. At least 1. */
   readonly backEvents: number
 }
 
-export const pastLimitsDefault: PastLimits = { statesMax: 8, tasksMax: 1_000_000, idleMs: 60_000, backEvents: 16_384 }
+export const pastLimitsDefault: PastLimits = { statesMax: 8, tasksMax: 1_000_000, idleMs: 600_000, backEvents: 131_072 }
 
 export interface PastOptions {
   readonly log: LogReader
@@ -102,7 +102,7 @@ export class PastStates {
   private async move(kept: PastState, revision: number, signal: AbortSignal | undefined, onEvent?: OnEvent): Promise<void> {
     const others = this.kept.filter((other) => other !== kept)
     const keep = (): void => {
-      this.kept = [...this.fitting(others, kept.tasks), kept]
+      this.kept = [...this.fitting(others, kept.size), kept]
     }
     this.kept = others
     try {
@@ -127,10 +127,10 @@ export class PastStates {
     if (base !== undefined && distance < Number.POSITIVE_INFINITY) {
       const { usable } = snapshots === undefined ? { usable: [] } : await snapshots.list(stream, foldVersion, revision)
       const snapshotAt = usable[0]?.header.revision ?? -1
-      const anew = revision - snapshotAt + (snapshotAt < 0 ? 0 : base.tasks * eventsPerTask)
+      const anew = revision - snapshotAt + (snapshotAt < 0 ? 0 : base.size * eventsPerTask)
       if (distance < anew) return base
     }
-    const expected = Math.max(0, ...ofQueue.map(({ tasks }) => tasks))
+    const expected = Math.max(0, ...ofQueue.map(({ size }) => size))
     this.kept = [...this.fitting(this.kept, expected)]
     const loaded = snapshots === undefined ? undefined : await loadSnapshot(log, snapshots, stream, revision, { skipped })
     return new PastState(queue, loaded?.state ?? emptyState(queue), this.limits.backEvents)
@@ -139,7 +139,7 @@ export class PastStates {
   /** Those that may be kept beside one with so many tasks: not the ones that were not used for longest. */
   private fitting(kept: ReadonlyArray<PastState>, tasks: number): ReadonlyArray<PastState> {
     const { statesMax, tasksMax } = this.limits
-    const counts = kept.map(({ tasks }) => tasks)
+    const counts = kept.map(({ size }) => size)
     let sum = counts.reduce((total, count) => total + count, tasks)
     let from = Math.max(0, kept.length + 1 - statesMax)
     counts.slice(0, from).forEach((count) => (sum -= count))

@@ -1,5 +1,6 @@
 /** Who answers for past moments: this thread, or one of its own. */
 import * as E from 'fp-ts/lib/Either.js'
+import { pastLimitsDefault } from '../../past/index.js'
 import { problem } from '../problem.js'
 import type { Handled } from '../route.js'
 import { type AnswerPast, answerPastFrom, type PastSource } from './answer-past.js'
@@ -33,18 +34,43 @@ const withLimit = (ask: AnswerPast): AnswerPast => {
 /** On this thread: for a log that no other thread can see, and for a program that serves nobody else. */
 export const pastAnswersHere = (source: PastSource): PastAnswers => ({ ask: withLimit(answerPastFrom(source)), close: async () => undefined })
 
-/** On a thread of its own, which is started by the first question. */
+/**
+ * On a thread of its own, which is started by the first question, and ended when nobody has asked for as long as states are kept: its heap would
+ * stay as large as it was, although they are let go.
+ */
 export const pastAnswersOnThread = (options: PastThreadOptions): PastAnswers => {
+  const { idleMs } = options.states ?? pastLimitsDefault
   let thread: PastThread | undefined
+  let idle: NodeJS.Timeout | undefined
   let isClosed = false
+
+  const start = (): PastThread => {
+    const started: PastThread = new PastThread(options, () => {
+      if (thread === started) thread = undefined
+    })
+    return started
+  }
+  const endWhenIdle = (): void => {
+    clearTimeout(idle)
+    idle = setTimeout(() => {
+      if (thread === undefined) return
+      if (thread.isAsked) return endWhenIdle()
+      const ended = thread
+      thread = undefined
+      void ended.close()
+    }, idleMs)
+    idle.unref()
+  }
+
   return {
     ask: withLimit((question, signal) => {
       if (isClosed) return Promise.resolve(E.left(problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: 1 })))
-      thread ??= new PastThread(options, () => (thread = undefined))
-      return thread.ask(question, signal)
+      thread ??= start()
+      return thread.ask(question, signal).finally(endWhenIdle)
     }),
     close: async () => {
       isClosed = true
+      clearTimeout(idle)
       await thread?.close()
     },
   }

@@ -17,6 +17,8 @@ export class PastThread {
   private readonly worker: Worker
   private readonly waiting = new Map<number, Waiting>()
   private last = 0
+  /** Questions whose answers are not complete. */
+  private asked = 0
 
   /** `ended`: called when the thread is gone, for whatever reason. */
   constructor(options: PastThreadOptions, ended: () => void) {
@@ -31,8 +33,13 @@ export class PastThread {
     })
   }
 
+  get isAsked(): boolean {
+    return this.asked > 0
+  }
+
   async ask(question: PastQuestion, signal: AbortSignal): Promise<Handled> {
     const id = ++this.last
+    this.asked++
     const leave = (): void => this.send({ kind: 'gone', id })
     signal.addEventListener('abort', leave, { once: true })
     try {
@@ -42,8 +49,13 @@ export class PastThread {
       if (message.kind !== 'answer') throw new Error(`the thread of the past answers a question with ${message.kind}`)
       if (E.isLeft(message.handled)) return message.handled
       const { text, ...reply } = message.handled.right
-      return E.right({ ...reply, text: text ?? Readable.from(this.parts(id), { objectMode: false }) })
+      if (text !== undefined) return E.right({ ...reply, text })
+      const lines = Readable.from(this.parts(id), { objectMode: false })
+      this.asked++
+      lines.once('close', () => this.asked--)
+      return E.right({ ...reply, text: lines })
     } finally {
+      this.asked--
       signal.removeEventListener('abort', leave)
     }
   }
