@@ -1,7 +1,8 @@
 /** What a claim costs as the backlog grows, in tasks that it looks at. Times are the benchmark's (`claim-1M`, `claim-mix-1M`). */
+import { settle } from '@daybook/core'
 import { comparisonsOf } from '@daybook/core/testing'
 import { describe, expect, test } from 'vitest'
-import { Queue, task } from './queue.js'
+import { Queue, start, task } from './queue.js'
 
 const queued = (policy: 'priority' | 'score', tasks: number): Queue => {
   const q = new Queue()
@@ -26,6 +27,22 @@ describe.each(['priority', 'score'] as const)('with policy %s', (policy) => {
     many.enqueue(...Array.from({ length: 1_000 }, (_, i) => task(`o${i}`, { type: `other ${i}`, priority: 10 })))
     for (const q of [few, many]) q.claim('ann', { types })
     expect(looksOf(many, 1, types)).toBeLessThanOrEqual(looksOf(few, 1, types))
+  })
+
+  test('TQM-OBS-001, INV-28: nor when the deadlines of all have come at once and they are in their lanes', () => {
+    const late = (tasks: number, max: number): Queue => {
+      const q = new Queue()
+      q.do({ type: 'Configure', patch: { policy } })
+      q.enqueue(...Array.from({ length: tasks }, (_, i) => task(`t${i}`, { priority: 1 + (i % 10), deadlineAt: start + 3_600_000 })))
+      q.at = start + 3_600_001
+      q.state = settle(q.state, q.at, max)
+      return q
+    }
+    const [few, many] = [looksOf(late(2_000, 2_000), 1), looksOf(late(20_000, 20_000), 1)]
+    expect(few).toBeGreaterThan(0)
+    expect(many).toBeLessThanOrEqual(few)
+    // Teeth: those that are not moved yet are looked at one by one.
+    expect(looksOf(late(2_000, 1_000), 1)).toBeGreaterThan(1_000)
   })
 
   test('teeth: a claim that looks at more is seen', () => {

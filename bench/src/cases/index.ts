@@ -2,6 +2,7 @@ import { archiveOldEvents } from './archive.js'
 import { readModelsBeside } from './read-models.js'
 import { reports } from './report.js'
 import type { Case } from '../case.js'
+import { claimDeadlines } from './deadlines.js'
 import { backlog, drain500k, drain50k, drainHttp } from './drain.js'
 import { enqueueBulk, enqueueBulkHttp, enqueueCallers, enqueueCallersHttp, sequential, sequentialHttp } from './enqueue.js'
 import { esdbAppend, esdbLife, esdbReplay, esdbSoak } from './eventstoredb.js'
@@ -40,6 +41,7 @@ export const cases: ReadonlyArray<Case> = [
   pollsEqual,
   pollsDifferent,
   pageGroups,
+  claimDeadlines,
   tenantMemory,
   claimMixed,
   lifeMixed,

@@ -74,14 +74,21 @@ export const skip = (state: QueueState, type: string, event: Unreadable): QueueS
 }
 
 /**
- * Removes finished tasks whose retention is over at `at`, the longest finished first, and moves ready tasks to the lanes
- * in which they are at `at`: `max` at most of each. No decision and no view depends on this, so it is not an event. It
- * frees memory in an idle queue, and keeps claims fast. `at` must not be later than that of later decisions. Consumes `state`.
+ * Removes finished tasks whose retention is over at `at`, the longest finished first, and does as {@link settle}: `max` at most of each. It
+ * frees memory in an idle queue. `at` must not be later than that of later decisions. Consumes `state`.
  */
 export const forget = (state: QueueState, at: number, max: number): QueueState => {
-  const tables = QueueState.tablesOf(state)
-  evictForgotten(tables, at, max)
-  tables.ready.settle(max, at)
+  evictForgotten(QueueState.tablesOf(state), at, max)
+  return settle(state, at, max)
+}
+
+/**
+ * Moves ready tasks to the lanes in which they are at `at`, `max` at most. No decision and no view depends on this, so it is not an event.
+ * A claim looks at each task that should have been moved; to move one costs as much as two such looks. `at` must not be later than that of
+ * later decisions. Consumes `state`.
+ */
+export const settle = (state: QueueState, at: number, max: number): QueueState => {
+  QueueState.tablesOf(state).ready.settle(max, at)
   return QueueState.step(state)
 }
 

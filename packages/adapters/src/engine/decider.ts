@@ -75,6 +75,8 @@ const readClockAgainMs = 1_000
 const tidyAfterMs = 1_000
 /** Number of tasks that leave, or change their lane, at a time. Requests meanwhile wait a millisecond or two. */
 const tidyMax = 1_000
+/** Number of tasks that change their lane before a batch, if so many have to. Takes some milliseconds. */
+const settledMax = 4_096
 
 export class Decider {
   private readonly encoder: Encoder
@@ -124,19 +126,37 @@ export class Decider {
     return this.tidyDue() <= at
   }
 
-  private tidyDue(): number {
+  /**
+   * Moves tasks to the lanes in which they are now, so that no decision has to look at many that are in another one. True if more are left: nothing is
+   * to be decided before these are moved as well. Very many deadlines may come at the same moment.
+   */
+  settle(): boolean {
     const { live } = this.parts
-    const [forgotten, misplaced] = [nextForgotten(live.current), nextMisplaced(live.current)]
-    return Math.min(forgotten ?? Number.POSITIVE_INFINITY, misplaced ?? Number.POSITIVE_INFINITY)
+    const at = this.now()
+    if (this.misplacedFrom() <= at) live.settle(at, settledMax)
+    return this.misplacedFrom() <= at
+  }
+
+  private tidyDue(): number {
+    return Math.min(nextForgotten(this.parts.live.current) ?? Number.POSITIVE_INFINITY, this.misplacedFrom())
+  }
+
+  private misplacedFrom(): number {
+    return nextMisplaced(this.parts.live.current) ?? Number.POSITIVE_INFINITY
+  }
+
+  /** The time of a decision. The state may be ahead of the log, and so of the clock. */
+  private now(): number {
+    const { live, clock } = this.parts
+    return Math.max(clock.now(), timeOf(live.current))
   }
 
   /** Decides as much as fits in one batch. Items that were decided without events are in the batch as well. */
   nextBatch(eventsMax = Number.POSITIVE_INFINITY): Batch {
-    const { live, mailbox, waiting, clock, isClosing, availability } = this.parts
+    const { live, mailbox, waiting, isClosing, availability } = this.parts
     const batchEventsMax = Math.min(eventsMax, this.parts.batchEventsMax)
     this.begunAt = performance.now()
-    // The state may be ahead of the log, and so of the clock.
-    this.at = Math.max(clock.now(), timeOf(live.current))
+    this.at = this.now()
     const batch = newBatch(live.mark(), live.revision)
     const refusal = this.refusal()
     if (refusal !== undefined) for (const item of waiting.drain()) batch.decided.push(new Known(item, E.left(refusal)))

@@ -306,6 +306,7 @@ class Engine implements QueueEngine {
       this.foldHeard()
       if (this.closed === undefined && this.decider.tidy()) this.schedule()
     }
+    if (!this.recovering && this.closed === undefined && this.decider.settle()) return this.schedule()
     while (!this.recovering && this.inFlight.size < this.inFlightMax) {
       if (this.closed === undefined && this.snapshotter.isDue(this.durable.revision, this.live.current) && this.mayKeep()) {
         if (this.inFlight.size > 0) break

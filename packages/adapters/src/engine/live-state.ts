@@ -2,7 +2,7 @@
  * The state of the queue, ahead of the log: decided events are folded at once, under a mark, and rolled back if
  * the append fails. Each step consumes the state, so nobody may keep a reference: ask for `current` each time.
  */
-import { evolve, forget, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, type Unreadable } from '@daybook/core'
+import { evolve, forget, type Mark, mark, type QueueEvent, type QueueState, release, revisionOf, rollback, settle, type Unreadable } from '@daybook/core'
 import type { Chain } from '../chain/index.js'
 import type { RecordedEvent } from '../store/index.js'
 import { foldRecorded } from './replay.js'
@@ -43,6 +43,11 @@ export class LiveState {
   /** Removes tasks whose retention is over at `at`, `max` at most. */
   forget(at: number, max: number): void {
     this.state = forget(this.state, at, max)
+  }
+
+  /** Moves ready tasks to the lanes in which they are at `at`, `max` at most. */
+  settle(at: number, max: number): void {
+    this.state = settle(this.state, at, max)
   }
 
   mark(): Mark {
