@@ -90,9 +90,9 @@ export const readyPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'after a replay the last ready task is not in order',
-    file: 'packages/core/src/queue-state.ts',
-    find: 'tables.ready.order(() => tables.readyTasks())',
-    replace: 'tables.ready.order(() => tables.readyTasks().slice(0, -1))',
+    file: `${ready}ready-index.ts`,
+    find: 'const tasks = this.readyTasks()',
+    replace: 'const tasks = this.readyTasks().slice(0, -1)',
     killedBy: ['test/core/replay.test.ts'],
   },
   {
