@@ -18,6 +18,7 @@ import { amendPlants } from './amend.js'
 import { loopPlants } from './loops.js'
 import { memoryBankPlants } from './memory-bank.js'
 import { memoryPlants } from './memory.js'
+import { deadlinePlants } from './deadlines.js'
 import { pagePlants } from './pages.js'
 import { pastPlants } from './past.js'
 import { outcomePlants } from './outcomes.js'
@@ -54,6 +55,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...loopPlants,
   ...amendPlants,
   ...outcomePlants,
+  ...deadlinePlants,
   ...pagePlants,
   ...pastPlants,
   ...chainPlants,

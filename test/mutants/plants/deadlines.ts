@@ -1,0 +1,40 @@
+/** Tasks whose deadlines come: the calendar queue, and the moves to other lanes. */
+import type { Plant } from '../plant.js'
+
+export const deadlinePlants: ReadonlyArray<Plant> = [
+  {
+    title: 'when the first ten seconds of a calendar queue are over, the next are not put in order',
+    file: 'packages/core/src/calendar-queue.ts',
+    find: 'this.numbers.remove(number)\n    this.sortFirst()',
+    replace: 'this.numbers.remove(number)',
+    killedBy: ['test/properties/calendar-queue.test.ts'],
+  },
+  {
+    title: 'a bucket of a calendar queue is not divided, and sorted at once when its time comes',
+    file: 'packages/core/src/calendar-queue.ts',
+    find: 'const unsortedMax = 512',
+    replace: 'const unsortedMax = 1e9',
+    killedBy: ['test/properties/calendar-queue.test.ts'],
+  },
+  {
+    title: 'the items of a divided bucket that are due are not found',
+    file: 'packages/core/src/calendar-queue.ts',
+    find: 'yield* bucket.until(at)',
+    replace: 'yield* bucket.until(at - 100)',
+    killedBy: ['test/properties/calendar-queue.test.ts'],
+  },
+  {
+    title: 'of very many tasks whose deadlines come at once, some are moved after claims have looked at all of them',
+    file: 'packages/adapters/src/engine/engine.ts',
+    find: 'this.decider.settle()) return this.schedule()',
+    replace: 'this.decider.settle()) this.schedule()',
+    killedBy: ['test/engine/deadlines.test.ts'],
+  },
+  {
+    title: 'tasks are not moved to the lanes in which they are at a later time',
+    file: 'packages/core/src/ready/ready-index.ts',
+    find: 'for (let moved = 0; moved < max; moved++) {',
+    replace: 'for (let moved = 0; moved < Math.min(max, 1_000); moved++) {',
+    killedBy: ['test/core/claim-cost.test.ts'],
+  },
+]
