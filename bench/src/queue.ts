@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { DaybookClient, NewTask as ClientTask } from '@daybook/adapters/client'
 import { createDaybook, type Daybook, type Caller, prepareTask, type QueueEngine } from '@daybook/adapters/engine'
-import { openRowFiles, openSnapshotFolder } from '@daybook/adapters/files'
+import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventStore } from '@daybook/adapters/store'
 import type { NewTask } from '@daybook/core'
@@ -27,8 +27,7 @@ export const openQueue = async (folder: string, other?: { readonly store: EventS
   const warn = (message: string): void => void process.stderr.write(`${message}\n`)
   const daybook = createDaybook({
     store: other?.store ?? (await openSqliteStore({ file: join(folder, logFile) })),
-    snapshots: await openSnapshotFolder(join(folder, 'snapshots')),
-    rowStoreOf: openRowFiles(folder, { warn }).storeOf,
+    snapshots: await openSnapshotFolder(join(folder, 'snapshots'), { rows: { warn } }),
     warn,
   })
   await daybook.ready

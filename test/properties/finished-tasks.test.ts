@@ -1,12 +1,12 @@
 /**
  * Finished tasks as bytes (ADR 40), compared with plain records after each step and after each rollback: with all bytes in memory, and with
- * those of old ones in a store (ADR 52), which may take some and not others.
+ * those of old ones in a store (ADR 52), which may take some and not others. Snapshots name the places of what it has (ADR 54), if these have names.
  */
-import type { RowStore } from '@daybook/core'
-import { FinishedTasks, type FinishedWalk, Group, GroupKinds, newTaskRecord, RowIndex, type RowsPage, type TaskRecord, type TenantShare } from '@daybook/core/testing'
+import { keptIn } from '@daybook/core'
+import { blocksDuplicates, FinishedTasks, type FinishedWalk, Group, GroupKinds, type Joins, type KeptPage, newTaskRecord, pageOfKept, priorityIn, RowIndex, type RowsPage, statusIn, type TaskRecord, type TenantShare } from '@daybook/core/testing'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { countingRowStore } from '../support/row-store.js'
+import { type CountingRowStore, countingRowStore } from '../support/row-store.js'
 import { runs } from './settings.js'
 
 const kinds = new GroupKinds(new Map())
@@ -85,14 +85,14 @@ class Walk {
   private readonly tasks: Array<TaskRecord> = []
   private readonly groups: Array<Group | undefined> = []
   private readonly agents: Array<string | undefined> = []
-  private readonly pages: Array<RowsPage> = []
+  private readonly pages: Array<RowsPage | KeptPage> = []
 
   constructor(
     finished: FinishedTasks,
     readonly plain: Both['plain'],
     private readonly asRecords: boolean,
     private readonly seed: number,
-    private readonly store: RowStore | undefined,
+    private readonly store: CountingRowStore | undefined,
   ) {
     this.walk = finished.walk()
   }
@@ -107,6 +107,7 @@ class Walk {
     expect(loaded === undefined ? this.tasks : [...loaded]).toEqual(this.plain.map(({ task }) => task))
     for (const { task } of loaded === undefined ? [] : this.plain) {
       expect([loaded?.byId(task.id)?.number, loaded?.byNumber(task.number)?.id]).toEqual([task.number, task.id])
+      expect(loaded?.byKey(task.key)?.number).toBe(blocksDuplicates(task.status) ? task.number : undefined)
     }
     expect(loaded?.oldestAt).toBe(loaded && this.plain[0]?.task.finishedAt)
     this.walk.end()
@@ -122,14 +123,28 @@ class Walk {
     const names = this.walk.nextNames(2)
     this.groups.push(...(names?.groups ?? []))
     this.agents.push(...(names?.agents ?? []))
-    const rows = names === undefined ? this.walk.nextRows() : undefined
+    const rows = names === undefined ? (this.walk.nextKept() ?? this.walk.nextRows()) : undefined
     if (rows !== undefined) this.pages.push(rows)
     return names !== undefined || rows !== undefined
   }
 
   loaded(): FinishedTasks {
     const loaded = new FinishedTasks(this.seed, this.store)
-    for (const page of this.pages) loaded.loadRows(page, { groupOf: (index) => this.groups[index], agentOf: (index) => this.agents[index] }, () => undefined)
+    const names = { groupOf: (index: number) => this.groups[index], agentOf: (index: number) => this.agents[index] }
+    let joined = 0
+    const tasks = new Map(this.plain.map(({ task }) => [task.number, task]))
+    const joins: Joins = (number, band, group, record) => {
+      joined++
+      const task = tasks.get(number)
+      const isRight = task?.status === statusIn(band) && task.priority === priorityIn(band) && task.group === group
+      if (!isRight || record !== undefined) expect(record).toEqual(task)
+      else if (Object.keys(task.extras).length > 0) expect(task.extras).toEqual({})
+    }
+    for (const page of this.pages) {
+      if ('bytes' in page) loaded.loadRows(page, names, joins)
+      else for (const kept of keptIn(pageOfKept([page], 512))) loaded.loadKept((this.store as CountingRowStore).rowsAt(kept.place), kept, names, joins)
+    }
+    expect(joined).toBe(this.plain.length)
     // It goes on as if it had never been written.
     const last = newTaskRecord({ ...many(-1), number: 2 ** 52, missing: 0, delayedUntil: 0, finishedAt: 1_900_000_000_000 })
     loaded.push(last, true)
@@ -150,7 +165,7 @@ class Both {
 
   constructor(
     private readonly seed: number,
-    private readonly store?: RowStore,
+    private readonly store?: CountingRowStore,
   ) {
     this.finished = new FinishedTasks(seed, store)
   }
@@ -225,16 +240,25 @@ class Both {
 const many = (i: number) => ({ id: `task-${i}`, key: `key-${i}`, group: groups[0] as Group, status: 'completed' as const, priority: 5, timeout: 60, maxRetries: 3, backoffSeconds: 1, enqueuedAt: 1_700_000_000_000, enqueuedRevision: i, dependencies: [], retries: 0, extras: {} })
 
 const inMemory = (): undefined => undefined
-const inStore = (): RowStore => countingRowStore(1)
-/** It takes two of three. */
-const partlyInStore = (): RowStore => {
+const inStore = (): CountingRowStore => countingRowStore(1)
+/** It takes two of three, and names two of three. */
+const partlyInStore = (): CountingRowStore => {
   let asked = 0
-  return countingRowStore(2, () => asked++ % 3 > 0)
+  const store = countingRowStore(2, () => asked++ % 3 > 0)
+  store.names = () => asked++ % 3 > 0
+  return store
+}
+/** No later process finds what is there. */
+const inNamelessStore = (): CountingRowStore => {
+  const store = countingRowStore(1)
+  store.names = () => false
+  return store
 }
 
 test.each([
   ['in memory', inMemory],
   ['in a store', inStore],
+  ['in a store without names', inNamelessStore],
   ['in a store that is full now and then', partlyInStore],
 ])('finished tasks, old ones %s, are found, listed, removed and put back as if they were records', (_, newStore) => {
   fc.assert(
@@ -345,8 +369,21 @@ test('INV-22: what a store did not take stays in memory, and is given to it late
   both.check()
 })
 
-test('a read of one chunk answers for all of its rows, and a snapshot reads each once', () => {
+test('a snapshot names chunks that a store has, and reads none; nor does a start from it', () => {
   const store = countingRowStore(1)
+  const both = new Both(8, store)
+  for (let i = 0; i < 6 * 512; i++) both.finish(many(i), true)
+  for (let i = 0; i < 700; i++) both.leave(0)
+  both.leave(900)
+  both.beginWalk(false)
+  const [walk] = both.walks
+  walk?.on(Number.POSITIVE_INFINITY)
+  const before = store.read
+  expect([walk?.loaded().size, store.read - before]).toEqual([6 * 512 - 701, 0])
+})
+
+test('a read of one chunk answers for all of its rows, and a snapshot without places reads each once', () => {
+  const store = inNamelessStore()
   const both = new Both(7, store)
   for (let i = 0; i < 6 * 512; i++) both.finish(many(i), true)
   for (let i = 0; i < 512; i++) expect(both.finished.byId(`task-${i}`)?.number).toBe(i + 1)

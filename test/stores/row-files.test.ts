@@ -1,14 +1,15 @@
-/** Files for rows of old finished tasks (ADR 52): what is read is what was written, or an error; and they leave nothing behind. */
-import { closeSync, mkdirSync, openSync, readdirSync, readlinkSync, rmSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
+/** Files for rows of old finished tasks (ADR 52), which snapshots name (ADR 54): what is read is what was written, or an error; and they stay as long as somebody needs them. */
+import { closeSync, mkdirSync, openSync, readdirSync, readlinkSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { openEngine } from '@daybook/adapters/engine'
+import { openEngine, type QueueEngine, streamOf } from '@daybook/adapters/engine'
 import { openRowFiles, openSnapshotFolder } from '@daybook/adapters/files'
 import { serve } from '@daybook/adapters/serve'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
-import { duplicateOf, type KeptBytes, taskOf } from '@daybook/core'
-import { finishedSizeOf, textOf } from '@daybook/core/testing'
+import type { EventStore, LoadedSnapshot } from '@daybook/adapters/store'
+import { duplicateOf, foldVersion, keptIn, type KeptRows, type RowStore, taskOf } from '@daybook/core'
+import { textOf } from '@daybook/core/testing'
 import { expect, test } from 'vitest'
 import { caller, claim, complete, enqueue, foldAll, logOf, ok, task, until } from '../support/queue.js'
 import { runChild, runProgram, scriptPath } from './child.js'
@@ -24,57 +25,71 @@ const newFolder = (): string => {
 const warnings: Array<string> = []
 const warn = (message: string): void => void warnings.push(message)
 const bytesOf = (n: number): Uint8Array => Uint8Array.from({ length: 1_000 + n }, (_, i) => (i * 7 + n) % 256)
-/** Open files without a name in this folder, by their descriptors. */
+const columnsOf = (n: number): Float64Array => Float64Array.from({ length: 2 * 512 }, (_, i) => (i < 512 ? n : i * 2 ** 32))
+const keep = (store: RowStore, n: number): KeptRows | undefined => store.keep(bytesOf(n), columnsOf(n))
+const rowsIn = (dir: string): ReadonlyArray<string> => readdirSync(dir).filter((name) => name.endsWith('.rows'))
+/** Open files with rows in this folder, by their descriptors. */
 const openIn = (dir: string): ReadonlyArray<string> =>
   readdirSync('/proc/self/fd').map((fd) => `/proc/self/fd/${fd}`).filter((link) => {
     try {
-      return readlinkSync(link).startsWith(`${dir}/finished-`)
+      return /^.*\.rows( \(deleted\))?$/.test(readlinkSync(link)) && readlinkSync(link).startsWith(`${dir}/`)
     } catch {
       // The descriptor of the folder that is read.
       return false
     }
   })
 
-test('rows come back as they were written, from any of several files, and the folder shows none', () => {
+test('rows come back as they were written, from any of several files', () => {
   const dir = newFolder()
-  const store = openRowFiles(dir, { warn, fileBytes: 5_000 }).storeOf('q')
-  const kept = Array.from({ length: 40 }, (_, n) => store.keep(bytesOf(n)) as KeptBytes)
+  const store = openRowFiles(dir, { warn, fileBytes: 20_000 }).storeOf('q')
+  const kept = Array.from({ length: 40 }, (_, n) => keep(store, n) as KeptRows)
   expect(openIn(dir).length).toBeGreaterThan(5)
-  expect(readdirSync(dir)).toEqual([])
-  for (const n of [39, 0, 20, 20, 7]) expect(kept[n]?.read()).toEqual(bytesOf(n))
+  for (const n of [39, 0, 20, 20, 7]) expect([kept[n]?.read(), kept[n]?.columns()]).toEqual([bytesOf(n), columnsOf(n)])
   // What is read belongs to the reader.
   kept[3]?.read().fill(0)
   expect(kept[3]?.read()).toEqual(bytesOf(3))
 })
 
+test('another process finds rows at their places', () => {
+  const dir = newFolder()
+  const store = openRowFiles(dir, { warn, fileBytes: 20_000 }).storeOf('q')
+  const places = Array.from({ length: 9 }, (_, n) => keep(store, n)?.place())
+  const rowsAt = openRowFiles(dir, { warn }).rowsOf('q')
+  for (const [n, place] of places.entries()) expect(place && [rowsAt(place).read(), rowsAt(place).columns(), rowsAt(place).place()]).toEqual([bytesOf(n), columnsOf(n), place])
+})
+
 test('two queues have files of their own', () => {
   const dir = newFolder()
   const files = openRowFiles(dir, { warn })
-  const [a, b] = [files.storeOf('a').keep(bytesOf(1)), files.storeOf('b').keep(bytesOf(2))]
+  const [a, b] = [keep(files.storeOf('a'), 1), keep(files.storeOf('b'), 2)]
   expect([a?.read(), b?.read(), openIn(dir).length]).toEqual([bytesOf(1), bytesOf(2), 2])
 })
 
 test.each<[string, (file: string) => void, RegExp]>([
-  ['cut off', (file) => truncateSync(file, 1_500), /the file ends at 1500/],
+  ['cut off', (file) => truncateSync(file, 6_000), /the file ends at 6000/],
   ['changed', (file) => {
     const fd = openSync(file, 'r+')
-    writeSync(fd, Uint8Array.of(0xff, 0xfe), 0, 2, 1_200)
+    writeSync(fd, Uint8Array.of(0xff, 0xfe), 0, 2, 5_900)
     closeSync(fd)
   }, /do not match their checksum/],
-])('EV-04 rows of a file that is %s are an error and never others', (_, damage, message) => {
+])('EV-04 rows of a file that is %s are an error and never others, and the file is not used again', (_, damage, message) => {
   const dir = newFolder()
   const store = openRowFiles(dir, { warn }).storeOf('q')
-  const [first, second] = [0, 1].map((n) => store.keep(bytesOf(n)) as KeptBytes)
+  const [first, second] = [0, 1].map((n) => keep(store, n) as KeptRows)
+  const from = second?.place()?.at[0] as number
+  expect([from < 5_900, from + 1_001 > 6_000]).toEqual([true, true])
   damage(openIn(dir)[0] as string)
   expect(first?.read()).toEqual(bytesOf(0))
+  expect(rowsIn(dir)).toHaveLength(1)
   expect(() => second?.read()).toThrow(message)
+  expect(rowsIn(dir)).toEqual([])
   expect(() => second?.read()).toThrow(/start the server again/)
 })
 
 test('rows of files that are closed are an error, also when another file has got the number', () => {
   const dir = newFolder()
   const files = openRowFiles(dir, { warn })
-  const kept = files.storeOf('q').keep(bytesOf(5))
+  const kept = keep(files.storeOf('q'), 5)
   files.close()
   writeFileSync(join(dir, 'other'), bytesOf(5))
   const fd = openSync(join(dir, 'other'), 'r')
@@ -82,10 +97,11 @@ test('rows of files that are closed are an error, also when another file has got
   closeSync(fd)
 })
 
-test('INV-22: a file is closed when nobody has its rows any more', async () => {
+test('INV-22: a file is closed when nobody has its rows any more, and deleted if no snapshot names it', async () => {
   const dir = newFolder()
-  const store = openRowFiles(dir, { warn, fileBytes: 5_000 }).storeOf('q')
-  let kept = Array.from({ length: 40 }, (_, n) => store.keep(bytesOf(n)) as KeptBytes)
+  const files = openRowFiles(dir, { warn, fileBytes: 20_000 })
+  const store = files.storeOf('q')
+  let kept = Array.from({ length: 40 }, (_, n) => keep(store, n) as KeptRows)
   const open = openIn(dir).length
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as () => void
@@ -95,9 +111,12 @@ test('INV-22: a file is closed when nobody has its rows any more', async () => {
   }
   collect()
   await new Promise((resolve) => setTimeout(resolve, 10))
-  expect(openIn(dir).length).toBe(open)
+  await files.remove(rowsIn(dir))
+  expect([openIn(dir).length, rowsIn(dir).length]).toEqual([open, open])
   kept = kept.slice(-1)
   await until(isDown)
+  await files.remove(rowsIn(dir))
+  expect(rowsIn(dir).length).toBeLessThanOrEqual(2)
   expect(kept[0]?.read()).toEqual(bytesOf(39))
 })
 
@@ -106,10 +125,10 @@ test('where no file can be made, rows stay in memory with one warning, and files
   const said: Array<string> = []
   const store = openRowFiles(dir, { warn: (message) => said.push(message) }).storeOf('q')
   rmSync(dir, { recursive: true })
-  expect([store.keep(bytesOf(1)), store.keep(bytesOf(2))]).toEqual([undefined, undefined])
-  expect(said).toEqual([expect.stringMatching(/the queue q stay in memory.*ENOENT/)])
+  expect([keep(store, 1), keep(store, 2)]).toEqual([undefined, undefined])
+  expect(said).toEqual([expect.stringMatching(/of q stay in memory.*ENOENT/)])
   mkdirSync(dir)
-  expect(store.keep(bytesOf(3))?.read()).toEqual(bytesOf(3))
+  expect(keep(store, 3)?.read()).toEqual(bytesOf(3))
 })
 
 test('on a disk that is full, what was written in part is overwritten, and the rest is right', async () => {
@@ -122,39 +141,174 @@ test('on a disk that is full, what was written in part is overwritten, and the r
   expect(said[0]).toMatch(/EFBIG/)
 })
 
-test('files that a killed process could not delete are removed, those of others are not', () => {
+test('a start removes files of rows that no snapshot names, and none of another process that is alive', async () => {
   const dir = newFolder()
-  const others = `finished-${process.ppid}-0.rows`
-  for (const name of ['finished-999999999-0.rows', `finished-${process.pid}-77.rows`, others, 'finished-1.txt']) writeFileSync(join(dir, name), 'x')
-  openRowFiles(dir, { warn })
-  expect(readdirSync(dir).sort()).toEqual(['finished-1.txt', others].sort())
+  const others = `q.${process.ppid}-a-0.rows`
+  for (const name of ['q.999999999-a-0.rows', `q.${process.pid}-a-0.rows`, others, 'q.1.rows', 'rows.txt']) writeFileSync(join(dir, name), 'x')
+  await openSnapshotFolder(dir)
+  expect(readdirSync(dir).sort()).toEqual([others, 'q.1.rows', 'rows.txt'].sort())
 })
 
-test('INV-15, EV-04 after kill -9 a queue whose rows were in files is the same, and no file is left', async () => {
-  const dir = newFolder()
-  const child = runChild('finish-and-die', { dir, rounds: 20 })
-  expect(await child.ended).toBe('SIGKILL')
-  const status = JSON.parse(child.lines[0] as string) as { readonly revision: number; readonly snapshotRevision: number }
-  expect(status.snapshotRevision).toBeGreaterThan(3_000)
-  expect(readdirSync(dir).filter((name) => name.startsWith('finished-'))).toEqual([])
+interface Opened {
+  readonly engine: QueueEngine
+  readonly store: EventStore
+  readonly revision: number
+  readonly skipped: ReadonlyArray<string>
+  readonly said: ReadonlyArray<string>
+  readonly close: () => Promise<void>
+}
+
+/** Opens the queue `q` of a folder, of which all chunks but the newest are in files of a few chunks. */
+const openQueue = async (dir: string, snapshotEvery = 1e9): Promise<Opened> => {
   const store = await openSqliteStore({ file: join(dir, 'log.db') })
-  const snapshots = await openSnapshotFolder(join(dir, 'snapshots'))
-  const files = openRowFiles(dir, { warn, newest: 1, fileBytes: 100_000 })
+  const snapshots = await openSnapshotFolder(join(dir, 'snapshots'), { rows: { warn, newest: 1, fileBytes: 100_000 } })
   const skipped: Array<string> = []
-  const engine = await openEngine(store, 'q', snapshots, { progress: () => undefined, skipped: (name) => skipped.push(name) }, { rowStoreOf: files.storeOf })
-  expect([engine.status().revision, skipped]).toEqual([status.revision, []])
-  expect(openIn(dir).length).toBeGreaterThan(2)
-  const zero = foldAll(await logOf(store))
-  const [text, small] = ok(await engine.read((state) => [textOf(state), finishedSizeOf(state).bytes] as const))
-  expect(text).toBe(textOf(zero))
-  expect(small).toBeLessThan(finishedSizeOf(zero).bytes)
+  const said: Array<string> = []
+  const engine = await openEngine(store, 'q', snapshots, { progress: () => undefined, skipped: (name, reason) => skipped.push(`${name} ${reason}`) }, { snapshotEvery, warn: (text) => said.push(text) })
+  const close = async (): Promise<void> => {
+    await engine.close()
+    await store.close()
+    snapshots.close()
+  }
+  return { engine, store, revision: engine.status().revision, skipped, said, close }
+}
+
+/** Kills a process that has finished 250 tasks a round, with a snapshot every 3,000 events. */
+const finishAndDie = async (dir: string, rounds: number): Promise<{ readonly revision: number; readonly snapshotRevision: number }> => {
+  const child = runChild('finish-and-die', { dir, rounds })
+  expect(await child.ended).toBe('SIGKILL')
+  return JSON.parse(child.lines[0] as string) as { readonly revision: number; readonly snapshotRevision: number }
+}
+
+/** The state is that of its log, folded from the first event. */
+const expectRight = async ({ engine, store }: Opened): Promise<void> => {
+  expect(ok(await engine.read((state) => textOf(state)))).toBe(textOf(foldAll(await logOf(store))))
+}
+
+test('INV-15, EV-04 after kill -9 a queue whose rows were in files is the same, and reads none of them', async () => {
+  const dir = newFolder()
+  const status = await finishAndDie(dir, 20)
+  expect(status.snapshotRevision).toBeGreaterThan(3_000)
+  const before = rowsIn(join(dir, 'snapshots'))
+  const opened = await openQueue(dir)
+  const { engine } = opened
+  expect([opened.revision, opened.skipped]).toEqual([status.revision, []])
+  // It goes on with the files of the process that was killed.
+  expect(openIn(join(dir, 'snapshots')).length).toBeGreaterThan(2)
+  expect(rowsIn(join(dir, 'snapshots')).filter((name) => before.includes(name)).length).toBeGreaterThan(2)
+  await expectRight(opened)
   expect(ok(await engine.read((state) => [taskOf(state, '3-17')?.status, taskOf(state, '3-999')]))).toEqual(['completed', undefined])
-  await engine.close()
-  await store.close()
-  files.close()
+  await finishMany(engine, 1_500, 'later')
+  expect(rowsIn(join(dir, 'snapshots')).some((name) => name.includes(`.${process.pid}-`))).toBe(true)
+  await opened.close()
+  // And the next one with the files of both.
+  const again = await openQueue(dir)
+  expect(again.skipped).toEqual([])
+  await expectRight(again)
+  await again.close()
 })
 
-test('a server keeps rows of old finished tasks in files in its data folder', async () => {
+test.each<[string, RegExp, (file: string) => void]>([
+  ['is gone', /no such file/, (file) => rmSync(file)],
+  ['is cut short', /ends at 70000/, (file) => truncateSync(file, 70_000)],
+  ['has other columns', /do not match their checksum/, (file) => writeFileSync(file, new Uint8Array(statSync(file).size).fill(7))],
+])('EV-04 a snapshot of which a file of rows %s is not used, and nothing is lost', async (_, reason, damage) => {
+  const dir = newFolder()
+  const { revision, snapshotRevision } = await finishAndDie(dir, 20)
+  const folder = join(dir, 'snapshots')
+  // The newest file that a snapshot names: older snapshots do without it.
+  const named = (await openSnapshotFolder(folder)).list(streamOf('q'), foldVersion, revision)
+  // One that was committed just before the kill is newer than what the process said.
+  expect((await named).usable[0]?.header.revision).toBeGreaterThanOrEqual(snapshotRevision)
+  const inFirst = await filesOf((await named).usable[0])
+  const inSecond = await filesOf((await named).usable.at(-1))
+  const only = [...inFirst].filter((file) => !inSecond.has(file))
+  expect(only.length).toBeGreaterThan(0)
+  damage(join(folder, rowsIn(folder).find((name) => name.includes(only[0] as string)) as string))
+  const opened = await openQueue(dir)
+  expect(opened.skipped[0]).toMatch(reason)
+  expect(opened.revision).toBe(revision)
+  await expectRight(opened)
+  await opened.close()
+})
+
+/** The files of rows that a snapshot names. */
+const filesOf = async (snapshot: LoadedSnapshot | undefined): Promise<ReadonlySet<string>> => {
+  const files = new Set<string>()
+  for await (const page of snapshot?.pages() ?? []) for (const { place } of keptIn(page)) files.add(place.file)
+  return files
+}
+
+/** Finishes so many tasks. */
+const finishMany = async (engine: QueueEngine, count: number, name: string): Promise<void> => {
+  for (let from = 0; from < count; from += 500) {
+    ok(await engine.submit(enqueue(...Array.from({ length: 500 }, (_, i) => task(`${name}-${from + i}`))), caller))
+    const held = ok(await engine.claim(claim('ann', 500), caller))
+    for (const outcome of await engine.submitAll(held.map((each) => complete(each)), caller)) ok(outcome)
+  }
+}
+
+test('rows whose file somebody has deleted are in the snapshot after the next one', async () => {
+  const dir = newFolder()
+  const folder = join(dir, 'snapshots')
+  const opened = await openQueue(dir, 2_000)
+  await finishMany(opened.engine, 2_000, 'a')
+  await until(() => rowsIn(folder).length > 0 && opened.engine.status().snapshotRevision > 0)
+  for (const name of rowsIn(folder)) rmSync(join(folder, name))
+  await finishMany(opened.engine, 3_000, 'b')
+  await until(() => opened.said.length > 0)
+  expect(opened.said[0]).toMatch(/no snapshot at revision.*is gone/)
+  await finishMany(opened.engine, 2_000, 'c')
+  await opened.close()
+  const again = await openQueue(dir)
+  expect(again.skipped.filter((text) => text.includes(`@${again.revision} `))).toEqual([])
+  await expectRight(again)
+  await again.close()
+})
+
+test('INV-22: files of rows whose retention is over are deleted with the last snapshot that names them', async () => {
+  const dir = newFolder()
+  const folder = join(dir, 'snapshots')
+  const store = await openSqliteStore({ file: join(dir, 'log.db') })
+  const snapshots = await openSnapshotFolder(folder, { keep: 1, ladder: { count: 0, bytes: 0 }, rows: { newest: 1, fileBytes: 100_000 } })
+  const opening = { progress: () => undefined, skipped: () => undefined }
+  let at = 1_700_000_000_000
+  const engine = await openEngine(store, 'q', snapshots, opening, { clock: () => at, snapshotEvery: 3_000 })
+  ok(await engine.submit({ type: 'Configure', patch: { retentionSeconds: 60 } }, caller))
+  await finishMany(engine, 4_000, 'a')
+  await until(() => rowsIn(folder).length > 1)
+  const old = rowsIn(folder)
+  at += 120_000
+  await finishMany(engine, 4_000, 'b')
+  await engine.close()
+  snapshots.close()
+  // The next start removes what the garbage collector had not let go of.
+  const next = await openSnapshotFolder(folder)
+  const left = rowsIn(folder)
+  expect(left.filter((name) => name === old[0])).toEqual([])
+  const { usable } = await next.list(streamOf('q'), foldVersion, 1e9)
+  expect(new Set(left.map((name) => name.split('.').at(-2)))).toEqual(await filesOf(usable[0]))
+  await store.close()
+})
+
+test('EV-03, EV-04: kill -9 at each step of writing rows and a snapshot leaves a queue that starts and has everything', async () => {
+  let isOver = false
+  const kills = new Set<string>()
+  for (let step = 1; !isOver; step++) {
+    const dir = newFolder()
+    const child = runChild('die-at-a-step', { dir, step })
+    isOver = (await child.ended) === 0
+    if (!isOver) kills.add(child.lines.at(-1) as string)
+    const opened = await openQueue(dir)
+    expect(opened.skipped, `${step}`).toEqual([])
+    await expectRight(opened)
+    await opened.close()
+    rmSync(dir, { recursive: true })
+  }
+  expect([...kills].sort()).toEqual(['open .rows', 'open .snapshot', 'rename', 'rm .snapshot', 'sync .rows', 'sync .snapshot', 'sync folder', 'write .rows', 'write .snapshot'])
+}, 600_000)
+
+test('a server keeps rows of old finished tasks in files beside its snapshots', async () => {
   const dir = newFolder()
   const server = await serve({ host: '127.0.0.1', port: 0, dataDir: dir, store: { kind: 'sqlite', file: join(dir, 'log.db'), sharing: 'exclusive' }, auth: 'off', memory: { kind: 'off' }, readModels: 'off' })
   const engine = await server.daybook.open('default')

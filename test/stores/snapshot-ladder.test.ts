@@ -49,3 +49,13 @@ test('a snapshot of a longer log than this one is not kept', () => {
   const rungs = [{ name: 'before', revision: 5, bytes: 1 }, { name: 'after', revision: 20, bytes: 1 }, { name: 'same', revision: 10, bytes: 1 }]
   expect(superfluousRungs(rungs, 10, { count: 9, bytes: 9 })).toEqual(['after', 'same'])
 })
+
+test('EV-06: a file of rows that several older snapshots name takes its space once, and none if a newer one names it', () => {
+  const rungs = [10, 20, 30].map((revision) => ({ name: `at ${revision}`, revision, bytes: 1, rows: new Set(['shared', `of ${revision}`, 'of the newest']) }))
+  const rowBytes = new Map([['shared', 50], ...rungs.map(({ revision }) => [`of ${revision}`, 7] as const)])
+  const all = 3 + 50 + 3 * 7
+  expect(superfluousRungs(rungs, 40, { count: 9, bytes: all }, rowBytes)).toEqual([])
+  expect(superfluousRungs(rungs, 40, { count: 9, bytes: all - 1 }, rowBytes)).toHaveLength(1)
+  // The space of the shared file is free only with the last one.
+  expect(superfluousRungs(rungs, 40, { count: 9, bytes: 57 }, rowBytes)).toHaveLength(3)
+})

@@ -2,7 +2,7 @@
  * EV-03: after a power cut only synced data is there, and a file's name only if its folder was synced. Killing a process does not test
  * that, because the kernel still has its data. So these tests check the order of the system calls.
  */
-import { readFileSync, realpathSync } from 'node:fs'
+import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { goesWithout, strace } from '../support/needs.js'
@@ -51,5 +51,15 @@ describe.skipIf(goesWithout(strace))('EV-03', () => {
     expect(isSyncedBetween(written, finished, unfinished)).toBe(true)
     expect(calls.slice(finished).filter((call) => isWrite(call) && isAbout(call, unfinished))).toEqual([])
     expect(isSyncedBetween(finished, said('committed'), folder)).toBe(true)
+  })
+
+  test('a file of rows and its name are synced before a snapshot that names it gets its name', () => {
+    const folder = join(dir, 'snapshots')
+    const rows = join(folder, readdirSync(folder).find((name) => name.endsWith('.rows')) as string)
+    const finished = named(join(folder, 's.0.snapshot'))
+    const written = lastWriteBefore(finished, rows)
+    expect(written).toBeGreaterThan(0)
+    expect(isSyncedBetween(written, finished, rows)).toBe(true)
+    expect(isSyncedBetween(named(rows), finished, folder)).toBe(true)
   })
 })

@@ -1,5 +1,5 @@
 /** A store of rows that keeps them in memory, counts, and can be made to take none. */
-import type { RowStore } from '@daybook/core'
+import type { KeptRows, RowsPlace, RowStore } from '@daybook/core'
 
 export interface CountingRowStore extends RowStore {
   /** Chunks taken, refused and read. */
@@ -8,6 +8,11 @@ export interface CountingRowStore extends RowStore {
   read: number
   /** Whether it takes the next chunk. */
   takes: () => boolean
+  /** All chunks, by the numbers of their places. */
+  readonly kept: Array<KeptRows>
+  /** Whether a place has a name now. */
+  names: () => boolean
+  readonly rowsAt: (place: RowsPlace) => KeptRows
 }
 
 export const countingRowStore = (newest = 1, takes = (): boolean => true): CountingRowStore => {
@@ -17,19 +22,26 @@ export const countingRowStore = (newest = 1, takes = (): boolean => true): Count
     refused: 0,
     read: 0,
     takes,
-    keep: (bytes) => {
+    kept: [],
+    names: () => true,
+    rowsAt: ({ at: [index = -1] }) => store.kept[index] as KeptRows,
+    keep: (bytes, columns) => {
       if (!store.takes()) {
         store.refused++
         return undefined
       }
       store.taken++
       const kept = Uint8Array.from(bytes)
-      return {
+      const rows: KeptRows = {
         read: () => {
           store.read++
           return Uint8Array.from(kept)
         },
+        columns: () => Float64Array.from(columns),
+        place: () => (store.names() ? { file: 'a file', at: [store.kept.indexOf(rows)] } : undefined),
       }
+      store.kept.push(rows)
+      return rows
     },
   }
   return store

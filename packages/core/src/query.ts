@@ -307,6 +307,8 @@ export const nextForgotten = (state: QueueState): number | undefined => nextForg
 export const taskCount = (state: QueueState): number => QueueState.tablesOf(state).byId.size
 /** Those of them that are finished. */
 export const finishedCount = (state: QueueState): number => QueueState.tablesOf(state).finished.size
+/** How many of these are in a store of rows, about. */
+export const storedCount = (state: QueueState): number => QueueState.tablesOf(state).finished.inStore
 export const pendingCount = (state: QueueState): number => QueueState.tablesOf(state).counts.pending
 
 /** Whether this claim would get a task at `at`. Default: the state's own time. */

@@ -1,9 +1,10 @@
 /**
  * Pages of unfinished tasks, by column: all numbers in one array, column after column, and the rest as one JSON text. The queue
  * waits while its state is read, and copying a record's numbers costs a twentieth of printing them as JSON.
- * Pages of finished tasks are their rows as they are (`finished/finished-walk.ts`), after pages of the names to which these refer.
+ * Pages of finished tasks are their rows as they are (`finished/finished-walk.ts`), or the places where a store has them, after pages of the names to which these refer.
  */
-import type { NamesPage, RowsPage } from './finished/finished-walk.js'
+import type { KeptPage, NamesPage, RowsPage } from './finished/finished-walk.js'
+import type { RowsPlace } from './finished/row-store.js'
 import type { Group } from './group.js'
 import { leaseEnds, newTaskRecord, noExtras, type TaskExtras, type TaskRecord } from './state.js'
 import { type Phase, type Status, statuses } from './task.js'
@@ -16,8 +17,10 @@ export interface SnapshotPage {
   readonly rows: number
   /** The first column's `rows` values, the second's, and so on. */
   readonly numbers: Float64Array
-  /** Only of a page of finished tasks, of which the numbers are the lengths. */
+  /** Only of a page of finished tasks, of which the numbers are the lengths, or of places, with the rows that were written again. */
   readonly bytes?: Uint8Array<ArrayBuffer>
+  /** Only of a page of places that has just been made: the files of the store to which it refers. */
+  readonly files?: ReadonlySet<string>
 }
 
 /** Groups and agents of finished tasks. Only such pages, and the first one, have neither rows nor bytes. */
@@ -33,6 +36,36 @@ export const pageOfNames = ({ groups, agents }: NamesPage): SnapshotPage => {
 }
 
 export const pageOfRows = ({ lengths, bytes }: RowsPage): SnapshotPage => ({ text: '', rows: lengths.length, numbers: lengths, bytes })
+
+/** A chunk that a store has: its place, the rows that are not there, and the lengths of those that were written again, whose bytes the page has. */
+type PlaceText = readonly [file: string, at: RowsPlace['at'], absent: ReadonlyArray<number>, rewritten: ReadonlyArray<readonly [row: number, length: number]>]
+
+/** A page of places: as many rows as chunks, of which the numbers are how many tasks each has. */
+export const pageOfKept = (kept: ReadonlyArray<KeptPage>, chunkRows: number): SnapshotPage => {
+  const rewritten = kept.flatMap((each) => each.rewritten)
+  const bytes = new Uint8Array(rewritten.reduce((sum, [, { length }]) => sum + length, 0))
+  let at = 0
+  for (const [, each] of rewritten) {
+    bytes.set(each, at)
+    at += each.length
+  }
+  const text: ReadonlyArray<PlaceText> = kept.map(({ place, absent, rewritten: others }) => [place.file, place.at, absent, others.map(([row, { length }]) => [row, length] as const)])
+  return { text: JSON.stringify(text), rows: kept.length, numbers: Float64Array.from(kept, ({ absent }) => chunkRows - absent.length), bytes, files: new Set(kept.map(({ place }) => place.file)) }
+}
+
+/** The chunks of a page of places; none of any other page. Throws when it is malformed. */
+export const keptIn = ({ text, bytes }: SnapshotPage): ReadonlyArray<KeptPage> => {
+  if (bytes === undefined || text === '') return []
+  let at = 0
+  return (JSON.parse(text) as ReadonlyArray<PlaceText>).map(([file, numbers, absent, rewritten]) => ({
+    place: { file, at: numbers },
+    absent,
+    rewritten: rewritten.map(([row, length]) => [row, bytes.subarray(at, (at += length))] as const),
+  }))
+}
+
+/** How many tasks are in a page. */
+export const tasksInPage = (page: SnapshotPage): number => (page.bytes === undefined ? page.rows : page.text === '' ? page.numbers.filter((length) => length > 0).length : page.numbers.reduce((sum, tasks) => sum + tasks, 0))
 
 /** Everything that is not a number. */
 interface Texts {

@@ -6,10 +6,11 @@
  * moment it began (see `task-walk.ts`).
  */
 import type { LoadedNames } from './finished/finished-tasks.js'
-import type { FinishedWalk } from './finished/finished-walk.js'
-import type { RowStore } from './finished/row-store.js'
+import { chunkRows } from './finished/chunk.js'
+import type { FinishedWalk, KeptPage } from './finished/finished-walk.js'
+import type { KeptRows, RowsPlace, RowStore } from './finished/row-store.js'
 import type { Group } from './group.js'
-import { type GroupText, type NamesText, pageOf, pageOfNames, pageOfRows, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
+import { type GroupText, keptIn, type NamesText, pageOf, pageOfKept, pageOfNames, pageOfRows, pageTasks, type SnapshotPage, tasksOf } from './snapshot-page.js'
 import type { RegisteredAgent } from './agent-register.js'
 import { type Approval, byAge, type Chain } from './approvals.js'
 import type { Limit } from './limits/limit.js'
@@ -27,12 +28,14 @@ import { TaskWalk } from './task-walk.js'
 import { endReplay, QueueState } from './queue-state.js'
 
 /** Raise this with every change of the fold or of these pages. */
-export const foldVersion = 9
+export const foldVersion = 10
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string
   /** How many tasks are finished. */
   readonly finished: number
+  /** That of the hashes, if the snapshot names places of rows: their columns have hashes. */
+  readonly seed?: number
   readonly limits: ReadonlyArray<readonly [string, Limit]>
   readonly meters: ReadonlyArray<MeterEntry>
   readonly turns: ReadonlyArray<ShareEntry>
@@ -55,16 +58,16 @@ export interface SnapshotWork {
   readonly abandon: () => void
 }
 
-/** Starts a snapshot of the state as it is now. */
-export const beginSnapshot = (state: QueueState): SnapshotWork => {
+/** Starts a snapshot of the state as it is now. `names`: it names the places of rows that a store has, instead of copying their bytes. Default: it has all. */
+export const beginSnapshot = (state: QueueState, names = false): SnapshotWork => {
   const tables = QueueState.tablesOf(state)
   const walk = new TaskWalk(tables)
   const groups = new Map<Group, number>()
-  let head: ReadonlyArray<SnapshotPage> = [headPage(tables)]
+  let head: ReadonlyArray<SnapshotPage> = [headPage(tables, names)]
   const next = (tasksMin: number): ReadonlyArray<SnapshotPage> | undefined => {
     const pages = [...head]
     head = []
-    const toCome = tasksMin - addFinished(pages, walk.finished, tasksMin)
+    const toCome = tasksMin - addFinished(pages, walk.finished, names, tasksMin)
     const tasks = walk.next(Math.max(0, toCome))
     for (let from = 0; from < tasks.length; from += pageTasks) pages.push(pageOf(tasks.slice(from, from + pageTasks), groups))
     return pages.length === 0 && walk.isOver ? undefined : pages
@@ -76,13 +79,14 @@ export const beginSnapshot = (state: QueueState): SnapshotWork => {
   return { revision: tables.head.revision, next, abandon }
 }
 
-/** Adds pages of finished tasks and their names: at least so many, if there are. Returns how many tasks and names that are. */
-const addFinished = (pages: Array<SnapshotPage>, walk: FinishedWalk, min: number): number => {
+/** Adds pages of finished tasks and their names: at least so many, if there are. Returns how many tasks, names and places that are. */
+const addFinished = (pages: Array<SnapshotPage>, walk: FinishedWalk, namesPlaces: boolean, min: number): number => {
   let added = 0
   while (added < min) {
     const names = walk.nextNames(pageTasks)
-    const rows = names === undefined ? walk.nextRows() : undefined
-    const page = names !== undefined ? pageOfNames(names) : rows !== undefined ? pageOfRows(rows) : undefined
+    const kept = names === undefined && namesPlaces ? placesOf(walk) : []
+    const rows = names === undefined && kept.length === 0 ? walk.nextRows() : undefined
+    const page = names !== undefined ? pageOfNames(names) : kept.length > 0 ? pageOfKept(kept, chunkRows) : rows !== undefined ? pageOfRows(rows) : undefined
     if (page === undefined) return added
     pages.push(page)
     added += names === undefined ? page.rows : names.groups.length + names.agents.length
@@ -90,15 +94,25 @@ const addFinished = (pages: Array<SnapshotPage>, walk: FinishedWalk, min: number
   return added
 }
 
+/** The next chunks that a store has. */
+const placesOf = (walk: FinishedWalk): ReadonlyArray<KeptPage> => {
+  const kept: Array<KeptPage> = []
+  for (let next = walk.nextKept(); next !== undefined; next = kept.length < pagePlaces ? walk.nextKept() : undefined) kept.push(next)
+  return kept
+}
+/** Chunks of a full page of places. */
+const pagePlaces = 64
+
 /** The whole snapshot at once. */
 export const snapshotPages = (state: QueueState): ReadonlyArray<SnapshotPage> => beginSnapshot(state).next(Number.POSITIVE_INFINITY) ?? []
 
-const headPage = (tables: Tables): SnapshotPage => {
+const headPage = (tables: Tables, names: boolean): SnapshotPage => {
   const { savedFor: _, ...head } = tables.head
   const text: HeadText = {
     ...head,
     queue: tables.queue,
     finished: tables.finished.size,
+    ...(names ? { seed: tables.seed } : {}),
     limits: [...tables.limits.set],
     meters: tables.limits.entries(),
     turns: tables.shares.entries(),
@@ -124,8 +138,11 @@ export interface SnapshotReader {
   readonly finish: (isReplayed?: boolean) => QueueState
 }
 
-/** Builds a state from a snapshot's pages. `seed` and `store`: see `initial`. */
-export const snapshotReader = (seed = 0, store?: RowStore): SnapshotReader => {
+/**
+ * Builds a state from a snapshot's pages. `seed` and `store`: see `initial`; a snapshot that names places of rows has a seed of its own. `rowsAt`: the rows
+ * at a place that it names; throws if they are not there.
+ */
+export const snapshotReader = (seed = 0, store?: RowStore, rowsAt: (place: RowsPlace) => KeptRows = nowhere): SnapshotReader => {
   let tables: Tables | undefined
   let finishedCount = 0
   const groups: Array<Group> = []
@@ -145,9 +162,9 @@ export const snapshotReader = (seed = 0, store?: RowStore): SnapshotReader => {
 
   const readHead = ({ text }: SnapshotPage): void => {
     const head = JSON.parse(text) as HeadText
-    tables = new Tables(head.queue, seed, store)
+    tables = new Tables(head.queue, head.seed ?? seed, store)
     tables.ready.putAside()
-    const { queue: _, finished, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, alerts, failures, ...fields } = head
+    const { queue: _, seed: __, finished, limits, meters: meterTexts, breakers: breakerTexts, turns: turnTexts, slowdowns: slowdownTexts, sleepers: sleeperTexts, schedules, agents, chains, approvals, alerts, failures, ...fields } = head
     Object.assign(tables.head, fields)
     finishedCount = finished
     tables.finished.reserve(finished)
@@ -167,7 +184,8 @@ export const snapshotReader = (seed = 0, store?: RowStore): SnapshotReader => {
   }
 
   const readTasks = (page: SnapshotPage, loaded: Tables): void => {
-    if (page.bytes !== undefined) loaded.addFinished({ lengths: page.numbers, bytes: page.bytes }, namesIn(loaded))
+    if (page.bytes !== undefined && page.text === '') loaded.finished.loadRows({ lengths: page.numbers, bytes: page.bytes }, namesIn(loaded), loaded.joinFinished)
+    else if (page.bytes !== undefined) for (const { place, ...others } of keptIn(page)) loaded.finished.loadKept(rowsAt(place), others, namesIn(loaded), loaded.joinFinished)
     else if (page.rows === 0) {
       const names = JSON.parse(page.text) as NamesText
       for (const group of names.groups) finishedGroups.push(group)
@@ -241,6 +259,10 @@ export const snapshotReader = (seed = 0, store?: RowStore): SnapshotReader => {
     page: (page) => (tables === undefined ? readHead(page) : readTasks(page, tables)),
     finish,
   }
+}
+
+const nowhere = ({ file }: RowsPlace): KeptRows => {
+  throw new Error(`the snapshot names rows in the file ${file}, and there is none`)
 }
 
 /** An independent copy, for auditors and experiments. */

@@ -12,9 +12,9 @@ import { type Approval, type Chain, closeApproval, dropEndedChain } from './appr
 import { Alerts } from './alerts.js'
 import { DeadLetterIndex } from './dead-letter-index.js'
 import { Deadlines } from './deadlines.js'
-import { FinishedTasks, type LoadedNames } from './finished/finished-tasks.js'
-import type { RowsPage } from './finished/finished-walk.js'
+import { FinishedTasks, type Joins } from './finished/finished-tasks.js'
 import type { RowStore } from './finished/row-store.js'
+import { priorityIn, statusIn } from './finished/task-bytes.js'
 import { Group } from './group.js'
 import { GroupKinds } from './group-kinds.js'
 import { isLimited, isTypeShut } from './gates.js'
@@ -178,17 +178,15 @@ export class Tables {
     if (isFinal(task.status)) this.retire(task)
   }
 
-  /** Adds finished tasks of a snapshot. */
-  addFinished(page: RowsPage, names: LoadedNames): void {
-    this.finished.loadRows(page, names, ({ number, status, priority, hasExtras }, group, record) => {
-      this.joinGroup(group)
-      this.counts[status]++
-      listIn(group, status, priority).addNumber(number)
-      if (!hasExtras) return
-      const task = record()
-      this.joinOthers(task)
-      if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
-    })
+  /** Counts a finished task of a snapshot. */
+  readonly joinFinished: Joins = (number, band, group, task) => {
+    const status = statusIn(band)
+    this.joinGroup(group)
+    this.counts[status]++
+    listIn(group, status, priorityIn(band)).addNumber(number)
+    if (task === undefined) return
+    this.joinOthers(task)
+    if (task.extras.parking !== undefined) this.listKeys(task, task.extras.parking)
   }
 
   /** Adds all unfinished tasks of a snapshot, in the order of their numbers. There must be none yet. */

@@ -89,7 +89,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
   {
     title: 'older snapshots may take any number of bytes',
     file: 'packages/adapters/src/files/snapshot-ladder.ts',
-    find: 'left.length > count || sum > bytes',
+    find: 'left.length > count || bytesOf(left, rowBytes) > bytes',
     replace: 'left.length > count',
     killedBy: ['test/stores/snapshot-ladder.test.ts'],
   },

@@ -3,28 +3,52 @@ import type { Plant } from '../plant.js'
 
 const chunk = 'packages/core/src/finished/chunk.ts'
 const rows = 'packages/core/src/finished/rows.ts'
+const walk = 'packages/core/src/finished/finished-walk.ts'
 const store = 'packages/core/src/finished/row-store.ts'
 const files = 'packages/adapters/src/files/row-files.ts'
 const finished = ['test/properties/finished-tasks.test.ts']
 const rowFiles = ['test/stores/row-files.test.ts']
+const syncOrder = ['test/stores/sync-order.test.ts']
 
 export const rowPlants: ReadonlyArray<Plant> = [
   { title: 'rows of old finished tasks stay in memory as well as in the store', file: chunk, find: '    this.data = undefined\n    return true', replace: '    return true', killedBy: ['test/core/finished.test.ts'], named: 'INV-22' },
-  { title: 'a chunk that the store does not take is lost', file: chunk, find: 'if (this.kept === undefined) return false', replace: 'if (this.kept === undefined) this.kept = { read: () => new Uint8Array(0) }', killedBy: finished },
+  { title: 'a chunk that the store does not take is lost', file: chunk, find: 'if (this.kept === undefined) return false', replace: 'if (this.kept === undefined) this.kept = { read: () => new Uint8Array(0), columns: () => new Float64Array(0), place: () => undefined }', killedBy: finished },
   { title: 'a chunk that was taken back is given to the store no more', file: rows, find: 'if (this.firstChunk + index < this.givenTo) this.givenTo = this.firstChunk + index', replace: '', killedBy: finished, named: 'written anew' },
   { title: 'a chunk is given to the store before it is full', file: rows, find: '- Math.max(1, store.newest)', replace: '', killedBy: finished },
-  { title: 'a store that was full once is not asked again', file: rows, find: 'chunkRows)) return\n', replace: 'chunkRows)) {\n        this.givenTo++\n        return\n      }\n', killedBy: finished, named: 'given to it later' },
+  { title: 'a store that was full once is not asked again', file: rows, find: 'this.seed)) return\n', replace: 'this.seed)) {\n        this.givenTo++\n        return\n      }\n', killedBy: finished, named: 'given to it later' },
   { title: 'after a pause all chunks are given to the store at once', file: rows, find: 'given < givenMax', replace: 'given >= 0', killedBy: finished, named: 'given to it later' },
   { title: 'each look at a row reads its chunk again', file: store, find: '    this.chunks.set(kept, bytes)\n', replace: '', killedBy: finished, named: 'a read of one chunk' },
-  { title: 'a snapshot pushes out the chunks that were read last', file: chunk, find: '(this.kept as KeptBytes).read().subarray(0, end)', replace: 'this.bytes().slice(0, end)', killedBy: finished, named: 'a read of one chunk' },
+  { title: 'a snapshot pushes out the chunks that were read last', file: chunk, find: '(this.kept as KeptRows).read().subarray(0, end)', replace: 'this.bytes().slice(0, end)', killedBy: finished, named: 'a read of one chunk' },
   { title: 'rows are read from disk as they are there', file: files, find: 'crc32(bytes) !== checksum', replace: 'false', killedBy: rowFiles, named: 'an error and never others' },
-  { title: 'rows of a file that is cut off are filled with zeros', file: files, find: "if (read === 0) throw new Error(`the file ends at ${from + at}`)", replace: 'if (read === 0) return bytes', killedBy: rowFiles, named: 'an error and never others' },
-  { title: 'a chunk that was written in part counts', file: files, find: '    const from = this.bytes\n', replace: '    const from = this.bytes\n    this.bytes += bytes.byteLength\n', killedBy: rowFiles, named: 'written in part' },
-  { title: 'the file of rows keeps its name', file: files, find: '    rmSync(path)\n', replace: '', killedBy: rowFiles, named: 'the folder shows none' },
+  { title: 'rows of a file that is cut off are filled with zeros', file: files, find: "if (read === 0) throw this.damaged(`the file ends at ${from + at}`)", replace: 'if (read === 0) return bytes', killedBy: rowFiles, named: 'an error and never others' },
+  { title: 'a chunk that was written in part counts', file: files, find: '    const from = this.bytes\n', replace: '    const from = this.bytes\n    this.bytes += rows.byteLength\n', killedBy: rowFiles, named: 'written in part' },
   { title: 'files of rows stay open until the server ends', file: files, find: '    unused.register(rows, file)\n', replace: '', killedBy: rowFiles, named: 'nobody has its rows' },
   { title: 'a closed file of rows is read by its number', file: files, find: '    file.fd = undefined\n', replace: '', killedBy: rowFiles, named: 'also when another file' },
   { title: 'each chunk that cannot be written is warned of', file: files, find: 'if (!hasFailed) warn(', replace: 'warn(', killedBy: rowFiles, named: 'one warning' },
-  { title: 'a start removes rows that another process is about to use', file: files, find: ' || !isAlive(Number(pid))', replace: ' || true', killedBy: rowFiles, named: 'could not delete' },
-  { title: 'a server keeps all rows of finished tasks in memory', file: 'packages/adapters/src/serve/serve.ts', find: '      ...(rows === undefined ? {} : { rowStoreOf: rows.storeOf }),\n', replace: '', killedBy: rowFiles, named: 'a server keeps rows' },
-  { title: 'after a start from a snapshot all rows are in memory', file: 'packages/adapters/src/engine/replay.ts', find: 'snapshotReader(indexSeed, newRowStore?.())', replace: 'snapshotReader(indexSeed)', killedBy: rowFiles, named: 'after kill -9' },
+  { title: 'a start removes rows that another process is about to use', file: files, find: ' || !isAlive(pid)', replace: ' || true', killedBy: rowFiles, named: 'no snapshot names' },
+  { title: 'a server keeps all rows of finished tasks in memory', file: 'packages/adapters/src/serve/serve.ts', find: '      ...(snapshots === undefined ? {} : { snapshots }),\n', replace: '      ...(snapshots === undefined ? {} : { snapshots: { create: snapshots.create, list: snapshots.list } }),\n', killedBy: rowFiles, named: 'a server keeps rows' },
+  { title: 'after a start from a snapshot all rows are in memory', file: 'packages/adapters/src/engine/replay.ts', find: 'snapshotReader(indexSeed, snapshots.rowStoreOf?.(stream), ', replace: 'snapshotReader(indexSeed, undefined, ', killedBy: rowFiles, named: 'after kill -9' },
+  { title: 'a snapshot copies rows that a store has', file: walk, find: 'if (place === undefined) return undefined', replace: 'if (place !== undefined) return undefined', killedBy: finished, named: 'names chunks' },
+  { title: 'a named chunk has rows that had left', file: walk, find: 'if (row < this.row || !this.wasThere(row)) absent', replace: 'if (row < this.row) absent', killedBy: finished },
+  { title: 'a named chunk has rows before the first one', file: walk, find: 'if (row < this.row || !this.wasThere(row)) absent', replace: 'if (!this.wasThere(row) && row > begin) absent', killedBy: finished },
+  { title: 'a named chunk has a row as it was written again since', file: walk, find: 'this.before.get(begin + row) ?? chunk.bytesOf(row)', replace: 'chunk.bytesOf(row)', killedBy: finished },
+  { title: 'a named chunk has rows as they were at first', file: rows, find: 'for (const [row, bytes] of rewritten) chunk.rewrite(row, bytes)', replace: '', killedBy: finished },
+  { title: 'a start from a named chunk finds tasks that had left', file: rows, find: 'for (const row of absent) this.gone.add(from + row)', replace: '', killedBy: finished },
+  { title: 'a start finds keys of named chunks by the hashes of ids', file: 'packages/core/src/finished/row-columns.ts', find: '= keyHashAt(bytes, start, seed)', replace: '= idHashAt(bytes, start, seed)', killedBy: finished },
+  { title: 'the newest names of agents are not counted for named chunks', file: 'packages/core/src/finished/row-columns.ts', find: 'agent * rows + row] = agent', replace: 'agent * rows + row] = -1', killedBy: rowFiles, named: 'after kill -9' },
+  { title: 'rows that are gathered are not entered before one of them leaves', file: 'packages/core/src/finished/row-index.ts', find: '  remove(hash: number, row: number): boolean {\n    this.enterBatch()\n', replace: '  remove(hash: number, row: number): boolean {\n', killedBy: finished },
+  { title: 'rows that are gathered are entered in a wrong order', file: 'packages/core/src/finished/row-batch.ts', find: 'sorted[to + 1] = pairs[at + 1]', replace: 'sorted[to + 1] = pairs[1]', killedBy: finished },
+  { title: 'a start looks for hashes of named rows with a seed of its own', file: 'packages/core/src/snapshot.ts', find: 'head.seed ?? seed', replace: 'seed', killedBy: rowFiles, named: 'after kill -9' },
+  { title: 'a snapshot is used although its file of rows is cut short', file: files, find: 'columnsFrom + columnsBytes > this.bytes', replace: 'false', killedBy: rowFiles, named: 'is cut short' },
+  { title: 'a file of rows that is damaged is used again', file: files, find: '    rmSync(this.file.path, { force: true })\n', replace: '', killedBy: rowFiles, named: 'never others' },
+  { title: 'a file of rows is deleted while its process refers to it', file: files, find: '!inUse.has(join(dir, name)) && isOurs', replace: 'isOurs', killedBy: rowFiles, named: 'nobody has its rows' },
+  { title: 'a file of rows is deleted although a snapshot names it', file: 'packages/adapters/src/files/snapshots.ts', find: 'rowFiles.filter((name) => !named.has(name))', replace: 'rowFiles', killedBy: rowFiles, named: 'after kill -9' },
+  { title: 'files of rows stay for ever', file: 'packages/adapters/src/files/snapshots.ts', find: 'await rows.remove(rowFiles', replace: 'void (rowFiles', killedBy: rowFiles, named: 'retention is over' },
+  { title: 'a snapshot names rows whose file is gone', file: files, find: 'if (!existsSync(path)) {', replace: 'if (path === dir) {', killedBy: rowFiles, named: 'somebody has deleted' },
+  { title: 'each snapshot names rows whose file is gone, and fails', file: files, find: 'gone.has(this.file.path) ? undefined : place', replace: 'place', killedBy: rowFiles, named: 'somebody has deleted' },
+  { title: 'rows that a snapshot names are not synced', file: files, find: 'if (!unsynced.delete(path)) continue', replace: 'if (unsynced.has(path)) continue', killedBy: syncOrder },
+  { title: "the name of a file of rows that a snapshot names is not synced", file: files, find: 'if (isNew) await syncFolder(dir)', replace: '', killedBy: syncOrder },
+  { title: 'rows of older snapshots are thought to take no space', file: 'packages/adapters/src/files/snapshot-ladder.ts', find: 'sum += rowBytes.get(file) ?? 0', replace: 'sum += 0', killedBy: ['test/stores/snapshot-ladder.test.ts'] },
+  { title: 'rows that several older snapshots name take space in each', file: 'packages/adapters/src/files/snapshot-ladder.ts', find: 'of new Set(rungs.flatMap(({ rows = [] }) => [...rows]))', replace: 'of rungs.flatMap(({ rows = [] }) => [...rows])', killedBy: ['test/stores/snapshot-ladder.test.ts'] },
+  { title: 'rows in files are thought to be loaded as others', file: 'packages/adapters/src/engine/snapshot-policy.ts', find: 'writeFinishedUs * (finished - stored)', replace: 'writeFinishedUs * finished', killedBy: ['test/engine/snapshot-policy.test.ts'] },
 ]

@@ -110,7 +110,7 @@ export const tablePlants: ReadonlyArray<Plant> = [
   {
     title: 'an eviction takes the key of a later task with it',
     file: `${core}finished/row-index.ts`,
-    find: 'while (at >= 0 && table.rows[at] !== row >>> 0) at = table.after(at, hash)\n',
+    find: 'while (at >= 0 && table.rowAt(at) !== row >>> 0) at = table.after(at, hash)\n',
     replace: '',
     killedBy: ['test/core/finished.test.ts'],
   },

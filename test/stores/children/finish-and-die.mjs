@@ -1,6 +1,6 @@
 /** Finishes tasks of a queue whose old rows are in files, with a snapshot in between, says which, and is killed. */
 import { openEngine } from '@daybook/adapters/engine'
-import { openRowFiles, openSnapshotFolder } from '@daybook/adapters/files'
+import { openSnapshotFolder } from '@daybook/adapters/files'
 import { openSqliteStore } from '@daybook/adapters/sqlite'
 import { prepareTask } from '@daybook/adapters/engine'
 
@@ -10,13 +10,13 @@ const right = (outcome) => {
   throw new Error(JSON.stringify(outcome.left))
 }
 const caller = { actor: 'tester' }
-const rows = openRowFiles(dir, { warn: (message) => console.error(message), newest: 1, fileBytes: 100_000 })
+const warn = (message) => console.error(message)
 const engine = await openEngine(
   await openSqliteStore({ file: `${dir}/log.db` }),
   'q',
-  await openSnapshotFolder(`${dir}/snapshots`),
+  await openSnapshotFolder(`${dir}/snapshots`, { rows: { warn, newest: 1, fileBytes: 100_000 } }),
   { progress: () => undefined, skipped: () => undefined },
-  { rowStoreOf: rows.storeOf, snapshotEvery: 3_000, warn: (message) => console.error(message) },
+  { snapshotEvery: 3_000, warn },
 )
 for (let round = 0; round < rounds; round++) {
   const tasks = Array.from({ length: 250 }, (_, i) => right(prepareTask({ type: 't', id: `${round}-${i}`, payload: { round, i } })))

@@ -1,5 +1,5 @@
 /** The options of an engine. */
-import { type RowStore, SettingsPatch, validate } from '@daybook/core'
+import { SettingsPatch, validate } from '@daybook/core'
 import { isRight } from 'fp-ts/lib/Either.js'
 import type { ClockOptions } from './checked-clock.js'
 import type { KeyStore } from '../task-keys/index.js'
@@ -27,13 +27,11 @@ export interface EngineOptions extends ClockOptions {
   readonly alerts?: boolean
   /** Keys of tasks in erasable queues. Without it, no queue can be made erasable. Whoever opened it closes it. */
   readonly keys?: KeyStore
-  /** Where the rows of a queue's old finished tasks are. Default: in memory. Whoever made it closes it. */
-  readonly rowStoreOf?: (queue: string) => RowStore
   readonly random?: () => number
   readonly warn?: (message: string) => void
 }
 
-export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults' | 'snapshotEvery' | 'keys' | 'rowStoreOf' | keyof ClockOptions>> & {
+export type ResolvedOptions = Required<Omit<EngineOptions, 'defaults' | 'snapshotEvery' | 'keys' | keyof ClockOptions>> & {
   readonly keys: KeyStore | undefined
   readonly snapshotEvery: number | undefined
   readonly defaults: SettingsPatch | undefined

@@ -58,7 +58,7 @@ export const openEngine = async (
   /** Shared by all queues of a process, because a clock that starts later would not notice an earlier jump. */
   clock: CheckedClock = new CheckedClock(options, () => store.time?.()),
 ): Promise<QueueEngine> => {
-  const engine = new Engine(store, queue, snapshots, await replay(store, snapshots, queue, report, options.rowStoreOf), options, clock)
+  const engine = new Engine(store, queue, snapshots, await replay(store, snapshots, queue, report), options, clock)
   await engine.eraser.resume()
   return engine
 }

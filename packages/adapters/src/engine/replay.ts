@@ -66,12 +66,11 @@ export const replay = async (
   snapshots: SnapshotStore | undefined,
   queue: string,
   report: ReplayReport,
-  rowStoreOf?: (queue: string) => RowStore,
 ): Promise<Replayed> => {
   const stream = streamOf(queue)
   const head = await store.head(stream)
-  const loaded = snapshots === undefined ? undefined : await loadSnapshot(store, snapshots, stream, head, report, rowStoreOf && (() => rowStoreOf(queue)))
-  let state = loaded?.state ?? emptyState(queue, rowStoreOf?.(queue))
+  const loaded = snapshots === undefined ? undefined : await loadSnapshot(store, snapshots, stream, head, report)
+  let state = loaded?.state ?? emptyState(queue, snapshots?.rowStoreOf?.(stream))
   let lastId = loaded?.header.eventId
   let sealed = loaded === undefined ? undefined : await sealOf(store, loaded.header)
   const snapshotRevision = revisionOf(state)
@@ -124,11 +123,10 @@ const strangeness = async (store: LogReader, { stream, revision, eventId, sealed
 /** The state of the newest usable snapshot that is not beyond the revision `head`; `undefined` if there is none. `endReplay` must be called when the events after it have been folded. */
 export const loadSnapshot = async (
   store: LogReader,
-  snapshots: Pick<SnapshotStore, 'list'>,
+  snapshots: Pick<SnapshotStore, 'list' | 'rowStoreOf'>,
   stream: string,
   head: number,
   report: Pick<ReplayReport, 'skipped'>,
-  newRowStore?: () => RowStore,
 ): Promise<{ readonly state: QueueState; readonly header: SnapshotHeader } | undefined> => {
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
   for (const { name, reason } of skipped) report.skipped(name, reason)
@@ -139,7 +137,7 @@ export const loadSnapshot = async (
         report.skipped(`${stream}@${snapshot.header.revision}`, strange)
         continue
       }
-      const reader = snapshotReader(indexSeed, newRowStore?.())
+      const reader = snapshotReader(indexSeed, snapshots.rowStoreOf?.(stream), snapshot.rowsAt)
       for await (const page of snapshot.pages()) reader.page(page)
       const state = reader.finish(true)
       if (revisionOf(state) === snapshot.header.revision) return { state, header: snapshot.header }

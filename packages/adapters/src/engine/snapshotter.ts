@@ -1,5 +1,5 @@
 /** Takes snapshots in small steps while the queue works. */
-import { beginSnapshot, finishedCount, foldVersion, type QueueState, type SnapshotWork, taskCount } from '@daybook/core'
+import { beginSnapshot, finishedCount, foldVersion, type QueueState, type SnapshotWork, storedCount, taskCount } from '@daybook/core'
 import type { ChainHead } from '../chain/index.js'
 import type { SnapshotStore, SnapshotWriter } from '../store/index.js'
 import { shortTurns } from '../short-turns.js'
@@ -44,7 +44,7 @@ export class Snapshotter {
     if (this.store === undefined || this.isUnderWay) return false
     const { every } = this.options
     const events = revision - this.tried
-    return every === undefined ? isSnapshotDue(events, taskCount(state), finishedCount(state)) : events >= every
+    return every === undefined ? isSnapshotDue(events, taskCount(state), finishedCount(state), storedCount(state)) : events >= every
   }
 
   /** Resolves when no snapshot is being taken. */
@@ -59,7 +59,7 @@ export class Snapshotter {
     const eventId = lastId()
     if (eventId === undefined) return
     this.isUnderWay = true
-    const work = beginSnapshot(state)
+    const work = beginSnapshot(state, true)
     this.tried = work.revision
     try {
       const { revision } = work

@@ -1,5 +1,5 @@
 export { type LadderLimits, ladderDefault, superfluousRungs } from './snapshot-ladder.js'
-export { openSnapshotFolder, readSnapshotFolder, type SnapshotFolderOptions } from './snapshots.js'
+export { openSnapshotFolder, readSnapshotFolder, type SnapshotFolder, type SnapshotFolderOptions } from './snapshots.js'
 export { type QueueFolders, type QueueFoldersOptions, startQueueFiles } from './queue-folders.js'
 export { type QueueFiles, type QueueFilesOfOptions, type QueueFilesProblem, type QueueFilesStatus, startQueueFilesOf } from './queue-files.js'
 export { recordText } from './queue-record.js'

@@ -1,74 +1,155 @@
 /**
- * Files for the rows of old finished tasks, which need not be in memory (ADR 52). They belong to this process alone: a file is deleted as soon as it is
- * open, so it has no name, nobody else can change it, and it is gone with the process, however that ends. No start reads one.
+ * Files with the rows of old finished tasks, which need not be in memory (ADR 52), and which snapshots name instead of copying them (ADR 54). They are in the
+ * folder of the snapshots. A file is only ever added to, and only by the process that made it.
  *
- * A queue writes one file after the other. Rows leave from the front, so old files empty first: one is closed, and its space is free, when
- * nothing refers to its rows any more. Undo, walks and past states may refer to rows that have left, so that is told by the garbage collector.
+ *     written ── a snapshot that names it is committed: synced before ──▶ named ── its last snapshot is deleted, nobody refers to its rows ──▶ deleted
+ *        └────────── nobody refers to its rows, or its process ended, before a snapshot named it ──────────────────────────────────────────────▲
+ *
+ * Rows leave from the front, so old files empty first: one is closed when nothing refers to its rows any more. Undo, walks and past states may refer
+ * to rows that have left, so that is told by the garbage collector. A file that is deleted while it is open can be read as long as it is.
  */
-import { closeSync, openSync, readSync, readdirSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import type { KeptBytes, RowStore } from '@daybook/core'
+import type { KeptRows, RowsPlace, RowStore } from '@daybook/core'
+import { packNumbers, unpackNumbers } from './packed-numbers.js'
 import { isAlive } from './process-alive.js'
+import { rowFileName, writerOf } from './snapshot-names.js'
+import { syncFolder } from './sync-folder.js'
 
 /** Bytes of a file, at least, unless it is the last one of a queue. */
 const fileBytes = 2 ** 26
 /** 2.6 MB in memory for tasks of 80 bytes. A queue that has not finished more than 32,768 tasks writes nothing. */
 const newest = 64
-
-export interface RowFiles {
-  /** A place for the rows of one queue. */
-  readonly storeOf: (queue: string) => RowStore
-  /** Closes all files. Rows in them cannot be read any more. */
-  readonly close: () => void
-}
+/** Rows of a chunk that is kept. */
+const chunkRows = 512
 
 export interface RowFilesOptions {
-  readonly warn: (message: string) => void
+  readonly warn?: (message: string) => void
   /** Default: 64 chunks of 512 rows. */
   readonly newest?: number
   /** Default: 64 MiB. */
   readonly fileBytes?: number
 }
 
+export interface RowFiles {
+  /** A place for the rows of one queue. */
+  readonly storeOf: (stream: string) => RowStore
+  /** The rows in these files are safe from a power cut from here on. Rejects if one of them is gone: then its rows have no place any more. */
+  readonly makeDurable: (stream: string, files: ReadonlySet<string>) => Promise<void>
+  /** Deletes those of these files, which no snapshot names, that are not open here and were not written by another process that is alive. */
+  readonly remove: (unnamed: ReadonlyArray<string>) => Promise<void>
+  /** The rows that a snapshot names. */
+  readonly rowsOf: (stream: string) => (place: RowsPlace) => KeptRows
+  /** Closes all files. Rows in them cannot be read any more. */
+  readonly close: () => void
+}
+
 /** An open file. `fd` is `undefined` when it is closed: the number may be another file's then. */
 interface OpenFile {
+  readonly path: string
   fd: number | undefined
 }
 
-export const openRowFiles = (dir: string, { warn, ...limits }: RowFilesOptions): RowFiles => {
-  removeLeftovers(dir)
-  const open = new Set<OpenFile>()
+/** Files of this process: those that are open, and, of those that it wrote, whether they have bytes that are not synced, or names that are not. */
+const openFiles = new Set<OpenFile>()
+const unsynced = new Set<string>()
+/** Files that were deleted by somebody else. */
+const gone = new Set<string>()
+
+export const openRowFiles = (dir: string, { warn = () => undefined, ...limits }: RowFilesOptions = {}): RowFiles => {
+  const own = new Set<OpenFile>()
   const close = (file: OpenFile): void => {
-    open.delete(file)
+    own.delete(file)
+    openFiles.delete(file)
     if (file.fd !== undefined) closeSync(file.fd)
     file.fd = undefined
   }
   const unused = new FinalizationRegistry<OpenFile>(close)
-  const newFile = (): RowFile => {
-    const file = { fd: openUnnamed(dir) }
-    const rows = new RowFile(file)
-    open.add(file)
+  const opened = (stream: string, id: string, flags: string): RowFile => {
+    const path = join(dir, rowFileName(stream, id))
+    const file: OpenFile = { path, fd: openSync(path, flags, 0o600) }
+    const rows = new RowFile(file, id)
+    own.add(file)
+    openFiles.add(file)
     unused.register(rows, file)
     return rows
   }
   let hasFailed = false
-  const failed = (queue: string, error: unknown): void => {
-    if (!hasFailed) warn(`rows of finished tasks of the queue ${queue} stay in memory, because they cannot be written in ${dir}: ${(error as Error).message}`)
+  const failed = (stream: string, error: unknown): void => {
+    if (!hasFailed) warn(`rows of finished tasks of ${stream} stay in memory, because they cannot be written in ${dir}: ${(error as Error).message}`)
     hasFailed = true
   }
+
+  const makeDurable: RowFiles['makeDurable'] = async (stream, files) => {
+    let isNew = false
+    for (const id of files) {
+      const path = join(dir, rowFileName(stream, id))
+      if (!existsSync(path)) {
+        gone.add(path)
+        throw new Error(`${path} is gone: its rows will be in the next snapshot`)
+      }
+      // Before the sync: what is written meanwhile is not named yet.
+      if (!unsynced.delete(path)) continue
+      isNew = true
+      await syncFile(path).catch((error: unknown) => {
+        gone.add(path)
+        throw error
+      })
+    }
+    if (isNew) await syncFolder(dir)
+  }
+
+  const remove: RowFiles['remove'] = async (unnamed) => {
+    const inUse = new Set([...openFiles].map(({ path }) => path))
+    for (const name of unnamed) if (!inUse.has(join(dir, name)) && isOurs(name)) await rm(join(dir, name), { force: true })
+  }
+
+  const rowsOf: RowFiles['rowsOf'] = (stream) => {
+    const files = new Map<string, RowFile>()
+    return (place) => {
+      let file = files.get(place.file)
+      if (file === undefined) files.set(place.file, (file = opened(stream, place.file, 'r')))
+      return file.at(place)
+    }
+  }
+
   return {
-    storeOf: (queue) => rowStore(newFile, limits, (error) => failed(queue, error)),
-    close: () => [...open].forEach(close),
+    storeOf: (stream) => rowStore(() => opened(stream, newId(), 'wx+'), limits, (error) => failed(stream, error)),
+    makeDurable,
+    remove,
+    rowsOf,
+    close: () => [...own].forEach(close),
   }
 }
 
+/** Whether no other process that is alive has written it. */
+const isOurs = (name: string): boolean => {
+  const pid = writerOf(name)
+  return pid === process.pid || !isAlive(pid)
+}
+
+const syncFile = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r+')
+  try {
+    await handle.datasync()
+  } finally {
+    await handle.close()
+  }
+}
+
+let serial = 0
+/** The process id and what makes it different from that of an earlier process with the same one. */
+const newId = (): string => `${process.pid}-${started}-${serial++}`
+const started = Math.floor(performance.timeOrigin).toString(36)
+
 const rowStore = (newFile: () => RowFile, limits: Omit<RowFilesOptions, 'warn'>, failed: (error: unknown) => void): RowStore => {
   let file: RowFile | undefined
-  const keep: RowStore['keep'] = (bytes) => {
+  const keep: RowStore['keep'] = (bytes, columns) => {
     try {
       if (file === undefined || file.bytes >= (limits.fileBytes ?? fileBytes)) file = newFile()
-      return file.append(bytes)
+      return file.append(bytes, packNumbers(columns, chunkRows))
     } catch (error) {
       failed(error)
       return undefined
@@ -79,72 +160,66 @@ const rowStore = (newFile: () => RowFile, limits: Omit<RowFilesOptions, 'warn'>,
 
 class RowFile {
   /** Bytes that are written. */
-  bytes = 0
+  bytes: number
 
-  constructor(private readonly file: OpenFile) {}
-
-  /** @throws Error if not all bytes can be written. What was written of them is overwritten by the next ones. */
-  append(bytes: Uint8Array): KeptBytes {
-    const from = this.bytes
-    const fd = fdOf(this.file)
-    for (let at = 0; at < bytes.byteLength; ) at += writeSync(fd, bytes, at, bytes.byteLength - at, from + at)
-    this.bytes += bytes.byteLength
-    return new RowsInFile(this, from, bytes.byteLength, crc32(bytes))
+  constructor(
+    private readonly file: OpenFile,
+    private readonly id: string,
+  ) {
+    this.bytes = fstatSync(fdOf(file)).size
   }
 
-  read(from: number, length: number, checksum: number): Uint8Array<ArrayBuffer> {
+  /** @throws Error if not all bytes can be written. What was written of them is overwritten by the next ones. */
+  append(rows: Uint8Array, columns: Uint8Array): KeptRows {
+    const from = this.bytes
+    unsynced.add(this.file.path)
+    this.write(rows, from)
+    this.write(columns, from + rows.byteLength)
+    this.bytes += rows.byteLength + columns.byteLength
+    return this.at({ file: this.id, at: [from, rows.byteLength, crc32(rows), columns.byteLength, crc32(columns)] })
+  }
+
+  /** @throws Error if the file ends before. */
+  at(place: RowsPlace): KeptRows {
+    const [from = 0, rowsBytes = 0, rowsSum = 0, columnsBytes = 0, columnsSum = 0] = place.at
+    const columnsFrom = from + rowsBytes
+    if (columnsFrom + columnsBytes > this.bytes) throw new Error(`${this.file.path} ends at ${this.bytes}, and rows that a snapshot names at ${columnsFrom + columnsBytes}`)
+    return {
+      read: () => this.read(from, rowsBytes, rowsSum),
+      columns: () => unpackNumbers(this.read(columnsFrom, columnsBytes, columnsSum), chunkRows),
+      place: () => (gone.has(this.file.path) ? undefined : place),
+    }
+  }
+
+  private write(bytes: Uint8Array, from: number): void {
+    const fd = fdOf(this.file)
+    for (let at = 0; at < bytes.byteLength; ) at += writeSync(fd, bytes, at, bytes.byteLength - at, from + at)
+  }
+
+  private read(from: number, length: number, checksum: number): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(length)
     try {
       const fd = fdOf(this.file)
       for (let at = 0; at < length; ) {
         const read = readSync(fd, bytes, at, length - at, from + at)
-        if (read === 0) throw new Error(`the file ends at ${from + at}`)
+        if (read === 0) throw this.damaged(`the file ends at ${from + at}`)
         at += read
       }
-      if (crc32(bytes) !== checksum) throw new Error('they do not match their checksum')
+      if (crc32(bytes) !== checksum) throw this.damaged('they do not match their checksum')
     } catch (error) {
-      throw new Error(`rows of finished tasks cannot be read back from disk: ${(error as Error).message}. Check the disk and start the server again: it makes them from the snapshot and the log`, { cause: error })
+      throw new Error(`rows of finished tasks cannot be read back from ${this.file.path}: ${(error as Error).message}. Check the disk and start the server again: it makes them from an older snapshot or the log`, { cause: error })
     }
     return bytes
   }
-}
 
-class RowsInFile implements KeptBytes {
-  constructor(
-    /** As long as somebody refers to this, the file stays open. */
-    private readonly file: RowFile,
-    private readonly from: number,
-    private readonly length: number,
-    private readonly checksum: number,
-  ) {}
-
-  read(): Uint8Array<ArrayBuffer> {
-    return this.file.read(this.from, this.length, this.checksum)
+  /** Without the file, no start uses a snapshot that names it. */
+  private damaged(words: string): Error {
+    rmSync(this.file.path, { force: true })
+    return new Error(words)
   }
 }
 
 const fdOf = ({ fd }: OpenFile): number => {
   if (fd === undefined) throw new Error('the file is closed')
   return fd
-}
-
-let serial = 0
-
-const openUnnamed = (dir: string): number => {
-  const path = join(dir, `finished-${process.pid}-${serial++}.rows`)
-  const fd = openSync(path, 'wx+', 0o600)
-  try {
-    rmSync(path)
-  } catch {
-    // A system that cannot delete an open file: the next start does.
-  }
-  return fd
-}
-
-/** Files of processes that were killed between opening and deleting. */
-const removeLeftovers = (dir: string): void => {
-  for (const name of readdirSync(dir)) {
-    const pid = /^finished-(\d+)-\d+\.rows$/.exec(name)?.[1]
-    if (pid !== undefined && (Number(pid) === process.pid || !isAlive(Number(pid)))) rmSync(join(dir, name), { force: true })
-  }
 }

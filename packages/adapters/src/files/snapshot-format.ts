@@ -1,5 +1,5 @@
 /**
- * A snapshot file: a header line, the fold's pages, a footer line with a checksum of all before it.
+ * A snapshot file: a header line, the fold's pages, a line with the files of rows that it names, a footer line with a checksum of all before it.
  * Header and footer are JSON, so that `head -1` and `tail -1` show them.
  */
 import { open, type FileHandle } from 'node:fs/promises'
@@ -7,7 +7,7 @@ import type { ChainHead } from '../chain/index.js'
 import type { SnapshotHeader } from '../store/index.js'
 
 const formatName = 'daybook-snapshot'
-const formatVersion = 3
+const formatVersion = 4
 
 const headerBytesMax = 16 * 1024
 /** The footer has a fixed length, so that it can be read without what is before it. */
@@ -18,15 +18,23 @@ export const headerLine = ({ stream, revision, eventId, foldVersion, sealed }: S
 
 export interface SnapshotFooter {
   readonly pages: number
+  /** Bytes of the line with the files of rows. */
+  readonly rows: number
   readonly sha256: string
 }
 
-export const footerLine = ({ pages, sha256 }: SnapshotFooter): string =>
-  `${JSON.stringify({ pages, sha256 }).padEnd(footerBytes - 1)}\n`
+export const rowsLine = (files: Iterable<string>): string => `${JSON.stringify([...files])}\n`
+
+export const footerLine = ({ pages, rows, sha256 }: SnapshotFooter): string =>
+  `${JSON.stringify({ pages, rows, sha256 }).padEnd(footerBytes - 1)}\n`
 
 export interface SnapshotFile {
   readonly header: SnapshotHeader
   readonly footer: SnapshotFooter
+  /** The files of rows that it names. */
+  readonly rows: ReadonlySet<string>
+  /** Bytes of all. */
+  readonly size: number
   /** Where the pages begin and end, in bytes. */
   readonly from: number
   readonly to: number
@@ -59,8 +67,17 @@ const readSealed = (value: unknown): ChainHead | null | undefined => {
 }
 
 const parseFooter = (line: string): SnapshotFooter | string => {
-  const { pages, sha256 } = (line.endsWith('\n') ? parse(line) : undefined) ?? {}
-  return typeof pages === 'number' && typeof sha256 === 'string' ? { pages, sha256 } : 'it is not complete'
+  const { pages, rows, sha256 } = (line.endsWith('\n') ? parse(line) : undefined) ?? {}
+  return typeof pages === 'number' && typeof rows === 'number' && typeof sha256 === 'string' ? { pages, rows, sha256 } : 'it is not complete'
+}
+
+const parseRows = (line: string): ReadonlySet<string> | undefined => {
+  try {
+    const files: unknown = JSON.parse(line)
+    return Array.isArray(files) && files.every((file) => typeof file === 'string') ? new Set(files) : undefined
+  } catch {
+    return undefined
+  }
 }
 
 const readText = async (handle: FileHandle, from: number, bytes: number): Promise<string> => {
@@ -77,10 +94,14 @@ export const inspectSnapshot = async (path: string): Promise<SnapshotFile | stri
     const header = parseHeader(first)
     if (typeof header === 'string') return header
     const from = Buffer.byteLength(first) + 1
-    const to = size - footerBytes
-    if (rest.length === 0 || to < from) return 'it is not complete'
-    const footer = parseFooter(await readText(handle, to, footerBytes))
-    return typeof footer === 'string' ? footer : { header, footer, from, to }
+    const end = size - footerBytes
+    if (rest.length === 0 || end < from) return 'it is not complete'
+    const footer = parseFooter(await readText(handle, end, footerBytes))
+    if (typeof footer === 'string') return footer
+    const to = end - footer.rows
+    if (!(footer.rows >= 0) || to < from) return 'it is not complete'
+    const rows = parseRows(await readText(handle, to, footer.rows))
+    return rows === undefined ? 'it is damaged' : { header, footer, rows, size, from, to }
   } finally {
     await handle.close()
   }

@@ -16,22 +16,29 @@ export interface Rung {
   readonly name: string
   readonly revision: number
   readonly bytes: number
+  /** The files of rows that it names. Default: none. */
+  readonly rows?: ReadonlySet<string>
 }
 
 /**
  * The names of the rungs to delete, so that the rest is within the limits. One after the other goes the one that leaves the shortest gap, as a part of
- * its distance from `newest`, the revision of the newest snapshot. A rung beyond `newest` is of another log, and goes.
+ * its distance from `newest`, the revision of the newest snapshot. A rung beyond `newest` is of another log, and goes. `rowBytes`: of the files of rows that
+ * are there only for rungs. Several may name one file, which takes its space once.
  */
-export const superfluousRungs = (rungs: ReadonlyArray<Rung>, newest: number, { count, bytes }: LadderLimits): ReadonlyArray<string> => {
+export const superfluousRungs = (rungs: ReadonlyArray<Rung>, newest: number, { count, bytes }: LadderLimits, rowBytes: ReadonlyMap<string, number> = noFiles): ReadonlyArray<string> => {
   const left = rungs.filter(({ revision }) => revision < newest).sort((a, b) => a.revision - b.revision)
-  let sum = left.reduce((total, rung) => total + rung.bytes, 0)
-  while (left.length > count || sum > bytes) {
-    const weakest = weakestOf(left, newest)
-    sum -= (left[weakest] as Rung).bytes
-    left.splice(weakest, 1)
-  }
+  while (left.length > count || bytesOf(left, rowBytes) > bytes) left.splice(weakestOf(left, newest), 1)
   const kept = new Set(left.map(({ name }) => name))
   return rungs.flatMap(({ name }) => (kept.has(name) ? [] : [name]))
+}
+
+const noFiles: ReadonlyMap<string, number> = new Map()
+
+const bytesOf = (rungs: ReadonlyArray<Rung>, rowBytes: ReadonlyMap<string, number>): number => {
+  let sum = 0
+  for (const { bytes } of rungs) sum += bytes
+  for (const file of new Set(rungs.flatMap(({ rows = [] }) => [...rows]))) sum += rowBytes.get(file) ?? 0
+  return sum
 }
 
 const weakestOf = (rungs: ReadonlyArray<Rung>, newest: number): number => {

@@ -39,3 +39,21 @@ export const unfinishedBy = (name: string): number | undefined => {
   const pid = /\.snapshot\.unfinished-(\d+)-\d+$/.exec(name)?.[1]
   return pid === undefined ? undefined : Number(pid)
 }
+
+/** What the names of all snapshots and files of a stream begin with, of a snapshot; `undefined` for any other file. */
+export const streamPartOf = (name: string): string | undefined => /^(.*)\.\d{1,15}\.snapshot$/.exec(name)?.[1]
+
+/** The name of a file with rows of finished tasks. `id`: the process id of its writer, and what makes it unique. */
+export const rowFileName = (stream: string, id: string): string => `${encode(stream)}.${id}.rows`
+
+/** The files with rows of this stream among a folder's file names. */
+export const rowFilesOf = (stream: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const prefix = `${encode(stream)}.`
+  return names.filter((name) => name.startsWith(prefix) && isRowFile(name.slice(prefix.length - 1)))
+}
+
+/** Whether a file has rows of finished tasks of any stream. */
+export const isRowFile = (name: string): boolean => /\.\d+-[0-9a-z]+-\d+\.rows$/.test(name)
+
+/** The process id of the writer of a file with rows. */
+export const writerOf = (name: string): number => Number.parseInt(name.split('.').at(-2) ?? '', 10)

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto'
 import { open, type FileHandle } from 'node:fs/promises'
 import type { SnapshotPage } from '@daybook/core'
 import { StoreError } from '../store/index.js'
-import type { SnapshotFile } from './snapshot-format.js'
+import { footerBytes, type SnapshotFile } from './snapshot-format.js'
 import { bytesAfter, pageHeadBytes, pageHeadOf, pageOf } from './snapshot-page-bytes.js'
 
 const chunkBytes = 2 ** 20
@@ -13,22 +13,23 @@ const chunkBytes = 2 ** 20
  */
 export const readSnapshotPages = async function* (
   path: string,
-  { from, to, footer }: SnapshotFile,
+  { from, size, footer }: SnapshotFile,
 ): AsyncGenerator<SnapshotPage, void, undefined> {
   const damaged = (words: string): StoreError =>
     new StoreError('damaged', `The snapshot ${path} ${words}: an older one, or the log itself, takes its place.`)
   const handle = await open(path, 'r')
   try {
     const hash = createHash('sha256')
-    const rest = new Rest(handle, hash, to)
+    const rest = new Rest(handle, hash, size - footerBytes)
     await rest.take(from)
     let pages = 0
-    while (rest.bytes > 0) {
+    while (rest.bytes > footer.rows) {
       const page = await nextPage(rest)
       if (page === undefined) throw damaged('is cut short, or does not match its checksum')
       pages++
       yield page
     }
+    await rest.take(footer.rows)
     if (pages !== footer.pages || hash.digest('hex') !== footer.sha256) throw damaged('does not match its checksum')
   } finally {
     await handle.close()

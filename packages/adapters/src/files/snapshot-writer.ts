@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { SnapshotHeader, SnapshotWriter } from '../store/index.js'
-import { footerLine, headerLine } from './snapshot-format.js'
+import { footerLine, headerLine, rowsLine } from './snapshot-format.js'
 import { bytesOf } from './snapshot-page-bytes.js'
 import { syncFolder } from './sync-folder.js'
 
@@ -14,10 +14,11 @@ export interface SnapshotPaths {
   readonly finished: string
 }
 
-/** Calls `done` when the unfinished file is gone: renamed by the commit, or deleted after an abort or a failure. */
+/** `makeDurable` is called with the files of rows that the snapshot names, before it gets its name. Calls `done` when the unfinished file is gone: renamed by the commit, or deleted after an abort or a failure. */
 export const writeSnapshot = async (
   header: SnapshotHeader,
   { unfinished, finished }: SnapshotPaths,
+  makeDurable: (files: ReadonlySet<string>) => Promise<void>,
   done: () => void,
 ): Promise<SnapshotWriter> => {
   const handle: FileHandle = await open(unfinished, 'wx', 0o600)
@@ -25,6 +26,7 @@ export const writeSnapshot = async (
   let gathered: Array<Uint8Array> = [Buffer.from(headerLine(header))]
   let gatheredBytes = 0
   let pages = 0
+  const files = new Set<string>()
   let writing: Promise<void> = Promise.resolve()
   let ended = false
 
@@ -65,14 +67,18 @@ export const writeSnapshot = async (
         gatheredBytes += bytes.byteLength
       }
       pages += 1
+      for (const file of next.files ?? []) files.add(file)
       if (gatheredBytes > gatheredMax) await flush()
     })
 
   const commit = (): Promise<void> =>
     guarded(async () => {
+      const rows = Buffer.from(rowsLine(files))
+      gathered.push(rows)
       await flush()
       await writing
-      await handle.appendFile(footerLine({ pages, sha256: hash.digest('hex') }))
+      await handle.appendFile(footerLine({ pages, rows: rows.byteLength, sha256: hash.digest('hex') }))
+      await makeDurable(files)
       await handle.sync()
       await handle.close()
       await rename(unfinished, finished)

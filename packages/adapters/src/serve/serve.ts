@@ -12,7 +12,7 @@ import { checkpointFolderOf, type Checkpoints, startCheckpoints, verificationsOn
 import { type CheckpointStore, memoryCheckpoints } from '@daybook/projections'
 import { checkpointMsDefault, keysFileName, memoryDefault, type ServeOptions } from '../config/index.js'
 import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
-import { openRowFiles, openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
+import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
 import { fileCheckpoints } from '../files/checkpoints.js'
 import { makeFolder } from '../files/make-folder.js'
 import { httpLimitsDefault, type PastAnswers, pastAnswersOnThread, startHttpServer } from '../http/index.js'
@@ -75,8 +75,8 @@ export const serve = async (
     const keys = new KeyFile(keysFileIn(options))
     opened.push(async () => keys.close())
     const logger = pino({ level: 'warn' }, log)
-    const rows = persistent ? openRowFiles(options.dataDir, { warn }) : undefined
-    if (rows !== undefined) opened.push(async () => rows.close())
+    const snapshots = persistent ? await openSnapshotFolder(snapshotFolderOf(options), { rows: { warn }, ...(options.pastSnapshots === undefined ? {} : { ladder: options.pastSnapshots }) }) : undefined
+    if (snapshots !== undefined) opened.push(async () => snapshots.close())
     const daybook = createDaybook({
       store,
       keys,
@@ -87,8 +87,7 @@ export const serve = async (
       ...(options.defaults === undefined ? {} : { defaults: options.defaults }),
       ...(options.pastUnreadable === undefined ? {} : { pastUnreadable: options.pastUnreadable }),
       ...(options.clockJumpMs === undefined ? {} : { clockJumpMs: options.clockJumpMs }),
-      ...(rows === undefined ? {} : { rowStoreOf: rows.storeOf }),
-      ...(persistent ? { snapshots: await openSnapshotFolder(snapshotFolderOf(options), options.pastSnapshots === undefined ? {} : { ladder: options.pastSnapshots }) } : {}),
+      ...(snapshots === undefined ? {} : { snapshots }),
     })
     opened.push(() => daybook.close())
     const memory = startMemoryOf(options, daybook, warn)

@@ -2,7 +2,7 @@
  * The port to snapshots: caches on local disk, deletable at any time, never the truth.
  * What cannot be used (damaged, too new, another version) is skipped with a reason, never an error.
  */
-import type { SnapshotPage } from '@daybook/core'
+import type { KeptRows, RowsPlace, RowStore, SnapshotPage } from '@daybook/core'
 import type { ChainHead } from '../chain/index.js'
 
 export interface SnapshotHeader {
@@ -29,6 +29,8 @@ export interface LoadedSnapshot {
   readonly header: SnapshotHeader
   /** In the order written. Rejects when a checksum fails: then try the next one. */
   readonly pages: () => AsyncIterable<SnapshotPage>
+  /** The rows at a place that its pages name. Throws if they are not there: then it cannot be used either. Not there if no page names any. */
+  readonly rowsAt?: (place: RowsPlace) => KeptRows
 }
 
 export interface SkippedSnapshot {
@@ -37,6 +39,8 @@ export interface SkippedSnapshot {
 }
 
 export interface SnapshotStore {
+  /** Where the rows of old finished tasks of a stream are, so that snapshots need not have them. Default: in memory, and in snapshots. */
+  readonly rowStoreOf?: (stream: string) => RowStore
   readonly create: (header: SnapshotHeader) => Promise<SnapshotWriter>
   /** Usable ones of the stream, newest first, none beyond `revisionMax`, only of this fold version. */
   readonly list: (

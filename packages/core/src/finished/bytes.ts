@@ -124,8 +124,7 @@ export class ByteReader {
   text(): string {
     const first = this.bytes[this.at++]
     if (first === kind.uuid) return this.uuid()
-    const length = this.whole()
-    if (length > this.bytes.length) throw new Error(`a text of ${length} characters in ${this.bytes.length} bytes`)
+    const length = this.textLength()
     if (first === kind.digits) return this.digits(length)
     const codes = new Array<number>(length)
     for (let i = 0; i < length; i++) codes[i] = first === kind.latin ? (this.bytes[this.at++] as number) : (this.bytes[this.at++] as number) | ((this.bytes[this.at++] as number) << 8)
@@ -137,7 +136,7 @@ export class ByteReader {
     const first = this.bytes[this.at++]
     if (first === kind.uuid) this.at += uuidLength / 2 - 2
     else {
-      const length = this.whole()
+      const length = this.textLength()
       this.at += first === kind.utf16 ? 2 * length : length
     }
   }
@@ -145,6 +144,13 @@ export class ByteReader {
   /** Where the next value begins. */
   get position(): number {
     return this.at
+  }
+
+  /** Throws if there cannot be so many: in a damaged snapshot. */
+  private textLength(): number {
+    const length = this.whole()
+    if (length > this.bytes.length) throw new Error(`a text of ${length} characters in ${this.bytes.length} bytes`)
+    return length
   }
 
   private whole(): number {

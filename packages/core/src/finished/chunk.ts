@@ -1,7 +1,8 @@
 /** Rows of bytes, one after the other, in memory or where a store has them. The owner knows how many there are. */
 
 import type { ByteWriter } from './bytes.js'
-import type { KeptBytes, RecentReads, RowStore } from './row-store.js'
+import { columnsOf, RowColumns } from './row-columns.js'
+import type { KeptRows, RecentReads, RowsPlace, RowStore } from './row-store.js'
 
 /** Rows of a full chunk. */
 export const chunkRows = 512
@@ -14,16 +15,16 @@ export class Chunk {
   private starts: Uint16Array | Uint32Array = new Uint16Array(chunkRows + 1)
   /** Its bytes; `undefined` if a store has them. */
   private data: Uint8Array<ArrayBuffer> | undefined
-  private kept: KeptBytes | undefined
+  private kept: KeptRows | undefined
   /** Rows that were written again since: few, and none in most chunks. */
   private rewritten: Map<number, Uint8Array> | undefined
 
   private constructor(
-    data: Uint8Array<ArrayBuffer>,
+    bytes: Uint8Array<ArrayBuffer> | KeptRows,
     private readonly reads: RecentReads,
   ) {
-    this.data = data
-    this.kept = undefined
+    this.data = bytes instanceof Uint8Array ? bytes : undefined
+    this.kept = bytes instanceof Uint8Array ? undefined : bytes
   }
 
   /** An empty one. `before`: the full chunk before it, which says how much room it needs. */
@@ -34,10 +35,17 @@ export class Chunk {
   /** A chunk of rows with these lengths, whose bytes are given to it. Throws if they are not as long. */
   static of(lengths: ArrayLike<number>, data: Uint8Array<ArrayBuffer>, reads: RecentReads): Chunk {
     const chunk = new Chunk(data, reads)
-    let end = 0
-    for (let row = 0; row < lengths.length; row++) chunk.startAt(row + 1, (end += lengths[row] as number))
+    const end = chunk.measure(lengths)
     if (!Number.isInteger(end) || end !== data.length) throw new Error(`${lengths.length} rows have ${end} bytes, not ${data.length}`)
     return chunk
+  }
+
+  /** A full chunk that a store has. */
+  static in(kept: KeptRows, reads: RecentReads): { readonly chunk: Chunk; readonly columns: RowColumns } {
+    const columns = new RowColumns(kept.columns(), chunkRows)
+    const chunk = new Chunk(kept, reads)
+    chunk.measure(columns.lengths)
+    return { chunk, columns }
   }
 
   /** Bytes of its arrays. */
@@ -45,13 +53,23 @@ export class Chunk {
     return this.starts.byteLength + (this.data?.byteLength ?? 0)
   }
 
-  /** Gives the bytes of all rows, which are `rows`, to a store. False if it does not take them. */
-  giveTo(store: RowStore, rows: number): boolean {
+  /** Gives the bytes of a full chunk to a store. `seed`: that of the hashes. False if it does not take them. */
+  giveTo(store: RowStore, seed: number): boolean {
     if (this.data === undefined) return true
-    this.kept = store.keep(this.data.subarray(0, this.starts[rows]))
+    this.kept = store.keep(this.data.subarray(0, this.starts[chunkRows]), columnsOf(this.data, this.starts, chunkRows, seed))
     if (this.kept === undefined) return false
     this.data = undefined
     return true
+  }
+
+  /** Where a later process finds the bytes of all rows, except those that were written again; `undefined`: nowhere. */
+  get place(): RowsPlace | undefined {
+    return this.kept?.place()
+  }
+
+  /** The rows that were written again. */
+  get rewrittenRows(): Iterable<number> {
+    return this.rewritten?.keys() ?? []
   }
 
   /** Begins a row after all those before it: the writer writes into the chunk. Rows from `row` on are overwritten. */
@@ -87,7 +105,7 @@ export class Chunk {
     if (this.rewritten !== undefined) return undefined
     const end = this.starts[rows] as number
     // Read past the recent ones, which a snapshot would push out.
-    return this.data?.slice(0, end) ?? (this.kept as KeptBytes).read().subarray(0, end)
+    return this.data?.slice(0, end) ?? (this.kept as KeptRows).read().subarray(0, end)
   }
 
   /** Writes a row again. `undefined`: as it was at first. Returns what it replaces. */
@@ -99,17 +117,24 @@ export class Chunk {
   }
 
   private bytes(): Uint8Array<ArrayBuffer> {
-    return this.data ?? this.reads.of(this.kept as KeptBytes)
+    return this.data ?? this.reads.of(this.kept as KeptRows)
   }
 
   /** Bytes that may be changed: what a store has is taken back. */
   private inMemory(): Uint8Array<ArrayBuffer> {
     if (this.data !== undefined) return this.data
-    const kept = this.kept as KeptBytes
+    const kept = this.kept as KeptRows
     this.data = kept.read()
     this.kept = undefined
     this.reads.forget(kept)
     return this.data
+  }
+
+  /** The rows have these lengths. Returns the end of all. */
+  private measure(lengths: ArrayLike<number>): number {
+    let end = 0
+    for (let row = 0; row < lengths.length; row++) this.startAt(row + 1, (end += lengths[row] as number))
+    return end
   }
 
   private startAt(row: number, at: number): void {

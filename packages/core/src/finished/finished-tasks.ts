@@ -8,13 +8,13 @@
 import type { Group } from '../group.js'
 import { blocksDuplicates, type TaskRecord } from '../state.js'
 import { ByteWriter } from './bytes.js'
-import { FinishedWalk, type RowsPage } from './finished-walk.js'
+import { FinishedWalk, type KeptPage, type RowsPage } from './finished-walk.js'
 import { Interned } from './interned.js'
 import { NumberRows } from './number-rows.js'
 import { RowIndex } from './row-index.js'
-import type { RowStore } from './row-store.js'
+import type { KeptRows, RowStore } from './row-store.js'
 import { type RemovedPlace, Rows } from './rows.js'
-import { factsAt, finishedAtOf, idAt, idHashAt, keyAt, keyHashAt, readTask, type RowFacts, writeTask } from './task-bytes.js'
+import { factsAt, finishedAtOf, idAt, idHashAt, keyAt, keyHashAt, readTask, statusIn, writeTask } from './task-bytes.js'
 import { hashOfText } from './text-hash.js'
 
 /** A row that was removed: all that is needed to put it back. */
@@ -32,6 +32,9 @@ export interface LoadedNames {
   readonly groupOf: (index: number) => Group | undefined
   readonly agentOf: (index: number) => string | undefined
 }
+
+/** Called for each task of a snapshot. `band`: see `task-bytes.ts`. `task`: its record, if it has further fields. */
+export type Joins = (number: number, band: number, group: Group, task: TaskRecord | undefined) => void
 
 /** One for all: nothing is kept in it between two calls. */
 const writer = new ByteWriter()
@@ -52,7 +55,7 @@ export class FinishedTasks {
   private readonly keyHash: (bytes: Uint8Array, start: number) => number
 
   constructor(seed: number, store?: RowStore) {
-    this.rows = new Rows(store)
+    this.rows = new Rows(seed, store)
     const hash = (text: string): number => hashOfText(text, seed)
     this.idHash = (bytes, start) => idHashAt(bytes, start, seed)
     this.keyHash = (bytes, start) => keyHashAt(bytes, start, seed)
@@ -72,6 +75,11 @@ export class FinishedTasks {
   /** Bytes of its arrays outside the heap. */
   get bytes(): number {
     return this.rowOfId.bytes + this.rowOfKey.bytes + this.rowOfNumber.bytes + this.rows.bytes
+  }
+
+  /** How many of them are in a store, about. */
+  get inStore(): number {
+    return this.rows.inStore
   }
 
   /** Groups and names of agents that it refers to. */
@@ -179,18 +187,43 @@ export class FinishedTasks {
     this.rowOfKey.reserve(tasks)
   }
 
-  /** Adds the next rows of a snapshot. `groupOf` and `agentOf` are asked for the names of the numbers that rows have. Calls `joins` for each task; `record` makes its record. */
-  loadRows({ lengths, bytes }: RowsPage, { groupOf, agentOf }: LoadedNames, joins: (facts: RowFacts, group: Group, record: () => TaskRecord) => void): void {
+  /** Adds the next rows of a snapshot. `groupOf` and `agentOf` are asked for the names of the numbers that rows have. */
+  loadRows({ lengths, bytes }: RowsPage, names: LoadedNames, joins: Joins): void {
     const from = this.rows.adopt(lengths, bytes)
-    this.oldest = undefined
     for (let row = from; row < this.rows.end; row++) {
       if (!this.rows.has(row)) continue
-      const facts = this.rows.at(row, factsAt)
-      const group = this.groups.count(facts.group, groupOf)
-      if (facts.agent >= 0) this.agents.count(facts.agent, agentOf)
-      this.enter(facts.number, row, blocksDuplicates(facts.status))
-      joins(facts, group, () => this.taskAt(row))
+      const { number, group, agent, band, hasExtras } = this.rows.at(row, factsAt)
+      const named = this.load(row, number, group, agent, names)
+      this.index(row, this.rows.at(row, this.idHash), this.rows.at(row, this.keyHash), band)
+      joins(number, band, named, hasExtras ? this.taskAt(row) : undefined)
     }
+  }
+
+  /** The same with a chunk that a store has. None of its rows is read. The hashes in it must have been made with the same seed. */
+  loadKept(kept: KeptRows, { absent, rewritten }: Omit<KeptPage, 'place'>, names: LoadedNames, joins: Joins): void {
+    const { from, columns } = this.rows.adoptKept(kept, absent, rewritten)
+    const others = new Set(rewritten.map(([row]) => row))
+    const hasAll = absent.length === 0
+    for (let row = from, i = 0; row < this.rows.end; row++, i++) {
+      if (!hasAll && !this.rows.has(row)) continue
+      const number = columns.number(i)
+      const band = columns.band(i)
+      const group = this.load(row, number, columns.group(i), columns.agent(i), names)
+      this.index(row, columns.idHash(i), columns.keyHash(i), band)
+      joins(number, band, group, columns.hasExtras(i) || others.has(i) ? this.taskAt(row) : undefined)
+    }
+  }
+
+  private load(row: number, number: number, group: number, agent: number, { groupOf, agentOf }: LoadedNames): Group {
+    this.oldest = undefined
+    if (agent >= 0) this.agents.count(agent, agentOf)
+    this.rowOfNumber.add(number, row)
+    return this.groups.count(group, groupOf)
+  }
+
+  private index(row: number, idHash: number, keyHash: number, band: number): void {
+    this.rowOfId.addLater(idHash, row)
+    if (blocksDuplicates(statusIn(band))) this.rowOfKey.addLater(keyHash, row)
   }
 
   private enter(number: number, row: number, isKeyed: boolean): void {

@@ -8,6 +8,7 @@ import type { Group } from '../group.js'
 import type { TaskRecord } from '../state.js'
 import { type Chunk, chunkRows } from './chunk.js'
 import type { Interned } from './interned.js'
+import type { RowsPlace } from './row-store.js'
 import type { Rows } from './rows.js'
 import { readTask } from './task-bytes.js'
 
@@ -15,6 +16,15 @@ import { readTask } from './task-bytes.js'
 export interface RowsPage {
   readonly lengths: Float64Array
   readonly bytes: Uint8Array<ArrayBuffer>
+}
+
+/** A full chunk whose bytes a store has. */
+export interface KeptPage {
+  readonly place: RowsPlace
+  /** The rows of it that are not there. */
+  readonly absent: ReadonlyArray<number>
+  /** Rows that were written again, as they were. */
+  readonly rewritten: ReadonlyArray<readonly [row: number, bytes: Uint8Array]>
 }
 
 /** The next values of the numbers that rows have for groups and agents; `undefined` where a number means nothing. */
@@ -94,6 +104,23 @@ export class FinishedWalk {
     const page = this.asItIs(chunk, begin, end) ?? this.putTogether(begin, end)
     this.pass(end)
     return page
+  }
+
+  /** The next chunk, if a store has all of its bytes, to be named and not copied. `undefined`: it is not so, or there is none. */
+  nextKept(): KeptPage | undefined {
+    const begin = this.row - (this.row % chunkRows)
+    const end = begin + chunkRows
+    if (this.row === this.endRow || end > this.endRow) return undefined
+    const chunk = this.chunkOf(this.row)
+    const { place } = chunk
+    if (place === undefined) return undefined
+    const absent: Array<number> = []
+    if (this.row > begin || !this.rows.hasAll(begin, end)) {
+      for (let row = begin; row < end; row++) if (row < this.row || !this.wasThere(row)) absent.push(row - begin)
+    }
+    const rewritten = Array.from(chunk.rewrittenRows, (row) => [row, this.before.get(begin + row) ?? chunk.bytesOf(row)] as const)
+    this.pass(end)
+    return { place, absent, rewritten }
   }
 
   end(): void {

@@ -3,6 +3,7 @@
  * a large one is split. So most places are in use, and no growth takes long, however many rows there are.
  */
 import { HashTable } from './hash-table.js'
+import { RowBatch } from './row-batch.js'
 
 /** Entries of a table that is split when it is full. */
 const tableMax = 8_192
@@ -20,6 +21,8 @@ export class RowIndex {
   private count = 0
   private tableBytes = this.tableOf(0).bytes
   private readonly crowded = new Map<string, number>()
+  /** Rows that are not entered yet. Whatever is asked or changed, they are entered before. */
+  private batch: RowBatch | undefined
 
   /** `textOf`: of a row that is in the index, by the last 32 bits of its number. `hashOf`: of a text; a 32-bit integer, never 0. */
   constructor(
@@ -28,6 +31,7 @@ export class RowIndex {
   ) {}
 
   get size(): number {
+    this.enterBatch()
     return this.count + this.crowded.size
   }
 
@@ -42,7 +46,7 @@ export class RowIndex {
     const hash = this.hashOf(text)
     const table = this.tableOf(hash)
     for (let at = table.first(hash); at >= 0; at = table.after(at, hash)) {
-      const row = table.rows[at] as number
+      const row = table.rowAt(at)
       if (this.textOf(row) === text) return row
     }
     return this.crowded.size > 0 ? this.crowded.get(text) : undefined
@@ -50,6 +54,24 @@ export class RowIndex {
 
   /** `hash`: that of the row's text. No other row may have this text. */
   add(hash: number, row: number): void {
+    this.enterBatch()
+    this.enter(hash, row)
+  }
+
+  /** The same for one of very many rows, which are entered together. */
+  addLater(hash: number, row: number): void {
+    this.batch ??= new RowBatch()
+    this.batch.push(hash, row)
+    if (this.batch.isFull) this.batch.empty(this.enter)
+  }
+
+  private enterBatch(): void {
+    const { batch } = this
+    this.batch = undefined
+    batch?.empty(this.enter)
+  }
+
+  private readonly enter = (hash: number, row: number): void => {
     let table = this.tableOf(hash)
     if (table.isFull) {
       this.grow(hash, table)
@@ -61,9 +83,10 @@ export class RowIndex {
 
   /** False if the row is not in the index. */
   remove(hash: number, row: number): boolean {
+    this.enterBatch()
     const table = this.tableOf(hash)
     let at = table.first(hash)
-    while (at >= 0 && table.rows[at] !== row >>> 0) at = table.after(at, hash)
+    while (at >= 0 && table.rowAt(at) !== row >>> 0) at = table.after(at, hash)
     if (at < 0) {
       const text = this.crowded.size > 0 ? this.textOf(row) : ''
       return this.crowded.get(text) === row >>> 0 && this.crowded.delete(text)

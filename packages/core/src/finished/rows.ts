@@ -1,7 +1,8 @@
 /** Rows of bytes in the order in which they were added, in chunks. Rows leave from the front, and a few from the middle. All changes can be undone, newest first. */
 import type { ByteWriter } from './bytes.js'
 import { Chunk, chunkRows } from './chunk.js'
-import { RecentReads, type RowStore } from './row-store.js'
+import type { RowColumns } from './row-columns.js'
+import { type KeptRows, RecentReads, type RowStore } from './row-store.js'
 
 /** Chunks that are given to the store at once, so that nobody waits long after it took none for a while. */
 const givenMax = 4
@@ -36,12 +37,20 @@ export class Rows {
   private givenTo = 0
   private readonly reads = new RecentReads()
 
-  /** Without a store, all chunks stay in memory. */
-  constructor(private readonly store: RowStore | undefined) {}
+  /** `seed`: that of the hashes. Without a store, all chunks stay in memory. */
+  constructor(
+    private readonly seed: number,
+    private readonly store: RowStore | undefined,
+  ) {}
 
   /** Bytes of its arrays. */
   get bytes(): number {
     return this.chunks.reduce((sum, { size }) => sum + size, this.reads.bytes)
+  }
+
+  /** How many of the rows that are there are in a store, about. */
+  get inStore(): number {
+    return Math.max(0, this.givenTo * chunkRows - this.front)
   }
 
   has(row: number): boolean {
@@ -120,13 +129,26 @@ export class Rows {
     const from = this.end
     const rows = lengths.length
     if (from % chunkRows !== 0 || rows > chunkRows) throw new Error(`${rows} rows cannot follow ${from} others`)
-    const chunk = Chunk.of(lengths, bytes, this.reads)
-    this.chunks.push(chunk)
+    this.chunks.push(Chunk.of(lengths, bytes, this.reads))
     this.end += rows
     this.giveOld()
-    for (let row = from; row < this.end; row++) if (chunk.lengthOf(row - from) === 0) this.gone.add(row)
+    for (let row = 0; row < rows; row++) if (lengths[row] === 0) this.gone.add(from + row)
     if (this.front === from) this.passGone([])
     return from
+  }
+
+  /** The same with a full chunk that a store has. `absent`: the rows of it that are not there. `rewritten`: those that were written again. */
+  adoptKept(kept: KeptRows, absent: ReadonlyArray<number>, rewritten: ReadonlyArray<readonly [row: number, bytes: Uint8Array]>): { readonly from: number; readonly columns: RowColumns } {
+    const from = this.end
+    if (from % chunkRows !== 0) throw new Error(`${chunkRows} rows cannot follow ${from} others`)
+    const { chunk, columns } = Chunk.in(kept, this.reads)
+    for (const [row, bytes] of rewritten) chunk.rewrite(row, bytes)
+    this.chunks.push(chunk)
+    this.end += chunkRows
+    if (this.givenTo * chunkRows === from) this.givenTo++
+    for (const row of absent) this.gone.add(from + row)
+    if (this.front === from) this.passGone([])
+    return { from, columns }
   }
 
   /** The first row is one that is there. */
@@ -141,7 +163,7 @@ export class Rows {
     const until = firstChunk + chunks.length - Math.max(1, store.newest)
     this.givenTo = Math.max(this.givenTo, firstChunk)
     for (let given = 0; this.givenTo < until && given < givenMax; given++) {
-      if (!(chunks[this.givenTo - firstChunk] as Chunk).giveTo(store, chunkRows)) return
+      if (!(chunks[this.givenTo - firstChunk] as Chunk).giveTo(store, this.seed)) return
       this.givenTo++
     }
   }

@@ -181,10 +181,19 @@ export interface RowFacts {
   readonly group: number
   /** -1: none. */
   readonly agent: number
-  readonly status: Status
-  readonly priority: number
+  /** Status and priority: see {@link statusIn} and {@link priorityIn}. */
+  readonly band: number
   readonly hasExtras: boolean
 }
+
+/** Throws if it is none of a finished task. */
+export const statusIn = (band: number): Status => {
+  const status = finals[Math.floor(band / priorities)]
+  if (status === undefined) throw new Error('a finished task is not finished')
+  return status
+}
+
+export const priorityIn = (band: number): number => band % priorities
 
 export const factsAt = (bytes: Uint8Array, at: number): RowFacts => {
   const from = new ByteReader(bytes, at)
@@ -195,10 +204,7 @@ export const factsAt = (bytes: Uint8Array, at: number): RowFacts => {
   const parts = from.number()
   const group = from.number()
   const agent = (parts & has.lease) === 0 ? -1 : from.number()
-  const band = from.number()
-  const status = finals[Math.floor(band / priorities)]
-  if (status === undefined) throw new Error(`the finished task ${number} is not finished`)
-  return { number, group, agent, status, priority: band % priorities, hasExtras: (parts & has.extras) !== 0 }
+  return { number, group, agent, band: from.number(), hasExtras: (parts & has.extras) !== 0 }
 }
 
 export const finishedAtOf = (bytes: Uint8Array, at: number): number => {

@@ -1,7 +1,7 @@
 /** The doctor at the log itself. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { foldVersion, plural } from '@daybook/core'
+import { foldVersion, keptIn, type KeptRows, plural, tasksInPage } from '@daybook/core'
 import { archiveBeside, joinedStore } from '../../archive/index.js'
 import { decodeRecorded, streamOf, streamPrefix } from '../../engine/index.js'
 import { openSnapshotFolder } from '../../files/index.js'
@@ -74,15 +74,24 @@ const checkEvents = async (store: EventStore, dataDir: string | undefined, tell:
 /** The reader is running the doctor already. */
 const adviceless = (message: string): string => message.replace('run the doctor, or restore', 'restore')
 
+/** Reads them: each has a checksum. */
+const checkRows = (rows: KeptRows | undefined): void => {
+  rows?.read()
+  rows?.columns()
+}
+
 const checkSnapshots = async (snapshots: SnapshotStore, stream: string, queue: string, head: number): Promise<ReadonlyArray<Finding>> => {
   const { usable, skipped } = await snapshots.list(stream, foldVersion, head)
   // A snapshot is a cache: one that cannot be used costs time at the next start, and nothing else.
   const findings: Array<Finding> = skipped.map(({ name, reason }) => ({ level: 'note', about: `snapshot ${name}`, says: `is not used: ${reason}` }))
-  for (const { header, pages } of usable) {
+  for (const { header, pages, rowsAt } of usable) {
     const about = `snapshot of ${queue} at revision ${header.revision}`
     try {
       let count = 0
-      for await (const page of pages()) count += page.rows
+      for await (const page of pages()) {
+        count += tasksInPage(page)
+        for (const { place } of keptIn(page)) checkRows(rowsAt?.(place))
+      }
       findings.push({ level: 'good', about, says: `${plural(count, 'task')}, checksum right` })
     } catch (error) {
       findings.push({ level: 'note', about, says: `is not used: ${error instanceof Error ? error.message : String(error)}` })

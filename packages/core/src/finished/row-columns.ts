@@ -1,0 +1,65 @@
+/** What counts and indexes have of each row of a full chunk, column after column: a start fills them from this, and reads no row. */
+import { factsAt, idHashAt, keyHashAt } from './task-bytes.js'
+
+const column = { length: 0, idHash: 1, keyHash: 2, number: 3, group: 4, agent: 5, band: 6, hasExtras: 7 } as const
+const columns = Object.keys(column).length
+
+/** `starts`: where each row begins, and after the last one the end of all. `seed`: that of the hashes. */
+export const columnsOf = (bytes: Uint8Array, starts: ArrayLike<number>, rows: number, seed: number): Float64Array => {
+  const all = new Float64Array(columns * rows)
+  for (let row = 0; row < rows; row++) {
+    const start = starts[row] as number
+    const { number, group, agent, band, hasExtras } = factsAt(bytes, start)
+    all[column.length * rows + row] = (starts[row + 1] as number) - start
+    all[column.idHash * rows + row] = idHashAt(bytes, start, seed)
+    all[column.keyHash * rows + row] = keyHashAt(bytes, start, seed)
+    all[column.number * rows + row] = number
+    all[column.group * rows + row] = group
+    all[column.agent * rows + row] = agent
+    all[column.band * rows + row] = band
+    all[column.hasExtras * rows + row] = hasExtras ? 1 : 0
+  }
+  return all
+}
+
+/** Reads columns again. Throws if they are not those of so many rows. */
+export class RowColumns {
+  constructor(
+    private readonly all: Float64Array,
+    private readonly rows: number,
+  ) {
+    if (all.length !== columns * rows) throw new Error(`${rows} rows of finished tasks have ${all.length} numbers, not ${columns * rows}`)
+  }
+
+  get lengths(): Float64Array {
+    return this.all.subarray(0, this.rows)
+  }
+
+  idHash(row: number): number {
+    return this.all[column.idHash * this.rows + row] as number
+  }
+
+  keyHash(row: number): number {
+    return this.all[column.keyHash * this.rows + row] as number
+  }
+
+  number(row: number): number {
+    return this.all[column.number * this.rows + row] as number
+  }
+
+  group(row: number): number {
+    return this.all[column.group * this.rows + row] as number
+  }
+
+  agent(row: number): number {
+    return this.all[column.agent * this.rows + row] as number
+  }
+
+  band(row: number): number {
+    return this.all[column.band * this.rows + row] as number
+  }
+
+  hasExtras(row: number): boolean {
+    return this.all[column.hasExtras * this.rows + row] === 1
+  }
+}
