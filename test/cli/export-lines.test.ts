@@ -2,6 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Worker } from 'node:worker_threads'
 import { withSeal } from '@daybook/adapters/chain'
 import { run as runProgram } from '@daybook/adapters/cli'
 import { encodeData } from '@daybook/adapters/engine'
@@ -10,7 +11,7 @@ import { openSqliteStore } from '@daybook/adapters/sqlite'
 import type { EventToAppend, RecordedEvent } from '@daybook/adapters/store'
 import { versionOf } from '@daybook/core'
 import * as fc from 'fast-check'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, test, vi } from 'vitest'
 import { runs } from '../properties/settings.js'
 import { scenarios } from '../properties/steps.js'
 import { World } from '../properties/world.js'
@@ -176,4 +177,26 @@ test('EV-06: no more is read than was taken: while the output takes nothing, one
   expect(lines).toBe(appends * perAppend + 1)
   expect(mostAtOnce).toBeLessThanOrEqual(420)
   expect(hashes).toHaveLength(1)
+})
+
+test('EV-06: the thread that encodes a Parquet file has at most three pages that it has not taken', async () => {
+  const post = vi.spyOn(Worker.prototype, 'postMessage')
+  const emit = vi.spyOn(Worker.prototype, 'emit')
+  const kindOf = (message: unknown): unknown => (message as { readonly kind?: unknown } | undefined)?.kind
+  const exported = runProgram(['audit', 'export', '--data', dir, '--queue', 'q', '--format', 'parquet', '--out', join(dir, 'q.parquet')], { ...noTerminal, env: {}, err: () => undefined, out: () => undefined })
+  expect(await exported).toBe(0)
+  const events = [
+    ...post.mock.calls.map(([message], i) => ({ order: post.mock.invocationCallOrder[i] as number, change: kindOf(message) === 'lines' ? 1 : 0 })),
+    ...emit.mock.calls.map(([, message], i) => ({ order: emit.mock.invocationCallOrder[i] as number, change: kindOf(message) === 'taken' ? -1 : 0 })),
+  ].sort((a, b) => a.order - b.order)
+  let waiting = 0
+  let most = 0
+  for (const { change } of events) {
+    waiting += change
+    most = Math.max(most, waiting)
+  }
+  expect(waiting).toBe(0)
+  expect(most).toBeGreaterThan(0)
+  expect(most).toBeLessThanOrEqual(3)
+  vi.restoreAllMocks()
 })

@@ -5,29 +5,8 @@
 import { createHash } from 'node:crypto'
 import { plural } from '@daybook/core'
 import type { HistoryEvent } from '../../client/index.js'
-import type { Ending, EventLines } from './source.js'
-
-export const formatVersion = 1
-
-export interface Manifest extends Ending {
-  readonly format: number
-  readonly queue: string
-  /** Revisions of the first and the last event of the log that were looked at. */
-  readonly from: number
-  readonly to: number
-  /** The tasks whose events are there, with those about the queue as a whole. Without it, all events are. */
-  readonly tasks?: ReadonlyArray<string>
-  readonly events: number
-  /** Of all lines before this one. */
-  readonly sha256: string
-}
-
-/** Writes an export, some events at a time. */
-export interface EventWriter {
-  /** Resolves when there may be more: what is written is not gathered in memory. */
-  readonly lines: (lines: EventLines) => Promise<void>
-  readonly end: (rest: Omit<Manifest, 'format' | 'events' | 'sha256'>) => Promise<Manifest>
-}
+import { type EventWriter, formatVersion, type Manifest, type WithoutHash } from './manifest.js'
+import type { EventLines } from './source.js'
 
 /** The line of an event, by which it is hashed in every format. */
 export const lineOf = (event: HistoryEvent): string => `${JSON.stringify(event)}\n`
@@ -44,7 +23,7 @@ export class ExportWriter implements EventWriter {
     await this.write(bytes)
   }
 
-  async end(rest: Omit<Manifest, 'format' | 'events' | 'sha256'>): Promise<Manifest> {
+  async end(rest: WithoutHash): Promise<Manifest> {
     const manifest: Manifest = { format: formatVersion, ...rest, events: this.events, sha256: this.hash.digest('hex') }
     await this.write(Buffer.from(`${JSON.stringify({ manifest })}\n`, 'utf8'))
     return manifest

@@ -5,14 +5,14 @@
 import { createHash } from 'node:crypto'
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer'
 import type { HistoryEvent } from '../../client/index.js'
-import { type EventWriter, formatVersion, type Manifest } from './exported.js'
+import { type EventWriter, formatVersion, type Manifest, type WithoutHash } from './manifest.js'
 import type { EventLines } from './source.js'
 
 export const manifestKey = 'daybook.manifest'
 
-/** Rows of a row group, at most, and characters of their data. */
+/** Rows of a row group, at most, and bytes of their data. */
 const groupRowsMax = 50_000
-const groupTextMax = 16 * 2 ** 20
+const groupBytesMax = 16 * 2 ** 20
 
 const lineFeed = 0x0a
 const beforeData = ',"data":'
@@ -40,7 +40,23 @@ interface Columns {
   readonly needs: Array<string | undefined>
   readonly actor: Array<string | undefined>
   readonly correlationId: Array<string | undefined>
-  readonly data: Array<string>
+  readonly data: Array<Uint8Array>
+}
+
+/** Columns whose values differ nearly always: their smallest and largest help nobody, and a dictionary would be as long as the column. */
+const variousColumns: ReadonlyArray<string> = ['correlationId', 'data']
+
+type Head = Omit<HistoryEvent, 'data'>
+
+// eslint-disable-next-line no-control-regex -- these are the characters that JSON escapes
+const plain = /^\{"revision":(\d{1,15}),"type":"([^"\\\x00-\x1f]*)","schemaVersion":(\d{1,9}),"at":"([^"\\\x00-\x1f]*)"(?:,"needs":"([^"\\\x00-\x1f]*)")?(?:,"actor":"([^"\\\x00-\x1f]*)")?(?:,"correlationId":"([^"\\\x00-\x1f]*)")?$/
+
+/** Read without a parser, if nothing in it is escaped; `undefined` otherwise. */
+const plainHead = (head: string): Head | undefined => {
+  const found = plain.exec(head)
+  if (found === null) return undefined
+  const [, revision, type = '', schemaVersion, at = '', needs, actor, correlationId] = found
+  return { revision: Number(revision), type, schemaVersion: Number(schemaVersion), at, ...{ needs, actor, correlationId } } as Head
 }
 
 const noRows = (): Columns => ({ revision: [], type: [], schemaVersion: [], at: [], needs: [], actor: [], correlationId: [], data: [] })
@@ -50,40 +66,49 @@ export class ParquetExport implements EventWriter {
   private readonly bytes = new ByteWriter(2 ** 20)
   private readonly file = new ParquetWriter({ writer: this.bytes, schema: [...schema], createdBy: 'daybook' })
   private rows = noRows()
-  private textInGroup = 0
+  private bytesInGroup = 0
   private events = 0
+  /** Of the row before: many have the same. */
+  private lastAt = ''
+  private lastMs = 0n
 
-  constructor(private readonly write: (bytes: Uint8Array) => Promise<void>) {}
+  /** `write` gets bytes of its own. */
+  constructor(private readonly write: (bytes: Uint8Array<ArrayBuffer>) => Promise<void> | void) {}
 
   async lines({ bytes, events }: EventLines): Promise<void> {
     this.hash.update(bytes)
     this.events += events
     for (let at = 0; at < bytes.length; ) {
-      const end = bytes.indexOf(lineFeed, at)
-      this.row(bytes.toString('utf8', at, end))
+      // No text has this in it, because there its quotes are escaped.
+      const mark = bytes.indexOf(beforeData, at)
+      const data = mark + beforeData.length
+      const end = bytes.indexOf(lineFeed, data)
+      this.row(bytes.toString('utf8', at, mark), bytes.subarray(data, end - 1))
       at = end + 1
-      if (this.rows.type.length >= groupRowsMax || this.textInGroup >= groupTextMax) await this.endGroup()
+      if (this.rows.type.length >= groupRowsMax || this.bytesInGroup >= groupBytesMax) await this.endGroup()
     }
   }
 
-  private row(line: string): void {
+  /** `head`: the line up to its data. */
+  private row(head: string, data: Buffer): void {
     const { rows } = this
-    // No text has this in it, because there its quotes are escaped.
-    const mark = line.indexOf(beforeData)
-    const event = JSON.parse(`${line.slice(0, mark)}}`) as Omit<HistoryEvent, 'data'>
-    const data = line.slice(mark + beforeData.length, -1)
-    rows.revision.push(BigInt(event.revision))
-    rows.type.push(event.type)
-    rows.schemaVersion.push(event.schemaVersion ?? 1)
-    rows.at.push(BigInt(Date.parse(event.at)))
-    rows.needs.push(event.needs)
-    rows.actor.push(event.actor)
-    rows.correlationId.push(event.correlationId)
+    const { revision, type, schemaVersion = 1, at, needs, actor, correlationId } = plainHead(head) ?? (JSON.parse(`${head}}`) as Head)
+    if (at !== this.lastAt) {
+      this.lastAt = at
+      this.lastMs = BigInt(Date.parse(at))
+    }
+    rows.revision.push(BigInt(revision))
+    rows.type.push(type)
+    rows.schemaVersion.push(schemaVersion)
+    rows.at.push(this.lastMs)
+    rows.needs.push(needs)
+    rows.actor.push(actor)
+    rows.correlationId.push(correlationId)
     rows.data.push(data)
-    this.textInGroup += data.length
+    this.bytesInGroup += data.length
   }
 
-  async end(rest: Omit<Manifest, 'format' | 'events' | 'sha256'>): Promise<Manifest> {
+  async end(rest: WithoutHash): Promise<Manifest> {
     await this.endGroup()
     const manifest: Manifest = { format: formatVersion, ...rest, events: this.events, sha256: this.hash.digest('hex') }
     this.file.kvMetadata = [{ key: manifestKey, value: JSON.stringify(manifest) }]
@@ -94,9 +119,9 @@ export class ParquetExport implements EventWriter {
 
   private async endGroup(): Promise<void> {
     if (this.rows.type.length === 0) return
-    const columnData = Object.entries(this.rows).map(([name, data]: [string, Array<unknown>]) => (name === 'data' ? { name, data, encoding: 'PLAIN' as const, statistics: false } : { name, data }))
+    const columnData = Object.entries(this.rows).map(([name, data]: [string, Array<unknown>]) => (variousColumns.includes(name) ? { name, data, encoding: 'PLAIN' as const, statistics: false } : { name, data }))
     this.rows = noRows()
-    this.textInGroup = 0
+    this.bytesInGroup = 0
     await this.file.write({ columnData, rowGroupSize: groupRowsMax })
     await this.flush()
   }

@@ -6,9 +6,11 @@ import { Command, InvalidArgumentError } from 'commander'
 import { plural } from '@daybook/core'
 import { dataDirDefault } from '../../config/serve-options.js'
 import { addWhen, addWhere, audited, momentOf, type When, type Where } from '../audit/options.js'
-import { BrokenExport, type EventWriter, ExportWriter, readExport } from '../audit/exported.js'
+import { BrokenExport, ExportWriter, readExport } from '../audit/exported.js'
+import type { EventWriter } from '../audit/manifest.js'
 import { Replay, type Step } from '../audit/replayed.js'
 import type { AuditSource, IsWanted } from '../audit/source.js'
+import { ParquetThread } from '../audit/thread-of-parquet.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { createProgress, type Progress } from '../progress.js'
@@ -86,12 +88,12 @@ const openExport = async (cli: Cli, out: string | undefined, format: Format): Pr
     return { writer: new ExportWriter(write), close }
   }
   if (out === undefined) throw new UsageError('a Parquet file is written to --out, not to stdout: name a new file')
-  // Loaded only here: other commands start faster without it.
-  const { ParquetExport } = await import('../audit/parquet.js')
   const handle = await newFile(out)
+  const thread = new ParquetThread((bytes) => handle.appendFile(bytes))
   return {
-    writer: new ParquetExport((bytes) => handle.appendFile(bytes)),
+    writer: thread,
     close: async () => {
+      await thread.close()
       await handle.sync()
       await handle.close()
     },
