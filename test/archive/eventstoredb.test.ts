@@ -23,7 +23,7 @@ test('a running server goes on without a warning; audit, a new start and a secon
   const archive = join(dataDir, 'archive')
   const address = { kind: 'eventstoredb', url: node.url, archive } as const
   const warnings: Array<string> = []
-  const start = () => serve({ host: '127.0.0.1', port: 0, dataDir, store: address, auth: 'off', readModels: 'off', memory: { kind: 'off' } }, { warn: (text) => warnings.push(text) })
+  const start = () => serve({ host: '127.0.0.1', port: 0, dataDir, store: address, auth: 'off', readModels: 'off', checkpoints: 'off', memory: { kind: 'off' } }, { warn: (text) => warnings.push(text) })
   const cli = (...args: ReadonlyArray<string>): Promise<Ended> => runHere([...args, '--data', dataDir, '--store', node.url, '--queue', 'q'], { NO_COLOR: '1' })
   const read = async (): Promise<ReadonlyArray<string>> => [(await cli('audit', 'log', '--all', '--json')).out, (await cli('audit', 'verify', '--json')).out, (await cli('audit', 'state', '--revision', '30', '--json')).out]
   const server = await start()
