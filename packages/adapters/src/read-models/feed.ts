@@ -12,6 +12,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { ProjectionFailed } from '@daybook/projections'
 import { streamOf, streamPrefix } from '../engine/index.js'
 import { backoff } from '../backoff.js'
+import { isLost } from '../log-follower/index.js'
 import type { OpenedLog } from '../store/index.js'
 import type { Group } from './group.js'
 import { ViewsFile, type ViewsOptions } from './views-file.js'
@@ -28,6 +29,8 @@ const keptRows = { building: 50_000, following: 20_000 } as const
 const batchTextMax = 32 * 2 ** 20
 /** The longest rest after a batch, in milliseconds. */
 const restMax = 200
+/** Until a queue is looked at again whose events cannot be read. */
+const lostRetryMs = 5_000
 /** After an error. */
 const retryMs = { firstMs: 500, mostMs: 30_000 }
 
@@ -65,6 +68,8 @@ export interface FeedStatus {
   readonly building: Building | undefined
   /** Why nothing goes on now. It is tried again. */
   readonly problem: string | undefined
+  /** Set if the problem is that of one queue, whose events cannot be read. The others go on. */
+  readonly queue?: string
 }
 
 /**
@@ -84,7 +89,7 @@ export const feedViews = async (options: FeedOptions): Promise<void> => {
         const isLevel = await feeder.round()
         problem = undefined
         delays.reset()
-        report({ ...feeder.status(), problem })
+        report({ ...feeder.status(), problem, ...feeder.lost() })
         if (!isLevel) continue
         if (once) break
         await grown()
@@ -112,6 +117,8 @@ class Feeder {
   private isIndexed = false
   /** Where the log of each queue ended when it was first looked at. */
   private readonly firstHeads = new WeakMap<Group, Map<string, number>>()
+  /** Queues whose events cannot be read, and when they are looked at again. */
+  private readonly unreadable = new Map<string, { readonly reason: string; readonly again: number }>()
 
   constructor(private readonly options: FeedOptions) {
     this.views = ViewsFile.open(options)
@@ -131,36 +138,54 @@ class Feeder {
     return { queues, building: { names: building.models.map(({ name }) => name), done, of } }
   }
 
+  /** Of the first queue that cannot be read. */
+  lost(): Pick<FeedStatus, 'problem' | 'queue'> | undefined {
+    for (const [queue, { reason }] of this.unreadable) return { problem: reason, queue }
+    return undefined
+  }
+
   /** One batch of each queue that has more. Returns whether there was nothing to do. */
   async round(): Promise<boolean> {
-    const { log, signal, rest = restFor } = this.options
+    const { log, signal, once = false, rest = restFor } = this.options
     this.checkFile()
     let isLevel = true
     for (const stream of await log.streams(streamPrefix)) {
       if (signal.aborted) return true
       const queue = stream.slice(streamPrefix.length)
-      const head = await log.head(stream)
-      for (const group of this.groups()) {
-        if (!(await this.isOfThisLog(group, queue, head))) return false
-        if (group.at(queue).revision >= head) continue
-        isLevel = false
-        const begun = performance.now()
-        await this.takeNext(group, queue, head)
-        // While others append, they get at least half of the time. What comes meanwhile makes the next batch larger, which costs less.
-        const isBusy = (await log.head(stream)) > head
-        await rest(isBusy ? Math.min(performance.now() - begun, restMax) : 0)
+      if ((this.unreadable.get(queue)?.again ?? 0) > performance.now()) continue
+      try {
+        const head = await log.head(stream)
+        for (const group of this.groups()) {
+          if (!(await this.isOfThisLog(group, queue, head))) return false
+          if (group.at(queue).revision >= head) continue
+          const begun = performance.now()
+          await this.takeNext(group, queue, head)
+          isLevel = false
+          // While others append, they get at least half of the time. What comes meanwhile makes the next batch larger, which costs less.
+          const isBusy = (await log.head(stream)) > head
+          await rest(isBusy ? Math.min(performance.now() - begun, restMax) : 0)
+        }
+        this.places.set(queue, { queue, revision: this.views.shownOf(queue), head })
+        this.unreadable.delete(queue)
+      } catch (error) {
+        if (once || !isLost(error)) throw error
+        this.unreadable.set(queue, { reason: error.message, again: performance.now() + lostRetryMs })
       }
-      this.places.set(queue, { queue, revision: this.views.shownOf(queue), head })
     }
     if (isLevel && !this.isIndexed) {
       this.views.completeIndexes()
       this.isIndexed = true
     }
-    if (isLevel && this.views.building !== undefined) {
+    if (isLevel && this.views.building !== undefined && !this.wouldLose()) {
       this.views.switchOver()
       for (const [queue, place] of this.places) this.places.set(queue, { ...place, revision: this.views.shownOf(queue) })
     }
     return isLevel
+  }
+
+  /** Whether the tables that answer show a queue that those being built cannot have now. */
+  private wouldLose(): boolean {
+    return [...this.unreadable.keys()].some((queue) => this.views.shownOf(queue) >= 0)
   }
 
   private groups(): ReadonlyArray<Group> {
@@ -173,13 +198,21 @@ class Feeder {
     const isBuilding = (this.firstHeads.get(group)?.get(queue) ?? -1) - from >= batchSizes.building
     const limit = isBuilding ? batchSizes.building : head - from >= batchSizes.behind ? batchSizes.behind : batchSizes.level
     let text = 0
-    for await (const page of this.options.log.read(streamOf(queue), { from, limit })) {
-      group.fold(queue, page)
-      for (const { data } of page) text += data.length
-      if (text > batchTextMax || this.options.signal.aborted) break
-      await nextTurn()
+    let failure: unknown
+    try {
+      for await (const page of this.options.log.read(streamOf(queue), { from, limit })) {
+        group.fold(queue, page)
+        for (const { data } of page) text += data.length
+        if (text > batchTextMax || this.options.signal.aborted) break
+        await nextTurn()
+      }
+    } catch (error) {
+      if (!isLost(error) || text === 0) throw error
+      // What was read before is in memory: it is written, so that memory and file stay the same.
+      failure = error
     }
     group.write(queue, isBuilding ? keptRows.building : keptRows.following)
+    if (failure !== undefined) throw failure
   }
 
   /** Somebody may have deleted the file, or put another one in its place. */
@@ -194,13 +227,17 @@ class Feeder {
     this.firstHeads.set(group, seen)
     const { revision, eventId } = group.at(queue)
     if (seen.has(queue) && revision <= head) return true
-    seen.set(queue, head)
-    if (revision < 0) return true
-    if (revision <= head) {
-      for await (const [event] of this.options.log.read(streamOf(queue), { from: revision, limit: 1 })) if (event?.id === eventId) return true
+    if (revision >= 0 && !(revision <= head && (await this.has(queue, revision, eventId)))) {
+      this.views.startAnew()
+      this.isIndexed = false
+      return false
     }
-    this.views.startAnew()
-    this.isIndexed = false
+    seen.set(queue, head)
+    return true
+  }
+
+  private async has(queue: string, revision: number, id: string | null): Promise<boolean> {
+    for await (const [event] of this.options.log.read(streamOf(queue), { from: revision, limit: 1 })) if (event?.id === id) return true
     return false
   }
 }

@@ -66,7 +66,7 @@ export const startReadModels = ({ daybook, file, log, say = () => undefined }: R
     const { building, problem } = last
     last = status
     failing = status.problem === undefined ? undefined : { reason: status.problem, since: failing?.since ?? Date.now() }
-    if (status.problem !== undefined && status.problem !== problem) say(`read models: nothing goes on for now: ${status.problem}`)
+    if (status.problem !== undefined && status.problem !== problem) say(`read models: ${status.queue === undefined ? 'nothing goes on' : `queue ${status.queue} does not go on`} for now: ${status.problem}`)
     sayProgress(building, status.building)
     for (const check of watchers) check()
   }

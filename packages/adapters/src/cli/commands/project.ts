@@ -65,10 +65,10 @@ ${examples('daybook project --once                          # then: sqlite3 dayb
       const progress = createProgress(io, printer)
       let last: FeedStatus | undefined
       const report = (status: FeedStatus): void => {
-        const { problem } = status
+        const { problem, queue } = status
         if (problem !== undefined && problem !== last?.problem) {
           progress.clear()
-          printer.note(`daybook: nothing goes on for now: ${clean(problem)}`)
+          printer.note(`daybook: ${queue === undefined ? 'nothing goes on' : `queue ${clean(queue)} does not go on`} for now: ${clean(problem)}`)
         }
         tellOfBuilding(printer, last, status)
         last = status
