@@ -1,18 +1,30 @@
 /** The archive of a log in EventStoreDB: `$tb` hides what was moved, while servers run. */
-import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { archiveLog, joinedStore, openTrimmable } from '@daybook/adapters/archive'
 import { createClient } from '@daybook/adapters/client'
 import { openEventStoreDb } from '@daybook/adapters/eventstoredb'
-import { serve } from '@daybook/adapters/serve'
+import { type RunningServer, serve } from '@daybook/adapters/serve'
 import type { RecordedEvent } from '@daybook/adapters/store'
+import Database from 'better-sqlite3'
 import { lastValueFrom, takeWhile, tap } from 'rxjs'
 import { afterAll, expect, test } from 'vitest'
 import { type Ended, runHere } from '../cli/program.js'
 import { truncateStream } from '../support/eventstoredb/admin.js'
 import { EventStoreServer } from '../support/eventstoredb/server.js'
 import { readAll } from './support.js'
+
+const until = async (isSo: () => boolean): Promise<void> => {
+  for (let tries = 0; tries < 200 && !isSo(); tries++) await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(isSo()).toBe(true)
+}
+const rowsOfQueue = (file: string, queue: string): number => {
+  const db = new Database(file, { readonly: true })
+  const { rows } = db.prepare<[string], { readonly rows: number }>('SELECT count(*) AS rows FROM tasks WHERE queue = ?').get(queue) as { readonly rows: number }
+  db.close()
+  return rows
+}
 
 const dir = mkdtempSync(join(tmpdir(), 'daybook-archive-esdb-'))
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
@@ -87,6 +99,40 @@ test('a running server goes on without a warning; audit, a new start and a secon
     await node.close()
   }
 }, 120_000)
+
+test('a second server has the segments of one queue not: its read models and checkpoints of the others go on, and of this one when they are there', async () => {
+  const node = await EventStoreServer.start()
+  const said: Array<string> = []
+  const start = (dataDir: string) =>
+    serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'eventstoredb', url: node.url, archive: join(dataDir, 'archive') }, auth: 'off', memory: { kind: 'off' }, checkpoints: { everyMs: 50 } }, { log: { write: (text) => void said.push(text) } })
+  const [first, second] = [join(dir, 'first'), join(dir, 'second')]
+  const server = await start(first)
+  let other: RunningServer | undefined
+  try {
+    // The log of the archived queue comes first.
+    for (const queue of ['old', 'young']) await createClient({ url: server.url, queue }).enqueueAll(Array.from({ length: 20 }, (_, i) => ({ type: 'mail', id: `t${i}`, payload: i })))
+    expect((await runHere(['archive', '--data', first, '--store', node.url, '--queue', 'old', '--before', '19'], { NO_COLOR: '1' })).err).toBe('')
+    await createClient({ url: server.url, queue: 'old' }).enqueue({ type: 'mail', id: 'last', payload: 'last' })
+    const { url, daybook } = (other = await start(second))
+    expect(daybook.refused()).toMatchObject([{ queue: 'old' }])
+    const young = createClient({ url, queue: 'young' })
+    await young.enqueue({ type: 'mail', id: 'one more', payload: 'one more' })
+    expect((await young.report('throughput', { bucket: 'total', atLeast: 20 })).rows).toMatchObject([{ enqueued: 21 }])
+    await until(() => existsSync(join(second, 'checkpoints', 'young.checkpoints')))
+    expect(existsSync(join(second, 'checkpoints', 'old.checkpoints'))).toBe(false)
+    const { degraded } = (await (await fetch(`${url}/readyz`)).json()) as { readonly degraded: ReadonlyArray<{ readonly part: string }> }
+    expect(degraded).toEqual(expect.arrayContaining([expect.objectContaining({ part: 'read models' }), expect.objectContaining({ part: 'checkpoints', queue: 'old' })]))
+    expect(said.filter((text) => text.includes('queue old does not go on for now'))).toHaveLength(1)
+    expect(said.filter((text) => text.includes('queue old: checkpoints are late'))).toHaveLength(1)
+    cpSync(join(first, 'archive'), join(second, 'archive'), { recursive: true })
+    await until(() => existsSync(join(second, 'checkpoints', 'old.checkpoints')))
+    await until(() => rowsOfQueue(join(second, 'views.db'), 'old') === 21)
+  } finally {
+    await other?.close()
+    await server.close()
+    await node.close()
+  }
+}, 60_000)
 
 test('interrupted before the events are hidden: the next run hides them, and only one may run', async () => {
   const node = await EventStoreServer.start()

@@ -1,6 +1,7 @@
 /** Entry point of the thread that signs checkpoints, with a connection of its own to the log. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { streamPrefix } from '../engine/index.js'
+import { isLost } from '../log-follower/index.js'
 import { openLog } from '../open-log.js'
 import { lowerPriority } from '../lower-priority.js'
 import { wakeable } from '../wakeable.js'
@@ -43,6 +44,8 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
   const folder = checkpointFolderOf(dataDir)
   const log = await openLog(address)
   const queues = new Map<string, Checkpointer>()
+  /** What was said of queues whose events cannot be read. */
+  const late = new Map<string, string>()
   try {
     while (!stopping.signal.aborted) {
       const ending = isLast
@@ -52,8 +55,19 @@ const serve = async (port: MessagePort, { log: address, dataDir, keyFile, witnes
           const made = { log, stream, queue, folder, key, signer: signerOf(key, queue), warn, ...(witness === undefined ? {} : { witness: witnessOf(witness) }) }
           const checkpointer = queues.get(stream) ?? new Checkpointer(made)
           queues.set(stream, checkpointer)
-          await checkpointer.round(stopping.signal)
-          send({ kind: 'queue', queue, ...checkpointer.status })
+          let problem: string | undefined
+          try {
+            await checkpointer.round(stopping.signal)
+          } catch (error) {
+            if (!isLost(error)) throw error
+            // Of this queue alone: the others are signed.
+            problem = `checkpoints are late: ${error.message}`
+            queues.delete(stream)
+            if (problem !== late.get(stream)) warn(`queue ${queue}: ${problem}`)
+          }
+          if (problem === undefined) late.delete(stream)
+          else late.set(stream, problem)
+          send({ kind: 'queue', queue, ...checkpointer.status, ...(problem === undefined ? {} : { problem }) })
         }
         send({ kind: 'late', problem: undefined })
       } catch (error) {
