@@ -33,4 +33,6 @@ export const archivePlants: ReadonlyArray<Plant> = [
   { title: 'no snapshot is taken before events are moved', file: 'packages/adapters/src/archive/archive-log.ts', find: 'if (snapshots === undefined) return undefined', replace: 'return undefined', killedBy: commands },
   { title: 'the file keeps its size', file: 'packages/adapters/src/archive/open-trimmable.ts', find: '? undefined : trimmer.compact()', replace: '? undefined : undefined', killedBy: crashes },
   { title: 'what an administrator has set for a stream is lost', file: 'packages/adapters/src/eventstoredb/truncate.ts', find: '{ ...metadata, $tb: target }', replace: '{ $tb: target }', killedBy: ['test/archive/eventstoredb.test.ts'] },
+  { title: 'a queue that cannot be read stops the read models of the others', file: 'packages/adapters/src/read-models/feed.ts', find: 'if (once || !isLost(error)) throw error', replace: 'throw error', killedBy: ['test/archive/eventstoredb.test.ts'], named: 'lacks the segments' },
+  { title: 'a queue that cannot be read stops the checkpoints of the others', file: 'packages/adapters/src/chain/checkpoint-thread.ts', find: 'if (!isLost(error)) throw error', replace: 'throw error', killedBy: ['test/archive/eventstoredb.test.ts'], named: 'lacks the segments' },
 ]
