@@ -35,7 +35,7 @@ export const chainPlants: ReadonlyArray<Plant> = [
   { title: 'what no seal covers is signed', file: of('checkpointer'), find: 'seal === undefined ? next : Math.max', replace: 'next >= 0 ? next : Math.max', killedBy: altered },
   { title: 'after a restart a seal may continue any other', file: of('verify'), find: '    this.last = { revision: seal.to, hash: seal.hash }\n    this.lastFrom', replace: '    this.lastFrom', killedBy: altered },
   { title: 'what was signed without a look at seals is not looked at again', file: of('checkpoint-files'), find: 'return seal === undefined ? undefined :', replace: 'return', killedBy: altered },
-  { title: 'a queue whose checkpoints are refused is not told of', file: of('checkpoint-thread'), find: '...checkpointer.status }', replace: '...checkpointer.status, problem: undefined }', killedBy: altered },
+  { title: 'a queue whose checkpoints are refused is not told of', file: of('checkpoint-thread'), find: '...checkpointer.status, ...', replace: '...checkpointer.status, problem: undefined, ...', killedBy: altered },
   { title: 'what a witness has not taken is forgotten', file: of('checkpointer'), find: '      await witness(this.owed)\n', replace: '      const { owed } = this\n      this.owed = undefined\n      await witness(owed)\n', killedBy: checkpoints },
   { title: 'signatures of checkpoints are not verified', file: of('note'), find: 'if (crypto.verify(null, Buffer.from(text), signer.publicKey, bytes.subarray(4))) return text', replace: 'return text', killedBy: checkpoints },
   { title: 'roots of checkpoints are not compared', file: of('checkpoint-check'), find: 'if (next.root.equals(this.tree.root()))', replace: 'if (next.root.length > 0)', killedBy: checkpoints },
