@@ -196,7 +196,7 @@ describe('a snapshot that cannot be used is skipped, with a reason', () => {
     ['cut in the middle', /not complete/, (file) => truncateSync(file, 5_000)],
     ['cut by one byte', /not complete/, (file) => truncateSync(file, readFileSync(file).length - 1)],
     ['with something after its end', /not complete/, (file) => appendFileSync(file, 'x')],
-    ['of another format version', /format version is 2/, (file) => replace(file, '"version":3', '"version":2')],
+    ['of another format version', /format version is 3/, (file) => replace(file, '"version":4', '"version":3')],
     ['of another stream', /of the stream t/, (file) => replace(file, '"stream":"s"', '"stream":"t"')],
     ['some other file', /header/, (file) => writeFileSync(file, 'hello\nworld\n'.repeat(50))],
   ]
