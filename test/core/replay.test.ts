@@ -85,6 +85,42 @@ test('INV-15: after a replay, from the first event or from a snapshot, claims ge
   )
 })
 
+/** Many tasks in each of many groups of a few tenants. Some are of the same age. Those with deadlines have other keys than their age, in no order. */
+const enqueuedByGroup = (tenants: number, kinds: number, each: number, seed: number): ReadonlyArray<QueueEvent> =>
+  Array.from({ length: tenants * kinds * each }, (_, i): QueueEvent => {
+    const draw = (i * 7_919 + seed * 104_729) % 9_973
+    const group = i % (tenants * kinds)
+    return {
+      type: 'TaskEnqueued',
+      at: start + Math.floor(i / (tenants * kinds + 3)) * 60_000,
+      data: {
+        task: taskId(i), number: i + 1, type: `kind.${group % kinds}`, tenant: `tenant-${Math.floor(group / kinds)}`, priority: 1 + (draw % 3), idempotencyKey: `key-${i}`,
+        timeout: 3_600, maxRetries: 3, backoffSeconds: 60,
+        ...(draw % 4 === 0 ? { deadlineAt: start + (draw % 9_000) * 1_000 } : {}),
+      },
+    }
+  })
+
+test('INV-15: after a replay, all tasks of many groups are claimed in the order in which they would be if each had been put in its place when it came', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 2 }), fc.constantFrom(1, 2, 17, 20), fc.integer({ min: 1, max: 40 }), fc.nat({ max: 1_000 }), fc.constantFrom('score', 'priority'), (tenants, kinds, each, seed, policy) => {
+      const log: ReadonlyArray<QueueEvent> = [{ type: 'QueueConfigured', at: start, data: { patch: { policy } } }, ...enqueuedByGroup(tenants, kinds, kinds < 3 ? each * 20 : each, seed)]
+      const last = log[log.length - 1]?.at ?? start
+      for (const shape of [undefined, { types: ['kind.*'], max: 100 }, { tenant: 'tenant-0', max: 100 }]) {
+        let [kept, replayed] = [log.reduce(evolve, initial('q')), endReplay(log.reduce(evolve, beginReplay(initial('q'))))]
+        if (shape !== undefined) keepShape(replayed, shape, last)
+        for (const at of [0, 600_000, 2_000_000, 6_000_000].map((ms) => last + ms)) {
+          const events = claim(kept, shape ?? {}, at, 100)
+          expect(claim(replayed, shape ?? {}, at, 100)).toEqual(events)
+          kept = events.reduce(evolve, kept)
+          replayed = events.reduce(evolve, replayed)
+        }
+      }
+    }),
+    runs(25),
+  )
+})
+
 test('the order can be put aside only before there are ready tasks', () => {
   const state = enqueued(1, 0).reduce(evolve, initial('q'))
   expect(() => beginReplay(state)).toThrow('before there are any')

@@ -30,9 +30,9 @@ type Doing = typeof doings extends fc.Arbitrary<ReadonlyArray<infer D>> ? D : ne
 
 const newQueue = (): CalendarQueue<Item> => new CalendarQueue<Item>(({ at }) => at, (a, b) => a.number - b.number)
 
-const run = (queue: CalendarQueue<Item>, list: ReadonlyArray<Doing>): void => {
-  const plain: Array<Item> = []
-  let made = 0
+const run = (queue: CalendarQueue<Item>, list: ReadonlyArray<Doing>, filled: ReadonlyArray<Item> = []): void => {
+  const plain = [...filled].sort(byInstant)
+  let made = filled.length
   const remove = (item: Item | undefined): void => {
     if (item === undefined) return
     queue.remove(item)
@@ -57,6 +57,20 @@ const run = (queue: CalendarQueue<Item>, list: ReadonlyArray<Doing>): void => {
 
 test('a calendar queue has the same first item, and the same ones until any instant, as a list that is sorted', () => {
   fc.assert(fc.property(doings, (list) => run(newQueue(), list)), runs(200))
+})
+
+test('so has one that was filled at once', () => {
+  fc.assert(
+    fc.property(fc.array(instants, { maxLength: 2_000, size: 'max' }), doings, (filled, list) => {
+      const items = filled.map((at, number) => ({ number, at }))
+      const queue = newQueue()
+      queue.fill(items)
+      if (items.length > 0) expect(() => queue.fill(items)).toThrow('only an empty queue')
+      expect([...queue.until(2 ** 41)].sort(byInstant)).toEqual([...items].sort(byInstant))
+      run(queue, list, items)
+    }),
+    runs(100),
+  )
 })
 
 test('an item that is not in it can be removed, and nothing changes', () => {

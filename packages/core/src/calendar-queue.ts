@@ -1,6 +1,6 @@
 /**
- * Items by an instant, in buckets of ten seconds (a calendar queue: Brown 1988). Only buckets that have been the first are kept in order, so
- * an item whose instant is far away is added and removed in O(1), however many there are.
+ * Items by an instant, in buckets of ten seconds (a calendar queue: Brown 1988). Only buckets that have been the first, or that were filled at
+ * once, are kept in order, so an item whose instant is far away is added and removed in O(1), however many there are.
  *
  * A bucket that gets many items is divided into a calendar queue of 100 ms, and one of those into one of single milliseconds. So a bucket that
  * becomes the first has few items to be sorted, whatever instants they have: nothing waits for a sort of many thousand.
@@ -44,6 +44,20 @@ export class CalendarQueue<T extends object> {
     }
     bucket.add(item)
     if (bucket instanceof SmallSet && bucket.size > unsortedMax) this.buckets.set(number, this.divided(bucket))
+  }
+
+  /** Adds many items to an empty queue. Cost: O(n log n). */
+  fill(items: ReadonlyArray<T>): void {
+    if (this.buckets.size > 0) throw new Error('only an empty queue can be filled')
+    const sorted = sortedByKey(items, this.instantOf)
+    for (let from = 0, to = 0; from < sorted.length; from = to) {
+      const number = this.numberOf(sorted[from] as T)
+      while (to < sorted.length && this.numberOf(sorted[to] as T) === number) to++
+      const bucket = new SortedList(this.instantOf, this.compareTies)
+      bucket.fill(sorted.slice(from, to))
+      this.numbers.add(number)
+      this.buckets.set(number, bucket)
+    }
   }
 
   remove(item: T): void {

@@ -37,7 +37,7 @@ export class SortedList<T> {
    * items. Neither may change while an item is in the list.
    */
   constructor(
-    protected readonly keyOf: (item: T) => number,
+    readonly keyOf: (item: T) => number,
     private readonly compareTies: (a: T, b: T) => number,
   ) {}
 
@@ -92,29 +92,23 @@ export class SortedList<T> {
     if (chunk.items.length > chunkMax) this.split(at, chunk)
   }
 
-  /** Fills an empty list at once, in O(n) when the items come in order. */
-  fill(items: Array<T>): void {
+  /** Fills an empty list at once, in O(n) when the items come in order. `keys`: theirs. The list keeps the arrays. */
+  fill(items: Array<T>, keys: Array<number> = items.map(this.keyOf)): void {
     if (this.count > 0) throw new Error('only an empty list can be filled')
-    const { keyOf } = this
     for (let i = 1; i < items.length; i++) {
-      const [before, item] = [items[i - 1] as T, items[i] as T]
-      if (this.isBefore(keyOf(before), before, keyOf(item), item)) continue
-      items.sort((a, b) => keyOf(a) - keyOf(b) || (a === b ? 0 : this.compareTies(a, b)))
-      break
+      if (this.isBefore(keys[i - 1] as number, items[i - 1] as T, keys[i] as number, items[i] as T)) continue
+      const order = [...items.keys()].sort((a, b) => (keys[a] as number) - (keys[b] as number) || this.compareTies(items[a] as T, items[b] as T))
+      return this.fill(order.map((at) => items[at] as T), order.map((at) => keys[at] as number))
     }
     this.count = items.length
     if (items.length < 2) {
       this.only = items[0]
       return
     }
-    this.chunks = []
-    this.lastKeys = []
-    for (let from = 0; from < items.length; from += chunkMax) {
-      const chunk = items.slice(from, from + chunkMax)
-      const keys = chunk.map(keyOf)
-      this.chunks.push(newChunk(keys, chunk))
-      this.lastKeys.push(keys[keys.length - 1] as number)
-    }
+    const chunks = items.length <= chunkMax ? [newChunk(keys, items)] : []
+    for (let from = 0; items.length > chunkMax && from < items.length; from += chunkMax) chunks.push(newChunk(keys.slice(from, from + chunkMax), items.slice(from, from + chunkMax)))
+    this.chunks = chunks
+    this.lastKeys = chunks.map((chunk) => chunk.keys[chunk.keys.length - 1] as number)
   }
 
   /** False when the item is not in the list. */

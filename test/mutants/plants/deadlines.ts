@@ -1,7 +1,30 @@
 /** Tasks whose deadlines come: the calendar queue, and the moves to other lanes. */
 import type { Plant } from '../plant.js'
 
+const ready = 'packages/core/src/ready/'
+
 export const deadlinePlants: ReadonlyArray<Plant> = [
+  {
+    title: 'after a replay the deadlines whose windows are to come are forgotten',
+    file: `${ready}order-all.ts`,
+    find: '  places.fillEarly(early)\n',
+    replace: '',
+    killedBy: ['test/core/replay.test.ts'],
+  },
+  {
+    title: 'after a replay the deadlines whose windows have begun are forgotten',
+    file: `${ready}order-all.ts`,
+    find: '    else places.add(task)\n',
+    replace: '',
+    killedBy: ['test/core/replay.test.ts'],
+  },
+  {
+    title: 'of a calendar queue that is filled at once, only the first item of each bucket is kept',
+    file: 'packages/core/src/calendar-queue.ts',
+    find: 'bucket.fill(sorted.slice(from, to))',
+    replace: 'bucket.fill(sorted.slice(from, from + 1))',
+    killedBy: ['test/properties/calendar-queue.test.ts'],
+  },
   {
     title: 'when the first ten seconds of a calendar queue are over, the next are not put in order',
     file: 'packages/core/src/calendar-queue.ts',

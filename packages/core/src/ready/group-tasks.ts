@@ -5,29 +5,79 @@
 import type { Group } from '../group.js'
 import { type Few, itemsOf, withItem, withoutItem } from '../small-set.js'
 import type { TaskRecord } from '../state.js'
-import { Lane } from './lane.js'
+import { Lane, type LaneKind } from './lane.js'
 import type { Placements } from './placements.js'
+import { byPriorityThenAge } from './policy.js'
 
 export const fewMax = 16
 
 export type ReadyTasks = Few<TaskRecord> | GroupLanes
 
-/** Many ready tasks of a group, or what is left of them. */
+/** Lanes that are to be made: the tasks of one after the other, and their keys. The tasks of a lane are in any order. */
+export interface LanesToMake {
+  readonly kinds: ReadonlyArray<LaneKind>
+  /** Where in the arrays each lane ends. */
+  readonly ends: ReadonlyArray<number>
+  readonly tasks: ReadonlyArray<TaskRecord>
+  readonly keys: ReadonlyArray<number>
+}
+
+/** Many ready tasks of a group, or what is left of them. After a replay, lanes are made by whatever looks at them first: there may be a million, of a few tasks each. */
 export class GroupLanes {
-  /** `all`: none is empty. */
-  constructor(public all: ReadonlyArray<Lane> = noLanes) {}
+  private made: ReadonlyArray<Lane> = noLanes
+
+  constructor(private toMake?: LanesToMake) {}
+
+  /** None is empty. */
+  get all(): ReadonlyArray<Lane> {
+    if (this.toMake !== undefined) this.make()
+    return this.made
+  }
+
+  /** Makes the lanes now. */
+  make(): void {
+    if (this.toMake === undefined) return
+    const { kinds, ends, tasks, keys } = this.toMake
+    this.toMake = undefined
+    this.made = kinds.map((kind, i) => {
+      const lane = new Lane(kind)
+      const from = i === 0 ? 0 : ends[i - 1]
+      lane.fill(tasks.slice(from, ends[i]), keys.slice(from, ends[i]))
+      return lane
+    })
+  }
 
   /** The lane of a task; a new one if there is none. */
   of(task: TaskRecord, places: Placements): Lane {
     const id = places.laneOf(task)
     for (const lane of this.all) if (lane.id === id) return lane
-    const lane = new Lane(id, places.keyOf(task))
-    this.all = [...this.all, lane]
+    const lane = new Lane({ id, keyOf: places.keyOf(task) })
+    this.made = [...this.made, lane]
     return lane
   }
 
   drop(lane: Lane): void {
-    this.all = this.all.filter((other) => other !== lane)
+    this.made = this.all.filter((other) => other !== lane)
+  }
+
+  /** Visits the first task of each lane, without making lanes. */
+  eachFirst(visit: (lane: LaneKind, task: TaskRecord, key: number) => void): void {
+    if (this.toMake === undefined) {
+      for (const lane of this.made) visit(lane, lane.first() as TaskRecord, lane.firstKey())
+      return
+    }
+    const { kinds, ends, tasks, keys } = this.toMake
+    let from = 0
+    kinds.forEach((kind, i) => {
+      const end = ends[i] as number
+      let first = from
+      for (let at = from + 1; at < end; at++) {
+        const difference = (keys[at] as number) - (keys[first] as number)
+        if (difference < 0 || (difference === 0 && byPriorityThenAge(tasks[at] as TaskRecord, tasks[first] as TaskRecord) < 0)) first = at
+      }
+      visit(kind, tasks[first] as TaskRecord, keys[first] as number)
+      from = end
+    })
   }
 }
 const noLanes: ReadonlyArray<never> = []
@@ -65,35 +115,6 @@ export const addToGroup = (task: TaskRecord, places: Placements, watchers: Reado
   const before = lane.first()
   lane.add(task)
   if (lane.first() === task) for (const watcher of watchers) replaceHead(watcher, before, task)
-}
-
-/** The same for many tasks, without watchers: after it, {@link sortAdded} must be called for each group. */
-export const addUnsorted = (task: TaskRecord): void => {
-  const { group } = task
-  if (!(group.readyTasks instanceof GroupLanes)) group.readyTasks = withItem(group.readyTasks, task)
-}
-
-export const sortAdded = (group: Group, places: Placements): void => {
-  const { readyTasks } = group
-  if (Array.isArray(readyTasks) && readyTasks.length > fewMax) group.readyTasks = new GroupLanes([...lanesOf(readyTasks, places).values()])
-}
-
-/** The tasks by lane. Those that come in the order of their lanes cost O(1) each. */
-export const lanesOf = (tasks: Iterable<TaskRecord>, places: Placements): Map<number, Lane> => {
-  const byLane = new Map<number, Array<TaskRecord>>()
-  for (const task of tasks) {
-    const id = places.laneOf(task)
-    const known = byLane.get(id)
-    if (known === undefined) byLane.set(id, [task])
-    else known.push(task)
-  }
-  const lanes = new Map<number, Lane>()
-  for (const [id, ofLane] of byLane) {
-    const lane = new Lane(id, places.keyOf(ofLane[0] as TaskRecord))
-    lane.fill(ofLane)
-    lanes.set(id, lane)
-  }
-  return lanes
 }
 
 /** The task is in `places` still. */

@@ -1,8 +1,9 @@
 /** The tasks that may be first in their groups, kept in order by lane, so that a claim does not look at each group. */
 import type { Group } from '../group.js'
 import type { TaskRecord } from '../state.js'
-import { headsOf, type HeadsWatcher, lanesOf } from './group-tasks.js'
-import { Lane } from './lane.js'
+import { GroupLanes, headsOf, type HeadsWatcher } from './group-tasks.js'
+import { itemsOf } from '../small-set.js'
+import { Lane, type LaneKind } from './lane.js'
 import type { Placements } from './placements.js'
 
 export class Heads implements HeadsWatcher {
@@ -14,7 +15,7 @@ export class Heads implements HeadsWatcher {
     private readonly places: Placements,
     groups: Iterable<Group>,
   ) {
-    this.byLane = lanesOf(Array.from(groups, headsOf).flat(), places)
+    this.byLane = lanesOf(groups, places)
   }
 
   lanes(): Iterable<Lane> {
@@ -33,7 +34,7 @@ export class Heads implements HeadsWatcher {
     const { byLane, places } = this
     const id = places.laneOf(task)
     let lane = byLane.get(id)
-    if (lane === undefined) byLane.set(id, (lane = new Lane(id, places.keyOf(task))))
+    if (lane === undefined) byLane.set(id, (lane = new Lane({ id, keyOf: places.keyOf(task) })))
     lane.add(task)
   }
 
@@ -42,4 +43,30 @@ export class Heads implements HeadsWatcher {
     lane?.remove(task)
     if (lane?.size === 0) this.byLane.delete(lane.id)
   }
+}
+
+/** The tasks that may be first, by lane. One that is in a lane of its group has its key there: its record, which lies anywhere in memory, is not looked at. */
+const lanesOf = (groups: Iterable<Group>, places: Placements): Map<number, Lane> => {
+  const byLane = new Map<number, { readonly kind: LaneKind; readonly tasks: Array<TaskRecord>; readonly keys: Array<number> }>()
+  const add = (kind: LaneKind, task: TaskRecord, key: number): void => {
+    let lane = byLane.get(kind.id)
+    if (lane === undefined) byLane.set(kind.id, (lane = { kind, tasks: [], keys: [] }))
+    lane.tasks.push(task)
+    lane.keys.push(key)
+  }
+  for (const { readyTasks } of groups) {
+    if (readyTasks instanceof GroupLanes) readyTasks.eachFirst(add)
+    else
+      for (const task of itemsOf(readyTasks)) {
+        const keyOf = places.keyOf(task)
+        add({ id: places.laneOf(task), keyOf }, task, keyOf(task))
+      }
+  }
+  const lanes = new Map<number, Lane>()
+  for (const [id, { kind, tasks, keys }] of byLane) {
+    const lane = new Lane(kind)
+    lane.fill(tasks, keys)
+    lanes.set(id, lane)
+  }
+  return lanes
 }

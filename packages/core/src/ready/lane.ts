@@ -3,12 +3,18 @@ import { SortedList } from '../sorted-list.js'
 import type { TaskRecord } from '../state.js'
 import { byPriorityThenAge } from './policy.js'
 
-export class Lane extends SortedList<TaskRecord> {
-  constructor(
-    readonly id: number,
-    key: (task: TaskRecord) => number,
-  ) {
-    super(key, byPriorityThenAge)
+/** What lanes have in common that are ordered alike. */
+export interface LaneKind {
+  readonly id: number
+  readonly keyOf: (task: TaskRecord) => number
+}
+
+export class Lane extends SortedList<TaskRecord> implements LaneKind {
+  readonly id: number
+
+  constructor({ id, keyOf }: LaneKind) {
+    super(keyOf, byPriorityThenAge)
+    this.id = id
   }
 
   /** The order of this lane, and of all lanes with its id. */

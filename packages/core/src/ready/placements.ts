@@ -43,13 +43,23 @@ export class Placements {
   /** Places a task that is ready now, as is right at `at`. */
   add(task: TaskRecord, at = this.head.at): void {
     if (task.extras.deadlineAt === undefined) return
-    if (at < this.policy.urgentFrom(task)) return this.waiting.add(task)
+    if (this.isEarly(task, at)) return this.waiting.add(task)
     const placement = { task, at, ...this.policy.urgentPlace(task, at) }
     this.byTask.set(task, placement)
     if (placement.until !== Number.POSITIVE_INFINITY) this.byEnd.add(placement)
     if (!this.undoLog.isRecording) this.recent = []
     // In a busy queue there is always a mark.
     else if (this.recent.push(placement) > 2 * this.byTask.size + 64) this.recent = this.recent.filter((one) => this.byTask.get(one.task) === one)
+  }
+
+  /** Whether it has a deadline, and its urgency window is to come. */
+  isEarly(task: TaskRecord, at = this.head.at): boolean {
+    return task.extras.deadlineAt !== undefined && at < this.policy.urgentFrom(task)
+  }
+
+  /** Adds all that are early, when there are none yet. */
+  fillEarly(tasks: ReadonlyArray<TaskRecord>): void {
+    this.waiting.fill(tasks)
   }
 
   remove(task: TaskRecord): void {

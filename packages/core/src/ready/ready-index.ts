@@ -8,7 +8,8 @@ import { addTo, removeFrom } from '../sets-by-key.js'
 import type { Head, TaskRecord, TenantShare } from '../state.js'
 import type { UndoLog } from '../undo-log.js'
 import { ClaimShape, shapeKey, type ShapeOf } from './claim-shape.js'
-import { addToGroup, addUnsorted, type HeadsWatcher, readyIn, removeFromGroup, sortAdded } from './group-tasks.js'
+import { addToGroup, type HeadsWatcher, readyIn, removeFromGroup } from './group-tasks.js'
+import { orderAll } from './order-all.js'
 import { Placements } from './placements.js'
 import type { Policy } from './policy.js'
 import { ReadyKinds } from './ready-kinds.js'
@@ -122,11 +123,7 @@ export class ReadyIndex {
     if (this.isOrdered) return
     const tasks = this.readyTasks()
     this.isOrdered = true
-    for (const task of tasks) {
-      this.places.add(task)
-      addUnsorted(task)
-    }
-    for (const group of this.groupsWithTasks()) sortAdded(group, this.places)
+    orderAll(tasks, [...this.groupsWithTasks()], this.places)
     for (const { share: { groups } } of this.groupsWithTasks()) if (groups instanceof ManyGroups) groups.sort(this.places)
   }
 
