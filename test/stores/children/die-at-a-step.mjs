@@ -5,6 +5,7 @@
 import fs from 'node:fs'
 import promises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
+import { setTimeout as delay } from 'node:timers/promises'
 
 const { dir, step } = JSON.parse(process.argv[2])
 let steps = 0
@@ -67,12 +68,13 @@ const right = (outcome) => {
   throw new Error(JSON.stringify(outcome.left))
 }
 const caller = { actor: 'tester' }
+const snapshotEvery = 2_000
 const engine = await openEngine(
   await openSqliteStore({ file: `${dir}/log.db` }),
   'q',
   await openSnapshotFolder(`${dir}/snapshots`, { keep: 1, ladder: { count: 0, bytes: 0 }, rows: { newest: 1, fileBytes: 60_000 } }),
   { progress: () => undefined, skipped: () => undefined },
-  { snapshotEvery: 2_000 },
+  { snapshotEvery },
 )
 for (let round = 0; round < 4; round++) {
   const tasks = Array.from({ length: 400 }, (_, i) => right(prepareTask({ type: 't', id: `${round}-${i}`, payload: { round, i } })))
@@ -80,6 +82,8 @@ for (let round = 0; round < 4; round++) {
   const held = right(await engine.claim({ type: 'Claim', agent: 'ann', max: 400 }, caller)).value
   const done = held.map(({ task, token }) => ({ type: 'Complete', task, agent: 'ann', token, content: '{"decisionReport":"done"}', hasReport: true }))
   for (const outcome of await engine.submitAll(done, caller)) right(outcome)
+  // Two snapshots, on slow machines as well, of which the second deletes the first.
+  while (engine.status().revision - engine.status().snapshotRevision >= snapshotEvery) await delay(5)
 }
 await engine.close()
 process.exit(0)
