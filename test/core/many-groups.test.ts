@@ -121,3 +121,17 @@ test('INV-11: with many groups a tenant, claims of kept shapes get the same task
   )
   expect(sorted).toBeGreaterThan(0)
 }, 60_000)
+
+test('INV-11: a type whose breaker opens is no longer among the first tasks that a shape keeps in order, and is again when it closes', () => {
+  const q = new Queue()
+  const wanted = types.slice(0, 8)
+  // More groups than a claim looks at one by one, and not all of the tenant, which keeps an order of its own.
+  q.enqueue(...types.flatMap((type) => phases.map((phase) => task(`${type} ${phase}`, { type, phase }))))
+  const asking = { types: wanted, max: 1 }
+  keepShape(q.state, asking)
+  expect(q.claim('ann', asking).ids).toEqual([`t0 ${phases[0]}`])
+  q.do({ type: 'OpenBreaker', taskType: 't1', reason: 'r' })
+  expect(q.claim('bob', { types: wanted, max: 7 }).ids).toEqual([...phases.slice(1).map((phase) => `t0 ${phase}`), ...phases.map((phase) => `t2 ${phase}`)].slice(0, 7))
+  q.do({ type: 'CloseBreaker', taskType: 't1', reason: 'r' })
+  expect(q.claim('cy', { types: wanted, max: 1 }).ids).toEqual([`t1 ${phases[0]}`])
+})

@@ -3,7 +3,7 @@ import { relative } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach } from 'vitest'
 import { forgetWaits } from './in-time.js'
-import { fixedSeed, runSeed } from './seed.js'
+import { fixedSeed, isToFind, runSeed } from './seed.js'
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -12,7 +12,10 @@ declare module 'vitest' {
   }
 }
 
-fc.configureGlobal({ seed: runSeed })
+// Nobody reads how a planted defect was found: its counterexample is not made smaller, which may take minutes.
+const endOnFailure = isToFind
+
+fc.configureGlobal({ seed: runSeed, endOnFailure })
 
 interface Titled {
   readonly name: string
@@ -22,7 +25,7 @@ interface Titled {
 const mustFind = ({ name, suite }: Titled): boolean => /\bteeth\b/u.test(name) || (suite !== undefined && mustFind(suite))
 
 beforeEach(({ task, onTestFailed }) => {
-  fc.configureGlobal({ seed: mustFind(task) ? fixedSeed : runSeed })
+  fc.configureGlobal({ seed: mustFind(task) ? fixedSeed : runSeed, endOnFailure })
   task.meta.seed = runSeed
   onTestFailed(() => console.error(`${task.name}\nwith the same examples again: SEED=${task.meta.seed} npm test -- ${relative(process.cwd(), task.file.filepath)}`))
 })
