@@ -1,7 +1,7 @@
 import js from '@eslint/js';
 import tseslint from 'typescript-eslint';
 
-// The direction of imports: core <- projections <- adapters <- test, bench.
+// The direction of imports: core <- projections <- adapters <- test, bench, and core <- client <- adapters.
 const fpTs = String.raw`fp-ts/lib/.+\.js$`;
 const ioTs = String.raw`io-ts(?:/lib/.+\.js)?$`;
 const noble = String.raw`@noble/hashes/.+\.js$`;
@@ -88,6 +88,10 @@ export default tseslint.config(
       }),
       ...pure,
     },
+  },
+  {
+    files: ['packages/client/**/*.ts'],
+    rules: imports({ regex: only('@daybook/core$', 'undici$', 'ws$', 'node:', own), message: 'client may import only @daybook/core, undici, ws, Node and its own files: who installs it installs all that.' }),
   },
   {
     files: ['packages/adapters/**/*.ts'],

@@ -211,7 +211,7 @@ const files = (path) => {
     .filter((entry) => entry.isDirectory() || /\.(ts|mts|cts|json)$/.test(entry.name))
     .flatMap((entry) => files(join(path, entry.name)));
 };
-const packages = ['packages/core', 'packages/projections', 'packages/adapters'];
+const packages = ['packages/core', 'packages/projections', 'packages/client', 'packages/adapters'];
 const testServer = 'test/support/eventstoredb';
 const mutants = 'test/mutants';
 const targets = {
@@ -243,6 +243,15 @@ const buildState = (name) => sha256([
 ]);
 const built = (name) => readText(buildStamp(name)) === buildState(name)
   && targets[name].folders.every(outputsKept);
+/** Removes what the compiler left of sources that are gone: it would be packed, and could be imported. */
+const removeStale = (folder) => {
+  const dist = at(folder, 'dist');
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath ?? entry.path, entry.name);
+    const [, stem] = /^(.+?)\.(?:d\.ts|js)(?:\.map)?$/.exec(relative(dist, file)) ?? [];
+    if (stem !== undefined && !existsSync(at(folder, 'src', `${stem}.ts`))) rmSync(file);
+  }
+};
 const build = (name) => {
   if (built(name)) return;
   locked(() => {
@@ -255,11 +264,20 @@ const build = (name) => {
     }
     const code = node(at('node_modules', 'typescript', 'bin', 'tsc'), ['-b', targets[name].project]);
     for (const folder of targets[name].folders) {
+      if (packages.includes(folder) && existsSync(at(folder, 'dist'))) removeStale(folder);
       if (existsSync(at(folder, 'dist'))) writeFileSync(outputStamp(folder), outputs(folder));
     }
     if (code !== 0) fail('the build failed; the errors are above.', code);
     for (const [each, state] of covered) writeFileSync(buildStamp(each), state);
   });
+};
+
+/** Packs every package into a folder, as it would be published: `workspace:*` is replaced, and the licence is added. */
+const pack = (folder) => {
+  for (const name of packages) {
+    const code = pnpm(['pack', '--pack-destination', resolve(folder)], { cwd: at(name) });
+    if (code !== 0) fail(`packing ${name} failed (exit code ${code}); the reason is above.`, code);
+  }
 };
 
 const clean = (args) => {
@@ -325,6 +343,12 @@ const commands = {
     await become(at(mutants, 'dist', 'main.js'), [root, ...args]);
   },
   clean: (args) => clean(args),
+  pack: ([folder]) => {
+    if (folder === undefined) fail('usage: npm run pack -- FOLDER', 2);
+    install();
+    build('all');
+    pack(folder);
+  },
   pnpm: (args) => {
     process.exitCode = pnpm(args, { stdout: 'inherit' });
   },

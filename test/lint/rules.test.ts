@@ -16,6 +16,7 @@ const objections = async (file: string, code: string): Promise<ReadonlyArray<str
 
 const core = 'packages/core/src/sample.ts';
 const projections = 'packages/projections/src/sample.ts';
+const client = 'packages/client/src/worker/sample.ts';
 const adapters = 'packages/adapters/src/http/sample.ts';
 const cli = 'packages/adapters/src/cli/sample.ts';
 const use = (from: string) => `export { x } from '${from}';`;
@@ -39,6 +40,11 @@ describe('each rule rejects what is forbidden', () => {
     [projections, use('node:crypto'), imports],
     [projections, use('fastify'), imports],
     [projections, use('@daybook/adapters/store'), imports],
+    [client, use('@daybook/projections'), imports],
+    [client, use('@daybook/adapters/engine'), imports],
+    [client, use('better-sqlite3'), imports],
+    [client, use('fastify'), imports],
+    [client, use('../../adapters/src/engine/index.js'), imports],
     [adapters, use('@daybook/test'), imports],
     // fp-ts only by its long path.
     ...[core, projections, adapters, 'test/sample.ts', 'bench/src/sample.ts'].flatMap((file) => [
@@ -81,6 +87,11 @@ describe('and accepts what is allowed', () => {
     [core, 'export const d = new Date(0);'],
     [projections, use('@daybook/core')],
     [projections, use('rxjs')],
+    [client, use('@daybook/core')],
+    [client, use('undici')],
+    [client, use('node:crypto')],
+    [client, use('../errors.js')],
+    [adapters, use('@daybook/client/worker')],
     [adapters, use('node:fs')],
     [adapters, use('@daybook/core')],
     [adapters, use('@daybook/projections')],

@@ -1,8 +1,6 @@
 /** A task's optional fields as the HTTP API has them: times are ISO 8601 texts. They follow from the table of fields. */
-import { copierOf, type FieldValue, isTimeField, quote, type ShownField, type ShownFields, shownFields, type TimeField, unrolled } from '@daybook/core'
-
-/** The fields that a task is shown with as they were given. */
-export type SentFields = { readonly [K in keyof ShownFields]?: K extends TimeField ? string : FieldValue<K & ShownField> }
+import type { SentFields } from '@daybook/client/internal'
+import { copierOf, isTimeField, quote, type ShownField, type ShownFields, shownFields, unrolled } from '@daybook/core'
 
 const isoOf = (ms: number): string => new Date(ms).toISOString()
 

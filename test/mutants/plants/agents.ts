@@ -113,7 +113,7 @@ export const agentPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a worker does not end its registration',
-    file: 'packages/adapters/src/worker/registration.ts',
+    file: 'packages/client/src/worker/registration.ts',
     find: 'if (!this.isRegistered) return\n',
     replace: 'return\n',
     killedBy: ['test/worker/end-to-end.test.ts'],

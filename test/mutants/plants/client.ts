@@ -1,7 +1,7 @@
 /** The HTTP client. */
 import type { Plant } from '../plant.js'
 
-const client = 'packages/adapters/src/client/'
+const client = 'packages/client/src/'
 const faults = ['test/client/faults.test.ts']
 const gathering = ['test/client/gathering.test.ts']
 
@@ -162,14 +162,14 @@ export const clientPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a request is sent without its id',
-    file: 'packages/adapters/src/client/transport.ts',
+    file: 'packages/client/src/transport.ts',
     find: "if (requestId !== undefined) headers.push('daybook-request-id', requestId)",
     replace: '',
     killedBy: ['test/client/lost-answers.test.ts'],
   },
   {
     title: 'a request has another id each time it is sent',
-    file: 'packages/adapters/src/client/client.ts',
+    file: 'packages/client/src/client.ts',
     find: 'once(bulkTasks(texts, requestId))',
     replace: 'once(bulkTasks(texts))',
     killedBy: ['test/client/lost-answers.test.ts'],

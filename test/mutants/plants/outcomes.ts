@@ -223,7 +223,7 @@ export const outcomePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a handler that parks its task has failed',
-    file: 'packages/adapters/src/worker/outcome.ts',
+    file: 'packages/client/src/worker/outcome.ts',
     find: 'if (error instanceof Park) return parked(run, agentId, error)',
     replace: '',
     killedBy: ['test/worker/end-to-end.test.ts'],

@@ -123,7 +123,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a client of a past moment asks for the present',
-    file: 'packages/adapters/src/client/audit.ts',
+    file: 'packages/client/src/audit.ts',
     find: 'json: (request, policy, options) => json(then(request), policy, options),',
     replace: 'json,',
     killedBy: ['test/client/past.test.ts'],
@@ -270,7 +270,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'the beginning of a line that is sent in two parts is lost',
-    file: 'packages/adapters/src/client/ndjson.ts',
+    file: 'packages/client/src/ndjson.ts',
     find: 'if (end < chunk.length) begun.push(chunk.subarray(end))',
     replace: '',
     killedBy: ['test/cli/export-server.test.ts'],
@@ -284,7 +284,7 @@ export const pastPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a long stream is refused like a large answer',
-    file: 'packages/adapters/src/client/transport.ts',
+    file: 'packages/client/src/transport.ts',
     find: 'await streams.request(',
     replace: 'await calls.request(',
     killedBy: ['test/cli/export-server.test.ts'],

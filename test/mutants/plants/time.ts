@@ -157,7 +157,7 @@ export const timePlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'a timer beyond 2^31 ms rings at once',
-    file: 'packages/adapters/src/long-timer.ts',
+    file: 'packages/client/src/long-timer.ts',
     find: 'left > timerMsMax ? setTimeout(() => wait(left - timerMsMax), timerMsMax) : setTimeout(ring, left)',
     replace: 'setTimeout(ring, left)',
     killedBy: clocks,

@@ -1,7 +1,7 @@
 /** The worker. */
 import type { Plant } from '../plant.js'
 
-const worker = 'packages/adapters/src/worker/'
+const worker = 'packages/client/src/worker/'
 const endToEnd = ['test/worker/end-to-end.test.ts']
 const leases = ['test/worker/leases.test.ts']
 const lostAnswers = ['test/worker/lost-answers.test.ts']
@@ -75,7 +75,7 @@ export const workerPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'worker: the in-process engine is not asked for a shorter lease',
-    file: `${worker}engine-source.ts`,
+    file: 'packages/adapters/src/worker/engine-source.ts',
     find: '        leaseSeconds,\n',
     replace: '',
     killedBy: endToEnd,
@@ -89,7 +89,7 @@ export const workerPlants: ReadonlyArray<Plant> = [
   },
   {
     title: 'worker: a stop in the process of the engine bars the agent',
-    file: `${worker}engine-source.ts`,
+    file: 'packages/adapters/src/worker/engine-source.ts',
     find: 'outcome.stopping === true ?',
     replace: 'outcome.stopping !== outcome.stopping ?',
     killedBy: endToEnd,

@@ -1,6 +1,6 @@
 /** Signed checkpoints for a server: a thread that signs every so often, and once more at the end. */
 import type { Worker } from 'node:worker_threads'
-import { longTimer } from '../long-timer.js'
+import { longTimer } from '@daybook/client/internal'
 import { backgroundThread } from '../threads.js'
 import type { CheckpointThreadOptions, FromCheckpoints, ToCheckpoints } from './checkpoint-thread.js'
 import { openSigningKey } from './signing-key.js'

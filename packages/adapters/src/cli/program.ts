@@ -1,6 +1,6 @@
 /** The whole command line: all commands and their common parts. */
 import { Command, CommanderError } from 'commander'
-import { DaybookError } from '../client/errors.js'
+import { DaybookError } from '@daybook/client/internal'
 import { Cli } from './cli.js'
 import { addConnectionOptions } from './connection.js'
 import { exitCodeOf, exitCodes } from './exit-codes.js'

@@ -1,16 +1,2 @@
-/** Talking to a Daybook server: `createClient`. */
-export type { Band, DeadLetterFilter, Deduplicate, Failure, Json, JsonObject, OnTimeout, ParkRequest, Phase, Result, Settings, SettingsPatch, Status } from '@daybook/core'
-export type * from './approvals.js'
-export type { Difference, DiffOptions, EventReference, Moment, PastQueue, QueueMoment, TaskDifference } from './audit.js'
-export type * from './claims.js'
-export { createClient } from './client.js'
-export type { DaybookClient, EnqueueAllOptions } from './daybook-client.js'
-export type * from './dead-letters.js'
-export { DaybookError, type ErrorCode } from './errors.js'
-export type * from './explanation.js'
-export type { CallOptions, ClientOptions, GatherOptions } from './options.js'
-export type * from './limits.js'
-export type * from './queue.js'
-export type * from './schedules.js'
-export type * from './tasks.js'
-export type { WatchMessage, WatchOptions } from './watch.js'
+/** The client, which is a package of its own. */
+export * from '@daybook/client'

@@ -1,7 +1,7 @@
 /** A claim in the engine: its caller's promise, its waiting time, and its cancellation. */
 import type { CommandOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { longTimer } from '../long-timer.js'
+import { longTimer } from '@daybook/client/internal'
 import type { ClaimItem } from './batch.js'
 import type { Claim, ClaimOptions, Caller, Outcome } from './types.js'
 

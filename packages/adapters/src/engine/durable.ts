@@ -1,6 +1,6 @@
 /** The durable end of the log, and its subscribers. */
 import { Subject } from 'rxjs'
-import { longTimer } from '../long-timer.js'
+import { longTimer } from '@daybook/client/internal'
 import type { QueueClock } from './queue-clock.js'
 import type { CommittedEvents, Committed } from './types.js'
 

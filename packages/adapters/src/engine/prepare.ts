@@ -25,7 +25,7 @@ import {
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { findingsOf } from './findings.js'
-import { newTaskId } from './ids.js'
+import { newTaskId } from '@daybook/client/internal'
 
 /** Bytes of one task's content as JSON text. */
 export const taskBytesMaxDefault = 256 * 1024

@@ -1,7 +1,7 @@
 /** Callers that wait until a task is settled: final, or a dead letter. An event costs them nothing while nobody waits. */
 import type { QueueEvent, Unreadable } from '@daybook/core'
 import type { Observable, Subscription } from 'rxjs'
-import { longTimer } from '../long-timer.js'
+import { longTimer } from '@daybook/client/internal'
 import type { Committed } from './types.js'
 
 export class SettledWaits {

@@ -1,7 +1,7 @@
 /** Reads by pages. Each call is tried again a bounded number of times. A gap in the revisions is an error. */
 import { StoreError, type EventStore, type ReadOptions, type RecordedEvent } from '../store/index.js'
 import { readSpan } from '../store/read-span.js'
-import { backoff, sleep } from '../backoff.js'
+import { backoff, sleep } from '@daybook/client/internal'
 import { closedError, type Connection } from './connection.js'
 import { EndedEarly, isWorthRetrying, storeError } from './errors.js'
 import { readCall } from './read-call.js'

@@ -1,26 +1,7 @@
 /** The port to a memory: what agents found in earlier tasks, for those that work on similar ones (TQM-MEM-001, TQM-MEM-002). */
-import type { Json } from '@daybook/core'
+import type { Memory } from '@daybook/client/internal'
 
-/** What is remembered of a completion with discoveries or errors. Without secrets, and of bounded size. */
-export interface Memory {
-  /** Of the queue, the task and the attempt. Remembering it again changes nothing. */
-  readonly id: string
-  readonly queue: string
-  readonly task: string
-  readonly type: string
-  readonly phase?: string
-  readonly ticketId?: string
-  /** When the task was completed, in ISO 8601. */
-  readonly at: string
-  /** The task's description, or its payload. */
-  readonly goal?: string
-  /** What came of it. */
-  readonly summary?: string
-  /** Paths that the result names. */
-  readonly files?: ReadonlyArray<string>
-  readonly discoveries?: ReadonlyArray<Json>
-  readonly errors?: ReadonlyArray<string>
-}
+export type { Memory }
 
 /** What to look for: memories of the ticket first, then those whose words fit best. */
 export interface RecallRequest {

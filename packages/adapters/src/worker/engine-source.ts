@@ -1,14 +1,12 @@
 /** The source for an engine in the same process: no HTTP, and only contents are parsed, when they are read. */
+import { DaybookError, type Reason, type SentFields, textOf } from '@daybook/client/internal'
+import type { ClaimedWork, Heartbeat, HeartbeatAnswer, ReceivedCallback, Refused, SettleAnswer, SettleOutcome, SourceClaim, TaskSource, WorkTask } from '@daybook/client/worker'
 import { type ClaimRequest, type Command, type Json, type JsonObject, keptFailure, type Replies, whyNothing } from '@daybook/core'
 import { isLeft } from 'fp-ts/lib/Either.js'
-import type { Reason } from '../client/explanation.js'
-import { DaybookError } from '../client/errors.js'
-import { textOf } from '../client/gather.js'
 import { prepareResult } from '../engine/prepare.js'
 import type { Claim, Caller, Outcome, QueueEngine, Refusal } from '../engine/types.js'
 import type { MemoryService } from '../memory-bank/index.js'
-import { type SentFields, sentFields } from '../sent-fields.js'
-import type { ClaimedWork, Heartbeat, HeartbeatAnswer, ReceivedCallback, Refused, SettleAnswer, SettleOutcome, SourceClaim, TaskSource, WorkTask } from './source.js'
+import { sentFields } from '../sent-fields.js'
 
 /** `actor` is the name in the log. Default: the agent's name. `memory`: what was found in earlier tasks comes with claims, as over HTTP. */
 export const engineSource = (engine: QueueEngine, actor?: string, memory?: Pick<MemoryService, 'recallFor'>): TaskSource => {

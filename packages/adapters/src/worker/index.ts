@@ -1,19 +1,3 @@
-/** Working on a queue's tasks: `createWorker`. */
+/** The worker of `@daybook/client`, and its source for an engine in the same process. */
+export * from '@daybook/client/worker'
 export { engineSource } from './engine-source.js'
-export type { OnWorkerEvent, WorkerEvent, WorkerStats } from './events.js'
-export { type Handler, type HandlerContext, LeaseLost, Park, PermanentError, Release, RetryLater, RunTimeExceeded, WorkerStopped } from './handler.js'
-export { httpSource } from './http-source.js'
-export type { StopOptions, WorkerOptions } from './options.js'
-export type {
-  ClaimedWork,
-  Heartbeat,
-  HeartbeatAnswer,
-  ReceivedCallback,
-  Refused,
-  SettleAnswer,
-  SettleOutcome,
-  SourceClaim,
-  TaskSource,
-  WorkTask,
-} from './source.js'
-export { createWorker, type TaskWorker } from './worker.js'

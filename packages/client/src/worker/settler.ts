@@ -3,8 +3,8 @@
  * accepted or refused each of them, or the time limit is over.
  */
 import { randomUUID } from 'node:crypto'
-import { Batcher } from '../client/batcher.js'
-import { backoffMs, pause } from '../client/retry.js'
+import { Batcher } from '../batcher.js'
+import { backoffMs, pause } from '../retry.js'
 import { longTimer } from '../long-timer.js'
 import type { OnWorkerEvent } from './events.js'
 import type { WorkerConfig } from './options.js'

@@ -1,4 +1,4 @@
-import { pause } from '../client/retry.js'
+import { pause } from '../retry.js'
 
 /** Lets others wait until it is opened. Opening it resolves everyone who waits at that moment. */
 export class Gate {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
 import type { Json, Phase } from '@daybook/core'
-import { inRange } from '../client/range.js'
+import { inRange } from '../range.js'
 import type { OnWorkerEvent } from './events.js'
 import type { Handler } from './handler.js'
 import type { TaskSource } from './source.js'

@@ -1,6 +1,6 @@
 /** Tasks: enqueueing, showing and changing them. Times are ISO 8601 in UTC; durations are seconds. */
 import type { AmendedField, Band, Json, JsonObject, NewTask as CoreNewTask, OnTimeout, Phase, Result, Status, TimeField } from '@daybook/core'
-import type { SentFields } from '../sent-fields.js'
+import type { SentFields } from './sent-fields.js'
 import type { DaybookError } from './errors.js'
 import type { Reason } from './explanation.js'
 

@@ -1,6 +1,6 @@
 /** The events that a worker reports to its owner. No outcome is lost without one of them. */
 import type { Status } from '@daybook/core'
-import type { Reason } from '../client/explanation.js'
+import type { Reason } from '../explanation.js'
 import type { SettleOutcome } from './source.js'
 
 export type WorkerEvent =

@@ -1,6 +1,6 @@
 /** The client over HTTP: {@link createClient}. */
 import { randomUUID } from 'node:crypto'
-import { newTaskId } from '../engine/ids.js'
+import { newTaskId } from './task-id.js'
 import type { Approval } from './approvals.js'
 import { callsAt, questionsOf, spanOf } from './audit.js'
 import { type Calls, createCalls, query } from './calls.js'

@@ -1,6 +1,6 @@
 /** Claims, and what is reported of the claimed tasks. Times are ISO 8601 in UTC; durations are seconds. */
 import type { Failure, Json, ParkRequest, Phase, Result, Status } from '@daybook/core'
-import type { Memory as BankMemory } from '../memory-bank/index.js'
+import type { Memory as BankMemory } from './memory.js'
 import type { Reason } from './explanation.js'
 import type { Callback, ClaimedTask } from './tasks.js'
 

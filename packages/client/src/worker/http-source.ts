@@ -1,5 +1,5 @@
 /** The source for a server over HTTP. */
-import type { Claim, DaybookClient, Each, OutcomeAnswer } from '../client/index.js'
+import type { Claim, DaybookClient, Each, OutcomeAnswer } from '../index.js'
 import type { ClaimedWork, HeartbeatAnswer, SettleAnswer, TaskSource } from './source.js'
 
 /** Longer leases are shortened to this: a timer cannot wait longer. */

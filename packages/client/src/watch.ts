@@ -1,6 +1,6 @@
 /** Watching a queue: its messages over a WebSocket, without gaps. */
 import { WebSocket } from 'ws'
-import { backoff, sleep } from '../backoff.js'
+import { backoff, sleep } from './backoff.js'
 import { DaybookError, errorOfAnswer } from './errors.js'
 
 /** What has happened: see docs/websocket.md for the events and their payloads. */

@@ -9,7 +9,7 @@
  * limits the run time of handlers.
  */
 import type { Status } from '@daybook/core'
-import { backoffMs, pause } from '../client/retry.js'
+import { backoffMs, pause } from '../retry.js'
 import type { OnWorkerEvent, WorkerEvent, WorkerStats } from './events.js'
 import { ClaimedAhead } from './claimed-ahead.js'
 import { Gate } from './gate.js'
@@ -17,7 +17,7 @@ import { LeaseLost, RunTimeExceeded, WorkerStopped } from './handler.js'
 import { Leases } from './leases.js'
 import type { WorkerConfig } from './options.js'
 import { givenBack, type Host, outcomeOf, ranTooLong, runTimeMessage } from './outcome.js'
-import type { Reason } from '../client/explanation.js'
+import type { Reason } from '../explanation.js'
 import { Pace } from './pace.js'
 import { Registration } from './registration.js'
 import { codeOf, isFatal } from './refusals.js'

@@ -1,5 +1,5 @@
 /** When a failed request is sent again. */
-import { longTimer } from '../long-timer.js'
+import { longTimer } from './long-timer.js'
 import { onAbort } from './abort.js'
 import { DaybookError } from './errors.js'
 
