@@ -7,8 +7,8 @@ import { runs } from './settings.js'
 /** Dense numbers, some with gaps, and some far away. */
 const number = fc.oneof(fc.nat({ max: 1_600 }), fc.nat({ max: 1_600 }), fc.nat({ max: 40 }).map((n) => n * 511), fc.nat({ max: 9 }).map((n) => 2 ** 45 + n * 300))
 const change = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ from: number, count: fc.integer({ min: 1, max: 700 }), isAdded: fc.constant(true) }) },
-  { weight: 2, arbitrary: fc.record({ from: number, count: fc.integer({ min: 1, max: 700 }), isAdded: fc.constant(false) }) },
+  { weight: 4, arbitrary: fc.record({ from: number, count: fc.integer({ min: 1, max: 700 }), isAdded: fc.constant(true), add: fc.constantFrom('add' as const, 'addLater' as const), step: fc.constantFrom(1, -1), seen: fc.option(number) }) },
+  { weight: 2, arbitrary: fc.record({ from: number, count: fc.integer({ min: 1, max: 700 }), isAdded: fc.constant(false), add: fc.constant('add' as const), step: fc.constant(1), seen: fc.constant(null) }) },
 )
 
 test('rows by number are those that were added and not removed, in the order of the numbers', () => {
@@ -17,16 +17,18 @@ test('rows by number are those that were added and not removed, in the order of 
       const rows = new NumberRows()
       const model = new Map<number, number>()
       let row = 0
-      for (const { from, count, isAdded } of changes) {
-        for (let n = from; n < from + count; n++) {
+      for (const { from, count, isAdded, add, step, seen } of changes) {
+        for (let i = 0; i < count; i++) {
+          const n = step > 0 ? from + i : from + count - 1 - i
           if (isAdded && !model.has(n)) {
-            rows.add(n, row)
+            rows[add](n, row)
             model.set(n, row++)
           } else if (!isAdded) {
             rows.remove(n)
             model.delete(n)
           }
         }
+        if (seen !== null) expect(rows.get(seen)).toBe(model.get(seen))
       }
       const sorted = [...model.keys()].sort((a, b) => a - b)
       const found: Array<number> = []
@@ -38,6 +40,17 @@ test('rows by number are those that were added and not removed, in the order of 
     }),
     runs(100),
   )
+})
+
+test('INV-22: rows by number that are added together are found, and take no more than others, however far apart the numbers are', () => {
+  const [together, each] = [new NumberRows(), new NumberRows()]
+  const numbers = Array.from({ length: 20_000 }, (_, i) => ((i * 7) % 10_000) * 512 + (i < 10_000 ? 3 : 1))
+  numbers.forEach((n, row) => {
+    together.addLater(n, row)
+    each.add(n, row)
+  })
+  expect([together.bytes, together.size]).toEqual([each.bytes, each.size])
+  numbers.forEach((n, row) => together.get(n) === row || expect([n, together.get(n)]).toEqual([n, row]))
 })
 
 test('INV-22: rows by number take 5 bytes each where numbers are dense, and none when they have left', () => {

@@ -185,6 +185,20 @@ export const tablePlants: ReadonlyArray<Plant> = [
     killedBy: ['test/properties/finished-indexes.test.ts'],
   },
   {
+    title: 'numbers that were added together are in disorder for whoever asks first',
+    file: `${core}finished/number-rows.ts`,
+    find: '  get(number: number): number | undefined {\n    this.closeAll()\n',
+    replace: '  get(number: number): number | undefined {\n',
+    killedBy: ['test/properties/finished-indexes.test.ts'],
+  },
+  {
+    title: 'a block of numbers that were added together never gives its room back',
+    file: `${core}finished/number-rows.ts`,
+    find: '    this.rows = rows\n  }\n\n  has',
+    replace: '  }\n\n  has',
+    killedBy: ['test/properties/finished-indexes.test.ts'],
+  },
+  {
     title: 'the first table of many that share hashes is filled from the second',
     file: `${core}finished/row-index.ts`,
     find: '/ places) * places',

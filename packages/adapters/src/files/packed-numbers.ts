@@ -42,25 +42,31 @@ const headOf = (numbers: Float64Array, from: number, rows: number): { readonly l
   return { least: width === 8 ? 0 : least, width }
 }
 
-/** Throws when the bytes do not hold that many rows. They must start at the beginning of their buffer. */
-export const unpackNumbers = ({ buffer, byteLength }: Uint8Array, rows: number): Float64Array => {
-  const wrong = new Error(`${byteLength} bytes are not the numbers of ${rows} tasks`)
+/**
+ * Throws when the bytes do not hold that many rows. They must start at the beginning of their buffer. `into`: has room for the numbers, and is the buffer of the
+ * answer; default: a new one.
+ */
+export const unpackNumbers = ({ buffer, byteLength }: Uint8Array, rows: number, into?: Float64Array): Float64Array => {
   const columns = new Float64Array(buffer, 0, 1)[0] as number
-  if (!Number.isInteger(columns) || columns < 0 || headBytes + columns * columnHeadBytes > byteLength) throw wrong
+  if (!Number.isInteger(columns) || columns < 0 || headBytes + columns * columnHeadBytes > byteLength) throw wrong(byteLength, rows)
   const head = new Float64Array(buffer, 0, 1 + columns * 2)
-  const numbers = new Float64Array(columns * rows)
+  const numbers = into === undefined || into.length < columns * rows ? new Float64Array(columns * rows) : into.subarray(0, columns * rows)
   let from = head.byteLength
   for (let at = 0; at < columns; at++) {
     const least = head[1 + at * 2] as number
     const width = head[2 + at * 2] as Width
-    const values = viewOf(buffer, from, rows, width)
     if (width === 0) numbers.fill(least, at * rows, (at + 1) * rows)
-    else for (let row = 0; row < rows; row++) numbers[at * rows + row] = least + (values[row] as number)
+    else {
+      numbers.set(viewOf(buffer, from, rows, width), at * rows)
+      if (least !== 0) for (let i = at * rows; i < (at + 1) * rows; i++) (numbers[i] as number) += least
+    }
     from += padded(rows * width)
   }
-  if (from !== byteLength) throw wrong
+  if (from !== byteLength) throw wrong(byteLength, rows)
   return numbers
 }
+
+const wrong = (bytes: number, rows: number): Error => new Error(`${bytes} bytes are not the numbers of ${rows} tasks`)
 
 const viewOf = (buffer: ArrayBufferLike, from: number, rows: number, width: Width): Uint8Array | Uint16Array | Uint32Array | Float64Array => {
   switch (width) {

@@ -24,6 +24,8 @@ const fileBytes = 2 ** 26
 const newest = 64
 /** Rows of a chunk that is kept. */
 const chunkRows = 512
+/** More columns than a row has. */
+const columnsMax = 16
 
 export interface RowFilesOptions {
   readonly warn?: (message: string) => void
@@ -158,6 +160,10 @@ const rowStore = (newFile: () => RowFile, limits: Omit<RowFilesOptions, 'warn'>,
   return { newest: limits.newest ?? newest, keep }
 }
 
+/** One for all: arrays for each chunk would be garbage between what stays, of which a start leaves hundreds of megabytes. */
+let packed = new Uint8Array(0)
+const unpacked = new Float64Array(columnsMax * chunkRows)
+
 class RowFile {
   /** Bytes that are written. */
   bytes: number
@@ -185,8 +191,11 @@ class RowFile {
     const columnsFrom = from + rowsBytes
     if (columnsFrom + columnsBytes > this.bytes) throw new Error(`${this.file.path} ends at ${this.bytes}, and rows that a snapshot names at ${columnsFrom + columnsBytes}`)
     return {
-      read: () => this.read(from, rowsBytes, rowsSum),
-      columns: () => unpackNumbers(this.read(columnsFrom, columnsBytes, columnsSum), chunkRows),
+      read: () => this.read(from, rowsSum, new Uint8Array(rowsBytes)),
+      columns: () => {
+        if (columnsBytes > packed.length) packed = new Uint8Array(columnsBytes)
+        return unpackNumbers(this.read(columnsFrom, columnsSum, packed.subarray(0, columnsBytes)), chunkRows, unpacked)
+      },
       place: () => (gone.has(this.file.path) ? undefined : place),
     }
   }
@@ -196,8 +205,9 @@ class RowFile {
     for (let at = 0; at < bytes.byteLength; ) at += writeSync(fd, bytes, at, bytes.byteLength - at, from + at)
   }
 
-  private read(from: number, length: number, checksum: number): Uint8Array<ArrayBuffer> {
-    const bytes = new Uint8Array(length)
+  /** Fills `bytes`. */
+  private read(from: number, checksum: number, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    const { length } = bytes
     try {
       const fd = fdOf(this.file)
       for (let at = 0; at < length; ) {

@@ -217,7 +217,7 @@ export class FinishedTasks {
   private load(row: number, number: number, group: number, agent: number, { groupOf, agentOf }: LoadedNames): Group {
     this.oldest = undefined
     if (agent >= 0) this.agents.count(agent, agentOf)
-    this.rowOfNumber.add(number, row)
+    this.rowOfNumber.addLater(number, row)
     return this.groups.count(group, groupOf)
   }
 

@@ -3,14 +3,39 @@
 const blockWords = 16
 const blockSize = blockWords * 32
 const rowsMin = 4
+/** Open blocks, at most: 8 MiB. */
+const openMax = 4_096
 
 /** The rows of the numbers from `block * blockSize` on, in the order of the numbers. */
 class Block {
   readonly words = new Int32Array(blockWords)
-  rows = new Uint32Array(rowsMin)
+  rows: Uint32Array<ArrayBuffer>
   count = 0
 
-  constructor(readonly block: number) {}
+  /** While it is open, it has a place for the row of each number, and nothing but {@link put} may be called. */
+  constructor(
+    readonly block: number,
+    private isOpen = false,
+  ) {
+    this.rows = new Uint32Array(isOpen ? blockSize : rowsMin)
+  }
+
+  /** Adds a row, in whatever order of the numbers. */
+  put(bit: number, row: number): void {
+    if (!this.isOpen) return this.add(bit, row)
+    this.rows[bit] = row
+    this.mark(bit)
+  }
+
+  close(): void {
+    if (!this.isOpen) return
+    this.isOpen = false
+    if (this.count === blockSize) return
+    const rows = new Uint32Array(Math.max(rowsMin, 2 ** Math.ceil(Math.log2(this.count))))
+    let to = 0
+    for (let bit = this.from(0); bit !== undefined; bit = bit + 1 < blockSize ? this.from(bit + 1) : undefined) rows[to++] = this.rows[bit] as number
+    this.rows = rows
+  }
 
   has(bit: number): boolean {
     return ((this.words[bit >> 5] as number) & (1 << (bit & 31))) !== 0
@@ -34,6 +59,10 @@ class Block {
     const rank = this.rankOf(bit)
     if (rank < this.count) this.rows.copyWithin(rank + 1, rank, this.count)
     this.rows[rank] = row
+    this.mark(bit)
+  }
+
+  private mark(bit: number): void {
     this.words[bit >> 5] = (this.words[bit >> 5] as number) | (1 << (bit & 31))
     this.count++
   }
@@ -64,6 +93,8 @@ const ones = (word: number): number => {
 export class NumberRows {
   /** Those with numbers, in order. */
   private readonly blocks: Array<Block> = []
+  /** Those that are open. Whatever is asked or changed, they are closed before. */
+  private open: Array<Block> = []
   private count = 0
 
   get size(): number {
@@ -72,10 +103,12 @@ export class NumberRows {
 
   /** Bytes of its arrays. */
   get bytes(): number {
+    this.closeAll()
     return this.blocks.reduce((sum, { rows, words }) => sum + rows.byteLength + words.byteLength, 0)
   }
 
   get(number: number): number | undefined {
+    this.closeAll()
     const block = this.blockOf(number)
     const bit = number % blockSize
     return block?.has(bit) === true ? block.rows[block.rankOf(bit)] : undefined
@@ -83,15 +116,19 @@ export class NumberRows {
 
   /** The number must not be there. */
   add(number: number, row: number): void {
-    const id = Math.floor(number / blockSize)
-    const at = this.placeOf(id)
-    let block = this.blocks[at]
-    if (block?.block !== id) this.blocks.splice(at, 0, (block = new Block(id)))
-    block.add(number % blockSize, row)
+    this.closeAll()
+    this.blockFor(number, false).add(number % blockSize, row)
+    this.count++
+  }
+
+  /** The same for one of very many: tasks finish in about the order of their numbers, so most find their block open. */
+  addLater(number: number, row: number): void {
+    this.blockFor(number, true).put(number % blockSize, row)
     this.count++
   }
 
   remove(number: number): void {
+    this.closeAll()
     const block = this.blockOf(number)
     if (block?.has(number % blockSize) !== true) return
     block.remove(number % blockSize)
@@ -101,6 +138,7 @@ export class NumberRows {
 
   /** The least number that is at least `number`; `undefined` if there is none. */
   from(number: number): number | undefined {
+    this.closeAll()
     const id = Math.floor(number / blockSize)
     const at = this.placeOf(id)
     const block = this.blocks[at]
@@ -109,6 +147,26 @@ export class NumberRows {
     if (bit !== undefined) return block.block * blockSize + bit
     const next = this.blocks[at + 1]
     return next === undefined ? undefined : next.block * blockSize + (next.from(0) as number)
+  }
+
+  private closeAll(): void {
+    if (this.open.length === 0) return
+    for (const block of this.open) block.close()
+    this.open = []
+  }
+
+  /** Makes it if need be. */
+  private blockFor(number: number, isOpen: boolean): Block {
+    const id = Math.floor(number / blockSize)
+    const at = this.placeOf(id)
+    const found = this.blocks[at]
+    if (found?.block === id) return found
+    const block = new Block(id, isOpen)
+    this.blocks.splice(at, 0, block)
+    if (!isOpen) return block
+    if (this.open.length === openMax) this.closeAll()
+    this.open.push(block)
+    return block
   }
 
   private blockOf(number: number): Block | undefined {

@@ -15,7 +15,7 @@ export interface RowStore {
 export interface KeptRows {
   /** The same bytes, in an array of the caller's own. Throws if they cannot be read as they were kept: never others. */
   readonly read: () => Uint8Array<ArrayBuffer>
-  /** The same columns. Throws likewise. */
+  /** The same columns, in an array that the next call of any overwrites. Throws likewise. */
   readonly columns: () => Float64Array
   /** Where a later process finds them, if a snapshot names it. `undefined`: nowhere, so a snapshot must have the bytes. */
   readonly place: () => RowsPlace | undefined

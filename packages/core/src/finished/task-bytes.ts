@@ -36,7 +36,8 @@ const priorities = 16
  */
 export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent: number): void => {
   const { lease, finishedAt, enqueuedAt, enqueuedRevision } = task
-  const parts = partsOf(task)
+  const extras = keptOf(task.extras)
+  const parts = partsOf(task, extras)
   const begin = to.length
   to.text(task.id)
   const made = timeInId(to.bytes, begin)
@@ -73,10 +74,17 @@ export const writeTask = (to: ByteWriter, task: TaskRecord, group: number, agent
     }
   }
   if (task.dependencies.length > 0) to.text(JSON.stringify(task.dependencies))
-  if ((parts & has.extras) !== 0) to.text(JSON.stringify(task.extras))
+  if ((parts & has.extras) !== 0) to.text(JSON.stringify(extras))
 }
 
-const partsOf = ({ lease, timeout, dependencies, extras, retries, attempts, missing, blocking, delayedUntil, maxRetries, backoffSeconds }: TaskRecord): number => {
+/** Without what is of no use when a task has finished, and which every CRITICAL one has: a row with extras is read at a start. */
+const keptOf = (extras: TaskExtras): TaskExtras => {
+  if (extras.readySince === undefined) return extras
+  const { readySince: _, ...kept } = extras
+  return kept
+}
+
+const partsOf = ({ lease, timeout, dependencies, retries, attempts, missing, blocking, delayedUntil, maxRetries, backoffSeconds }: TaskRecord, extras: TaskExtras): number => {
   const isOne = attempts === 1 && retries === 0 && missing === 0 && blocking === 0 && delayedUntil === 0
   const isUsual = maxRetries === usualRetries.maxRetries && backoffSeconds === usualRetries.backoffSeconds
   const isPlain = lease !== null && lease.durationMs === timeout * 1_000 && lease.expiresAt === lease.claimedAt + lease.durationMs && lease.epoch === 0 && lease.end === null && !lease.probe
