@@ -44,7 +44,8 @@ describe('it is sound', () => {
   test('every operation has a role, a summary, a successful answer, and problems for the others', () => {
     for (const [path, method, operation] of operations()) {
       const where = `${method} ${path}`
-      expect(operation['x-daybook-role'], where).toMatch(/^(anyone|producer|worker|operator|auditor|admin)$/)
+      expect(operation['x-daybook-roles'].length, where).toBeGreaterThan(0)
+      for (const role of operation['x-daybook-roles']) expect(role, where).toMatch(/^(anyone|producer|worker|operator|guardian|auditor|admin)$/)
       expect(operation.summary, where).toMatch(/^[A-Z].*\.$/)
       expect(Object.keys(operation.responses).some((status) => /^2\d\d$/.test(status)), where).toBe(true)
       expect(operation.responses.default.content, where).toHaveProperty(['application/problem+json'])

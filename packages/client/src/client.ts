@@ -18,6 +18,7 @@ import type { AgentView, AlertView, BreakerView, QueueSummary, ReportName, Repor
 import type { ScheduleView } from './schedules.js'
 import { taskTextOf } from './task-text.js'
 import type { Each, Enqueued, EnqueuedAll, EventFilter, History, HistoryEvent, NewTask, TaskFilter, TaskPage, TaskView } from './tasks.js'
+import type { TokenView } from './tokens.js'
 import { createTransport, type HttpRequest } from './transport.js'
 import { watch } from './watch.js'
 
@@ -285,6 +286,11 @@ const queueClient = (
 
     watch: (options) => watch({ url: config.url, token: config.token, queue }, options),
 
+    tokens: {
+      list: async (options) => (await get<{ readonly tokens: ReadonlyArray<TokenView> }>('/api/tokens', options)).tokens,
+      create: (made, options) => post('/api/tokens', { ...made, expiresAt: made.expiresAt instanceof Date ? made.expiresAt.toISOString() : made.expiresAt }, options),
+      revoke: (id, reason, options) => json({ method: 'DELETE', path: `/api/tokens/${encodeURIComponent(id)}${query({ reason })}` }, 'safe', options),
+    },
     queues: async (options) => (await get<{ readonly queues: ReadonlyArray<QueueSummary> }>('/api/queues', options)).queues,
     health: (options) => json({ method: 'GET', path: '/healthz' }, 'never', options),
     ready: (options) => json({ method: 'GET', path: '/readyz' }, 'never', options),

@@ -26,6 +26,7 @@ import { keyPlants } from './keys.js'
 import { limitPlants } from './limits.js'
 import { projectionPlants } from './projections.js'
 import { readModelPlants } from './read-models.js'
+import { tokenPlants } from './tokens.js'
 import { reportPlants } from './reports.js'
 import { readyPlants } from './ready.js'
 import { redactPlants } from './redact.js'
@@ -76,6 +77,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...whatIfPlants,
   ...projectionPlants,
   ...readModelPlants,
+  ...tokenPlants,
   ...reportPlants,
   ...clientPlants,
   ...webSocketPlants,

@@ -1,23 +1,40 @@
 /**
- * Access tokens. A token is shown once, when it is made. Its SHA-256 is stored in a file that only its owner can read.
- * 256 random bits cannot be guessed, so a slow hash would add nothing.
+ * Access tokens. A token is shown once, when it is made; only its SHA-256 is kept.
+ *
+ * The admin token is in a file of the data folder that only its owner can read, so that there is a way in whatever the log says. All others are made by an
+ * admin, and are events in the store: see `token-log.ts`.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
+import type { Caller } from '../engine/types.js'
 import { makeFolder } from '../files/make-folder.js'
+import { openMemoryStore } from '../memory/index.js'
+import { type Grant, lastingGrant } from './grant.js'
+import { hashOf, newToken } from './hash.js'
+import { openLastUses } from './last-uses.js'
+import { type Denial, type KnownToken, type NewToken, TokenLog, type TokenRefusal, type TokenStore } from './token-log.js'
 
-/** What the holder of a token may do, and the name by which the log knows who did it. */
-export interface Grant {
-  readonly name: string
-  readonly role: 'admin'
+/** A token as it is listed. `lastUsedAt`: on this server, in milliseconds since 1970. */
+export interface ListedToken extends KnownToken {
+  readonly status: 'valid' | 'expired' | 'revoked'
+  readonly lastUsedAt?: number
 }
 
 export interface Tokens {
-  /** Takes the same time for every wrong token. */
-  readonly check: (token: string) => Grant | undefined
+  readonly check: (token: string) => E.Either<Denial, Grant>
+  /** Those that were made, oldest first, also those that have ended. */
+  readonly list: () => ReadonlyArray<ListedToken>
+  /** When the admin token was used last on this server. */
+  readonly adminUsedAt: () => number | undefined
+  readonly create: (made: NewToken, caller: Caller) => Promise<E.Either<TokenRefusal, { readonly made: ListedToken; readonly token: string }>>
+  /** Revoking one that is revoked changes nothing. */
+  readonly revoke: (id: string, reason: string | undefined, caller: Caller) => Promise<E.Either<TokenRefusal, ListedToken>>
+  /** Resolves when the tokens in the store are known. */
+  readonly ready: Promise<void>
+  readonly close: () => Promise<void>
 }
 
 export interface OpenedTokens {
@@ -31,6 +48,11 @@ export interface TokensOptions {
   readonly dir: string
   /** Sets the admin token, replacing the former one. */
   readonly adminToken?: string | undefined
+  /** The store that has the events of the other tokens. Default: one in memory. */
+  readonly store?: TokenStore
+  /** Milliseconds since 1970. Default: the system's clock. */
+  readonly now?: () => number
+  readonly warn?: (message: string) => void
 }
 
 const Stored = t.type({ name: t.string, role: t.literal('admin'), sha256: t.string, createdAt: t.string })
@@ -44,38 +66,56 @@ const fileName = 'tokens.json'
  *
  * @throws Error when the file cannot be read or written, or when `adminToken` cannot be sent in a header.
  */
-export const openTokens = ({ dir, adminToken }: TokensOptions): OpenedTokens => {
+export const openTokens = (options: TokensOptions): OpenedTokens => {
+  const { dir, adminToken } = options
   if (adminToken !== undefined && !/^[\x21-\x7e]+$/.test(adminToken)) {
     throw new Error('the admin token must be printable ASCII without spaces, since it travels in a header')
   }
   const stored = dir === 'memory' ? [] : readTokens(join(dir, fileName))
   const known = stored.find(({ name }) => name === 'admin')
-  const isSame = adminToken !== undefined && known !== undefined && sha256(adminToken).toString('hex') === known.sha256
-  if (known !== undefined && (adminToken === undefined || isSame)) return { tokens: tokensOf(stored), made: undefined }
+  const isSame = adminToken !== undefined && known !== undefined && hashOf(adminToken) === known.sha256
+  if (known !== undefined && (adminToken === undefined || isSame)) return { tokens: tokensOf(stored, options), made: undefined }
 
-  const token = adminToken ?? `dbk_${randomBytes(32).toString('base64url')}`
+  const token = adminToken ?? newToken()
   const admin: Stored = {
     name: 'admin',
     role: 'admin',
-    sha256: sha256(token).toString('hex'),
+    sha256: hashOf(token),
     createdAt: new Date().toISOString(),
   }
   const tokens = [admin, ...stored.filter(({ name }) => name !== 'admin')]
   if (dir !== 'memory') writeTokens(dir, tokens)
-  return { tokens: tokensOf(tokens), made: adminToken === undefined ? token : undefined }
+  return { tokens: tokensOf(tokens, options), made: adminToken === undefined ? token : undefined }
 }
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest()
-
-const tokensOf = (stored: ReadonlyArray<Stored>): Tokens => {
-  const grants = stored.map(({ name, role, sha256: hash }) => ({ hash: Buffer.from(hash, 'hex'), grant: { name, role } }))
+const tokensOf = (stored: ReadonlyArray<Stored>, { dir, store = openMemoryStore(), now = Date.now, warn = () => undefined }: TokensOptions): Tokens => {
+  const kept = stored.map(({ name, sha256 }) => ({ hash: Buffer.from(sha256, 'hex'), grant: lastingGrant(name, { roles: ['admin'] }) }))
+  const log = new TokenLog(store, now, warn)
+  const uses = openLastUses(dir, warn)
+  const listed = (known: KnownToken): ListedToken => {
+    const { id, expiresAt, revoked } = known
+    const lastUsedAt = uses.of(id)
+    const status = revoked !== undefined ? 'revoked' : expiresAt !== undefined && expiresAt <= now() ? 'expired' : 'valid'
+    return { ...known, status, ...(lastUsedAt === undefined ? {} : { lastUsedAt }) }
+  }
   return {
     check: (token) => {
-      const presented = sha256(token)
-      let found: Grant | undefined
-      // All are compared, so that the time says nothing about which one came close.
-      for (const { hash, grant } of grants) if (timingSafeEqual(hash, presented)) found = grant
+      const hash = hashOf(token)
+      const bytes = Buffer.from(hash, 'hex')
+      const admin = kept.find((each) => timingSafeEqual(each.hash, bytes))?.grant
+      // The others are looked up by their hashes: whoever measures that learns something of a hash, which leads to no token.
+      const found = admin === undefined ? log.find(hash) : E.right(admin)
+      if (E.isRight(found)) uses.note(found.right.id, now())
       return found
+    },
+    list: () => log.list().map(listed),
+    adminUsedAt: () => uses.of('admin'),
+    create: async (made, caller) => E.map(({ known, token }: { readonly known: KnownToken; readonly token: string }) => ({ made: listed(known), token }))(await log.create(made, caller)),
+    revoke: async (id, reason, caller) => E.map(listed)(await log.revoke(id, reason, caller)),
+    ready: log.ready,
+    close: async () => {
+      log.close()
+      await uses.close()
     },
   }
 }

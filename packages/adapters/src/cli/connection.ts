@@ -26,6 +26,8 @@ export interface Connection {
   readonly url: string
   readonly token: string | undefined
   readonly queue: string
+  /** The queue, if `--queue` names it. */
+  readonly namedQueue: string | undefined
 }
 
 /** An empty variable counts as not set. */
@@ -36,7 +38,7 @@ export const readConnection = (options: ConnectionOptions, env: Io['env']): Conn
   if (!QueueName.is(queue)) throw new UsageError(`--queue ${JSON.stringify(queue)} is not a ${QueueName.name}`)
   const token = options.token ?? (env.DAYBOOK_TOKEN || undefined)
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token)) throw new UsageError('the token holds characters that no token has: copy it again')
-  return { url, token, queue }
+  return { url, token, queue, namedQueue: options.queue }
 }
 
 /** How long a command retries if the server does not answer: long enough for a quick restart, and short enough to wait for. */

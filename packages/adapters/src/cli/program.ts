@@ -43,6 +43,7 @@ const commands: Readonly<Record<string, () => Promise<(cli: Cli) => Command>>> =
   resume: async () => (await import('./commands/pause.js')).resumeCommand,
   limits: async () => (await import('./commands/limits.js')).limitsCommand,
   schedules: async () => (await import('./commands/schedules.js')).schedulesCommand,
+  token: async () => (await import('./commands/token.js')).tokenCommand,
   import: async () => (await import('./commands/import.js')).importCommand,
   export: async () => (await import('./commands/export.js')).exportCommand,
   simulate: async () => (await import('./commands/simulate.js')).simulateCommand,
@@ -130,7 +131,7 @@ const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void =
     io.err(`daybook: ${code}: ${clean(detail)}\n`)
     // A single wrong field is already in `detail`.
     for (const field of (errors ?? []).filter(({ path, message: why }) => !detail.includes(path) || !detail.includes(why))) io.err(`  ${clean(field.path)} ${clean(field.message)}\n`)
-    if (code === 'unauthorized') io.err('  set DAYBOOK_TOKEN to the token that the server showed at its first start\n')
+    if (code === 'unauthorized') io.err('  set DAYBOOK_TOKEN to a token that an admin made for you, or to the one that the server showed at its first start\n')
     if (exitCode === exitCodes.unreachable) io.err('  is the server running there? daybook serve starts one; --url or DAYBOOK_URL says where it is\n')
     return
   }

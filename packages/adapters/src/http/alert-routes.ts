@@ -1,4 +1,5 @@
 /** The routes of alerts. */
+import { readers } from './access.js'
 import { alertKinds } from '@daybook/core'
 import * as t from 'io-ts'
 import * as alerts from './handle/alerts.js'
@@ -14,7 +15,7 @@ const AlertsAnswer = t.type({ alerts: t.readonlyArray(AlertAnswer), revision: t.
 
 export const alertRoutes = (of: string): ReadonlyArray<Route> => [
   viewRoute({
-    path: `${of}/alerts`, unused: 'empty', summary: 'The alerts that are raised now.',
+    path: `${of}/alerts`, who: readers, unused: 'empty', summary: 'The alerts that are raised now.',
     query: input(q.MomentQuery, { root: 'query' }), answers: { 200: AlertsAnswer }, handle: alerts.list,
   }),
 ]

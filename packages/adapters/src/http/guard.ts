@@ -1,26 +1,42 @@
 /** Decides who may make a request, from its headers alone, before the body is read. */
 import type { IncomingHttpHeaders } from 'node:http'
 import * as E from 'fp-ts/lib/Either.js'
-import { isLoopback, type Tokens } from '../auth/index.js'
-import { problem, type Problem } from './problem.js'
-import type { Role } from './route.js'
+import { anonymous, type Denial, type Grant, isLoopback, type Tokens } from '../auth/index.js'
+import { refusalOfRole, type Who } from './access.js'
+import { problem, type Problem, soonSeconds } from './problem.js'
 
-/** The caller's name, for the log. */
-export type Admitted = E.Either<Problem, string>
+/** What the caller may do, and its name for the log. */
+export type Admitted = E.Either<Problem, Grant>
 
 export const guard =
   (tokens: Tokens | 'off') =>
-  (role: Role, headers: IncomingHttpHeaders): Admitted => {
+  (who: Who, headers: IncomingHttpHeaders): Admitted => {
     if (tokens === 'off') return withoutTokens(headers)
-    if (role === 'anyone') return E.right('anonymous')
+    if (who === 'anyone') return nobody
     const [, token] = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? []
     if (token === undefined) {
-      return E.left(problem('unauthorized', 'send the token that the server printed at its first start: Authorization: Bearer TOKEN'))
+      return E.left(problem('unauthorized', 'send a token, for example the one that the server printed at its first start: Authorization: Bearer TOKEN'))
     }
-    const grant = tokens.check(token)
-    // `admin` is the only role so far, and may do everything.
-    return grant === undefined ? E.left(problem('unauthorized', 'this token is not known here')) : E.right(grant.name)
+    const checked = tokens.check(token)
+    if (E.isLeft(checked)) return E.left(denied(checked.left))
+    const refusal = refusalOfRole(checked.right, who)
+    return refusal === undefined ? checked : E.left(refusal)
   }
+
+const nobody: Admitted = E.right(anonymous)
+
+export const denied = (why: Denial): Problem => {
+  switch (why) {
+    case 'unknown':
+      return problem('unauthorized', 'this token is not known here')
+    case 'expired':
+      return problem('unauthorized', 'this token has expired: ask an admin for another one')
+    case 'revoked':
+      return problem('unauthorized', 'this token was revoked: ask an admin for another one')
+    case 'unread':
+      return problem('unavailable', 'this server has not read yet which tokens are valid, or a newer server has written what it cannot read', { retryAfterSeconds: soonSeconds })
+  }
+}
 
 /**
  * Without tokens, every program on this machine may send requests, also a browser that shows a page from elsewhere.
@@ -29,6 +45,6 @@ export const guard =
 const withoutTokens = ({ host = '', origin }: IncomingHttpHeaders): Admitted => {
   const isOwn = isLoopback(host.replace(/:\d+$/, '')) && (origin === undefined || origin === `http://${host}`)
   return isOwn
-    ? E.right('anonymous')
+    ? nobody
     : E.left(problem('forbidden', 'without tokens, this server answers only programs on this machine and its own pages, by a loopback name'))
 }

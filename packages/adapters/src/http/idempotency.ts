@@ -45,9 +45,10 @@ export class IdempotencyKeys {
     private readonly now: () => number = Date.now,
   ) {}
 
-  begin(actor: string, key: string, request: string, body: Buffer | undefined): Begun {
+  /** `holder`: the id of the caller's token. */
+  begin(holder: string, key: string, request: string, body: Buffer | undefined): Begun {
     this.forgetOld()
-    const id = `${actor} ${key}`
+    const id = `${holder} ${key}`
     const fingerprint = createHash('sha256').update(request).update('\n').update(body ?? '').digest('base64')
     const known = this.entries.get(id)
     if (known === undefined) return this.first(id, fingerprint)

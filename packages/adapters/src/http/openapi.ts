@@ -1,5 +1,6 @@
 /** Makes the OpenAPI 3.1 document from the table of routes. */
 import type * as t from 'io-ts'
+import { rolesOf } from './access.js'
 import { ProblemAnswer } from './answers/parts.js'
 import { type JsonSchema, schemaOf } from './json-schema.js'
 import type { Input, Route } from './route.js'
@@ -34,8 +35,8 @@ const operation = (route: Route, components: Map<string, JsonSchema>, problem: J
   operationId: operationId(route),
   summary: route.summary,
   tags: [route.of === 'server' ? 'server' : 'queue'],
-  'x-daybook-role': route.role,
-  ...(route.role === 'anyone' ? { security: [] } : {}),
+  'x-daybook-roles': rolesOf(route.who),
+  ...(route.who === 'anyone' ? { security: [] } : {}),
   parameters: [...pathParameters(route.path), ...queryParameters(route.query, components), ...headerParameters(route)],
   ...(route.body === undefined
     ? {}

@@ -3,15 +3,14 @@ import type { Readable } from 'node:stream'
 import { type FieldError, type QueueState, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type * as t from 'io-ts'
+import type { Grant } from '../auth/index.js'
 import type { Daybook, Caller, Outcome, QueueEngine, QueueView } from '../engine/index.js'
 import type { OnEvent } from '../past/index.js'
+import type { Who } from './access.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
 import { type Problem, problemOf } from './problem.js'
 import type { Moment, Span } from './query.js'
-
-/** Who may call a route; `anyone` needs no token. */
-export type Role = 'anyone' | 'producer' | 'worker' | 'operator' | 'auditor' | 'admin'
 
 export interface Reply {
   readonly status: number
@@ -23,6 +22,8 @@ export interface Reply {
   readonly revision?: number
   /** Called if the connection ends before the answer is sent. */
   readonly undelivered?: (() => void) | undefined
+  /** It has a secret, and is not kept for its idempotency key. */
+  readonly isSecret?: true
 }
 
 /** A refusal may also have the queue's revision. */
@@ -37,6 +38,8 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly query: Query
   readonly body: Body
   readonly caller: Caller
+  /** What the caller may do. */
+  readonly grant: Grant
   /** The caller accepts NDJSON. */
   readonly wantsLines: boolean
   /** The same when a request is sent again: see `taskIdsOf`. */
@@ -76,7 +79,7 @@ interface Declared<Body, Query> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** In OpenAPI's form: `/api/queues/{queue}/tasks`. */
   readonly path: string
-  readonly role: Role
+  readonly who: Who
   readonly summary: string
   readonly query?: Input<Query>
   readonly body?: Input<Body>
@@ -90,6 +93,8 @@ interface Declared<Body, Query> {
 
 export interface PlainRoute<Body = unknown, Query = unknown> extends Declared<Body, Query> {
   readonly of: 'server'
+  /** Of a route that shows all queues, a token that is bound to some gets nothing. One that shows its own queues cuts the answer to those. */
+  readonly shows: 'all queues' | 'own queues' | 'no queue'
   readonly handle: (call: Call<Body, Query>) => Promise<Handled>
 }
 
@@ -151,20 +156,20 @@ export const queueRoute = <Body, Query>(
 
 /** A question about one queue. Default: refused for a queue that was never used. */
 export const viewRoute = <Query>(
-  route: Omit<ViewRoute<Query & Moment>, 'of' | 'method' | 'role' | 'unused' | 'handle' | 'query'> &
-    Partial<Pick<ViewRoute, 'unused' | 'role'>> & {
+  route: Omit<ViewRoute<Query & Moment>, 'of' | 'method' | 'unused' | 'handle' | 'query'> &
+    Partial<Pick<ViewRoute, 'unused'>> & {
       readonly query: Input<Query & Moment>
       readonly handle: (call: ViewCall<Query>) => Promise<Handled>
     },
-): Route => ({ of: 'view', method: 'GET', role: 'auditor', unused: 'refused', ...route }) as ViewRoute<Query & Moment> as Route
+): Route => ({ of: 'view', method: 'GET', unused: 'refused', ...route }) as ViewRoute<Query & Moment> as Route
 
 /** A question about two moments of one queue. */
 export const spanRoute = <Query>(
-  route: Omit<SpanRoute<Query & Span>, 'of' | 'method' | 'role' | 'query' | 'handle'> & {
+  route: Omit<SpanRoute<Query & Span>, 'of' | 'method' | 'query' | 'handle'> & {
     readonly query: Input<Query & Span>
     readonly handle: (call: SpanCall<Query>) => Promise<Handled>
   },
-): Route => ({ of: 'span', method: 'GET', role: 'auditor', ...route }) as SpanRoute<Query & Span> as Route
+): Route => ({ of: 'span', method: 'GET', ...route }) as SpanRoute<Query & Span> as Route
 
 /** Turns the engine's outcome into an answer: its refusal, or the text of its value. */
 export const replyWith = <A>(

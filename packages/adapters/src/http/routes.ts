@@ -1,5 +1,6 @@
 /** The table of all routes, with schemas, roles and summaries. Serving and documentation use it. */
 import { SettingsPatch } from '@daybook/core'
+import { readers, type Who } from './access.js'
 import { alertRoutes } from './alert-routes.js'
 import { CallbackAnswer, ClaimsAnswer, CompletedAnswer, FailedAnswer, HeartbeatAnswer, MemoriesAnswer, OutcomesAnswer, ReleasedAnswer } from './answers/claims.js'
 import { VerifyAnswer } from './answers/log.js'
@@ -20,6 +21,7 @@ import * as normative from './handle/normative.js'
 import * as queue from './handle/queue.js'
 import * as tasks from './handle/tasks.js'
 import * as work from './handle/work.js'
+import type { Tokens } from '../auth/index.js'
 import type { Verifications } from '../chain/index.js'
 import { verifyOf } from './handle/verify.js'
 import type { MemoryService } from '../memory-bank/index.js'
@@ -27,9 +29,10 @@ import type { ReadModels } from '../read-models/index.js'
 import { limitRoutes } from './limit-routes.js'
 import type { HttpLimits } from './limits.js'
 import * as q from './query.js'
-import { type Call, type Handled, input, queueRoute, type Role, type Route, serverRoute } from './route.js'
+import { type Call, type Handled, input, queueRoute, type Route, serverRoute } from './route.js'
 import { scheduleRoutes } from './schedule-routes.js'
 import { viewRoutes } from './view-routes.js'
+import { tokenRoutes } from './token-routes.js'
 import * as w from './wire.js'
 
 export interface Served {
@@ -38,199 +41,200 @@ export interface Served {
   readonly readModels: () => ReadModels | undefined
   readonly verifications: Verifications
   readonly limits: HttpLimits
+  readonly tokens: Tokens | 'off'
   readonly readiness: health.Readiness
   readonly metrics: (call: Call) => Promise<Handled>
-  readonly metricsRole: Role
+  readonly metricsWho: Who
   readonly openApi: (call: Call) => Promise<Handled>
 }
 
-export const routesOf = ({ limits, memory, readModels, verifications, readiness, metrics, metricsRole, openApi }: Served): ReadonlyArray<Route> => {
+export const routesOf = ({ limits, memory, readModels, verifications, tokens, readiness, metrics, metricsWho, openApi }: Served): ReadonlyArray<Route> => {
   const of = '/api/queues/{queue}'
   return [
     serverRoute({
-      method: 'GET', path: '/api/queues', role: 'auditor', summary: 'All queues, with their depth by status.',
+      method: 'GET', path: '/api/queues', who: readers, shows: 'own queues', summary: 'All queues, with their depth by status.',
       answers: { 200: QueuesAnswer }, handle: queue.listQueues,
     }),
 
     queueRoute({
-      method: 'DELETE', path: of, role: 'operator', summary: 'Deletes a queue without unfinished tasks. Its log stays; its next task creates it again.',
+      method: 'DELETE', path: of, who: ['operator'], summary: 'Deletes a queue without unfinished tasks. Its log stays; its next task creates it again.',
       query: input(q.reasonQuery, { root: 'query' }), answers: { 200: QueueDeletedAnswer }, handle: queue.deleteQueue,
     }),
 
     // ------------------------------------------------------------------------------------- tasks
     queueRoute({
-      method: 'POST', path: `${of}/tasks`, role: 'producer', unused: 'opened',
+      method: 'POST', path: `${of}/tasks`, who: ['producer'], unused: 'opened',
       summary: 'Enqueues one task or many: all or none, or, with `atomic: false`, each on its own. A duplicate gets the id of the first task.',
       body: tasks.enqueueInput, answers: { 200: EnqueuedEachAnswer, 201: EnqueuedOneOrAllAnswer }, handle: tasks.enqueue,
     }),
     queueRoute({
-      method: 'PATCH', path: `${of}/tasks/{id}`, role: 'operator',
+      method: 'PATCH', path: `${of}/tasks/{id}`, who: ['operator'],
       summary: 'Changes the priority, the payload or a time of a task that nobody holds; `null` takes a time away. The former values stay in the history. A dead letter stays one.',
       body: input(w.AmendBody), answers: { 200: AmendedAnswer }, handle: amendTask,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/cancel`, role: 'producer', summary: 'Cancels a task and all tasks that depend on it.',
+      method: 'POST', path: `${of}/tasks/{id}/cancel`, who: ['producer', 'operator'], summary: 'Cancels a task and all tasks that depend on it. A producer that is no operator can cancel what it enqueued itself.',
       body: input(w.ReasonBody), answers: { 200: CancelledAnswer }, handle: tasks.cancelTask,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/restart`, role: 'operator', summary: 'Does a finished task or a dead letter once more, as a new task with the same content and fields. The old one keeps its status and its history.',
+      method: 'POST', path: `${of}/tasks/{id}/restart`, who: ['operator'], summary: 'Does a finished task or a dead letter once more, as a new task with the same content and fields. The old one keeps its status and its history.',
       body: input(w.ReasonBody), answers: { 201: RestartedAnswer }, handle: normative.restart,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/erase`, role: 'admin',
+      method: 'POST', path: `${of}/tasks/{id}/erase`, who: ['admin'],
       summary: 'Throws away the key of a finished task in an erasable queue: nobody can read what it contained any more. The facts and the chain of hashes stay.',
       body: input(w.ReasonBody), answers: { 200: ErasedAnswer }, handle: eraseTask,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/bump`, role: 'operator',
+      method: 'POST', path: `${of}/tasks/{id}/bump`, who: ['operator'],
       summary: 'Puts a ready task before all others, and lets it start beyond capacity. `agentId` is the agent that waited for a task and got it at once.',
       body: input(w.ReasonBody), answers: { 200: BumpedAnswer }, handle: normative.bumpTask,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/cancel`, role: 'operator',
+      method: 'POST', path: `${of}/tasks/cancel`, who: ['operator'],
       summary: 'Cancels all matching tasks and the tasks that depend on them, about 1,000 per request, all or none in each. To continue, send `nextCursor` as `cursor`. `dryRun` only lists what matches.',
       body: input(q.CancelAllBody), answers: { 200: CancelledAllAnswer }, handle: tasks.cancelMany,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/imports`, role: 'operator', unused: 'opened',
+      method: 'POST', path: `${of}/imports`, who: ['operator'], unused: 'opened',
       summary: 'Imports tasks from another queue with their status. Tasks that are already known are skipped.',
       body: input(tasks.ImportsBody), answers: { 201: EnqueuedAllAnswer }, handle: tasks.importTasks,
     }),
 
     // -------------------------------------------------------------------------------------- work
     queueRoute({
-      method: 'POST', path: `${of}/claims`, role: 'worker', unused: 'opened', summary: 'Leases tasks to an agent, and waits for tasks if asked to. Empty if there are none; `reason` says why, if tasks are ready that match. Without a heartbeat, a lease lasts for the task\'s `timeout`, or for `leaseSeconds` if that is shorter.',
+      method: 'POST', path: `${of}/claims`, who: ['worker'], unused: 'opened', summary: 'Leases tasks to an agent, and waits for tasks if asked to. Empty if there are none; `reason` says why, if tasks are ready that match. Without a heartbeat, a lease lasts for the task\'s `timeout`, or for `leaseSeconds` if that is shorter.',
       body: input(work.claimBody(limits)), answers: { 200: ClaimsAnswer }, handle: work.claim(memory),
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/heartbeat`, role: 'worker', summary: 'Extends a lease, and may record progress and a checkpoint.',
+      method: 'POST', path: `${of}/tasks/{id}/heartbeat`, who: ['worker'], summary: 'Extends a lease, and may record progress and a checkpoint.',
       body: input(w.HeartbeatBody), answers: { 200: HeartbeatAnswer }, handle: work.heartbeat,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/complete`, role: 'worker',
+      method: 'POST', path: `${of}/tasks/{id}/complete`, who: ['worker'],
       summary: 'Completes a task with its result. If the decision report that the queue requires is missing, the task becomes `incomplete` and keeps its lease.',
       body: input(w.CompleteBody), answers: { 200: CompletedAnswer }, handle: work.complete,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/fail`, role: 'worker', summary: 'Reports a failed attempt: the task is retried, or becomes a dead letter.',
+      method: 'POST', path: `${of}/tasks/{id}/fail`, who: ['worker'], summary: 'Reports a failed attempt: the task is retried, or becomes a dead letter.',
       body: input(w.FailBody), answers: { 200: FailedAnswer }, handle: work.fail,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/release`, role: 'worker', summary: 'Gives a task back unfinished. This counts as an attempt, and this agent will not get the task again; with `stopping`, neither is so.',
+      method: 'POST', path: `${of}/tasks/{id}/release`, who: ['worker'], summary: 'Gives a task back unfinished. This counts as an attempt, and this agent will not get the task again; with `stopping`, neither is so.',
       body: input(w.ReleaseBody), answers: { 200: ReleasedAnswer }, handle: work.release,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/tasks/{id}/park`, role: 'worker', summary: 'Parks a task until a callback with this key comes, for at most `timeoutSeconds`. The lease ends, and no attempt is counted. Without a callback the attempt has failed, or, with `onTimeout: requeue`, the task is ready again.',
+      method: 'POST', path: `${of}/tasks/{id}/park`, who: ['worker'], summary: 'Parks a task until a callback with this key comes, for at most `timeoutSeconds`. The lease ends, and no attempt is counted. Without a callback the attempt has failed, or, with `onTimeout: requeue`, the task is ready again.',
       body: input(w.ParkBody), answers: { 200: ReleasedAnswer }, handle: work.park,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/callbacks/{key}`, role: 'producer', summary: 'Makes the task that waits for this key ready again. Its next claim gets the payload. A repetition changes nothing and gets the same answer.',
+      method: 'POST', path: `${of}/callbacks/{key}`, who: ['producer', 'operator'], summary: 'Makes the task that waits for this key ready again. Its next claim gets the payload. A repetition changes nothing and gets the same answer.',
       body: input(w.CallbackBody, { mayBeAbsent: true }), answers: { 200: CallbackAnswer }, handle: work.callback,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/outcomes`, role: 'worker', summary: 'Heartbeats, completions, failures, releases and parkings of many tasks, each accepted or refused on its own.',
+      method: 'POST', path: `${of}/outcomes`, who: ['worker'], summary: 'Heartbeats, completions, failures, releases and parkings of many tasks, each accepted or refused on its own.',
       body: work.outcomesInput, answers: { 200: OutcomesAnswer }, handle: work.outcomes,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/agents`, role: 'worker', summary: 'Registers what an agent can take: its claims take over what they leave out. The registration ends `ttlSeconds` (600) after the agent was last heard of: it registered, claimed, or reported.',
+      method: 'POST', path: `${of}/agents`, who: ['worker'], summary: 'Registers what an agent can take: its claims take over what they leave out. The registration ends `ttlSeconds` (600) after the agent was last heard of: it registered, claimed, or reported.',
       body: input(w.RegisterBody), answers: { 200: RegisteredAnswer }, handle: agents.registerAgent,
     }),
     queueRoute({
-      method: 'DELETE', path: `${of}/agents/{agentId}`, role: 'operator', summary: 'Terminates an agent: its registration ends, it loses its leases, and its tasks go back to the queue. This counts neither as an attempt nor as a failure.',
+      method: 'DELETE', path: `${of}/agents/{agentId}`, who: ['operator'], summary: 'Terminates an agent: its registration ends, it loses its leases, and its tasks go back to the queue. This counts neither as an attempt nor as a failure.',
       query: input(q.reasonQuery, { root: 'query' }), answers: { 200: TerminatedAnswer }, handle: agents.terminateAgent,
     }),
 
     // ------------------------------------------------------------------------------ dead letters
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/{id}/retry`, role: 'operator', summary: 'Sends a dead letter back to the queue and resets its retries; with `payload` it gets another one.',
+      method: 'POST', path: `${of}/dead-letters/{id}/retry`, who: ['operator'], summary: 'Sends a dead letter back to the queue and resets its retries; with `payload` it gets another one.',
       body: input(w.RetryBody), answers: { 200: RetriedAnswer }, handle: deadLetters.retryOne,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/{id}/discard`, role: 'operator', summary: 'Discards a dead letter and cancels the tasks that depend on it.',
+      method: 'POST', path: `${of}/dead-letters/{id}/discard`, who: ['operator'], summary: 'Discards a dead letter and cancels the tasks that depend on it.',
       body: input(w.ReviewBody), answers: { 200: DiscardedAnswer }, handle: deadLetters.discardOne,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/retry`, role: 'operator', summary: 'Sends all matching dead letters back to the queue, at most 1,000 per request; with `perMinute` all of them, so many a minute, until none is left or a breaker opens. `dryRun` only counts.',
+      method: 'POST', path: `${of}/dead-letters/retry`, who: ['operator'], summary: 'Sends all matching dead letters back to the queue, at most 1,000 per request; with `perMinute` all of them, so many a minute, until none is left or a breaker opens. `dryRun` only counts.',
       body: input(w.BulkRetryBody), answers: { 200: RetriedAnswer }, handle: deadLetters.retryMany,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/discard`, role: 'operator', summary: 'Discards all matching dead letters, at most 1,000 per request.',
+      method: 'POST', path: `${of}/dead-letters/discard`, who: ['operator'], summary: 'Discards all matching dead letters, at most 1,000 per request.',
       body: input(w.BulkReviewBody), answers: { 200: DiscardedAnswer }, handle: deadLetters.discardMany,
     }),
 
     queueRoute({
-      method: 'GET', path: `${of}/memories`, role: 'auditor', unused: 'empty', summary: 'What is remembered of completions with discoveries or errors: of a ticket, and what fits the words of `q` best; without both, the newest.',
+      method: 'GET', path: `${of}/memories`, who: readers, unused: 'empty', summary: 'What is remembered of completions with discoveries or errors: of a ticket, and what fits the words of `q` best; without both, the newest.',
       query: input(q.MemoriesQuery, { root: 'query' }), answers: { 200: MemoriesAnswer }, handle: memories(memory),
     }),
 
     queueRoute({
-      method: 'GET', path: `${of}/read-models`, role: 'auditor', unused: 'empty', summary: 'How far the tables of `views.db` are: the revision that they show, and how many events they are behind. With `atLeast` it waits until they show that revision.',
+      method: 'GET', path: `${of}/read-models`, who: readers, unused: 'empty', summary: 'How far the tables of `views.db` are: the revision that they show, and how many events they are behind. With `atLeast` it waits until they show that revision.',
       query: input(q.AtLeastQuery, { root: 'query' }), answers: { 200: ReadModelsAnswer }, handle: readModelsOf(readModels),
     }),
 
     queueRoute({
-      method: 'GET', path: `${of}/verify`, role: 'auditor', unused: 'empty',
+      method: 'GET', path: `${of}/verify`, who: readers, unused: 'empty',
       summary: 'Reads the whole log and verifies its hashes. `ok: false` with the first event that is not what was appended. `begins`: the first event that has a hash; `unsealed`: events after the last that has one.',
       answers: { 200: VerifyAnswer }, handle: verifyOf(verifications),
     }),
 
     queueRoute({
-      method: 'GET', path: `${of}/reports/{report}`, role: 'auditor', unused: 'empty',
+      method: 'GET', path: `${of}/reports/{report}`, who: readers, unused: 'empty',
       summary: 'A report of a period, by bucket and group, from the read models: summary, throughput, latency, retries, deadlines, failures, breakers or fairness. As JSON, or with `format` as CSV or SVG. It shows the revision that the read models have reached; with `atLeast` it waits for that revision.',
       query: input(q.ReportQuery, { root: 'query' }), answers: { 200: ReportAnswer }, also: ['text/csv', 'image/svg+xml'], handle: report(readModels),
     }),
 
     // --------------------------------------------------------------------------------- guardian
     queueRoute({
-      method: 'POST', path: `${of}/approvals/{id}/approve`, role: 'operator', summary: 'Enqueues the tasks that wait, or sends the dead letter back. A halted chain is counted from zero again.',
+      method: 'POST', path: `${of}/approvals/{id}/approve`, who: ['guardian'], summary: 'Enqueues the tasks that wait, or sends the dead letter back. A halted chain is counted from zero again.',
       body: input(w.ReasonBody), answers: { 200: ApprovedAnswer }, handle: approvals.approve,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/approvals/{id}/refuse`, role: 'operator', summary: 'Decides against what waits: nothing is enqueued. A dead letter stays one.',
+      method: 'POST', path: `${of}/approvals/{id}/refuse`, who: ['guardian'], summary: 'Decides against what waits: nothing is enqueued. A dead letter stays one.',
       body: input(w.ReasonBody), answers: { 200: RefusedAnswer }, handle: approvals.refuse,
     }),
 
     // ---------------------------------------------------------------- later, or at a steady rate
     queueRoute({
-      method: 'DELETE', path: `${of}/dead-letters/redrive`, role: 'operator', summary: 'Stops the redrive that is under way.',
+      method: 'DELETE', path: `${of}/dead-letters/redrive`, who: ['operator'], summary: 'Stops the redrive that is under way.',
       query: input(q.reasonQuery, { root: 'query' }), answers: { 200: RedriveAnswer }, handle: deadLetters.stopRedrive,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/{id}/snooze`, role: 'operator', summary: 'Sends a dead letter back at `until`, unless it is reviewed otherwise before.',
+      method: 'POST', path: `${of}/dead-letters/{id}/snooze`, who: ['operator'], summary: 'Sends a dead letter back at `until`, unless it is reviewed otherwise before.',
       body: input(w.SnoozeBody), answers: { 200: SnoozedAnswer }, handle: deadLetters.snoozeOne,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/snooze`, role: 'operator', summary: 'Sends all matching dead letters back at `until`, at most 1,000 per request.',
+      method: 'POST', path: `${of}/dead-letters/snooze`, who: ['operator'], summary: 'Sends all matching dead letters back at `until`, at most 1,000 per request.',
       body: input(w.BulkSnoozeBody), answers: { 200: SnoozedAnswer }, handle: deadLetters.snoozeMany,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/{id}/escalate`, role: 'operator', summary: 'Marks a dead letter: a person has to decide.',
+      method: 'POST', path: `${of}/dead-letters/{id}/escalate`, who: ['operator', 'guardian'], summary: 'Marks a dead letter: a person has to decide.',
       body: input(w.ReviewBody), answers: { 200: EscalatedAnswer }, handle: deadLetters.escalateOne,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/dead-letters/escalate`, role: 'operator', summary: 'Marks all matching dead letters, at most 1,000 per request.',
+      method: 'POST', path: `${of}/dead-letters/escalate`, who: ['operator', 'guardian'], summary: 'Marks all matching dead letters, at most 1,000 per request.',
       body: input(w.BulkReviewBody), answers: { 200: EscalatedAnswer }, handle: deadLetters.escalateMany,
     }),
 
     // ------------------------------------------------------------- breakers, settings, the queue
     queueRoute({
-      method: 'POST', path: `${of}/breakers/{type}/open`, role: 'operator', summary: 'Opens the breaker of a type by hand: no task of the type is claimed until the breaker is closed by hand.',
+      method: 'POST', path: `${of}/breakers/{type}/open`, who: ['operator'], summary: 'Opens the breaker of a type by hand: no task of the type is claimed until the breaker is closed by hand.',
       body: input(w.ReasonBody), answers: { 200: BreakerAnswer }, handle: queue.openBreaker,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/breakers/{type}/close`, role: 'operator', summary: 'Closes the breaker of a type: its tasks can be claimed again.',
+      method: 'POST', path: `${of}/breakers/{type}/close`, who: ['operator'], summary: 'Closes the breaker of a type: its tasks can be claimed again.',
       body: input(w.ReasonBody), answers: { 200: BreakerAnswer }, handle: queue.closeBreaker,
     }),
     queueRoute({
-      method: 'PATCH', path: `${of}/settings`, role: 'operator', unused: 'opened', summary: 'Changes some or all settings.',
+      method: 'PATCH', path: `${of}/settings`, who: ['operator'], unused: 'opened', summary: 'Changes some or all settings.',
       body: input(SettingsPatch), answers: { 200: SettingsAnswer }, handle: queue.configure,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/pause`, role: 'operator', summary: 'Pauses the queue: no task is claimed until it is resumed. Leased tasks may be finished.',
+      method: 'POST', path: `${of}/pause`, who: ['operator'], summary: 'Pauses the queue: no task is claimed until it is resumed. Leased tasks may be finished.',
       body: input(w.OptionalReasonBody, { mayBeAbsent: true }), answers: { 200: PausedAnswer }, handle: queue.pause,
     }),
     queueRoute({
-      method: 'POST', path: `${of}/resume`, role: 'operator', summary: 'Resumes the queue.',
+      method: 'POST', path: `${of}/resume`, who: ['operator'], summary: 'Resumes the queue.',
       body: input(w.OptionalReasonBody, { mayBeAbsent: true }), answers: { 200: PausedAnswer }, handle: queue.resume,
     }),
 
@@ -238,40 +242,41 @@ export const routesOf = ({ limits, memory, readModels, verifications, readiness,
     ...limitRoutes(of),
     ...scheduleRoutes(of),
     ...alertRoutes(of),
+    ...tokenRoutes(tokens),
 
     // ------------------------------------------------------- the normative endpoints (TQM §11)
     queueRoute({
-      method: 'POST', path: '/api/bump_task_priority', role: 'operator', summary: 'Puts a ready task before all others, and lets it start beyond capacity.',
+      method: 'POST', path: '/api/bump_task_priority', who: ['operator'], summary: 'Puts a ready task before all others, and lets it start beyond capacity.',
       query: input(w.QueueQuery, { root: 'query' }), body: input(w.BumpBody), answers: { 200: BumpedPriorityAnswer }, handle: normative.bumpTaskPriority,
     }),
     queueRoute({
-      method: 'POST', path: '/api/cancel_queued_task', role: 'operator', summary: 'Cancels a task and all tasks that depend on it.',
+      method: 'POST', path: '/api/cancel_queued_task', who: ['operator'], summary: 'Cancels a task and all tasks that depend on it.',
       query: input(w.QueueQuery, { root: 'query' }), body: input(w.CancelQueuedBody), answers: { 200: CancelledQueuedAnswer }, handle: normative.cancelQueuedTask,
     }),
     queueRoute({
-      method: 'POST', path: '/api/restart_task', role: 'operator', summary: 'Does a finished task or a dead letter once more, as a new task. `queued`: it is ready and waits for an agent.',
+      method: 'POST', path: '/api/restart_task', who: ['operator'], summary: 'Does a finished task or a dead letter once more, as a new task. `queued`: it is ready and waits for an agent.',
       query: input(w.QueueQuery, { root: 'query' }), body: input(w.BumpBody), answers: { 200: RestartedNowAnswer }, handle: normative.restartTaskNow,
     }),
     queueRoute({
-      method: 'POST', path: '/api/terminate_agent', role: 'operator', summary: 'Terminates an agent: its registration ends, and its tasks go back to the queue.',
+      method: 'POST', path: '/api/terminate_agent', who: ['operator'], summary: 'Terminates an agent: its registration ends, and its tasks go back to the queue.',
       query: input(w.QueueQuery, { root: 'query' }), body: input(w.TerminateBody), answers: { 202: TerminatedNowAnswer }, handle: normative.terminateAgentNow,
     }),
 
     // ------------------------------------------------------------------------------- the server
     serverRoute({
-      method: 'GET', path: '/healthz', role: 'anyone', summary: 'Whether the server is running.',
+      method: 'GET', path: '/healthz', who: 'anyone', shows: 'no queue', summary: 'Whether the server is running.',
       answers: { 200: HealthAnswer }, handle: health.alive,
     }),
     serverRoute({
-      method: 'GET', path: '/readyz', role: 'anyone', summary: 'Whether the server takes commands. While it reads the log, 503 says how far it is.',
+      method: 'GET', path: '/readyz', who: 'anyone', shows: 'no queue', summary: 'Whether the server takes commands. While it reads the log, 503 says how far it is.',
       answers: { 200: ReadyAnswer }, handle: health.readiness(readiness),
     }),
     serverRoute({
-      method: 'GET', path: '/metrics', role: metricsRole, summary: 'Prometheus metrics.',
+      method: 'GET', path: '/metrics', who: metricsWho, shows: 'all queues', summary: 'Prometheus metrics.',
       answers: { 200: 'text/plain' }, handle: metrics,
     }),
     serverRoute({
-      method: 'GET', path: '/api/openapi.json', role: 'anyone', summary: 'This OpenAPI document.',
+      method: 'GET', path: '/api/openapi.json', who: 'anyone', shows: 'no queue', summary: 'This OpenAPI document.',
       answers: { 200: w.AnyObject }, handle: openApi,
     }),
   ]

@@ -1,7 +1,9 @@
 /** The steps from an authorized request to its answer, the same for every route. */
 import { QueueName } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import type { Grant } from '../auth/index.js'
 import { type FindCauses, type Daybook, isRequestId, type QueueEngine, unusedQueue, viewOf } from '../engine/index.js'
+import { refusalOfBound, refusalOfQueue } from './access.js'
 import { type IdempotencyKeys, type Rendered } from './idempotency.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
@@ -29,7 +31,7 @@ export interface Asked {
   readonly params: Readonly<Record<string, string>>
   readonly query: unknown
   readonly body: unknown
-  readonly actor: string
+  readonly grant: Grant
   readonly correlationId: string
   readonly wantsLines: boolean
   readonly gone: () => AbortSignal
@@ -46,11 +48,11 @@ export type Sent = (Rendered | (Omit<Rendered, 'text'> & { readonly text: Exclud
 
 export const serveRoute = async (context: Context, route: Route, asked: Asked): Promise<Sent & { readonly retryAfterSeconds?: number }> => {
   const { keys, meter } = context
-  const { idempotencyKey, actor, request, bytes, correlationId } = asked
+  const { idempotencyKey, grant, request, bytes, correlationId } = asked
   if (route.method !== 'POST' || idempotencyKey === undefined) return render(await answer(context, route, asked), correlationId, meter)
 
   const begun = isKey(idempotencyKey)
-    ? keys.begin(actor, idempotencyKey, request, bytes)
+    ? keys.begin(grant.id, idempotencyKey, request, bytes)
     : { _tag: 'Refused' as const, problem: invalid([{ path: 'Idempotency-Key', message: 'must be 1 to 255 printable ASCII characters' }]) }
   switch (begun._tag) {
     case 'Known':
@@ -60,7 +62,9 @@ export const serveRoute = async (context: Context, route: Route, asked: Asked): 
     case 'First': {
       let kept: Rendered | undefined
       try {
-        const sent = render(await answer(context, route, asked), correlationId, meter)
+        const handled = await answer(context, route, asked)
+        const sent = render(handled, correlationId, meter)
+        if (E.isRight(handled) && handled.right.isSecret === true) return sent
         // A 5xx may succeed the next time, and an aborted claim was not answered: such requests run again.
         if (sent.status >= 500 || typeof sent.text !== 'string' || asked.gone().aborted) return sent
         // The client can ask for the answer again by its key, so it counts as delivered.
@@ -102,6 +106,11 @@ export const renderProblem = (
 // ------------------------------------------------------------------------------------------- steps
 
 const answer = async (context: Context, route: Route, asked: Asked): Promise<Handled> => {
+  const { grant } = asked
+  if (route.of === 'server' && route.shows === 'all queues') {
+    const refusal = refusalOfBound(grant)
+    if (refusal !== undefined) return E.left(refusal)
+  }
   // 1. Check the request.
   const query = route.query === undefined ? noQuery(asked.query) : checked(route.query, { ...(asked.query as object) })
   if (E.isLeft(query)) return query
@@ -112,11 +121,13 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   if (requestId !== undefined && !isRequestId(requestId)) {
     return E.left(invalid([{ path: 'Daybook-Request-Id', message: 'must be a UUID in lower case, a new one for each request' }]))
   }
-  const caller = { actor: asked.actor, correlationId: asked.correlationId }
-  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, wantsLines, gone, requestId }
+  const caller = { actor: grant.name, correlationId: asked.correlationId }
+  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, grant, wantsLines, gone, requestId }
   if (route.of === 'server') return route.handle(call)
   // 2. Find the queue, and wait for the revision that the caller asks for.
   const name = params.queue ?? queueNamed(query.right) ?? queueNamed(body.right) ?? 'default'
+  const notForThis = refusalOfQueue(grant, name)
+  if (notForThis !== undefined) return E.left(notForThis)
   const isPast = route.of === 'view' && isAboutPast(query.right)
   // Whether it was used then is judged by the state of then.
   const unused = isPast || route.of === 'span' ? 'empty' : route.unused

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Tokens } from '../auth/index.js'
+import type { Grant, Tokens } from '../auth/index.js'
 import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
 import type { MemoryService } from '../memory-bank/index.js'
@@ -11,9 +11,10 @@ import type { ReadModels } from '../read-models/index.js'
 import { StoreError } from '../store/index.js'
 import type { WebhookStatus } from '../webhooks/index.js'
 import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
+import { readers, refusalOfQueue } from './access.js'
 import { bytesOf, readJsonBodies, Refused } from './body.js'
 import { answerClientError } from './client-error.js'
-import { guard } from './guard.js'
+import { denied, guard } from './guard.js'
 import { IdempotencyKeys } from './idempotency.js'
 import { type HttpLimits, httpLimitsDefault } from './limits.js'
 import { Meter } from './meter.js'
@@ -74,8 +75,8 @@ export interface HttpServer {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The caller: the name of its token. */
-    actor: string
+    /** What the caller may do. */
+    grant: Grant
   }
   interface FastifyContextConfig {
     read?: ReadBody | undefined
@@ -113,7 +114,8 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     readModels,
     verifications,
     readiness: { readModels, checkpoints, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
-    metricsRole: options.openMetrics === true ? 'anyone' : 'auditor',
+    metricsWho: options.openMetrics === true ? 'anyone' : readers,
+    tokens: options.tokens,
     metrics: async () => E.right({ status: 200, text: await metrics(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
     openApi: () => Promise.resolve(E.right({ status: 200, text: document })),
   })
@@ -201,50 +203,62 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
   const { meter } = context
   const admit = guard(tokens)
   readJsonBodies(app)
-  app.decorateRequest('actor', '')
+  app.decorateRequest('grant')
 
-  const goneSignal = (reply: FastifyReply): AbortSignal => {
+  const goneSignal = (reply: FastifyReply, grant: Grant): AbortSignal => {
     const controller = new AbortController()
     waiting.add(controller)
+    const forget = grant.onEnd(() => controller.abort())
     // `close` also fires after the answer was sent; then nobody listens to the signal any more.
     reply.raw.once('close', () => {
       waiting.delete(controller)
+      forget()
       controller.abort()
     })
-    if (state.isDraining || reply.raw.destroyed) controller.abort()
+    if (state.isDraining || reply.raw.destroyed || grant.hasEnded()) controller.abort()
     return controller.signal
   }
 
   for (const route of routes) {
-    const isProbe = route.role === 'anyone'
+    const isProbe = route.who === 'anyone'
     app.route<{ Params: Record<string, string> }>({
       method: route.method,
       url: route.path.replace(/\{(\w+)\}/g, ':$1'),
       config: { read: route.body?.read },
       // Runs before the body is read: do not parse 4 MiB for a caller without a token.
       onRequest: (request, reply, done) => {
-        const admitted = admit(route.role, request.headers)
+        const admitted = admit(route.who, request.headers)
         if (E.isLeft(admitted)) return void refuse(reply, request, admitted.left, meter)
         if (state.isDraining && !isProbe) return void refuse(reply, request, stopping, meter)
-        request.actor = admitted.right
+        const { queue } = request.params
+        const refusal = queue === undefined ? undefined : refusalOfQueue(admitted.right, queue)
+        if (refusal !== undefined) return void refuse(reply, request, refusal, meter)
+        request.grant = admitted.right
         done()
       },
       handler: async (request, reply) => {
+        const { grant } = request
         let signal: AbortSignal | undefined
         const sent = await serveRoute(context, route, {
           params: request.params,
           query: request.query,
           body: request.body,
-          actor: request.actor,
+          grant,
           correlationId: request.id,
           wantsLines: request.method === 'GET' && (request.headers.accept ?? '').includes('application/x-ndjson'),
-          gone: () => (signal ??= goneSignal(reply)),
+          gone: () => (signal ??= goneSignal(reply, grant)),
           request: `${request.method} ${request.url}`,
           idempotencyKey: textOf(request.headers['idempotency-key']),
           requestId: textOf(request.headers['daybook-request-id']),
           bytes: bytesOf(request),
         })
+        // It was revoked while it waited. What it has not got yet, it does not get.
+        if (grant.hasEnded() && (route.method === 'GET' || sent.undelivered !== undefined)) {
+          sent.undelivered?.()
+          return refuse(reply, request, denied('revoked'), meter)
+        }
         meter.answered(route.method, route.path, sent.status)
+        if (typeof sent.text !== 'string') reply.raw.once('close', grant.onEnd(() => reply.raw.destroy()))
         if (sent.undelivered !== undefined) unlessDelivered(reply, sent.undelivered)
         return send(reply, request, sent, state.isDraining)
       },

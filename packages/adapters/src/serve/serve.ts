@@ -95,7 +95,8 @@ export const serve = async (
     const tokens =
       options.auth === 'off'
         ? undefined
-        : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token })
+        : openTokens({ dir: persistent ? options.dataDir : 'memory', adminToken: options.token, store, warn: (text) => logger.warn(text) })
+    if (tokens !== undefined) opened.push(() => tokens.tokens.close())
     const past = pastOf(options)
     if (past !== undefined) opened.push(() => past.close())
     const verifications = options.store.kind === 'memory' ? undefined : verificationsOn(options.store, checkpointFolderOf(options.dataDir))
@@ -119,7 +120,7 @@ export const serve = async (
       logger,
     })
     opened.push(() => http.close(graceMs))
-    await daybook.ready
+    await Promise.all([daybook.ready, tokens?.tokens.ready])
     const readModelsLog = readModelsLogOf(options)
     if (readModelsLog !== undefined) {
       const started = startReadModels({ daybook, file: join(options.dataDir, viewsFileName), log: readModelsLog, say: (text) => logger.warn(text) })

@@ -2,10 +2,11 @@
 import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { QueueName } from '@daybook/core'
-import { isLeft } from 'fp-ts/lib/Either.js'
+import * as E from 'fp-ts/lib/Either.js'
 import { type WebSocket, WebSocketServer } from 'ws'
-import type { Tokens } from '../auth/index.js'
+import type { Grant, Tokens } from '../auth/index.js'
 import { type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
+import { readers, refusalOfQueue } from '../http/access.js'
 import { guard } from '../http/guard.js'
 import { problem, type Problem, problemText } from '../http/problem.js'
 import { feed } from './feed.js'
@@ -35,6 +36,8 @@ const limitsDefault: WebSocketLimits = { clientsMax: 1_000, bufferBytesMax: 1_04
 export const tooSlow = 4008
 /** The log cannot be read now. */
 const internalError = 1011
+/** The token was revoked, or has expired. */
+export const tokenEnded = 4001
 /** The server stops. */
 const goingAway = 1001
 
@@ -67,28 +70,29 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
   })
   let isClosing = false
 
-  const refusal = (request: IncomingMessage, query: URLSearchParams): Problem | undefined => {
+  const admittedTo = (request: IncomingMessage, query: URLSearchParams): E.Either<Problem, Grant> => {
     const { headers } = request
-    if (isClosing) return problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: 1 })
+    if (isClosing) return E.left(problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: 1 }))
     const protocol = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim()).find((name) => name.startsWith(bearer))
     const authorization = headers.authorization ?? (protocol === undefined ? undefined : `Bearer ${protocol.slice(bearer.length)}`)
-    const admitted = admit('auditor', authorization === undefined ? headers : { ...headers, authorization })
-    if (isLeft(admitted)) return admitted.left
+    const admitted = admit(readers, authorization === undefined ? headers : { ...headers, authorization })
+    if (E.isLeft(admitted)) return admitted
     // A page from elsewhere must not use the token that a browser keeps for this one.
-    if (headers.origin !== undefined && !isOwn(headers.origin, headers.host)) return problem('forbidden', `pages from ${headers.origin} may not read this server's queues`)
-    if (!QueueName.is(query.get('queue') ?? 'default')) return problem('invalid', `queue: must be a ${QueueName.name}`)
-    if (!/^(end|\d{1,15})$/.test(query.get('from') ?? 'end')) return problem('invalid', 'from: must be a revision, or end')
-    if (!isReplayed()) return problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: 1 })
-    if (sockets.clients.size >= limits.clientsMax) return problem('overloaded', `${limits.clientsMax} WebSockets are open, which is the limit: try again later`, { retryAfterSeconds: 5 })
-    return undefined
+    if (headers.origin !== undefined && !isOwn(headers.origin, headers.host)) return E.left(problem('forbidden', `pages from ${headers.origin} may not read this server's queues`))
+    if (!QueueName.is(query.get('queue') ?? 'default')) return E.left(problem('invalid', `queue: must be a ${QueueName.name}`))
+    if (!/^(end|\d{1,15})$/.test(query.get('from') ?? 'end')) return E.left(problem('invalid', 'from: must be a revision, or end'))
+    if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: 1 }))
+    if (sockets.clients.size >= limits.clientsMax) return E.left(problem('overloaded', `${limits.clientsMax} WebSockets are open, which is the limit: try again later`, { retryAfterSeconds: 5 }))
+    const notForThis = refusalOfQueue(admitted.right, query.get('queue') ?? 'default')
+    return notForThis === undefined ? admitted : E.left(notForThis)
   }
 
   http.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy())
     const url = new URL(request.url ?? '/', 'http://localhost')
     if (url.pathname !== path) return refuse(socket, problem('not-found', `there is no WebSocket at ${url.pathname}: use ${path}`))
-    const refused = refusal(request, url.searchParams)
-    if (refused !== undefined) return refuse(socket, refused)
+    const admitted = admittedTo(request, url.searchParams)
+    if (E.isLeft(admitted)) return refuse(socket, admitted.left)
     const { searchParams: query } = url
     const serve = async (): Promise<void> => {
       const queue = await daybook.open(query.get('queue') ?? 'default')
@@ -99,7 +103,7 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
       const missing = first > end ? await missingBefore(daybook, queue, first) : undefined
       if (missing !== undefined) return refuse(socket, missing)
       befores.set(request, first - 1)
-      sockets.handleUpgrade(request, socket, head, (client) => serveClient(client, daybook, queue, first, limits))
+      sockets.handleUpgrade(request, socket, head, (client) => serveClient(client, daybook, queue, first, limits, admitted.right))
     }
     serve().catch(
       (error: unknown) => refuse(socket, problem('unavailable', error instanceof Error ? error.message : String(error), { retryAfterSeconds: 1 })),
@@ -136,7 +140,7 @@ const refuse = (socket: Duplex, what: Problem): void => {
   )
 }
 
-const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, from: number, limits: WebSocketLimits): void => {
+const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, from: number, limits: WebSocketLimits, grant: Grant): void => {
   const gone = new AbortController()
   let isAlive = true
   const ping = setInterval(() => {
@@ -144,10 +148,16 @@ const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, fr
     isAlive = false
     client.ping()
   }, limits.pingMs)
+  const endToken = (): void => {
+    gone.abort()
+    client.close(tokenEnded, 'the token was revoked or has expired')
+  }
+  const forget = grant.onEnd(endToken)
   client.on('pong', () => (isAlive = true))
   client.on('error', () => client.terminate())
   client.on('close', () => {
     clearInterval(ping)
+    forget()
     gone.abort()
   })
 
@@ -166,6 +176,8 @@ const serveClient = (client: WebSocket, daybook: Daybook, queue: QueueEngine, fr
     }
   }
 
+  // It may have ended while the log was looked at.
+  if (grant.hasEnded()) return endToken()
   feed({ daybook, queue, from, send, signal: gone.signal }).then(
     () => client.close(goingAway, 'the queue is closed'),
     () => client.close(internalError, 'the log cannot be read now'),

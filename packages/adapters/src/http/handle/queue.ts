@@ -10,15 +10,17 @@ import {
   TaskType,
 } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
+import { mayUse } from '../access.js'
 import { invalid, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import { type Call, type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
 import { isoOf } from '../time.js'
 import type { OptionalReasonBody, ReasonBody } from '../wire.js'
 
-export const listQueues = async ({ daybook }: Call): Promise<Handled> => {
+export const listQueues = async ({ daybook, grant }: Call): Promise<Handled> => {
   const queues = []
   for (const queue of daybook.queues()) {
+    if (!mayUse(grant, queue.name)) continue
     const outcome = await queue.read(summaryOf)
     if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
     const { value, revision } = outcome.right

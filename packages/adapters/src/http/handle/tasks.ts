@@ -2,9 +2,10 @@
 import { type TaskPage, cancellableOf, cursorAfter, type Enqueued, listTasks, type PreparedTask, type QueuedPlace, queuedPlaceOf, reasonsOf, type Rejection, type Result, type TaskFilter, taskOf, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { erasureOf, newTaskId, type Outcome, prepareImport, prepareTask, type QueueView, showEvent, taskIdsOf } from '../../engine/index.js'
+import { erasureOf, metaOf, newTaskId, type Outcome, prepareImport, prepareTask, type QueueView, showEvent, streamOf, taskIdsOf } from '../../engine/index.js'
 import { type HttpLimits } from '../limits.js'
 import type { Meter } from '../meter.js'
+import { hasRole } from '../access.js'
 import { invalid, problem, type Problem, problemOf, problemText } from '../problem.js'
 import { type CancelAllBody, cancelFilterOf, filterOf, type DeadLettersQuery, type TasksQuery } from '../query.js'
 import { readTasks } from '../read-tasks.js'
@@ -269,11 +270,28 @@ export const pageText = async (queue: QueueView, { tasks, next }: TaskPage, { pa
 
 // ------------------------------------------------------------------------------------------- cancel
 
-export const cancelTask = async ({ queue, params, body, caller }: QueueCall<ReasonBody>): Promise<Handled> =>
-  replyWith(
+/** A producer may cancel what it enqueued. */
+const refusalOfOthers = async ({ queue, params, grant, daybook }: QueueCall): Promise<Problem | undefined> => {
+  if (hasRole(grant, 'operator')) return undefined
+  const { id = '' } = params
+  const found = await queue.read((state, at) => taskOf(state, id, at))
+  if (E.isLeft(found)) return problemOf(found.left)
+  const { value: task } = found.right
+  if (task === undefined) return noSuchTask(queue, id)
+  const [enqueued] = await daybook.log.pick(streamOf(queue.name), [task.enqueuedRevision])
+  const isOwn = enqueued !== undefined && metaOf(enqueued.metadata).actor === grant.name
+  return isOwn ? undefined : problem('forbidden', `task ${task.id} was not enqueued by ${grant.name}: cancelling it needs the role operator`)
+}
+
+export const cancelTask = async (call: QueueCall<ReasonBody>): Promise<Handled> => {
+  const refusal = await refusalOfOthers(call)
+  if (refusal !== undefined) return E.left(refusal)
+  const { queue, params, body, caller } = call
+  return replyWith(
     await queue.submit({ type: 'Cancel', task: params.id ?? '', reason: body.reason }, caller),
     ({ cancelled }) => `{"cancelled":${quoteAll(cancelled)}}`,
   )
+}
 
 export const cancelMany = async ({ queue, body, caller, limits }: QueueCall<CancelAllBody>): Promise<Handled> => {
   const { reason, dryRun = false, cursor } = body

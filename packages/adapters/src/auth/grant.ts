@@ -1,0 +1,44 @@
+/** What a valid token admits to, for as long as it is valid. */
+import { longTimer } from '@daybook/client/internal'
+import type { Role } from './roles.js'
+
+/** The limits of a grant, as they were given when its token was made. */
+export interface Bounds {
+  readonly roles: ReadonlyArray<Role>
+  /** The only queues that it may use. Default: all. */
+  readonly queues?: ReadonlyArray<string>
+}
+
+export interface Grant extends Bounds {
+  readonly id: string
+  /** The actor of what it does, in the log. */
+  readonly name: string
+  readonly hasEnded: () => boolean
+  /** Calls back once when its token is revoked or has expired. The returned function forgets the callback. */
+  readonly onEnd: (ended: () => void) => () => void
+}
+
+/** Of a token that is never revoked while the server runs. */
+export const lastingGrant = (id: string, bounds: Bounds): Grant => ({ id, name: id, ...bounds, hasEnded: () => false, onEnd: () => () => undefined })
+
+/** Without tokens, everybody may do everything. */
+export const anonymous: Grant = lastingGrant('anonymous', { roles: ['admin'] })
+
+/** A grant that can end. `endsInMs`: when it ends by itself. */
+export const endingGrant = (id: string, name: string, bounds: Bounds, endsInMs: number): { readonly grant: Grant; readonly end: () => void } => {
+  const waiting = new Set<() => void>()
+  let hasEnded = false
+  const end = (): void => {
+    if (hasEnded) return
+    hasEnded = true
+    cancel()
+    for (const ended of [...waiting]) ended()
+    waiting.clear()
+  }
+  const cancel = Number.isFinite(endsInMs) ? longTimer(Math.max(0, endsInMs), end, { unref: true }) : () => undefined
+  const onEnd: Grant['onEnd'] = (ended) => {
+    waiting.add(ended)
+    return () => void waiting.delete(ended)
+  }
+  return { grant: { id, name, ...bounds, hasEnded: () => hasEnded, onEnd }, end }
+}

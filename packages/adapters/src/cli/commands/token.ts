@@ -1,0 +1,99 @@
+/** Tokens: who may use the server, and for what. */
+import { Command, InvalidArgumentError } from 'commander'
+import type { DaybookClient, TokenRole, TokenView } from '../../client/index.js'
+import { type Cli, examples } from '../cli.js'
+import { CliError } from '../exit-codes.js'
+import { clean, since, until } from '../text.js'
+import { defined, list, time } from '../values.js'
+
+const roles: ReadonlyArray<TokenRole> = ['producer', 'worker', 'operator', 'guardian', 'auditor', 'admin']
+
+/** `a,b` and repeated options alike. */
+const roleList = (text: string, before: ReadonlyArray<TokenRole> = []): ReadonlyArray<TokenRole> => {
+  const given = list(text)
+  for (const each of given) if (!(roles as ReadonlyArray<string>).includes(each)) throw new InvalidArgumentError(`the roles are ${roles.join(', ')}`)
+  return [...before, ...(given as ReadonlyArray<TokenRole>)]
+}
+
+/** `30d` and `+30d` alike, or a time. */
+const expiry = (text: string): string => time(/^\d/.test(text) && /[smhd]$/.test(text) ? `+${text}` : text)
+
+const queuesText = ({ queues }: TokenView): string => (queues === undefined ? 'all' : clean(queues.join(', ')))
+
+const stateText = ({ status, expiresAt, revoked }: TokenView): string => {
+  if (revoked !== undefined) return `revoked ${since(revoked.at)} by ${clean(revoked.by)}`
+  if (status === 'expired') return 'expired'
+  return expiresAt === undefined ? 'valid' : `valid, expires ${until(expiresAt)}`
+}
+
+const creating = (cli: Cli): Command =>
+  new Command('create')
+    .description('make a token and print it, once')
+    .argument('<name>', 'the actor of what it does, in the log')
+    .requiredOption('-r, --role <role>', `${roles.join(', ')}; repeatable`, roleList)
+    .option('--queues <queue>', 'the queues that it may use; repeatable; --queue names one; default: all', list)
+    .option('--expires <time>', 'when it ends by itself: 30d, 12h, or a time', expiry)
+    .addHelpText('after', `
+producer   enqueues, cancels what it enqueued, waits for results
+worker     claims tasks and reports on them
+operator   dead letters, breakers, limits, schedules, settings, agents; reads everything
+guardian   approvals and escalations; reads everything
+auditor    reads everything
+admin      may do all of this, erase tasks, and make tokens
+
+A token may have several roles. The server keeps only its hash, so nobody can show it again.
+${examples(
+  'daybook token create build-farm --role worker --queue builds --expires 90d',
+  'daybook token create ci --role producer,auditor --queues builds,tests',
+  'export DAYBOOK_TOKEN=$(daybook token create ada --role operator --json | jq -r .token)',
+)}`)
+    .action(cli.connected<{ readonly role: ReadonlyArray<TokenRole>; readonly queues?: ReadonlyArray<string>; readonly expires?: string }, [string]>(async ({ printer, client, connection: { namedQueue } }, { role, queues: several = [], expires }, name) => {
+      // Not DAYBOOK_QUEUE: a limit of a token should be said.
+      const queues = [...new Set([...(namedQueue === undefined ? [] : [namedQueue]), ...several])]
+      const made = await client.tokens.create({ name, roles: role, ...(queues.length === 0 ? {} : { queues }), ...defined({ expiresAt: expires }) })
+      printer.answer(made, () => {
+        printer.line(made.token)
+        printer.note(`token ${clean(made.name)} (${made.roles.join(', ')}; queues: ${queuesText(made)}; ${stateText(made)}), shown this once; daybook token revoke ${clean(made.name)} ends it`)
+      })
+    }))
+
+const listing = (cli: Cli): Command =>
+  new Command('list')
+    .description('all tokens that are valid, with their last use on this server')
+    .option('-a, --all', 'also those that have expired or were revoked')
+    .addHelpText('after', examples('daybook token list', 'daybook token list --all --json'))
+    .action(cli.connected<{ readonly all?: boolean }>(async ({ printer, client }, { all = false }) => {
+      const tokens = (await client.tokens.list()).filter(({ status }) => all || status === 'valid')
+      printer.answer({ tokens }, () =>
+        printer.table(
+          [{ head: 'NAME', min: 8 }, 'ROLES', { head: 'QUEUES', min: 6 }, 'STATE', { head: 'LAST USE', leaveOut: 1 }, { head: 'ID', leaveOut: 2 }],
+          tokens.map((token) => [clean(token.name), token.roles.join(', '), queuesText(token), stateText(token), token.lastUsedAt === null ? 'never' : since(token.lastUsedAt), token.id]),
+          'no tokens',
+        ))
+    }))
+
+/** A valid token by its name, or any by its id. @throws CliError if there is none. */
+const idOf = async (client: DaybookClient, given: string): Promise<string> => {
+  const tokens = await client.tokens.list()
+  const found = tokens.find(({ name, status }) => name === given && status === 'valid') ?? tokens.find(({ id, name }) => id === given || name === given)
+  if (found === undefined) throw new CliError(`there is no token ${clean(given)}: daybook token list --all shows them`)
+  return found.id
+}
+
+const revoking = (cli: Cli): Command =>
+  new Command('revoke')
+    .description('end a token at once, on all servers')
+    .argument('<name>', 'its name or its id')
+    .option('--reason <text>', 'why, for those who ask later')
+    .addHelpText('after', examples('daybook token revoke build-farm --reason "the machine was sold"'))
+    .action(cli.connected<{ readonly reason?: string }, [string]>(async ({ printer, client }, { reason }, given) => {
+      const revoked = await client.tokens.revoke(await idOf(client, given), reason)
+      printer.answer(revoked, () => printer.line(`${clean(revoked.name)}: ${stateText(revoked)}`))
+    }))
+
+export const tokenCommand = (cli: Cli): Command =>
+  new Command('token')
+    .description('who may use the server, and for what: make, list and revoke tokens')
+    .addCommand(listing(cli), { isDefault: true })
+    .addCommand(creating(cli))
+    .addCommand(revoking(cli))

@@ -1,0 +1,61 @@
+/** Tokens: who may use this server, and for what. */
+import * as E from 'fp-ts/lib/Either.js'
+import type { ListedToken, TokenRefusal, Tokens } from '../../auth/index.js'
+import { invalid, problem, type Problem } from '../problem.js'
+import type { ReasonQuery } from '../query.js'
+import type { Call, Handled } from '../route.js'
+import { isoOf, millisecondsOf } from '../time.js'
+import type { NewTokenBody } from '../token-routes.js'
+
+const isOff = problem('disabled', 'this server runs with --auth off, and takes no tokens')
+
+const optionalTime = (ms: number | undefined): string | null => (ms === undefined ? null : isoOf(ms))
+
+const shown = ({ id, name, roles, status, queues, createdAt, createdBy, expiresAt, revoked, lastUsedAt }: ListedToken): object => ({
+  id,
+  name,
+  roles,
+  status,
+  ...(queues === undefined ? {} : { queues }),
+  ...(expiresAt === undefined ? {} : { expiresAt: isoOf(expiresAt) }),
+  createdAt: isoOf(createdAt),
+  createdBy,
+  ...(revoked === undefined ? {} : { revoked: { ...revoked, at: isoOf(revoked.at) } }),
+  lastUsedAt: optionalTime(lastUsedAt),
+})
+
+const problemOfToken = ({ code, detail }: TokenRefusal): Problem =>
+  problem(code, detail, code === 'unavailable' || code === 'outcome-unknown' ? { retryAfterSeconds: 1 } : {})
+
+export const list =
+  (tokens: Tokens | 'off') =>
+  (): Promise<Handled> => {
+    if (tokens === 'off') return Promise.resolve(E.left(isOff))
+    const admin = { id: 'admin', name: 'admin', roles: ['admin'], status: 'valid', lastUsedAt: optionalTime(tokens.adminUsedAt()) }
+    return Promise.resolve(E.right({ status: 200, text: JSON.stringify({ tokens: [admin, ...tokens.list().map(shown)] }) }))
+  }
+
+export const create =
+  (tokens: Tokens | 'off') =>
+  async ({ body, caller }: Call<NewTokenBody>): Promise<Handled> => {
+    if (tokens === 'off') return E.left(isOff)
+    const { expiresAt: until, ...given } = body
+    const expiresAt = until === undefined ? undefined : millisecondsOf(until)
+    if (expiresAt !== undefined && expiresAt <= Date.now()) return E.left(invalid([{ path: 'expiresAt', message: 'is over already' }]))
+    // An admin can make any token, so a limit of its own would be none.
+    if (given.queues !== undefined && given.roles.includes('admin')) return E.left(invalid([{ path: 'queues', message: 'cannot limit an admin: give other roles' }]))
+    const done = await tokens.create({ ...given, ...(expiresAt === undefined ? {} : { expiresAt }) }, caller)
+    if (E.isLeft(done)) return E.left(problemOfToken(done.left))
+    const { made, token } = done.right
+    return E.right({ status: 201, text: JSON.stringify({ ...shown(made), token }), isSecret: true })
+  }
+
+export const revoke =
+  (tokens: Tokens | 'off') =>
+  async ({ params, query, caller }: Call<unknown, ReasonQuery>): Promise<Handled> => {
+    if (tokens === 'off') return E.left(isOff)
+    const { id = '' } = params
+    if (id === 'admin') return E.left(problem('wrong-state', 'the admin token is not revoked, but replaced: start the server with another DAYBOOK_TOKEN'))
+    const revoked = await tokens.revoke(id, query.reason, caller)
+    return E.isLeft(revoked) ? E.left(problemOfToken(revoked.left)) : E.right({ status: 200, text: JSON.stringify(shown(revoked.right)) })
+  }

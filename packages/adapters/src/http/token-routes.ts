@@ -1,0 +1,45 @@
+/** The routes of tokens. */
+import * as t from 'io-ts'
+import { optionalTokenFields, Role, type Tokens, tokenFields } from '../auth/index.js'
+import { orNull } from './answers/parts.js'
+import * as tokens from './handle/tokens.js'
+import * as q from './query.js'
+import { input, type Route, serverRoute } from './route.js'
+import { Time } from './time.js'
+
+export const NewTokenBody = t.intersection([t.type(tokenFields), t.partial({ ...optionalTokenFields, expiresAt: Time })], 'NewToken')
+export type NewTokenBody = t.TypeOf<typeof NewTokenBody>
+
+const Ended = t.intersection([t.type({ at: Time, by: t.string }), t.partial({ reason: t.string })])
+/** `lastUsedAt`: on this server. */
+const listed = t.intersection([
+  t.type({
+    id: t.string,
+    name: t.string,
+    roles: t.readonlyArray(Role),
+    status: t.keyof({ valid: null, expired: null, revoked: null }),
+    lastUsedAt: orNull(Time),
+  }),
+  t.partial({ queues: t.readonlyArray(t.string), expiresAt: Time, createdAt: Time, createdBy: t.string, revoked: Ended }),
+])
+const ListedAnswer = t.intersection([listed, t.type({})], 'Token')
+const TokensAnswer = t.type({ tokens: t.readonlyArray(ListedAnswer) }, 'Tokens')
+const MadeAnswer = t.intersection([listed, t.type({ token: t.string })], 'Made token')
+
+export const tokenRoutes = (of: Tokens | 'off'): ReadonlyArray<Route> => [
+  serverRoute({
+    method: 'GET', path: '/api/tokens', who: ['admin'], shows: 'all queues',
+    summary: 'All tokens, also those that have expired or were revoked, with the roles of each and when it was used last on this server.',
+    answers: { 200: TokensAnswer }, handle: tokens.list(of),
+  }),
+  serverRoute({
+    method: 'POST', path: '/api/tokens', who: ['admin'], shows: 'all queues',
+    summary: 'Makes a token with one role or several, for all queues or some, until it expires or is revoked. This answer alone has the token: only its hash is kept.',
+    body: input(NewTokenBody), answers: { 201: MadeAnswer }, handle: tokens.create(of),
+  }),
+  serverRoute({
+    method: 'DELETE', path: '/api/tokens/{id}', who: ['admin'], shows: 'all queues',
+    summary: 'Revokes a token at once: its waiting claims and its WebSockets end as well.',
+    query: input(q.reasonQuery, { root: 'query' }), answers: { 200: ListedAnswer }, handle: tokens.revoke(of),
+  }),
+]

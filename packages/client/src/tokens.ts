@@ -1,0 +1,40 @@
+/** Tokens: who may use the server, and for what. */
+import type { CallOptions } from './options.js'
+import type { Time } from './tasks.js'
+
+export type TokenRole = 'producer' | 'worker' | 'operator' | 'guardian' | 'auditor' | 'admin'
+
+export interface NewToken {
+  /** The actor of what it does, in the log. No two valid tokens have the same. */
+  readonly name: string
+  readonly roles: ReadonlyArray<TokenRole>
+  /** The only queues that it may use. Default: all. */
+  readonly queues?: ReadonlyArray<string>
+  /** Default: never. */
+  readonly expiresAt?: Time
+}
+
+export interface TokenView {
+  readonly id: string
+  readonly name: string
+  readonly roles: ReadonlyArray<TokenRole>
+  readonly status: 'valid' | 'expired' | 'revoked'
+  readonly queues?: ReadonlyArray<string>
+  readonly expiresAt?: string
+  /** Not of the admin token, which the server makes. */
+  readonly createdAt?: string
+  readonly createdBy?: string
+  readonly revoked?: { readonly at: string; readonly by: string; readonly reason?: string }
+  /** On the server that was asked; `null` if never. */
+  readonly lastUsedAt: string | null
+}
+
+/** Of the server, whatever queue the client is about. They need the role `admin`. */
+export interface ClientTokens {
+  /** Also those that have expired or were revoked. */
+  readonly list: (options?: CallOptions) => Promise<ReadonlyArray<TokenView>>
+  /** The answer has the token. It cannot be had again. */
+  readonly create: (made: NewToken, options?: CallOptions) => Promise<TokenView & { readonly token: string }>
+  /** At once, on all servers. */
+  readonly revoke: (id: string, reason?: string, options?: CallOptions) => Promise<TokenView>
+}

@@ -1,0 +1,54 @@
+import type { TokenView } from '@daybook/adapters/client'
+import { expect, test } from 'vitest'
+import { runHere, serverOfFile } from './program.js'
+
+const server = serverOfFile()
+const as = (token: string, ...args: ReadonlyArray<string>) => runHere(args, { DAYBOOK_URL: server.url, DAYBOOK_TOKEN: token })
+
+test('SEC-2: daybook token: create, list, revoke', async () => {
+  const made = await server.daybook(['token', 'create', 'farm', '--role', 'worker,producer', '--queue', 'builds', '--expires', '90d'])
+  const token = made.out.trim()
+  expect(token).toMatch(/^dbk_[A-Za-z0-9_-]{43}$/)
+  expect(made).toMatchObject({ code: 0, err: expect.stringMatching(/token farm \(worker, producer; queues: builds; valid, expires in 90d\), shown this once/) as string })
+
+  const list = await server.daybook(['token', 'list'])
+  expect(list.out).toMatch(/admin +admin +all +valid/)
+  expect(list.out).toMatch(/farm +worker, producer +builds +valid, expires in 90d +never/)
+  expect(list.out).not.toContain(token)
+
+  expect((await as(token, 'enqueue', 't', '--queue', 'builds')).code).toBe(0)
+  expect((await server.daybook(['token'])).out).toMatch(/farm .* 0s ago|farm .* \ds ago/)
+  expect(await as(token, 'enqueue', 't', '--queue', 'other')).toMatchObject({ code: 1, err: expect.stringContaining('forbidden: token farm is for queue builds only') as string })
+  expect(await as(token, 'list', '--queue', 'builds')).toMatchObject({ code: 1, err: expect.stringContaining('this needs the role operator or guardian or auditor or admin: token farm is worker and producer') as string })
+  expect(await as(token, 'token', 'list')).toMatchObject({ code: 1, err: expect.stringContaining('forbidden') as string })
+
+  const revoked = await server.daybook(['token', 'revoke', 'farm', '--reason', 'sold'])
+  expect(revoked).toMatchObject({ code: 0, out: expect.stringMatching(/^farm: revoked \ds ago by admin\n$/) as string })
+  expect(await as(token, 'enqueue', 't', '--queue', 'builds')).toMatchObject({ code: 1, err: expect.stringContaining('this token was revoked') as string })
+  expect((await server.daybook(['token', 'list'])).out).not.toContain('farm')
+  expect((await server.daybook(['token', 'list', '--all'])).out).toMatch(/farm .*revoked/)
+})
+
+test('daybook token --json; a name that is free again, and an id', async () => {
+  const first = await server.json<TokenView>('token', 'create', 'ci', '--role', 'producer')
+  expect(first).toMatchObject({ name: 'ci', roles: ['producer'], token: expect.stringMatching(/^dbk_/) as string })
+  expect(await server.daybook(['token', 'create', 'ci', '--role', 'producer'])).toMatchObject({ code: 1, err: expect.stringContaining('there is a valid token ci: revoke it first') as string })
+  expect(await server.json('token', 'revoke', first.id)).toMatchObject({ status: 'revoked' })
+  const second = await server.json<TokenView>('token', 'create', 'ci', '--role', 'producer', '--queues', 'a,b', '--expires', '2999-01-01T00:00:00Z')
+  expect(second).toMatchObject({ queues: ['a', 'b'], expiresAt: '2999-01-01T00:00:00.000Z' })
+  // By name, it is the valid one.
+  expect(await server.json('token', 'revoke', 'ci')).toMatchObject({ id: second.id, status: 'revoked' })
+  expect((await server.json<{ readonly tokens: ReadonlyArray<TokenView> }>('token', 'list', '--all')).tokens.map(({ name }) => name)).toEqual(expect.arrayContaining(['admin', 'ci', 'ci']))
+})
+
+test.each<[ReadonlyArray<string>, number, string]>([
+  [['create', 'x'], 2, '--role'],
+  [['create', 'x', '--role', 'root'], 2, 'the roles are producer, worker, operator, guardian, auditor, admin'],
+  [['create', 'x', '--role', 'worker', '--expires', 'soon'], 2, 'a time like'],
+  [['create', 'x', '--role', 'admin', '--queue', 'a'], 1, 'cannot limit an admin'],
+  [['create', 'admin', '--role', 'worker'], 1, 'name of 1 to 64 letters'],
+  [['revoke', 'nobody'], 1, 'there is no token nobody'],
+  [['revoke', 'admin'], 1, 'the admin token is not revoked, but replaced'],
+])('daybook token %j', async (args, code, message) => {
+  expect(await server.daybook(['token', ...args])).toMatchObject({ code, err: expect.stringContaining(message) as string })
+})

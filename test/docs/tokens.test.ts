@@ -1,0 +1,36 @@
+/** docs/tokens.md says what each role may do. It is a second declaration, by hand, of what the table of routes declares. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { roles } from '@daybook/adapters/auth'
+import { expect, test } from 'vitest'
+import { root } from '../cli/program.js'
+import { type Body, startTestServer } from '../http/support.js'
+
+test('SEC-1: docs/tokens.md has every route, with the roles that may call it', async () => {
+  const page = await readFile(join(root, 'docs/tokens.md'), 'utf8')
+  const [, table = ''] = page.split('## What each role may do')
+  const said = [...table.matchAll(/^\| `([A-Z]+ \S+)` \|(.*)\|$/gm)].map(([, route = '', cells = '']) => {
+    const marks = cells.split('|').map((cell) => cell.trim())
+    expect(marks, route).toHaveLength(roles.length)
+    const isOpen = marks.every((mark) => mark === 'open')
+    return [route.replace('…', '/api/queues/{queue}'), isOpen ? ['anyone'] : roles.filter((_, i) => marks[i] === '✓')] as const
+  })
+  const server = await startTestServer()
+  try {
+    const { paths } = (await server.get('/api/openapi.json')).body
+    const declared = Object.entries<Body>(paths).flatMap(([path, item]) =>
+      Object.entries<Body>(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, [...operation['x-daybook-roles']].sort()] as const),
+    )
+    const sorted = said.map(([route, allowed]) => [route, [...allowed].sort()] as const)
+    // The WebSocket is no route of the table.
+    expect(sorted.filter(([route]) => route !== 'GET /api/ws')).toEqual(declared)
+    expect(Object.fromEntries(sorted)['GET /api/ws']).toEqual(['admin', 'auditor', 'guardian', 'operator'])
+  } finally {
+    await server.stop()
+  }
+})
+
+test('every role is explained', async () => {
+  const page = await readFile(join(root, 'docs/tokens.md'), 'utf8')
+  for (const role of roles) expect(page).toMatch(new RegExp(`^ +\\| \`${role}\` \\|.+\\|.+\\|$`, 'm'))
+})

@@ -1,0 +1,143 @@
+/**
+ * SEC-1: who may call what. Every route of the table × every role × every state of a token × the queue that it is bound to, each cell by a request.
+ * The roles of a route are compared with docs/tokens.md in test/docs: here, the server is compared with its own table.
+ */
+import { isRight } from 'fp-ts/lib/Either.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openTokens, type Role, roles, type Tokens } from '@daybook/adapters/auth'
+import { openMemoryStore } from '@daybook/adapters/memory'
+import { adminToken, type Body, startTestServer, type TestServer } from './support.js'
+
+const hour = 3_600_000
+let clock = Date.now()
+let server: TestServer
+let tokens: Tokens
+let operations: ReadonlyArray<Operation>
+
+interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly roles: ReadonlyArray<string>
+}
+type State = 'valid' | 'expired' | 'revoked'
+/** `own`: bound to the queue that the request is about. `other`: to another one. */
+type Binding = 'unbound' | 'own' | 'other'
+const states: ReadonlyArray<State> = ['valid', 'expired', 'revoked']
+const bindings: ReadonlyArray<Binding> = ['unbound', 'own', 'other']
+const made = new Map<string, string>()
+const keyOf = (role: Role, state: State, binding: Binding): string => `${role}-${state}-${binding}`
+
+const make = async (role: Role, state: State, binding: Binding): Promise<void> => {
+  const name = keyOf(role, state, binding)
+  const queues = binding === 'unbound' ? {} : { queues: [binding === 'own' ? 'mine' : 'theirs'] }
+  const done = await tokens.create({ name, roles: [role], ...queues, ...(state === 'expired' ? { expiresAt: clock + hour } : {}) }, { actor: 'admin' })
+  if (!isRight(done)) throw new Error(done.left.detail)
+  made.set(name, done.right.token)
+  if (state === 'revoked') await tokens.revoke(done.right.made.id, 'for the test', { actor: 'admin' })
+}
+
+beforeAll(async () => {
+  const store = openMemoryStore()
+  tokens = openTokens({ dir: 'memory', adminToken, store, now: () => clock }).tokens
+  for (const role of roles) for (const state of states) for (const binding of bindings) if (role !== 'admin' || binding === 'unbound') await make(role, state, binding)
+  clock += 2 * hour
+  server = await startTestServer({ tokens }, store)
+  for (const queue of ['mine', 'theirs']) await server.post(`/api/queues/${queue}/tasks`, { id: `of-${queue}`, type: 't' })
+  const { paths } = (await server.get('/api/openapi.json')).body
+  operations = Object.entries<Body>(paths).flatMap(([path, item]) =>
+    Object.entries<Body>(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, roles: operation['x-daybook-roles'] as ReadonlyArray<string> })),
+  )
+})
+afterAll(async () => {
+  await server.stop()
+  await tokens.close()
+})
+
+/** About the queue `mine`. What it names does not exist, and most bodies are missing: a caller who is admitted gets 400 or 404, and nothing changes. */
+const request = async (method: string, path: string, authorization: string): Promise<{ readonly status: number; readonly text: string }> => {
+  const inPath = path.replace('{queue}', 'mine').replace(/\{\w+\}/g, 'none')
+  const response = await fetch(`${server.http.url}${inPath}${path in named ? '?queue=mine' : ''}`, {
+    method,
+    headers: { ...(authorization === '' ? {} : { authorization }), ...(method === 'POST' ? { 'content-type': 'application/json' } : {}) },
+    ...(method === 'POST' ? { body: JSON.stringify(named[path] ?? { nonsense: true }) } : {}),
+  })
+  return { status: response.status, text: await response.text() }
+}
+
+/** The routes that name their queue beside the path, with their bodies. */
+const named: Readonly<Record<string, object>> = {
+  '/api/queue_status': {},
+  '/api/bump_task_priority': { task_id: 'none', reason: 'r' },
+  '/api/cancel_queued_task': { task_id: 'none', reason: 'r' },
+  '/api/restart_task': { task_id: 'none', reason: 'r' },
+  '/api/terminate_agent': { agent_id: 'none', reason: 'r' },
+}
+
+/** Of the server and not of one queue: what it gives to a token that is bound to some. */
+const ofServer: Readonly<Record<string, 'refused' | 'cut'>> = { '/metrics': 'refused', '/api/queues': 'cut', '/api/tokens': 'refused', '/api/tokens/{id}': 'refused' }
+const isOpen = (allowed: ReadonlyArray<string>): boolean => allowed.includes('anyone')
+
+const admits = (path: string, allowed: ReadonlyArray<string>, role: Role, binding: Binding): boolean => {
+  if (isOpen(allowed)) return true
+  if (!allowed.includes(role)) return false
+  if (binding === 'unbound') return true
+  const server = ofServer[path]
+  return server === undefined ? binding === 'own' : server === 'cut'
+}
+
+const expected = (path: string, allowed: ReadonlyArray<string>, role: Role, state: State, binding: Binding): 'in' | 401 | 403 => {
+  if (isOpen(allowed)) return 'in'
+  if (state !== 'valid') return 401
+  return admits(path, allowed, role, binding) ? 'in' : 403
+}
+
+const seen = (status: number): 'in' | 401 | 403 => (status === 401 || status === 403 ? status : 'in')
+
+test('SEC-1: every cell of route × role × state × queue is as the table of routes says', async () => {
+  const wrong: Array<string> = []
+  let cells = 0
+  const cell = async ({ method, path, roles: allowed }: Operation, role: Role, state: State, binding: Binding): Promise<void> => {
+    const token = made.get(keyOf(role, state, binding))
+    if (token === undefined) return
+    const where = `${method} ${path} as ${keyOf(role, state, binding)}`
+    const want = expected(path, allowed, role, state, binding)
+    const { status, text } = await request(method, path, `Bearer ${token}`)
+    cells++
+    if (seen(status) !== want) wrong.push(`${where}: ${status} instead of ${want}`)
+    if (binding === 'other' && text.includes('of-mine')) wrong.push(`${where} tells a task`)
+    if (status >= 500) wrong.push(`${where}: ${status} ${text}`)
+  }
+  // The cells of one route at a time, side by side.
+  for (const operation of operations) await Promise.all(roles.flatMap((role) => states.flatMap((state) => bindings.map((binding) => cell(operation, role, state, binding)))))
+  expect(wrong).toEqual([])
+  expect(operations.length).toBeGreaterThan(60)
+  expect(cells).toBe(operations.length * (5 * 9 + 3))
+}, 120_000)
+
+test('SEC-1: without a token, or with what is none, nothing but the open routes answers', async () => {
+  const wrong: Array<string> = []
+  for (const { method, path, roles: allowed } of operations) {
+    for (const authorization of ['', 'Bearer', 'Bearer wrong', `Basic ${adminToken}`, adminToken, `Bearer ${adminToken}x`, `Bearer ${adminToken} x`]) {
+      const { status } = await request(method, path, authorization)
+      if (seen(status) !== (isOpen(allowed) ? 'in' : 401)) wrong.push(`${method} ${path} with ${authorization}: ${status}`)
+    }
+  }
+  expect(wrong).toEqual([])
+})
+
+test('SEC-1: a list of queues has those of the token, and a body cannot name another queue', async () => {
+  const as = (role: Role, binding: Binding) => ({ headers: { authorization: `Bearer ${made.get(keyOf(role, 'valid', binding))}` } })
+  const names = async (binding: Binding) => (await server.get('/api/queues', as('auditor', binding))).body.queues.map(({ name }: Body) => name)
+  expect(await names('unbound')).toEqual(['mine', 'theirs'])
+  expect(await names('own')).toEqual(['mine'])
+  expect(await names('other')).toEqual(['theirs'])
+  const bump = { task_id: 'of-mine', reason: 'r' }
+  for (const [path, body] of [['/api/bump_task_priority', { ...bump, queue: 'mine' }], ['/api/bump_task_priority?queue=mine', bump], ['/api/bump_task_priority', bump]] as const) {
+    expect(await server.post(path, body, as('operator', 'other')), path).toMatchObject({ status: 403, body: { code: 'forbidden' } })
+  }
+  expect(await server.get('/api/queue_status?queue=mine', as('auditor', 'other'))).toMatchObject({ status: 403 })
+  expect(await server.get('/api/queue_status?queue=mine', as('auditor', 'own'))).toMatchObject({ status: 200 })
+  // The same whether there is such a queue or not.
+  const [there, nowhere] = [await server.get('/api/queues/mine', as('auditor', 'other')), await server.get('/api/queues/nowhere', as('auditor', 'other'))]
+  expect({ ...nowhere.body, correlationId: '' }).toEqual({ ...there.body, correlationId: '' })
+})

@@ -1,0 +1,66 @@
+/** Who may do what. */
+import type { Plant } from '../plant.js'
+
+const auth = 'packages/adapters/src/auth/'
+const http = 'packages/adapters/src/http/'
+const made = ['test/http/made-tokens.test.ts']
+const matrix = ['test/http/token-matrix.test.ts']
+
+export const tokenPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'an expired token is valid',
+    file: `${auth}token-log.ts`,
+    find: "if (this.hasExpired(entry)) return E.left('expired')",
+    replace: '',
+    killedBy: matrix,
+  },
+  {
+    title: 'a token may use every queue whose name is in a body',
+    file: `${http}serve-route.ts`,
+    find: 'if (notForThis !== undefined) return E.left(notForThis)',
+    replace: '',
+    killedBy: matrix,
+  },
+  {
+    title: 'a worker may enqueue',
+    file: `${http}routes.ts`,
+    find: "path: `${of}/tasks`, who: ['producer']",
+    replace: "path: `${of}/tasks`, who: ['producer', 'worker']",
+    killedBy: ['test/docs/tokens.test.ts'],
+  },
+  {
+    title: 'a producer cancels what others enqueued',
+    file: `${http}handle/tasks.ts`,
+    find: 'metaOf(enqueued.metadata).actor === grant.name',
+    replace: "metaOf(enqueued.metadata).actor !== ''",
+    killedBy: made,
+  },
+  {
+    title: 'a revoked token goes on watching',
+    file: 'packages/adapters/src/websocket/server.ts',
+    find: 'const forget = grant.onEnd(endToken)',
+    replace: 'const forget = grant.onEnd(() => endToken.name)',
+    killedBy: made,
+  },
+  {
+    title: 'a token with a limit that this version does not know is valid without it',
+    file: `${auth}token-log.ts`,
+    find: '    entry.isUnreadable = true\n',
+    replace: '',
+    killedBy: made,
+  },
+  {
+    title: 'two servers make a token of one name',
+    file: `${auth}token-log.ts`,
+    find: "this.next === 0 ? 'no_stream' : this.next - 1",
+    replace: "'any'",
+    killedBy: made,
+  },
+  {
+    title: 'an Idempotency-Key keeps a token in memory',
+    file: `${http}serve-route.ts`,
+    find: 'handled.right.isSecret === true',
+    replace: "handled.right.type === 'none'",
+    killedBy: made,
+  },
+]
