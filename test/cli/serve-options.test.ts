@@ -52,6 +52,13 @@ describe('options of serve', () => {
     expect((await options({ config: config('clockJump: 600') })).clockJumpMs).toBe(600_000)
   })
 
+  test('a certificate and its key go together', async () => {
+    expect((await options({})).tls).toBeUndefined()
+    expect((await options({ tlsCert: '/a' }, { DAYBOOK_TLS_CERT: '/b', DAYBOOK_TLS_KEY: '/k' })).tls).toEqual({ certFile: '/a', keyFile: '/k' })
+    expect((await options({ config: config('tlsCert: /c\ntlsKey: /k') })).tls).toEqual({ certFile: '/c', keyFile: '/k' })
+    for (const flags of [{ tlsCert: '/a' }, { tlsKey: '/k' }]) expect(await problems(flags)).toEqual(['tls-cert and tls-key go together: give both, or none'])
+  })
+
   test('checkpoints: how often, the key and the witness (EV-07)', async () => {
     expect((await options({})).checkpoints).toBeUndefined()
     expect((await options({ checkpoints: 'off' })).checkpoints).toBe('off')

@@ -26,6 +26,7 @@ import { keyPlants } from './keys.js'
 import { limitPlants } from './limits.js'
 import { projectionPlants } from './projections.js'
 import { readModelPlants } from './read-models.js'
+import { transportPlants } from './transport.js'
 import { tokenPlants } from './tokens.js'
 import { reportPlants } from './reports.js'
 import { readyPlants } from './ready.js'
@@ -78,6 +79,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...projectionPlants,
   ...readModelPlants,
   ...tokenPlants,
+  ...transportPlants,
   ...reportPlants,
   ...clientPlants,
   ...webSocketPlants,

@@ -132,7 +132,8 @@ const tell = (error: unknown, exitCode: number, io: Io, isJson: boolean): void =
     // A single wrong field is already in `detail`.
     for (const field of (errors ?? []).filter(({ path, message: why }) => !detail.includes(path) || !detail.includes(why))) io.err(`  ${clean(field.path)} ${clean(field.message)}\n`)
     if (code === 'unauthorized') io.err('  set DAYBOOK_TOKEN to a token that an admin made for you, or to the one that the server showed at its first start\n')
-    if (exitCode === exitCodes.unreachable) io.err('  is the server running there? daybook serve starts one; --url or DAYBOOK_URL says where it is\n')
+    if (exitCode === exitCodes.unreachable && /certificate/i.test(detail)) io.err('  this machine does not trust the certificate of the server: NODE_EXTRA_CA_CERTS=ca.pem names one of an authority to trust\n')
+    else if (exitCode === exitCodes.unreachable) io.err('  is the server running there? daybook serve starts one; --url or DAYBOOK_URL says where it is\n')
     return
   }
   if (isJson) return io.err(`${JSON.stringify({ error: { code: exitCode === exitCodes.usage ? 'usage' : 'failed', detail: message } })}\n`)

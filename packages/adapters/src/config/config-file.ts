@@ -36,6 +36,8 @@ export interface ConfigFile {
   readonly pastUnreadable?: string
   /** Seconds, or `off`. */
   readonly clockJump?: string
+  readonly tlsCert?: string
+  readonly tlsKey?: string
   readonly pastSnapshots?: string
   readonly pastSnapshotsMib?: string
   readonly checkpointKey?: string
@@ -50,7 +52,7 @@ export interface ConfigFile {
   readonly launcher?: LauncherFile
 }
 
-const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'pastUnreadable', 'clockJump', 'pastSnapshots', 'pastSnapshotsMib', 'checkpointKey', 'witness', 'checkpoints'] as const
+const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'pastUnreadable', 'clockJump', 'tlsCert', 'tlsKey', 'pastSnapshots', 'pastSnapshotsMib', 'checkpointKey', 'witness', 'checkpoints'] as const
 const known: ReadonlyArray<string> = [...texts, 'memory', 'alerts', 'defaults', 'breakers', 'launcher']
 
 /**

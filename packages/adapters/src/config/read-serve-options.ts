@@ -26,6 +26,8 @@ export interface ServeFlags {
   readonly pastUnreadable?: ReadonlyArray<string>
   /** Seconds, or `off`. */
   readonly clockJump?: string
+  readonly tlsCert?: string
+  readonly tlsKey?: string
   readonly pastSnapshots?: string
   readonly pastSnapshotsMib?: string
   readonly checkpointKey?: string
@@ -73,6 +75,9 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   if (Number.isNaN(every)) problems.push(`checkpoints ${JSON.stringify(everyText)} is neither a number of seconds from 1 to 86400, nor "off"`)
   const checkpointKey = flags.checkpointKey ?? variable('DAYBOOK_CHECKPOINT_KEY') ?? said.checkpointKey
   const witness = flags.witness ?? variable('DAYBOOK_WITNESS') ?? said.witness
+  const certFile = flags.tlsCert ?? variable('DAYBOOK_TLS_CERT') ?? said.tlsCert
+  const keyFile = flags.tlsKey ?? variable('DAYBOOK_TLS_KEY') ?? said.tlsKey
+  if ((certFile === undefined) !== (keyFile === undefined)) problems.push('tls-cert and tls-key go together: give both, or none')
   const memory = readMemory(said.memory, variable('DAYBOOK_MEMORY_TOKEN'), flags.config ?? 'config')
   if (E.isLeft(memory)) problems.push(...memory.left)
   const webhooks = readWebhooks(said.alerts, env, flags.config ?? 'config')
@@ -96,6 +101,7 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     ...(past.revisions.size === 0 ? {} : { pastUnreadable: Object.fromEntries(past.revisions) }),
     ...(countText === undefined && mibText === undefined ? {} : { pastSnapshots: { count, bytes: mib * 2 ** 20 } }),
     ...(clockJumpMs === undefined ? {} : { clockJumpMs }),
+    ...(certFile === undefined || keyFile === undefined ? {} : { tls: { certFile: resolve(certFile), keyFile: resolve(keyFile) } }),
     ...(said.defaults === undefined ? {} : { defaults: said.defaults }),
     ...(said.launcher === undefined ? {} : { launcher: said.launcher }),
   })

@@ -23,6 +23,8 @@ export interface ServeOptions {
   readonly pastSnapshots?: LadderLimits
   /** How far the clock may jump ahead before commands are refused, in milliseconds; `Infinity` for no bound. Default 300,000. */
   readonly clockJumpMs?: number
+  /** Serves HTTPS, with the certificate and the key of these files. Default: HTTP. */
+  readonly tls?: { readonly certFile: string; readonly keyFile: string }
   /** Default: an SQLite file in the data folder, made with the first memory. */
   readonly memory?: MemoryChoice
   /** `off`: no read models are kept. Default: they are, in the data folder, unless the store is in memory. */

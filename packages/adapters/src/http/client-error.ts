@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { problem, type Problem, problemText } from './problem.js'
+import { securityHeaderLines } from './security-headers.js'
 
 const problemFor = (code: string | undefined): Problem => {
   switch (code) {
@@ -25,7 +26,7 @@ export const answerClientError = (error: NodeJS.ErrnoException, socket: Socket):
   const text = problemText(what, correlationId)
   socket.end(
     `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\nContent-Type: application/problem+json; charset=utf-8\r\n` +
-      `Content-Length: ${Buffer.byteLength(text)}\r\nX-Correlation-Id: ${correlationId}\r\nConnection: close\r\n\r\n${text}`,
+      `${securityHeaderLines}Content-Length: ${Buffer.byteLength(text)}\r\nX-Correlation-Id: ${correlationId}\r\nConnection: close\r\n\r\n${text}`,
     () => socket.destroy(),
   )
 }

@@ -43,7 +43,7 @@ export const denied = (why: Denial): Problem => {
  * Such a page is recognised by its `Origin`, or, with DNS rebinding, by a `Host` that is not a loopback name.
  */
 const withoutTokens = ({ host = '', origin }: IncomingHttpHeaders): Admitted => {
-  const isOwn = isLoopback(host.replace(/:\d+$/, '')) && (origin === undefined || origin === `http://${host}`)
+  const isOwn = isLoopback(host.replace(/:\d+$/, '')) && (origin === undefined || origin === `http://${host}` || origin === `https://${host}`)
   return isOwn
     ? nobody
     : E.left(problem('forbidden', 'without tokens, this server answers only programs on this machine and its own pages, by a loopback name'))

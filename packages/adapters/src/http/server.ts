@@ -1,7 +1,9 @@
 /** The HTTP server: Fastify around the table of routes. */
 import { randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type FastifyBaseLogger, type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
+import { Server as TlsServer } from 'node:tls'
+import { type FastifyBaseLogger, type FastifyError, type FastifyHttpOptions, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Grant, Tokens } from '../auth/index.js'
 import type { Daybook } from '../engine/index.js'
@@ -25,7 +27,9 @@ import { type PastAnswers, pastAnswersHere } from './past/index.js'
 import { problem, type Problem, soonSeconds } from './problem.js'
 import type { ReadBody, Route } from './route.js'
 import { routesOf } from './routes.js'
+import { securityHeaders } from './security-headers.js'
 import { type Context, renderProblem, type Sent, serveRoute } from './serve-route.js'
+import { followTls, readTls, type TlsFiles, type TlsPair } from './tls.js'
 
 export interface HttpServerOptions {
   readonly daybook: Daybook
@@ -35,6 +39,8 @@ export interface HttpServerOptions {
   readonly host?: string
   /** 0 for any free port. Default 7878. */
   readonly port?: number
+  /** Serves HTTPS. Default: HTTP. `lookMs`: how often the files are looked at, in milliseconds; default 60,000. */
+  readonly tls?: TlsFiles & { readonly lookMs?: number }
   readonly limits?: Partial<HttpLimits>
   readonly webSockets?: Partial<WebSocketLimits>
   /** Status of the queue files, for `/readyz` and `/metrics`. Default: none. */
@@ -121,7 +127,8 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   })
   document = JSON.stringify(openApi(routes, version))
 
-  const app = assemble(options, limits, meter)
+  const pair = options.tls === undefined ? undefined : readTls(options.tls)
+  const app = assemble(options, limits, meter, pair)
   const served: Array<{ method: string; path: string }> = []
   app.addHook('onRoute', ({ method, url }) => {
     for (const each of [method].flat()) served.push({ method: each, path: url.replace(/:(\w+)/g, '{$1}') })
@@ -132,12 +139,16 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   const { port: bound } = app.server.address() as AddressInfo
   const sockets = serveWebSockets(app.server, { daybook, tokens: options.tokens, isReplayed: () => state.isReplayed, ...(options.webSockets === undefined ? {} : { limits: options.webSockets }) })
 
+  const warn = (text: string): void => options.logger?.warn(text)
+  const unfollow = options.tls !== undefined && pair !== undefined && app.server instanceof TlsServer ? followTls(app.server, options.tls, pair, warn, options.tls.lookMs) : undefined
+
   return {
-    url: urlOf(host, bound),
+    url: urlOf(pair === undefined ? 'http' : 'https', host, bound),
     port: bound,
     routes: served,
     close: async (graceMs = 8_000) => {
       state.isDraining = true
+      unfollow?.()
       waiting.forEach((controller) => controller.abort())
       const cut = setTimeout(() => app.server.closeAllConnections(), graceMs)
       try {
@@ -151,9 +162,9 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
 }
 
 /** A URL by which a program on this machine can connect. */
-const urlOf = (host: string, port: number): string => {
+const urlOf = (scheme: string, host: string, port: number): string => {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+  return `${scheme}://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
 }
 
 /** A header's text; several headers of one name are joined. */
@@ -162,9 +173,15 @@ const textOf = (header: string | Array<string> | undefined): string | undefined 
 const correlationId = /^[\x21-\x7e]{1,128}$/
 
 /** Fastify with every limit set: its defaults never time out, and it cuts path parameters at 100 characters. */
-const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: HttpLimits, meter: Meter): FastifyInstance => {
+const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: HttpLimits, meter: Meter, tls: TlsPair | undefined): FastifyInstance => {
   const { requestTimeoutMs, keepAliveMs, bodyBytesMax, claimWaitSecondsMax } = limits
-  return fastify({
+  const parser = {
+    // If it were longer than `requestTimeout` (its default is 60 s), Node would silently swap the two.
+    headersTimeout: Math.min(20_000, requestTimeoutMs),
+    // Node enforces these timeouts only at this interval, by default every 30 s.
+    connectionsCheckingInterval: Math.min(1_000, Math.ceil(requestTimeoutMs / 4)),
+  }
+  const options: FastifyHttpOptions<Server> = {
     ...(logger === undefined ? { logger: false } : { loggerInstance: logger }),
     logController: new LogController({ disableRequestLogging: !requestLog }),
     requestTimeout: requestTimeoutMs,
@@ -172,12 +189,6 @@ const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: Htt
     connectionTimeout: claimWaitSecondsMax * 1_000 + 30_000,
     keepAliveTimeout: keepAliveMs,
     bodyLimit: bodyBytesMax,
-    http: {
-      // If it were longer than `requestTimeout` (its default is 60 s), Node would silently swap the two.
-      headersTimeout: Math.min(20_000, requestTimeoutMs),
-      // Node enforces these timeouts only at this interval, by default every 30 s.
-      connectionsCheckingInterval: Math.min(1_000, Math.ceil(requestTimeoutMs / 4)),
-    },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     exposeHeadRoutes: true,
@@ -189,7 +200,9 @@ const assemble = ({ logger, requestLog = false }: HttpServerOptions, limits: Htt
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket),
     frameworkErrors: (error, request, reply) => void refuse(reply, request, problem('invalid', error.message), meter),
-  })
+  }
+  // A server of HTTPS is one of HTTP over other sockets, and has the same type for all that is done with it here.
+  return fastify({ ...options, ...(tls === undefined ? { http: parser } : { https: { ...parser, ...tls } }) })
 }
 
 interface Parts extends HttpServerOptions {
@@ -304,6 +317,7 @@ const send = (
   void reply.header('content-type', type)
   void reply.header('x-correlation-id', request.id)
   void reply.header('cache-control', 'no-store')
+  void reply.headers(securityHeaders)
   if (revision !== undefined) void reply.header('x-daybook-revision', revision)
   if (retryAfterSeconds !== undefined) void reply.header('retry-after', Math.max(1, Math.ceil(retryAfterSeconds)))
   if (status === 401) void reply.header('www-authenticate', 'Bearer')

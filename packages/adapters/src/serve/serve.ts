@@ -110,6 +110,7 @@ export const serve = async (
       tokens: tokens?.tokens ?? 'off',
       host: options.host,
       port: options.port,
+      ...(options.tls === undefined ? {} : { tls: options.tls }),
       queueFiles: () => files?.status() ?? [],
       webhooks: () => webhooks?.status() ?? [],
       readModels: () => readModels,

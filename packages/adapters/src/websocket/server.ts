@@ -9,6 +9,7 @@ import { type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
 import { readers, refusalOfQueue } from '../http/access.js'
 import { guard } from '../http/guard.js'
 import { problem, type Problem, problemText } from '../http/problem.js'
+import { securityHeaderLines } from '../http/security-headers.js'
 import { feed } from './feed.js'
 import type { Message } from './messages.js'
 
@@ -136,7 +137,7 @@ const refuse = (socket: Duplex, what: Problem): void => {
   const retry = what.retryAfterSeconds === undefined ? '' : `retry-after: ${what.retryAfterSeconds}\r\n`
   const challenge = what.status === 401 ? 'www-authenticate: Bearer\r\n' : ''
   socket.end(
-    `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\ncontent-type: application/problem+json; charset=utf-8\r\n${retry}${challenge}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${what.status} ${STATUS_CODES[what.status] ?? ''}\r\ncontent-type: application/problem+json; charset=utf-8\r\n${securityHeaderLines}${retry}${challenge}content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   )
 }
 

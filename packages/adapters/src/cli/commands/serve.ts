@@ -23,6 +23,8 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--witness <file|url>', 'who gets each checkpoint as well: a file, or a URL to which it is posted (env DAYBOOK_WITNESS)')
     .option('--past-snapshots <count>', 'older snapshots to keep of each queue, so that questions about the past take no long replay; 0 for none (env DAYBOOK_PAST_SNAPSHOTS; default 32)')
     .option('--past-snapshots-mib <size>', 'how large they may be together, in MiB for each queue (env DAYBOOK_PAST_SNAPSHOTS_MIB; default 1024)')
+    .option('--tls-cert <file>', 'serve HTTPS: the certificate, in PEM, with those it depends on (env DAYBOOK_TLS_CERT)')
+    .option('--tls-key <file>', 'its private key, in PEM (env DAYBOOK_TLS_KEY)')
     .option('--auth <mode>', '"off" lets everybody in; on a loopback address only')
     .addHelpText('after', `
 Ready is one line on stdout with the URL, and /readyz. The first start makes an admin token and shows it once;
@@ -40,6 +42,9 @@ one), or it is damaged for good. --past-unreadable says that nothing of it will 
 A wrong time in the log stays there. So a clock that jumps ahead by more than --clock-jump is not believed: commands are
 refused with the code "clock", and /readyz says why, until it is right again. A clock that is behind does no harm: time
 goes on from the last event.
+
+With --tls-cert and --tls-key the server speaks HTTPS, and WebSockets go over it as well. Renewed files are used within a
+minute. Clients that do not know the authority that signed it are given its certificate: NODE_EXTRA_CA_CERTS=ca.pem daybook …
 
 Configuration file:
   port: 7878
@@ -59,7 +64,7 @@ Configuration file:
     types: ['eng-*']
     concurrency: 4             # each is an agent, within capacity.maxConcurrentAgents
     queues: [default]
-${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off', "daybook serve --store 'esdb://db1:2113,db2:2113,db3:2113?tls=false'", 'DAYBOOK_TOKEN=… daybook serve --data /var/lib/daybook --queue-files .loki/queue')}`)
+${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off', "daybook serve --store 'esdb://db1:2113,db2:2113,db3:2113?tls=false'", 'daybook serve --host 0.0.0.0 --tls-cert fullchain.pem --tls-key privkey.pem', 'DAYBOOK_TOKEN=… daybook serve --data /var/lib/daybook --queue-files .loki/queue')}`)
     .configureHelp({ showGlobalOptions: false })
     .action(cli.local<ServeFlags>(async (printer, flags) => {
       const { io } = cli

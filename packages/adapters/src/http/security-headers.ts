@@ -1,0 +1,13 @@
+/**
+ * Headers of every answer: it is data, and a browser that shows it is to run, load, frame and guess nothing. Only the pictures of reports have styles, which
+ * are in them. There are no CORS headers: pages from elsewhere get no answer that they may read.
+ */
+export const securityHeaders = {
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+} as const
+
+/** For an answer that is written to a bare socket. */
+export const securityHeaderLines = Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}\r\n`).join('')

@@ -1,0 +1,61 @@
+/** The server's certificate and its key, from files. They are read again when they change, so that a certificate is renewed without a restart. */
+import { readFileSync } from 'node:fs'
+import { createSecureContext, type Server } from 'node:tls'
+
+/** In PEM; the certificate with those that it depends on, up to one that clients trust. */
+export interface TlsFiles {
+  readonly certFile: string
+  readonly keyFile: string
+}
+
+export interface TlsPair {
+  readonly cert: Buffer
+  readonly key: Buffer
+}
+
+/** How often the files are looked at, in milliseconds. */
+const everyMs = 60_000
+
+/** @throws Error with what to do if they cannot be read, or do not belong together. */
+export const readTls = ({ certFile, keyFile }: TlsFiles): TlsPair => {
+  const pair = { cert: read('tls-cert', certFile), key: read('tls-key', keyFile) }
+  try {
+    createSecureContext(pair)
+    return pair
+  } catch (error) {
+    throw new Error(`${certFile} and ${keyFile} are not a certificate and its key in PEM: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+const read = (name: string, file: string): Buffer => {
+  try {
+    return readFileSync(file)
+  } catch (error) {
+    throw new Error(`the file of --${name} cannot be read: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** New connections get what the files have. Returns how to stop that. */
+export const followTls = (server: Server, files: TlsFiles, used: TlsPair, warn: (message: string) => void, lookMs = everyMs): (() => void) => {
+  let known = used
+  let told = ''
+  const look = (): void => {
+    try {
+      const found = readTls(files)
+      told = ''
+      if (found.cert.equals(known.cert) && found.key.equals(known.key)) return
+      server.setSecureContext(found)
+      known = found
+    } catch (error) {
+      // One of the two may be new, and the other not yet.
+      const why = `the server goes on with the certificate that it has: ${reasonOf(error)}`
+      if (why !== told) warn(why)
+      told = why
+    }
+  }
+  const timer = setInterval(look, lookMs)
+  timer.unref()
+  return () => clearInterval(timer)
+}

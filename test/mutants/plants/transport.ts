@@ -1,0 +1,28 @@
+/** HTTPS, and what browsers are told. */
+import type { Plant } from '../plant.js'
+
+const http = 'packages/adapters/src/http/'
+
+export const transportPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'a renewed certificate is not used',
+    file: `${http}tls.ts`,
+    find: 'server.setSecureContext(found)',
+    replace: '',
+    killedBy: ['test/http/tls.test.ts'],
+  },
+  {
+    title: 'a server starts with the key of another certificate',
+    file: `${http}tls.ts`,
+    find: '    createSecureContext(pair)\n',
+    replace: '',
+    killedBy: ['test/http/tls.test.ts'],
+  },
+  {
+    title: 'answers do not tell browsers to run nothing',
+    file: `${http}server.ts`,
+    find: 'void reply.headers(securityHeaders)',
+    replace: '',
+    killedBy: ['test/http/security-headers.test.ts'],
+  },
+]
