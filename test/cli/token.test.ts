@@ -41,12 +41,18 @@ test('daybook token --json; a name that is free again, and an id', async () => {
   expect((await server.json<{ readonly tokens: ReadonlyArray<TokenView> }>('token', 'list', '--all')).tokens.map(({ name }) => name)).toEqual(expect.arrayContaining(['admin', 'ci', 'ci']))
 })
 
+test('SEC-8: daybook token create --rate', async () => {
+  expect(await server.json('token', 'create', 'rated', '--role', 'worker', '--rate', '600/m', '--burst', '30')).toMatchObject({ rate: { perSecond: 10, burst: 30 } })
+  expect((await server.daybook(['token', 'list'])).out).toMatch(/rated .* 10\/s, 30 at once/)
+})
+
 test.each<[ReadonlyArray<string>, number, string]>([
   [['create', 'x'], 2, '--role'],
   [['create', 'x', '--role', 'root'], 2, 'the roles are producer, worker, operator, guardian, auditor, admin'],
   [['create', 'x', '--role', 'worker', '--expires', 'soon'], 2, 'a time like'],
   [['create', 'x', '--role', 'admin', '--queue', 'a'], 1, 'cannot limit an admin'],
   [['create', 'admin', '--role', 'worker'], 1, 'name of 1 to 64 letters'],
+  [['create', 'x', '--role', 'worker', '--burst', '3'], 2, '--burst goes with --rate'],
   [['revoke', 'nobody'], 1, 'there is no token nobody'],
   [['revoke', 'admin'], 1, 'the admin token is not revoked, but replaced'],
 ])('daybook token %j', async (args, code, message) => {

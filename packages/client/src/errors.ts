@@ -27,6 +27,7 @@ export type ErrorCode =
   | 'timeout'
   | 'method-not-allowed'
   | 'unsupported-media-type'
+  | 'too-many-requests'
   | 'headers-too-large'
   | 'internal'
   | 'unreachable'

@@ -11,7 +11,7 @@ import { DaybookError } from './errors.js'
 export type RetryPolicy = 'safe' | 'unsent' | 'never'
 
 /** Reasons that may be temporary. */
-const mayPass: ReadonlySet<string> = new Set(['unreachable', 'overloaded', 'unavailable', 'read-only', 'clock', 'outcome-unknown', 'timeout'])
+const mayPass: ReadonlySet<string> = new Set(['unreachable', 'overloaded', 'too-many-requests', 'unavailable', 'read-only', 'clock', 'outcome-unknown', 'timeout'])
 
 const firstDelayMs = 25
 /** A server that restarts is back within seconds and should be found at once, so this many tries have short pauses. */
@@ -24,7 +24,7 @@ export const mayRetry = (error: DaybookError, policy: RetryPolicy): boolean => {
     case 'never':
       return false
     case 'unsent':
-      return (error.unsent && error.code === 'unreachable') || error.code === 'overloaded'
+      return (error.unsent && error.code === 'unreachable') || error.code === 'overloaded' || error.code === 'too-many-requests'
     case 'safe':
       return mayPass.has(error.code)
   }

@@ -10,6 +10,8 @@ export interface NewToken {
   readonly roles: ReadonlyArray<TokenRole>
   /** The only queues that it may use. Default: all. */
   readonly queues?: ReadonlyArray<string>
+  /** So many requests a second on average, and `burst` at once, on each server. A bulk request is one. Default: any. `burst` is by default that of a second. */
+  readonly rate?: { readonly perSecond: number; readonly burst?: number }
   /** Default: never. */
   readonly expiresAt?: Time
 }
@@ -20,6 +22,7 @@ export interface TokenView {
   readonly roles: ReadonlyArray<TokenRole>
   readonly status: 'valid' | 'expired' | 'revoked'
   readonly queues?: ReadonlyArray<string>
+  readonly rate?: { readonly perSecond: number; readonly burst: number }
   readonly expiresAt?: string
   /** Not of the admin token, which the server makes. */
   readonly createdAt?: string

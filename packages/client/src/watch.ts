@@ -57,7 +57,7 @@ export const watch = async function* (place: Place, { from = 'end', signal }: Wa
         yield message
       }
     } catch (error) {
-      if (error instanceof DaybookError && !['unreachable', 'unavailable', 'overloaded'].includes(error.code)) throw error
+      if (error instanceof DaybookError && !['unreachable', 'unavailable', 'overloaded', 'too-many-requests'].includes(error.code)) throw error
     }
     if (!isEnded()) await sleep(pause.next())
   }

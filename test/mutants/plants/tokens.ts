@@ -63,4 +63,25 @@ export const tokenPlants: ReadonlyArray<Plant> = [
     replace: "handled.right.type === 'none'",
     killedBy: made,
   },
+  {
+    title: 'a token may be used once more at each edge of its rate',
+    file: `${auth}rate.ts`,
+    find: 'const aheadMsMax = (burst - 1) * everyMs',
+    replace: 'const aheadMsMax = burst * everyMs',
+    killedBy: ['test/http/token-rate.test.ts'],
+  },
+  {
+    title: 'the rate of a token is not asked for',
+    file: `${http}guard.ts`,
+    find: 'if (waitMs > 0) return',
+    replace: 'if (waitMs > 1e9) return',
+    killedBy: ['test/http/token-rate.test.ts'],
+  },
+  {
+    title: 'the client gives up when its token was used too often',
+    file: 'packages/client/src/retry.ts',
+    find: "'overloaded', 'too-many-requests', 'unavailable'",
+    replace: "'overloaded', 'unavailable'",
+    killedBy: ['test/http/token-rate.test.ts'],
+  },
 ]

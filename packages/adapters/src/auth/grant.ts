@@ -1,5 +1,6 @@
 /** What a valid token admits to, for as long as it is valid. */
 import { longTimer } from '@daybook/client/internal'
+import { type Rate, type TakeTurn, turnsAt, unlimited } from './rate.js'
 import type { Role } from './roles.js'
 
 /** The limits of a grant, as they were given when its token was made. */
@@ -7,19 +8,23 @@ export interface Bounds {
   readonly roles: ReadonlyArray<Role>
   /** The only queues that it may use. Default: all. */
   readonly queues?: ReadonlyArray<string>
+  /** Default: any. */
+  readonly rate?: Rate
 }
 
 export interface Grant extends Bounds {
   readonly id: string
   /** The actor of what it does, in the log. */
   readonly name: string
+  /** One request more; see {@link TakeTurn}. */
+  readonly takeTurn: TakeTurn
   readonly hasEnded: () => boolean
   /** Calls back once when its token is revoked or has expired. The returned function forgets the callback. */
   readonly onEnd: (ended: () => void) => () => void
 }
 
 /** Of a token that is never revoked while the server runs. */
-export const lastingGrant = (id: string, bounds: Bounds): Grant => ({ id, name: id, ...bounds, hasEnded: () => false, onEnd: () => () => undefined })
+export const lastingGrant = (id: string, bounds: Bounds): Grant => ({ id, name: id, ...bounds, takeTurn: unlimited, hasEnded: () => false, onEnd: () => () => undefined })
 
 /** Without tokens, everybody may do everything. */
 export const anonymous: Grant = lastingGrant('anonymous', { roles: ['admin'] })
@@ -40,5 +45,5 @@ export const endingGrant = (id: string, name: string, bounds: Bounds, endsInMs: 
     waiting.add(ended)
     return () => void waiting.delete(ended)
   }
-  return { grant: { id, name, ...bounds, hasEnded: () => hasEnded, onEnd }, end }
+  return { grant: { id, name, ...bounds, takeTurn: bounds.rate === undefined ? unlimited : turnsAt(bounds.rate), hasEnded: () => hasEnded, onEnd }, end }
 }

@@ -1,5 +1,6 @@
 export { anonymous, type Bounds, type Grant } from './grant.js'
 export { isLoopback, refusalOfAuthOff } from './loopback.js'
+export { Rate, turnsAt } from './rate.js'
 export { Role, roles } from './roles.js'
 export { optionalTokenFields, TokenName, tokenFields, tokenStream } from './token-events.js'
 export type { Denial, KnownToken, NewToken, TokenRefusal } from './token-log.js'

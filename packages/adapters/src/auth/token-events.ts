@@ -4,6 +4,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { metaOf, parseObject, readStamp } from '../engine/wire.js'
 import type { RecordedEvent } from '../store/index.js'
+import { Rate } from './rate.js'
 import { Role } from './roles.js'
 
 export const tokenStream = 'daybook-tokens'
@@ -28,7 +29,7 @@ export const optionalTokenFields = { queues: SomeQueues }
 /** `expiresAt`: in milliseconds since 1970. */
 const TokenCreated = t.intersection([
   t.type({ token: t.string, ...tokenFields, sha256: t.refinement(t.string, (text) => /^[0-9a-f]{64}$/.test(text), 'SHA-256 in hex') }),
-  t.partial({ ...optionalTokenFields, expiresAt: t.number }),
+  t.partial({ ...optionalTokenFields, expiresAt: t.number, rate: Rate }),
 ])
 export type TokenCreated = t.TypeOf<typeof TokenCreated>
 const TokenRevoked = t.intersection([t.type({ token: t.string }), t.partial({ reason: t.string })])

@@ -2,7 +2,7 @@
 import type { TaskSource } from '../worker/index.js'
 
 /** Errors that may pass by themselves. */
-const outages: ReadonlySet<unknown> = new Set(['unavailable', 'read-only', 'clock', 'outcome-unknown', 'unreachable', 'timeout', 'overloaded', 'internal'])
+const outages: ReadonlySet<unknown> = new Set(['unavailable', 'read-only', 'clock', 'outcome-unknown', 'unreachable', 'timeout', 'overloaded', 'too-many-requests', 'internal'])
 
 export const isOutage = (error: unknown): boolean => outages.has((error as { readonly code?: unknown } | null)?.code)
 

@@ -19,9 +19,14 @@ export const guard =
     }
     const checked = tokens.check(token)
     if (E.isLeft(checked)) return E.left(denied(checked.left))
+    const waitMs = checked.right.takeTurn()
+    if (waitMs > 0) return E.left(tooOften(checked.right, waitMs))
     const refusal = refusalOfRole(checked.right, who)
     return refusal === undefined ? checked : E.left(refusal)
   }
+
+const tooOften = ({ name }: Grant, waitMs: number): Problem =>
+  problem('too-many-requests', `token ${name} may be used less often: send several tasks or reports in one request, or ask an admin for another rate`, { retryAfterSeconds: Math.ceil(waitMs) / 1_000 })
 
 const nobody: Admitted = E.right(anonymous)
 

@@ -18,6 +18,7 @@ const kinds = {
   'unsupported-media-type': [415, 'Only JSON is accepted'],
   'unknown-dependency': [422, 'A dependency is unknown'],
   'dependency-cycle': [422, 'The dependencies form a cycle'],
+  'too-many-requests': [429, 'Too many requests'],
   'headers-too-large': [431, 'The headers are too large'],
   internal: [500, 'Something went wrong in the server'],
   overloaded: [503, 'The server is overloaded'],

@@ -1,13 +1,17 @@
 /** The routes of tokens. */
+import { between, integer } from '@daybook/core'
 import * as t from 'io-ts'
-import { optionalTokenFields, Role, type Tokens, tokenFields } from '../auth/index.js'
+import { optionalTokenFields, Rate, Role, type Tokens, tokenFields } from '../auth/index.js'
 import { orNull } from './answers/parts.js'
 import * as tokens from './handle/tokens.js'
 import * as q from './query.js'
 import { input, type Route, serverRoute } from './route.js'
 import { Time } from './time.js'
 
-export const NewTokenBody = t.intersection([t.type(tokenFields), t.partial({ ...optionalTokenFields, expiresAt: Time })], 'NewToken')
+/** Without `burst`: as many as in a second, and at least one. */
+const NewRate = t.intersection([t.type({ perSecond: between(0.001, 100_000) }), t.partial({ burst: integer(1, 100_000) })], 'NewRate')
+
+export const NewTokenBody = t.intersection([t.type(tokenFields), t.partial({ ...optionalTokenFields, expiresAt: Time, rate: NewRate })], 'NewToken')
 export type NewTokenBody = t.TypeOf<typeof NewTokenBody>
 
 const Ended = t.intersection([t.type({ at: Time, by: t.string }), t.partial({ reason: t.string })])
@@ -20,7 +24,7 @@ const listed = t.intersection([
     status: t.keyof({ valid: null, expired: null, revoked: null }),
     lastUsedAt: orNull(Time),
   }),
-  t.partial({ queues: t.readonlyArray(t.string), expiresAt: Time, createdAt: Time, createdBy: t.string, revoked: Ended }),
+  t.partial({ queues: t.readonlyArray(t.string), rate: Rate, expiresAt: Time, createdAt: Time, createdBy: t.string, revoked: Ended }),
 ])
 const ListedAnswer = t.intersection([listed, t.type({})], 'Token')
 const TokensAnswer = t.type({ tokens: t.readonlyArray(ListedAnswer) }, 'Tokens')

@@ -2,7 +2,7 @@
 
 /** The same may be accepted later. */
 export const mayRetryLater = (code: string): boolean =>
-  code === 'overloaded' || code === 'unavailable' || code === 'read-only' || code === 'clock' || code === 'outcome-unknown' || code === 'unreachable' || code === 'timeout' || code === 'internal'
+  code === 'overloaded' || code === 'too-many-requests' || code === 'unavailable' || code === 'read-only' || code === 'clock' || code === 'outcome-unknown' || code === 'unreachable' || code === 'timeout' || code === 'internal'
 
 /** Claims like this one will never be granted. */
 export const isFatal = (code: string | undefined): boolean =>

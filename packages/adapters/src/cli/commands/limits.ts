@@ -10,7 +10,7 @@ const spans = { s: 1, m: 60, h: 3_600 } as const
 type Span = keyof typeof spans
 
 /** `100/m`, `5/10s` or `5/10`: so many in so many seconds. */
-const rate = (text: string): NonNullable<Limit['rate']> => {
+export const rate = (text: string): NonNullable<Limit['rate']> => {
   const [, starts, amount = '', unit = 's'] = /^(\d+)\/(\d*\.?\d*)([smh]?)$/.exec(text) ?? []
   if (starts === undefined || text.endsWith('/')) throw new InvalidArgumentError('a rate like 100/m, 5/10s or 2/h is wanted')
   return { starts: whole(starts), perSeconds: (amount === '' ? 1 : number(amount)) * spans[(unit === '' ? 's' : unit) as Span] }

@@ -2,9 +2,10 @@
 import { Command, InvalidArgumentError } from 'commander'
 import type { DaybookClient, TokenRole, TokenView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
-import { CliError } from '../exit-codes.js'
+import { CliError, UsageError } from '../exit-codes.js'
+import { rate } from './limits.js'
 import { clean, since, until } from '../text.js'
-import { defined, list, time } from '../values.js'
+import { defined, list, positive, time } from '../values.js'
 
 const roles: ReadonlyArray<TokenRole> = ['producer', 'worker', 'operator', 'guardian', 'auditor', 'admin']
 
@@ -26,12 +27,16 @@ const stateText = ({ status, expiresAt, revoked }: TokenView): string => {
   return expiresAt === undefined ? 'valid' : `valid, expires ${until(expiresAt)}`
 }
 
+const rateText = ({ rate: given }: TokenView): string => (given === undefined ? '' : `${given.perSecond}/s, ${given.burst} at once`)
+
 const creating = (cli: Cli): Command =>
   new Command('create')
     .description('make a token and print it, once')
     .argument('<name>', 'the actor of what it does, in the log')
     .requiredOption('-r, --role <role>', `${roles.join(', ')}; repeatable`, roleList)
     .option('--queues <queue>', 'the queues that it may use; repeatable; --queue names one; default: all', list)
+    .option('--rate <n/time>', 'so many requests in such a time on average, on each server: 50/s, 600/m; a bulk request is one', rate)
+    .option('--burst <n>', 'so many of them at once; default: those of a second', positive)
     .option('--expires <time>', 'when it ends by itself: 30d, 12h, or a time', expiry)
     .addHelpText('after', `
 producer   enqueues, cancels what it enqueued, waits for results
@@ -45,12 +50,15 @@ A token may have several roles. The server keeps only its hash, so nobody can sh
 ${examples(
   'daybook token create build-farm --role worker --queue builds --expires 90d',
   'daybook token create ci --role producer,auditor --queues builds,tests',
+  'daybook token create web --role producer --rate 50/s --burst 200',
   'export DAYBOOK_TOKEN=$(daybook token create ada --role operator --json | jq -r .token)',
 )}`)
-    .action(cli.connected<{ readonly role: ReadonlyArray<TokenRole>; readonly queues?: ReadonlyArray<string>; readonly expires?: string }, [string]>(async ({ printer, client, connection: { namedQueue } }, { role, queues: several = [], expires }, name) => {
+    .action(cli.connected<{ readonly role: ReadonlyArray<TokenRole>; readonly queues?: ReadonlyArray<string>; readonly expires?: string; readonly rate?: { readonly starts: number; readonly perSeconds: number }; readonly burst?: number }, [string]>(async ({ printer, client, connection: { namedQueue } }, { role, queues: several = [], expires, rate: given, burst }, name) => {
       // Not DAYBOOK_QUEUE: a limit of a token should be said.
       const queues = [...new Set([...(namedQueue === undefined ? [] : [namedQueue]), ...several])]
-      const made = await client.tokens.create({ name, roles: role, ...(queues.length === 0 ? {} : { queues }), ...defined({ expiresAt: expires }) })
+      if (burst !== undefined && given === undefined) throw new UsageError('--burst goes with --rate')
+      const limits = given === undefined ? {} : { rate: { perSecond: given.starts / given.perSeconds, ...defined({ burst }) } }
+      const made = await client.tokens.create({ name, roles: role, ...(queues.length === 0 ? {} : { queues }), ...limits, ...defined({ expiresAt: expires }) })
       printer.answer(made, () => {
         printer.line(made.token)
         printer.note(`token ${clean(made.name)} (${made.roles.join(', ')}; queues: ${queuesText(made)}; ${stateText(made)}), shown this once; daybook token revoke ${clean(made.name)} ends it`)
@@ -66,8 +74,8 @@ const listing = (cli: Cli): Command =>
       const tokens = (await client.tokens.list()).filter(({ status }) => all || status === 'valid')
       printer.answer({ tokens }, () =>
         printer.table(
-          [{ head: 'NAME', min: 8 }, 'ROLES', { head: 'QUEUES', min: 6 }, 'STATE', { head: 'LAST USE', leaveOut: 1 }, { head: 'ID', leaveOut: 2 }],
-          tokens.map((token) => [clean(token.name), token.roles.join(', '), queuesText(token), stateText(token), token.lastUsedAt === null ? 'never' : since(token.lastUsedAt), token.id]),
+          [{ head: 'NAME', min: 8 }, 'ROLES', { head: 'QUEUES', min: 6 }, { head: 'RATE', leaveOut: 3 }, 'STATE', { head: 'LAST USE', leaveOut: 1 }, { head: 'ID', leaveOut: 2 }],
+          tokens.map((token) => [clean(token.name), token.roles.join(', '), queuesText(token), rateText(token), stateText(token), token.lastUsedAt === null ? 'never' : since(token.lastUsedAt), token.id]),
           'no tokens',
         ))
     }))

@@ -11,12 +11,13 @@ const isOff = problem('disabled', 'this server runs with --auth off, and takes n
 
 const optionalTime = (ms: number | undefined): string | null => (ms === undefined ? null : isoOf(ms))
 
-const shown = ({ id, name, roles, status, queues, createdAt, createdBy, expiresAt, revoked, lastUsedAt }: ListedToken): object => ({
+const shown = ({ id, name, roles, status, queues, rate, createdAt, createdBy, expiresAt, revoked, lastUsedAt }: ListedToken): object => ({
   id,
   name,
   roles,
   status,
   ...(queues === undefined ? {} : { queues }),
+  ...(rate === undefined ? {} : { rate }),
   ...(expiresAt === undefined ? {} : { expiresAt: isoOf(expiresAt) }),
   createdAt: isoOf(createdAt),
   createdBy,
@@ -39,12 +40,13 @@ export const create =
   (tokens: Tokens | 'off') =>
   async ({ body, caller }: Call<NewTokenBody>): Promise<Handled> => {
     if (tokens === 'off') return E.left(isOff)
-    const { expiresAt: until, ...given } = body
+    const { expiresAt: until, rate, ...given } = body
     const expiresAt = until === undefined ? undefined : millisecondsOf(until)
     if (expiresAt !== undefined && expiresAt <= Date.now()) return E.left(invalid([{ path: 'expiresAt', message: 'is over already' }]))
     // An admin can make any token, so a limit of its own would be none.
     if (given.queues !== undefined && given.roles.includes('admin')) return E.left(invalid([{ path: 'queues', message: 'cannot limit an admin: give other roles' }]))
-    const done = await tokens.create({ ...given, ...(expiresAt === undefined ? {} : { expiresAt }) }, caller)
+    const limits = rate === undefined ? {} : { rate: { burst: Math.max(1, Math.ceil(rate.perSecond)), ...rate } }
+    const done = await tokens.create({ ...given, ...limits, ...(expiresAt === undefined ? {} : { expiresAt }) }, caller)
     if (E.isLeft(done)) return E.left(problemOfToken(done.left))
     const { made, token } = done.right
     return E.right({ status: 201, text: JSON.stringify({ ...shown(made), token }), isSecret: true })
