@@ -1,5 +1,6 @@
 /** Tokens that an admin makes: what they say, who is the actor, and that they end at once. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isRight } from 'fp-ts/lib/Either.js'
@@ -165,6 +166,20 @@ describe('SEC-5: a token that is revoked', () => {
   })
 })
 
+test('SEC-5: a token that is revoked while its body comes does nothing', async () => {
+  const { id, token } = await make('slow-sender', { roles: ['producer'] })
+  const body = JSON.stringify({ id: 'late', type: 't' })
+  const asked = request(`${server.http.url}/api/queues/late/tasks`, { method: 'POST', headers: { ...as(token).headers, 'content-type': 'application/json', 'content-length': String(body.length) } })
+  const status = new Promise<number>((resolve, reject) => asked.on('response', (response) => resolve(response.statusCode ?? 0)).on('error', reject))
+  asked.write(body.slice(0, 5))
+  // Its headers have been judged when it counts as used.
+  for (let used = false; !used; ) used = (await listed('slow-sender')).some(({ lastUsedAt }: Body) => lastUsedAt !== null)
+  await server.call('DELETE', `/api/tokens/${id}`)
+  asked.end(body.slice(5))
+  expect(await inTime('the answer', status)).toBe(401)
+  expect(server.daybook.queue('late')).toBeUndefined()
+})
+
 test('SEC-5: a token that expires while it waits ends its wait', async () => {
   const { token } = await make('brief', { roles: ['worker'], expiresAt: new Date(Date.now() + 3_000).toISOString() })
   const claim = server.post('/api/queues/brief/claims', { agentId: 'w', wait: 60 }, as(token))
@@ -179,6 +194,25 @@ test('two servers that make a token of one name: one of them does', async () => 
   expect(made.filter(isRight)).toHaveLength(1)
   expect(made.find((each) => !isRight(each))).toMatchObject({ left: { code: 'conflict' } })
   await other.close()
+})
+
+test('at most 1,000 tokens are valid, and 1,000 that have ended are remembered', async () => {
+  let clock = 1_000_000
+  const own = openTokens({ dir: 'memory', adminToken, now: () => clock }).tokens
+  const create = (name: string, expiresAt?: number) => own.create({ name, roles: ['worker'], ...(expiresAt === undefined ? {} : { expiresAt }) }, { actor: 'admin' })
+  const [first] = [await create('first')]
+  for (let n = 0; n < 999; n++) await create(`brief-${n}`, clock + 1_000)
+  expect(await create('too-many')).toMatchObject({ left: { code: 'conflict', detail: expect.stringContaining('1000 tokens are valid') as string } })
+  clock += 1_000
+  for (let n = 0; n < 999; n++) await create(`later-${n}`, clock + 1_000)
+  clock += 1_000
+  for (let n = 0; n < 5; n++) await create(`last-${n}`)
+  const names = own.list().map(({ name }) => name)
+  expect(names).toHaveLength(2_000)
+  // The oldest of those that have ended are forgotten, and no valid one.
+  expect(names.slice(0, 2)).toEqual(['first', 'brief-4'])
+  expect(isRight(first) && isRight(own.check(first.right.token))).toBe(true)
+  await own.close()
 })
 
 test('SEC-6: what a newer server says of a token is not ignored', async () => {

@@ -4,6 +4,7 @@
  */
 import { isRight } from 'fp-ts/lib/Either.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
 import { openTokens, type Role, roles, type Tokens } from '@daybook/adapters/auth'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import { adminToken, type Body, startTestServer, type TestServer } from './support.js'
@@ -45,7 +46,11 @@ beforeAll(async () => {
   for (const queue of ['mine', 'theirs']) await server.post(`/api/queues/${queue}/tasks`, { id: `of-${queue}`, type: 't' })
   const { paths } = (await server.get('/api/openapi.json')).body
   operations = Object.entries<Body>(paths).flatMap(([path, item]) =>
-    Object.entries<Body>(item).map(([method, operation]) => ({ method: method.toUpperCase(), path, roles: operation['x-daybook-roles'] as ReadonlyArray<string> })),
+    Object.entries<Body>(item).flatMap(([method, operation]) => {
+      const allowed = operation['x-daybook-roles'] as ReadonlyArray<string>
+      // What can be read can be asked for its headers.
+      return [method, ...(method === 'get' ? ['head'] : [])].map((each) => ({ method: each.toUpperCase(), path, roles: allowed }))
+    }),
   )
 })
 afterAll(async () => {
@@ -72,6 +77,17 @@ const named: Readonly<Record<string, object>> = {
   '/api/restart_task': { task_id: 'none', reason: 'r' },
   '/api/terminate_agent': { agent_id: 'none', reason: 'r' },
 }
+
+/** The same as a WebSocket. */
+const watch = (token: string | undefined): Promise<number> =>
+  new Promise((resolve) => {
+    const socket = new WebSocket(`${server.http.url.replace('http', 'ws')}/api/ws?queue=mine`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })
+    const done = (status: number): void => {
+      resolve(status)
+      socket.terminate()
+    }
+    socket.on('unexpected-response', (_, response) => done(response.statusCode ?? 0)).on('open', () => done(101)).on('error', () => undefined)
+  })
 
 /** Of the server and not of one queue: what it gives to a token that is bound to some. */
 const ofServer: Readonly<Record<string, 'refused' | 'cut'>> = { '/metrics': 'refused', '/api/queues': 'cut', '/api/tokens': 'refused', '/api/tokens/{id}': 'refused' }
@@ -113,6 +129,24 @@ test('SEC-1: every cell of route × role × state × queue is as the table of ro
   expect(operations.length).toBeGreaterThan(60)
   expect(cells).toBe(operations.length * (5 * 9 + 3))
 }, 120_000)
+
+test('SEC-1: every cell of role × state × queue of the WebSocket', async () => {
+  const readers = ['operator', 'guardian', 'auditor', 'admin']
+  const wrong: Array<string> = []
+  for (const role of roles) {
+    for (const state of states) {
+      for (const binding of bindings) {
+        const token = made.get(keyOf(role, state, binding))
+        if (token === undefined) continue
+        const want = expected('/api/ws', readers, role, state, binding)
+        const status = await watch(token)
+        if (status !== (want === 'in' ? 101 : want)) wrong.push(`${keyOf(role, state, binding)}: ${status} instead of ${want}`)
+      }
+    }
+  }
+  expect(wrong).toEqual([])
+  for (const token of [undefined, 'wrong']) expect(await watch(token)).toBe(401)
+})
 
 test('SEC-1: without a token, or with what is none, nothing but the open routes answers', async () => {
   const wrong: Array<string> = []

@@ -84,4 +84,18 @@ export const tokenPlants: ReadonlyArray<Plant> = [
     replace: "'overloaded', 'unavailable'",
     killedBy: ['test/http/token-rate.test.ts'],
   },
+  {
+    title: 'a request whose token was revoked while its body came is done',
+    file: `${http}server.ts`,
+    find: 'if (grant.hasEnded()) return refuse(reply, request, ended, meter)',
+    replace: '',
+    killedBy: made,
+  },
+  {
+    title: 'a valid token is forgotten when there are many',
+    file: `${auth}token-log.ts`,
+    find: 'if (this.isValid(entry)) continue',
+    replace: '',
+    killedBy: made,
+  },
 ]

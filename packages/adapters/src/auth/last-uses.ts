@@ -12,6 +12,7 @@ const everyMs = 60_000
 
 export interface LastUses {
   readonly note: (id: string, at: number) => void
+  readonly forget: (id: string) => void
   /** In milliseconds since 1970; `undefined` for one that was never used here. */
   readonly of: (id: string) => number | undefined
   readonly close: () => Promise<void>
@@ -36,6 +37,7 @@ export const openLastUses = (dir: string, warn: (message: string) => void): Last
       uses.set(id, at)
       isWritten = false
     },
+    forget: (id) => void uses.delete(id),
     of: (id) => uses.get(id),
     close: () => {
       clearInterval(timer)

@@ -39,6 +39,7 @@ export interface TokenRefusal {
 
 interface Entry {
   readonly known: KnownToken
+  readonly sha256: string
   readonly grant: Grant
   readonly end: () => void
   revoked: KnownToken['revoked']
@@ -47,6 +48,8 @@ interface Entry {
 
 /** Valid ones. Each is looked up by its hash, so this is a limit on what a person can survey. */
 const tokensMax = 1_000
+/** Those that have ended are known for as long as there are not more, the newest: a refusal says then why, and a list shows them. */
+const endedMax = 1_000
 const retryMs = 1_000
 const conflictsMax = 10
 
@@ -72,6 +75,7 @@ export class TokenLog {
     private readonly store: TokenStore,
     private readonly now: () => number,
     private readonly warn: (message: string) => void,
+    private readonly forgotten: (id: string) => void,
   ) {
     this.follow()
   }
@@ -160,9 +164,25 @@ export class TokenLog {
     const { token: id, sha256, ...made } = event.data
     if (this.byId.has(id)) return
     const { name, expiresAt, ...bounds } = made
-    const entry: Entry = { known: { id, ...made, createdAt: at, createdBy: actor }, ...endingGrant(id, name, bounds, (expiresAt ?? Number.POSITIVE_INFINITY) - this.now()), revoked: undefined, isUnreadable: false }
+    const entry: Entry = { known: { id, ...made, createdAt: at, createdBy: actor }, sha256, ...endingGrant(id, name, bounds, (expiresAt ?? Number.POSITIVE_INFINITY) - this.now()), revoked: undefined, isUnreadable: false }
     this.byId.set(id, entry)
     this.byHash.set(sha256, entry)
+    this.forgetOld()
+  }
+
+  private forgetOld(): void {
+    if (this.byId.size <= tokensMax + endedMax) return
+    for (const [id, entry] of this.byId) {
+      if (this.isValid(entry)) continue
+      this.byId.delete(id)
+      this.byHash.delete(entry.sha256)
+      this.forgotten(id)
+      return
+    }
+  }
+
+  private isValid(entry: Entry): boolean {
+    return entry.revoked === undefined && !this.hasExpired(entry)
   }
 
   /** What a newer server says of a token may be a limit. So the token is not accepted here until this server is updated. */
@@ -192,7 +212,7 @@ export class TokenLog {
   }
 
   private refusalOf({ name }: NewToken): TokenRefusal | undefined {
-    const valid = [...this.byId.values()].filter((entry) => entry.revoked === undefined && !this.hasExpired(entry))
+    const valid = [...this.byId.values()].filter((entry) => this.isValid(entry))
     if (valid.some(({ known }) => known.name === name)) return { code: 'conflict', detail: `there is a valid token ${name}: revoke it first, or take another name; the log tells them apart by their names` }
     if (valid.length >= tokensMax) return { code: 'conflict', detail: `${tokensMax} tokens are valid, which is the limit: revoke those that nobody uses` }
     return undefined

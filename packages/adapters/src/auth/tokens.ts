@@ -90,8 +90,8 @@ export const openTokens = (options: TokensOptions): OpenedTokens => {
 
 const tokensOf = (stored: ReadonlyArray<Stored>, { dir, store = openMemoryStore(), now = Date.now, warn = () => undefined }: TokensOptions): Tokens => {
   const kept = stored.map(({ name, sha256 }) => ({ hash: Buffer.from(sha256, 'hex'), grant: lastingGrant(name, { roles: ['admin'] }) }))
-  const log = new TokenLog(store, now, warn)
   const uses = openLastUses(dir, warn)
+  const log = new TokenLog(store, now, warn, uses.forget)
   const listed = (known: KnownToken): ListedToken => {
     const { id, expiresAt, revoked } = known
     const lastUsedAt = uses.of(id)

@@ -30,7 +30,7 @@ const tooOften = ({ name }: Grant, waitMs: number): Problem =>
 
 const nobody: Admitted = E.right(anonymous)
 
-export const denied = (why: Denial): Problem => {
+const denied = (why: Denial): Problem => {
   switch (why) {
     case 'unknown':
       return problem('unauthorized', 'this token is not known here')

@@ -16,7 +16,7 @@ import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
 import { readers, refusalOfQueue } from './access.js'
 import { bytesOf, readJsonBodies, Refused } from './body.js'
 import { answerClientError } from './client-error.js'
-import { denied, guard } from './guard.js'
+import { guard } from './guard.js'
 import { IdempotencyKeys } from './idempotency.js'
 import { type HttpLimits, httpLimitsDefault } from './limits.js'
 import { Meter } from './meter.js'
@@ -251,6 +251,8 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
       },
       handler: async (request, reply) => {
         const { grant } = request
+        // It was revoked while its body came.
+        if (grant.hasEnded()) return refuse(reply, request, ended, meter)
         let signal: AbortSignal | undefined
         const sent = await serveRoute(context, route, {
           params: request.params,
@@ -268,7 +270,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
         // It was revoked while it waited. What it has not got yet, it does not get.
         if (grant.hasEnded() && (route.method === 'GET' || sent.undelivered !== undefined)) {
           sent.undelivered?.()
-          return refuse(reply, request, denied('revoked'), meter)
+          return refuse(reply, request, ended, meter)
         }
         meter.answered(route.method, route.path, sent.status)
         if (typeof sent.text !== 'string') reply.raw.once('close', grant.onEnd(() => reply.raw.destroy()))
@@ -305,6 +307,7 @@ const unlessDelivered = ({ raw }: FastifyReply, undelivered: () => void): void =
   })
 }
 
+const ended = problem('unauthorized', 'this token was revoked or has expired meanwhile: ask an admin for another one')
 const stopping = problem('unavailable', 'the server is stopping: try again shortly', { retryAfterSeconds: soonSeconds })
 
 const send = (
