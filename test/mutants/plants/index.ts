@@ -7,6 +7,7 @@ import { alertPlants } from './alerts.js'
 import { webhookPlants } from './webhooks.js'
 import { clientPlants } from './client.js'
 import { archivePlants } from './archive.js'
+import { backupPlants } from './backup.js'
 import { breakerPlants } from './breakers.js'
 import { corePlants } from './core.js'
 import { enginePlants } from './engine.js'
@@ -62,6 +63,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...pastPlants,
   ...chainPlants,
   ...archivePlants,
+  ...backupPlants,
   ...erasablePlants,
   ...schedulePlants,
   ...alertPlants,

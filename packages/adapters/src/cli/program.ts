@@ -52,6 +52,7 @@ const commands: Readonly<Record<string, () => Promise<(cli: Cli) => Command>>> =
   doctor: async () => (await import('./commands/doctor.js')).doctorCommand,
   project: async () => (await import('./commands/project.js')).projectCommand,
   archive: async () => (await import('./commands/archive.js')).archiveCommand,
+  backup: async () => (await import('./commands/backup.js')).backupCommand,
 }
 
 /** The names of the commands that have to be loaded: that which the arguments name, or all if they name none. */

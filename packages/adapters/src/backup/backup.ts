@@ -1,0 +1,113 @@
+/**
+ * A backup: everything of a queue server that cannot be computed again, as it was at one moment. It is a data folder itself, so to restore is to start a
+ * server with a copy of it. Taken beside a running server or without one.
+ *
+ * The order matters. Signed checkpoints come before the log, so none is about events that the copy lacks. Segments of the archive and keys of erasable
+ * tasks come after it, so none is missing that the copy of the log needs.
+ */
+import { randomBytes } from 'node:crypto'
+import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, resolve } from 'node:path'
+import { archiveFolderOf } from '../archive/folder-of.js'
+import { checkpointFolderOf, readCheckpoints, type Verified, verifyAt } from '../chain/index.js'
+import { logFileName } from '../config/serve-options.js'
+import { streamPrefix } from '../engine/index.js'
+import { makeFolder } from '../files/make-folder.js'
+import { syncFolder } from '../files/sync-folder.js'
+import { openOwnLog } from '../open-log.js'
+import type { LogAddress } from '../store/index.js'
+import { resolvedFile } from '../store/resolved-file.js'
+import { keysFileOf } from '../task-keys/keys-file-of.js'
+import { copyDatabase, copyFolder, isOfLog, syncAll } from './copy-data.js'
+
+/** What a server makes again from the log. */
+const isCache = (path: string): boolean => path === 'snapshots' || path.startsWith('views.db') || /^checkpoints\/.*\.tree$/.test(path)
+
+export interface BackupOptions {
+  readonly dataDir: string
+  readonly log: LogAddress
+  /** A folder that is not there yet. */
+  readonly to: string
+  readonly progress?: (what: string) => void
+}
+
+export interface BackedUpQueue {
+  readonly queue: string
+  readonly verified: Verified
+}
+
+export interface BackedUp {
+  readonly folder: string
+  /** When the copy of the log was begun, ISO 8601: everything that was acknowledged before is in it. */
+  readonly at: string
+  /** The queues of the copied log, each verified in the copy. Empty for EventStoreDB, which has the log. */
+  readonly queues: ReadonlyArray<BackedUpQueue>
+}
+
+/**
+ * Until it is complete and on disk, the folder has another name, `TO.unfinished-…`; a failure removes it, a crash leaves it.
+ *
+ * @throws Error if the folder is there already, something cannot be read, or the disk is full.
+ */
+export const backUp = async ({ dataDir, log, to, progress = () => undefined }: BackupOptions): Promise<BackedUp> => {
+  const target = resolve(to)
+  if (await exists(target)) throw new Error(`${to} is there already: name a folder that is not`)
+  if (isInside(resolve(dataDir), target)) throw new Error(`${to} is inside the data folder: a backup belongs elsewhere, best on another disk`)
+  if (!(await exists(dataDir))) throw new Error(`there is no data folder ${dataDir}: --data names the server's`)
+  makeFolder(dirname(target))
+  const unfinished = `${target}.unfinished-${randomBytes(4).toString('hex')}`
+  // Tokens' hashes and keys are in it.
+  await mkdir(unfinished, { mode: 0o700 })
+  try {
+    progress('copying checkpoints, tokens and memories')
+    const logFile = log.kind === 'sqlite' ? resolvedFile(log.file) : undefined
+    await copyFolder(dataDir, unfinished, (path) => isCache(path) || (logFile !== undefined && isOfLog(path, logFile)))
+    const at = new Date().toISOString()
+    if (logFile !== undefined) await copyLog(log, logFile, join(unfinished, logFileName), progress)
+    const queues = logFile === undefined ? [] : await verifyCopy(unfinished, progress)
+    await writeFile(join(unfinished, 'backup.json'), `${JSON.stringify(manifestOf(at, queues), undefined, 2)}\n`)
+    progress('waiting for the disk')
+    await syncAll(unfinished)
+    await rename(unfinished, target)
+    await syncFolder(dirname(target))
+    return { folder: target, at, queues }
+  } catch (error) {
+    await rm(unfinished, { recursive: true, force: true })
+    throw error
+  }
+}
+
+/** The log with what lies beside it, under the names that it has in a data folder of its own. */
+const copyLog = async (log: LogAddress, from: string, to: string, progress: (what: string) => void): Promise<void> => {
+  if (!(await exists(from))) throw new Error(`there is no log ${from}: --store names it, if it is not in the data folder`)
+  progress('copying the log')
+  await copyDatabase(from, to)
+  const [archive, keys] = [archiveFolderOf(log), keysFileOf(log)]
+  if (archive !== undefined && (await exists(archive))) await copyFolder(archive, `${to}.archive`)
+  if (keys !== undefined && (await exists(keys))) await copyDatabase(keys, `${to}.keys`)
+}
+
+const verifyCopy = async (folder: string, progress: (what: string) => void): Promise<ReadonlyArray<BackedUpQueue>> => {
+  const address: LogAddress = { kind: 'sqlite', file: join(folder, logFileName) }
+  const log = await openOwnLog(address)
+  const streams = await log.streams(streamPrefix).finally(() => log.close())
+  const verified: Array<BackedUpQueue> = []
+  for (const stream of streams) {
+    const queue = stream.slice(streamPrefix.length)
+    const checkpoints = await readCheckpoints(checkpointFolderOf(folder), queue)
+    verified.push({ queue, verified: await verifyAt(address, stream, { checkpoints, progress: (events, of) => progress(`verifying the copy of ${queue}: ${events} of ${of} events`) }) })
+  }
+  return verified
+}
+
+const manifestOf = (at: string, queues: ReadonlyArray<BackedUpQueue>): object => ({
+  daybook: 'backup', version: 1, at,
+  queues: queues.map(({ queue, verified: { ok, events, head } }) => ({ queue, ok, events, head })),
+})
+
+const exists = (path: string): Promise<boolean> => stat(path).then(() => true, () => false)
+
+const isInside = (folder: string, path: string): boolean => {
+  const way = relative(folder, path)
+  return !way.startsWith('..') && way !== path
+}

@@ -1,0 +1,90 @@
+/** Copies files for a backup, also while a server writes to them. */
+import { constants, openSync, closeSync } from 'node:fs'
+import { copyFile, mkdir, open, readdir, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import Database from 'better-sqlite3'
+
+const magic = 'SQLite format 3\0'
+
+const isDatabase = async (file: string): Promise<boolean> => {
+  const handle = await open(file, 'r')
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(magic.length), 0, magic.length, 0)
+    return bytesRead === magic.length && buffer.toString('latin1') === magic
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Copies an SQLite file as it was at one moment, with what is in its WAL. Whoever writes to it goes on meanwhile. The copy has the same permissions.
+ *
+ * *Gotchas*: not for a file that this process has open. Synchronous while it runs.
+ */
+export const copyDatabase = async (from: string, to: string): Promise<void> => {
+  const { mode } = await stat(from)
+  // SQLite writes into an empty file that is there: so nobody else can read the keys, not even while they are copied.
+  closeSync(openSync(to, 'wx', mode & 0o777))
+  const db = new Database(from, { readonly: true, fileMustExist: true, timeout: 5_000 })
+  try {
+    db.prepare('VACUUM INTO ?').run(to)
+  } finally {
+    db.close()
+  }
+}
+
+/** Copies a file. A copy on a file system that can share blocks takes no space. */
+const copyPlain = (from: string, to: string): Promise<void> => copyFile(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE)
+
+/** Side files of SQLite, which belong to a running program. */
+const isSideFile = (name: string): boolean => /-(wal|shm|journal)$|\.lock$|\.tmp$|\.unfinished$/.test(name)
+
+/** A file that goes away meanwhile was replaced or is not needed any more. */
+const ifThere = async (copying: Promise<void>): Promise<void> => {
+  await copying.catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+  })
+}
+
+/**
+ * Copies a folder and what is in it: plain files first, then databases. So what says how far a database was read never says more than is in the copy.
+ * `isLeftOut` gets each path below `from`.
+ */
+export const copyFolder = async (from: string, to: string, isLeftOut: (path: string) => boolean = () => false, below = ''): Promise<void> => {
+  await mkdir(to, { recursive: true, mode: (await stat(from)).mode & 0o777 })
+  const databases: Array<string> = []
+  for (const name of (await readdir(from)).sort()) {
+    if (isSideFile(name) || isLeftOut(join(below, name))) continue
+    const found = await stat(join(from, name)).catch(() => undefined)
+    if (found?.isDirectory() === true) await copyFolder(join(from, name), join(to, name), isLeftOut, join(below, name))
+    else if (found?.isFile() !== true) continue
+    else if (await isDatabase(join(from, name)).catch(() => false)) databases.push(name)
+    else await ifThere(copyPlain(join(from, name), join(to, name)))
+  }
+  for (const name of databases) await copyDatabase(join(from, name), join(to, name))
+}
+
+/** Makes sure that a folder and all that is in it is on disk. */
+export const syncAll = async (folder: string): Promise<void> => {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) await syncAll(path)
+    else await sync(path)
+  }
+  await sync(folder)
+}
+
+const sync = async (path: string): Promise<void> => {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Whether a path below a data folder is the log, or lies beside it under its name. */
+export const isOfLog = (path: string, file: string): boolean => {
+  const name = basename(file)
+  return path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}-`)
+}

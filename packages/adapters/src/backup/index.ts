@@ -1,0 +1,1 @@
+export { type BackedUp, type BackedUpQueue, backUp, type BackupOptions } from './backup.js'

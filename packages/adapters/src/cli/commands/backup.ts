@@ -1,0 +1,47 @@
+/** `daybook backup`: copies a server's data, also while it runs. */
+import { Command } from 'commander'
+import { plural } from '@daybook/core'
+import { dataDirDefault } from '../../config/serve-options.js'
+import { addWhere, logAddressOf, type Where } from '../audit/options.js'
+import { type Cli, examples } from '../cli.js'
+import { CliError, exitCodes } from '../exit-codes.js'
+import { createProgress } from '../progress.js'
+import { clean } from '../text.js'
+
+export const backupCommand = (cli: Cli): Command =>
+  addWhere(new Command('backup').description('copy a server\'s data as it is now, also while the server runs, and verify the copy'))
+    .argument('<folder>', 'where the copy goes: a folder that is not there yet')
+    .addHelpText('after', `
+The copy is a data folder: to restore, stop the server, put the copy where its data was, and start it. It has the log with its archive, tokens, keys,
+signed checkpoints and memories; what a server makes again from the log (snapshots, views.db) is left out, so the first start takes longer. Everything
+that was acknowledged before the command was started is in it. It has secrets: keep it as carefully as the data folder.
+
+A log in EventStoreDB is not copied: back that up by its own means, after this command.
+Exit code 1 when the copy of a log is not what was appended; the copy is kept.
+${examples(
+      `daybook backup /mnt/backups/monday --data ${dataDirDefault}`,
+      `daybook backup /mnt/backups/monday --data ${dataDirDefault} --store sqlite:/var/lib/daybook/log.sqlite`,
+      'daybook serve --data /mnt/backups/monday-restored --port 8080     # a copy of the copy: look before you trust',
+    )}`)
+    .action(cli.local<Where, [string]>(async (printer, flags, _command, folder) => {
+      const dataDir = flags.data ?? dataDirDefault
+      const log = logAddressOf({ ...flags, data: dataDir })
+      if (log === undefined) throw new CliError('nothing to back up')
+      const { backUp } = await import('../../backup/index.js')
+      const progress = createProgress(cli.io, printer)
+      try {
+        const { at, folder: to, queues } = await backUp({ dataDir, log, to: folder, progress: (what) => progress.show(clean(what)) })
+        progress.clear()
+        const shown = queues.map(({ queue, verified: { ok, events, head, broken } }) => ({ queue, ok, events, head, ...(broken === null ? {} : { broken }) }))
+        printer.answer({ folder: to, at, queues: shown }, () => {
+          for (const { queue, ok, events, head, broken } of shown) {
+            printer.line(ok ? `${clean(queue)}: ${plural(events, 'event')}, revision ${head.revision}, verified` : `${clean(queue)}: ${printer.colors.red('NOT WHOLE')}  ${broken?.kind}: ${broken?.reason}`)
+          }
+          if (log.kind === 'eventstoredb') printer.line('the log is in EventStoreDB, and was not copied: back that up by its own means now')
+          printer.line(`copied to ${clean(to)}, as of ${at}`)
+        })
+        return shown.every(({ ok }) => ok) ? exitCodes.done : exitCodes.refused
+      } finally {
+        progress.clear()
+      }
+    }))

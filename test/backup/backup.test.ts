@@ -1,0 +1,139 @@
+/** `daybook backup`: a copy of a running server's data, from which another server goes on. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, type DaybookClient } from '@daybook/client'
+import { serve } from '@daybook/adapters/serve'
+import Database from 'better-sqlite3'
+import { afterAll, expect, test } from 'vitest'
+import { type Ended, root, runHere } from '../cli/program.js'
+
+const dir = mkdtempSync(join(tmpdir(), 'daybook-backup-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const adminToken = 'admin-of-the-backup-test'
+const served = async <A>(dataDir: string, body: (client: DaybookClient) => Promise<A>, token: string = adminToken, queue = 'q'): Promise<A> => {
+  const server = await serve({ host: '127.0.0.1', port: 0, dataDir, store: { kind: 'sqlite', file: join(dataDir, 'daybook.sqlite'), sharing: 'exclusive' }, auth: 'tokens', token: adminToken, checkpoints: { everyMs: 20 } })
+  const client = createClient({ url: server.url, token, queue, retryForMs: 10 })
+  try {
+    return await body(client)
+  } finally {
+    await client.close()
+    await server.close()
+  }
+}
+const backup = (to: string, dataDir: string, ...more: ReadonlyArray<string>): Promise<Ended> => runHere(['backup', to, '--data', dataDir, ...more], { NO_COLOR: '1' })
+
+interface Told {
+  readonly at: string
+  readonly queues: ReadonlyArray<{ readonly queue: string; readonly ok: boolean; readonly events: number; readonly head: { readonly revision: number } }>
+}
+
+test('EV-03: a backup beside a server under load has all that was acknowledged before, and a server goes on from it', async () => {
+  const [dataDir, to] = [join(dir, 'busy'), join(dir, 'busy-copy')]
+  const acknowledged: Array<string> = []
+  const { before, told } = await served(dataDir, async (client) => {
+    let isOver = false
+    const load = (async () => {
+      for (let i = 0; !isOver; i++) {
+        await client.enqueueAll(Array.from({ length: 20 }, (_, each) => ({ id: `t${i}-${each}`, type: 'mail', payload: { i, each } })))
+        acknowledged.push(...Array.from({ length: 20 }, (_, each) => `t${i}-${each}`))
+      }
+    })()
+    while (acknowledged.length < 400) await new Promise((resolve) => setTimeout(resolve, 5))
+    const known = [...acknowledged]
+    // In a process of its own, as people do: this one has the log open.
+    const child = spawn(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), 'backup', to, '--data', dataDir, '--json'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let out = ''
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()))
+    const [code] = (await once(child, 'close')) as [number]
+    expect(code).toBe(0)
+    isOver = true
+    await load
+    return { before: known, told: JSON.parse(out) as Told }
+  })
+  const copied = told.queues.find(({ queue }) => queue === 'q')
+  expect(copied?.ok).toBe(true)
+  expect(acknowledged.length).toBeGreaterThan(before.length)
+  await served(to, async (client) => {
+    const { revision } = await client.events({ limit: 1 })
+    expect(revision).toBe(copied?.head.revision)
+    for (const id of before.slice(-50)) expect((await client.task(id)).payload).toEqual({ i: Number(/^t(\d+)/.exec(id)?.[1]), each: Number(/-(\d+)$/.exec(id)?.[1]) })
+    expect((await client.depth()).byStatus['pending']).toBeGreaterThanOrEqual(before.length)
+    expect((await client.enqueue({ type: 'mail', payload: 'after the restore' })).duplicate).toBe(false)
+    expect((await client.verify()).ok).toBe(true)
+  })
+})
+
+test('a backup has tokens, archive, keys of erasable tasks and checkpoints, and no caches; secrets stay secret', async () => {
+  const [dataDir, to] = [join(dir, 'whole'), join(dir, 'whole-copy')]
+  const token = await served(dataDir, async (client) => {
+    await client.settings.patch({ erasable: true })
+    await client.enqueueAll(Array.from({ length: 60 }, (_, i) => ({ id: `secret-${i}`, type: 'letter', payload: { i, to: 'ada' } })))
+    while ((await client.readModels()).behind > 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    return (await client.tokens.create({ name: 'reader', roles: ['auditor'] })).token
+  })
+  const archived = await runHere(['archive', '--data', dataDir, '--queue', 'q', '--before', '30'], { NO_COLOR: '1' })
+  expect([archived.code, archived.err]).toEqual([0, ''])
+  const { code, out, err } = await backup(to, dataDir)
+  expect([code, err]).toEqual([0, ''])
+  expect(out).toMatch(/^q: 61 events, revision 60, verified$/m)
+  const names = readdirSync(to)
+  expect(names).toEqual(expect.arrayContaining(['backup.json', 'checkpoint-key.pem', 'checkpoints', 'daybook.sqlite', 'daybook.sqlite.archive', 'daybook.sqlite.keys', 'tokens.json']))
+  for (const cache of ['snapshots', 'views.db']) expect(names).not.toContain(cache)
+  for (const secret of ['daybook.sqlite.keys', 'tokens.json', 'checkpoint-key.pem']) expect(statSync(join(to, secret)).mode & 0o077, secret).toBe(0)
+  expect(statSync(to).mode & 0o077).toBe(0)
+  // The admin's token is set when the server starts; this one is known by the copied log alone.
+  await served(to, async (client) => {
+    expect((await client.task('secret-3')).payload).toEqual({ i: 3, to: 'ada' })
+    expect((await client.task('secret-59')).payload).toEqual({ i: 59, to: 'ada' })
+  }, token)
+  const verified = await runHere(['audit', 'verify', '--data', to, '--queue', 'q'], { NO_COLOR: '1' })
+  expect(verified.out).toMatch(/^ok {2}\d+ events[\s\S]*signed by/)
+})
+
+test('a folder that is there, one inside the data, and data that are not there are refused; nothing is left behind', async () => {
+  const dataDir = join(dir, 'small')
+  await served(dataDir, (client) => client.enqueue({ type: 'mail' }))
+  const there = join(dir, 'there')
+  cpSync(dataDir, there, { recursive: true })
+  const refusals = [await backup(there, dataDir), await backup(join(dataDir, 'copy'), dataDir), await backup(join(dir, 'never'), join(dir, 'no-such-data'))]
+  expect(refusals.map(({ code, err }) => [code, err])).toEqual([
+    [1, expect.stringContaining('is there already')],
+    [1, expect.stringContaining('is inside the data folder')],
+    [1, expect.stringContaining('there is no data folder')],
+  ])
+  // A file that is no log: the copy is begun, and fails.
+  writeFileSync(join(dir, 'other.sqlite'), 'not a database')
+  expect((await backup(join(dir, 'failed'), dataDir, '--store', join(dir, 'other.sqlite'))).code).toBe(1)
+  expect(readdirSync(dir).filter((name) => name.includes('unfinished') || name === 'failed' || name === 'never')).toEqual([])
+})
+
+test('a backup that is killed leaves nothing under its name', async () => {
+  const [dataDir, to] = [join(dir, 'killed'), join(dir, 'killed-copy')]
+  await served(dataDir, async (client) => {
+    for (let i = 0; i < 10; i++) await client.enqueueAll(Array.from({ length: 500 }, (_, each) => ({ type: 'mail', payload: { i, each, text: 'x'.repeat(2_000) } })))
+  })
+  const child = spawn(process.execPath, [join(root, 'packages/adapters/bin/daybook.js'), 'backup', to, '--data', dataDir], { stdio: 'ignore' })
+  while (!readdirSync(dir).some((name) => name.startsWith('killed-copy'))) await new Promise((resolve) => setTimeout(resolve, 1))
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  // If it was done before the signal came, the copy is whole.
+  if (existsSync(to)) expect(JSON.parse(readFileSync(join(to, 'backup.json'), 'utf8'))).toMatchObject({ daybook: 'backup' })
+  else expect(readdirSync(dir).filter((name) => name.startsWith('killed-copy.unfinished-'))).toHaveLength(1)
+  expect((await backup(join(dir, 'killed-again'), dataDir)).code).toBe(0)
+})
+
+test('teeth: a log that was altered is copied, and said to be not whole', async () => {
+  const dataDir = join(dir, 'altered')
+  await served(dataDir, (client) => client.enqueueAll([{ type: 'mail', payload: 'for ada' }, { type: 'mail', payload: 'for bob' }]))
+  const db = new Database(join(dataDir, 'daybook.sqlite'))
+  db.prepare(`UPDATE events SET data = replace(data, 'ada', 'eve') WHERE stream = 'taskqueue-q'`).run()
+  db.close()
+  const { code, out } = await backup(join(dir, 'altered-copy'), dataDir)
+  expect(code).toBe(1)
+  expect(out).toMatch(/^q: NOT WHOLE {2}altered/m)
+  expect(existsSync(join(dir, 'altered-copy', 'daybook.sqlite'))).toBe(true)
+})

@@ -1,0 +1,43 @@
+/** Backups: what is in a copy of a data folder, and what a failure leaves. */
+import type { Plant } from '../plant.js'
+
+const backup = 'packages/adapters/src/backup/'
+const killedBy = ['test/backup/backup.test.ts']
+
+export const backupPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'a backup lacks the keys of erasable tasks',
+    file: `${backup}backup.ts`,
+    find: 'if (keys !== undefined && (await exists(keys))) await copyDatabase(keys, `${to}.keys`)',
+    replace: 'void keys',
+    killedBy,
+  },
+  {
+    title: 'a backup lacks the archive',
+    file: `${backup}backup.ts`,
+    find: 'if (archive !== undefined && (await exists(archive))) await copyFolder(archive, `${to}.archive`)',
+    replace: 'void archive',
+    killedBy,
+  },
+  {
+    title: 'copied secrets can be read by everybody on the machine',
+    file: `${backup}copy-data.ts`,
+    find: "closeSync(openSync(to, 'wx', mode & 0o777))",
+    replace: "closeSync(openSync(to, 'wx', 0o644 | (mode & 0)))",
+    killedBy,
+  },
+  {
+    title: 'a failed backup leaves its unfinished folder',
+    file: `${backup}backup.ts`,
+    find: 'await rm(unfinished, { recursive: true, force: true })',
+    replace: '',
+    killedBy,
+  },
+  {
+    title: 'a backup into a folder that is there',
+    file: `${backup}backup.ts`,
+    find: 'if (await exists(target)) throw',
+    replace: 'if ((await exists(target)) && false) throw',
+    killedBy,
+  },
+]
