@@ -281,7 +281,7 @@ const pack = (folder) => {
 };
 
 const clean = (args) => {
-  for (const folder of [...workspaces(), testServer, mutants]) rmSync(at(folder, 'dist'), { recursive: true, force: true });
+  for (const folder of [...workspaces(), testServer, mutants, 'test/console']) rmSync(at(folder, 'dist'), { recursive: true, force: true });
   for (const name of Object.keys(targets)) rmSync(buildStamp(name), { force: true });
   for (const folder of new Set(Object.values(targets).flatMap(({ folders }) => folders))) rmSync(outputStamp(folder), { force: true });
   if (!args.includes('--all')) return;

@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -14,7 +16,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     setupFiles: ['test/support/setup.ts'],
-    env: { RUN_SEED: runSeed },
+    globalSetup: ['test/support/remove-fleet.ts'],
+    env: { RUN_SEED: runSeed, FLEET_FOLDER: join(tmpdir(), `daybook-fleet-${process.pid}`) },
     pool: 'forks',
     maxWorkers: 2,
     // Reached by what hangs, and by nothing else, however slow the machine.
