@@ -195,12 +195,12 @@ export const eventCodecs = {
   /** A condition of the queue began. `message` says it for people. */
   AlertRaised: t.type({ key: t.string, kind: AlertKind, message: Text }),
   AlertCleared: t.type({ key: t.string }),
-  /** An operator terminated the agent: its registration ends, and so do its claims (`ClaimRevoked`). */
   /** How many tasks with this concurrency key, or of this type or tenant (`type:TYPE`, `tenant:TENANT`), may run at once, and how often they may start. */
   LimitSet: t.intersection([t.type({ limit: LimitKey }), t.partial({ concurrency: Concurrency, rate: Rate })]),
   LimitRemoved: t.type({ limit: LimitKey }),
   /** A rate whose starts were used up admits starts again. `limit`: what it counts, never a default such as `type:*`. */
   LimitOpened: t.type({ limit: LimitKey }),
+  /** An operator terminated the agent: its registration ends, and so do its claims (`ClaimRevoked`). */
   AgentTerminated: t.type({ agent: AgentId, reason: Text }),
   QueueConfigured: t.type({ patch: SettingsPatch }),
   QueuePaused: t.type({ reason: Text }),
