@@ -30,6 +30,7 @@ const values: Given = {
   concurrencyKey: 'db',
   concurrencyLimit: 100,
   orderingKey: 'cart-1',
+  traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01',
 }
 /** Compiles only if the types of all these answers have the fields. */
 const shownIn = (task: ClaimedTask | TaskView | WorkTask): ReadonlyArray<unknown> => shownFields.map((name) => task[name])

@@ -3,6 +3,7 @@ import { asDaybookError } from './gather.js'
 import { DaybookError, errorOfAnswer } from './errors.js'
 import type { CallOptions, Configured } from './options.js'
 import { type RetryPolicy, retrying } from './retry.js'
+import { activeTraceParent } from './tracing.js'
 import type { HttpRequest, Transport } from './transport.js'
 
 export interface Calls {
@@ -34,7 +35,7 @@ export const createCalls = ({ retryForMs }: Configured, transport: Transport): C
 
   const tried = async <T>(send: (request: HttpRequest) => Promise<T>, request: HttpRequest, policy: RetryPolicy, options: CallOptions = {}): Promise<T> => {
     const { signal, timeoutMs, idempotencyKey, correlationId } = options
-    const full: HttpRequest = { ...request, signal: signal ?? request.signal, timeoutMs, idempotencyKey: idempotencyKey ?? request.idempotencyKey, correlationId }
+    const full: HttpRequest = { ...request, signal: signal ?? request.signal, timeoutMs, idempotencyKey: idempotencyKey ?? request.idempotencyKey, correlationId, traceparent: activeTraceParent() }
     const deadline = Date.now() + (options.retryForMs ?? retryForMs)
     try {
       return await retrying(() => send(full), idempotencyKey === undefined ? policy : 'safe', deadline, full.signal)

@@ -19,6 +19,7 @@ import type { ScheduleView } from './schedules.js'
 import { taskTextOf } from './task-text.js'
 import type { Each, Enqueued, EnqueuedAll, EventFilter, History, HistoryEvent, NewTask, TaskFilter, TaskPage, TaskView } from './tasks.js'
 import type { TokenView } from './tokens.js'
+import { withActiveTrace } from './tracing.js'
 import { createTransport, type HttpRequest } from './transport.js'
 import { watch } from './watch.js'
 
@@ -84,13 +85,13 @@ const queueClient = (
   const { itemsMax, bytesMax, inFlightMax, splitMin, waitingMax } = config.gather
   const gatherer = (
     print: (value: unknown) => string | DaybookError,
-    send: (texts: ReadonlyArray<string>, key: string | undefined) => Promise<BulkAnswer>,
+    send: (texts: ReadonlyArray<string>, key: string | undefined, traceparent: string | undefined) => Promise<BulkAnswer>,
     keyOf: (batch: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined,
   ): Gatherer =>
     new Gatherer({ limits: { itemsMax, bytesMax, inFlightMax, splitMin }, waitingMax, retryForMs: config.retryForMs, print, send, keyOf })
   // A repeated request enqueues nothing twice: its tasks have ids, or get them from the request id.
-  const enqueues = gatherer(taskTextOf, (texts, requestId) => once(bulkTasks(texts, requestId)), newTaskId)
-  const reports = gatherer(textOf, (texts, key) => once(bulkOutcomes(texts, key)), keyIfNeeded)
+  const enqueues = gatherer((task) => taskTextOf(withActiveTrace(task)), (texts, requestId, traceparent) => once({ ...bulkTasks(texts, requestId), traceparent }), newTaskId)
+  const reports = gatherer(textOf, (texts, key, traceparent) => once({ ...bulkOutcomes(texts, key), traceparent }), keyIfNeeded)
   const finish = async (): Promise<void> => {
     await Promise.all([enqueues.close(), reports.close()])
   }

@@ -4,6 +4,7 @@
  */
 import { Batcher, type BatchLimits } from './batcher.js'
 import { DaybookError, errorOf, isProblem, type Problem } from './errors.js'
+import { activeTraceParent } from './tracing.js'
 import { backoffMs, mayRetry, pause, retrying } from './retry.js'
 
 /** How single calls of one kind become a bulk request. */
@@ -13,8 +14,8 @@ export interface Gathering {
   readonly retryForMs: number
   /** JSON text of a call, or the reason why it has none. */
   readonly print: (value: unknown) => string | DaybookError
-  /** Sends the texts as one bulk request and returns the answers in order, with their common revision. */
-  readonly send: (texts: ReadonlyArray<string>, idempotencyKey: string | undefined) => Promise<BulkAnswer>
+  /** Sends the texts as one bulk request and returns the answers in order, with their common revision. `traceparent`: of the span that all were called in, if it is one. */
+  readonly send: (texts: ReadonlyArray<string>, idempotencyKey: string | undefined, traceparent: string | undefined) => Promise<BulkAnswer>
   /** An idempotency key if the request must not be repeated without one, otherwise `undefined`. */
   readonly keyOf: (calls: ReadonlyArray<{ readonly keyed: boolean }>) => string | undefined
 }
@@ -30,6 +31,7 @@ interface Call {
   readonly bytes: number
   readonly keyed: boolean
   readonly since: number
+  readonly traceparent: string | undefined
   readonly resolve: (value: never) => void
   readonly reject: (error: DaybookError) => void
 }
@@ -55,7 +57,7 @@ export class Gatherer {
       }
       const text = this.gathering.print(value)
       if (text instanceof DaybookError) return reject(text)
-      this.batcher.push({ text, bytes: Buffer.byteLength(text) + 1, keyed, since: Date.now(), resolve, reject })
+      this.batcher.push({ text, bytes: Buffer.byteLength(text) + 1, keyed, since: Date.now(), traceparent: activeTraceParent(), resolve, reject })
     })
   }
 
@@ -72,9 +74,10 @@ export class Gatherer {
     const texts = batch.map(({ text }) => text)
     const youngest = batch[batch.length - 1] as Call
     const idempotencyKey = key ?? keyOf(batch)
+    const traceparent = batch.every((call) => call.traceparent === youngest.traceparent) ? youngest.traceparent : undefined
     let answer: BulkAnswer
     try {
-      answer = await retrying(() => send(texts, idempotencyKey), 'safe', youngest.since + retryForMs)
+      answer = await retrying(() => send(texts, idempotencyKey, traceparent), 'safe', youngest.since + retryForMs)
     } catch (error) {
       return this.failed(batch, asDaybookError(error))
     }

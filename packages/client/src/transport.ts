@@ -24,6 +24,8 @@ export interface HttpRequest {
   readonly requestId?: string | undefined
   readonly correlationId?: string | undefined
   readonly accept?: string
+  /** The span that the request belongs to. */
+  readonly traceparent?: string | undefined
   /** The server may take this much longer than usual, in milliseconds: a long poll. */
   readonly waitMs?: number
   readonly timeoutMs?: number | undefined
@@ -91,14 +93,15 @@ export const createTransport = (options: TransportOptions): Transport => {
   if (options.token !== undefined) fixed.push('authorization', `Bearer ${options.token}`)
   const withBody = [...fixed, 'content-type', 'application/json']
 
-  const headersOf = ({ body, idempotencyKey, requestId, correlationId, accept }: HttpRequest): string[] => {
+  const headersOf = ({ body, idempotencyKey, requestId, correlationId, accept, traceparent }: HttpRequest): string[] => {
     const usual = body === undefined ? fixed : withBody
-    if ((idempotencyKey ?? requestId ?? correlationId ?? accept) === undefined) return usual
+    if ((idempotencyKey ?? requestId ?? correlationId ?? accept ?? traceparent) === undefined) return usual
     const headers = [...usual]
     if (accept !== undefined) headers[1] = accept
     if (idempotencyKey !== undefined) headers.push('idempotency-key', idempotencyKey)
     if (requestId !== undefined) headers.push('daybook-request-id', requestId)
     if (correlationId !== undefined) headers.push('x-correlation-id', correlationId)
+    if (traceparent !== undefined) headers.push('traceparent', traceparent)
     return headers
   }
 

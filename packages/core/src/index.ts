@@ -50,6 +50,7 @@ export { beginSnapshot, foldVersion, fork, type SnapshotWork, snapshotPages, sna
 export { keptIn, type SnapshotPage, tasksInPage } from './snapshot-page.js'
 export * from './task.js'
 export * from './task-fields.js'
+export * from './trace-parent.js'
 export { copierOf, hasAnyOf, unrolled } from './unrolled.js'
 export { cursorAfter, isCursor, listTasks, type TaskPage } from './task-lists.js'
 export type { Escalation, Redrive, UnreadableEvent } from './state.js'

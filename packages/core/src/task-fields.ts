@@ -6,6 +6,7 @@ import * as t from 'io-ts'
 import { Json, JsonObject, RecordedJson, RecordedObject } from './json.js'
 import { Concurrency } from './limits/limit.js'
 import { ConcurrencyKey, Count, Instant, integer, Name, PositiveSeconds, Priority, RecordedText, Seconds, TaskId, TaskType, Text } from './scalars.js'
+import { TraceParent } from './trace-parent.js'
 import { Deduplicate, Dependencies, Phase, PriorityName, retriesMax } from './task.js'
 
 interface Field {
@@ -71,6 +72,8 @@ export const taskFields = {
   parentTaskId: { codec: TaskId, kept: 'extras', isShown: true },
   /** What kind of discovery of the parent it is about (TQM-BR-001); `validation_failed` for fixes and re-checks. */
   discovery: { codec: Name, kept: 'extras', isShown: true },
+  /** The span of the trace that it was enqueued in (W3C Trace Context). Spawned tasks have that of their parents, restarted ones that of the old task. */
+  traceparent: { codec: TraceParent, kept: 'extras', isShown: true },
   /** Of a spawned task: the first task of its chain, whose completion began it, and its place in the chain: 1 for children of that task. */
   rootTaskId: { codec: TaskId, kept: 'extras', givenBy: 'queue', isImported: true, isShown: true },
   generation: { codec: Count, kept: 'extras', givenBy: 'queue', isImported: true, isShown: true },
@@ -152,8 +155,8 @@ export const importedFields = fieldsWith({ isImported: true })
 export type ImportedField = (typeof importedFields)[number]
 export const importedCodecs = codecsOf(importedFields)
 
-/** What a schedule cannot give to each of its tasks: points in time, other tasks, a limit that each run would set again, and a rule for duplicates, of which there are none. */
-const unscheduled = ['deduplicate', 'concurrencyLimit', 'dependencies', 'availableAt', 'deadlineAt'] as const
+/** What a schedule cannot give to each of its tasks: points in time, other tasks, a limit that each run would set again, a rule for duplicates, of which there are none, and one trace for all runs. */
+const unscheduled = ['traceparent', 'deduplicate', 'concurrencyLimit', 'dependencies', 'availableAt', 'deadlineAt'] as const
 const inSchedule = without(without(names, unscheduled), ['skills'])
 /** The fields of a schedule's task that a prepared task has under the same name. */
 export const preparedInSchedule = without(inSchedule, fieldsWith({ kept: 'log' }))

@@ -38,6 +38,7 @@ import { simulationPlants } from './simulation.js'
 import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
 import { tablePlants } from './tables.js'
+import { telemetryPlants } from './telemetry.js'
 import { timePlants } from './time.js'
 import { webSocketPlants } from './websocket.js'
 import { whatIfPlants } from './what-if.js'
@@ -81,6 +82,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...projectionPlants,
   ...readModelPlants,
   ...tokenPlants,
+  ...telemetryPlants,
   ...transportPlants,
   ...reportPlants,
   ...clientPlants,

@@ -5,6 +5,7 @@ import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Checkpoints } from '../chain/index.js'
 import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
+import type { MetricSnapshot } from '../telemetry/index.js'
 import type { ReadModels } from '../read-models/index.js'
 import type { WebhookStatus } from '../webhooks/index.js'
 import type { Histogram, Meter } from './meter.js'
@@ -25,7 +26,14 @@ const outcomes: Readonly<Record<string, EventType>> = {
 }
 const breakerValue = { closed: 0, 'half-open': 1, open: 2 } as const
 
-/** Returns a function that makes the text of all metrics of this server. */
+/** All metrics of this server, read now. */
+export interface Metrics {
+  /** In Prometheus' text format. */
+  readonly text: () => Promise<string>
+  /** For exporters in another format. */
+  readonly list: () => Promise<ReadonlyArray<MetricSnapshot>>
+}
+
 export const metricsOf = (
   daybook: Daybook,
   meter: Meter,
@@ -34,7 +42,7 @@ export const metricsOf = (
   webhooks: () => ReadonlyArray<WebhookStatus>,
   readModels: () => ReadModels | undefined,
   checkpoints: () => Checkpoints | undefined,
-): (() => Promise<string>) => {
+): Metrics => {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry, prefix: 'daybook_' })
@@ -202,17 +210,26 @@ export const metricsOf = (
     }
   }
 
-  return async () => {
+  const askAll = async (): Promise<void> => {
     askFiles()
     askWebhooks()
     askReadModels()
     askCheckpoints()
     await ask()
-    return (
-      (await registry.metrics()) +
-      histogramText('daybook_queue_wait_seconds', 'From enqueueing to the first claim.', meter.waitSeconds) +
-      histogramText('daybook_run_seconds', 'From a claim to its end.', meter.runSeconds)
-    )
+  }
+  const histograms = (): ReadonlyArray<HistogramSnapshot> => [
+    snapshotOf('daybook_queue_wait_seconds', 'From enqueueing to the first claim.', meter.waitSeconds),
+    snapshotOf('daybook_run_seconds', 'From a claim to its end.', meter.runSeconds),
+  ]
+  return {
+    text: async () => {
+      await askAll()
+      return (await registry.metrics()) + histograms().map(textOf).join('')
+    },
+    list: async () => {
+      await askAll()
+      return [...(await registry.getMetricsAsJSON()), ...histograms()]
+    },
   }
 }
 
@@ -224,14 +241,30 @@ const byTypeBounded = (byType: Readonly<Record<string, number>>): ReadonlyArray<
   return rest === 0 ? all : [...all.slice(0, typesMax), ['other', rest]]
 }
 
-const histogramText = (name: string, help: string, { bounds, counts, count, sum }: Histogram): string => {
+interface HistogramSnapshot extends MetricSnapshot {
+  readonly values: ReadonlyArray<{ readonly value: number; readonly labels: Readonly<Record<string, string>>; readonly metricName: string }>
+}
+
+const snapshotOf = (name: string, help: string, { bounds, counts, count, sum }: Histogram): HistogramSnapshot => {
   let below = 0
-  const buckets = bounds.map((bound, i) => {
-    below += counts[i] as number
-    return `${name}_bucket{le="${bound}"} ${below}\n`
-  })
-  return (
-    `\n# HELP ${name} ${help}\n# TYPE ${name} histogram\n${buckets.join('')}` +
-    `${name}_bucket{le="+Inf"} ${count}\n${name}_sum ${sum}\n${name}_count ${count}\n`
-  )
+  const buckets = bounds.map((bound, i) => ({ metricName: `${name}_bucket`, labels: { le: String(bound) }, value: (below += counts[i] as number) }))
+  return {
+    name,
+    help,
+    type: 'histogram',
+    values: [
+      ...buckets,
+      { metricName: `${name}_bucket`, labels: { le: '+Inf' }, value: count },
+      { metricName: `${name}_sum`, labels: {}, value: sum },
+      { metricName: `${name}_count`, labels: {}, value: count },
+    ],
+  }
+}
+
+const textOf = ({ name, help, values }: HistogramSnapshot): string =>
+  `\n# HELP ${name} ${help}\n# TYPE ${name} histogram\n${values.map(({ metricName, labels, value }) => `${metricName}${labelsText(labels)} ${value}\n`).join('')}`
+
+const labelsText = (labels: Readonly<Record<string, string>>): string => {
+  const texts = Object.entries(labels).map(([name, value]) => `${name}="${value}"`)
+  return texts.length === 0 ? '' : `{${texts.join(',')}}`
 }

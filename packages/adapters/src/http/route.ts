@@ -44,6 +44,8 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly wantsLines: boolean
   /** The same when a request is sent again: see `taskIdsOf`. */
   readonly requestId: string | undefined
+  /** The span that the caller is in, as a valid `traceparent`. New tasks without one get it. */
+  readonly traceparent: string | undefined
   /** A signal that aborts when the connection closes or the server stops. Created at the first call. */
   readonly gone: () => AbortSignal
 }

@@ -41,6 +41,8 @@ export interface Asked {
   /** Ids of tasks without an id are made from it: see `taskIdsOf`. */
   readonly requestId: string | undefined
   readonly bytes: Buffer | undefined
+  /** The span that new tasks come from, as a valid `traceparent`. */
+  readonly traceparent: string | undefined
 }
 
 /** An answer to send. A streamed answer is not kept for its idempotency key. */
@@ -117,12 +119,12 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   const body = route.body === undefined ? E.right(undefined) : checked(route.body, asked.body)
   if (E.isLeft(body)) return body
   const { daybook, limits, meter } = context
-  const { params, wantsLines, gone, requestId } = asked
+  const { params, wantsLines, gone, requestId, traceparent } = asked
   if (requestId !== undefined && !isRequestId(requestId)) {
     return E.left(invalid([{ path: 'Daybook-Request-Id', message: 'must be a UUID in lower case, a new one for each request' }]))
   }
   const caller = { actor: grant.name, correlationId: asked.correlationId }
-  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, grant, wantsLines, gone, requestId }
+  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, grant, wantsLines, gone, requestId, traceparent }
   if (route.of === 'server') return route.handle(call)
   // 2. Find the queue, and wait for the revision that the caller asks for.
   const name = params.queue ?? queueNamed(query.right) ?? queueNamed(body.right) ?? 'default'

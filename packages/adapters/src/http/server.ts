@@ -6,11 +6,13 @@ import { Server as TlsServer } from 'node:tls'
 import { type FastifyBaseLogger, type FastifyError, type FastifyHttpOptions, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Grant, Tokens } from '../auth/index.js'
+import { traceParentOf } from '@daybook/core'
 import type { Daybook } from '../engine/index.js'
 import type { QueueFilesStatus } from '../files/index.js'
 import type { MemoryService } from '../memory-bank/index.js'
 import type { ReadModels } from '../read-models/index.js'
 import { StoreError } from '../store/index.js'
+import type { Telemetry } from '../telemetry/index.js'
 import type { WebhookStatus } from '../webhooks/index.js'
 import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
 import { readers, refusalOfQueue } from './access.js'
@@ -61,6 +63,8 @@ export interface HttpServerOptions {
   readonly logger?: FastifyBaseLogger
   /** Logs a line for each request and each answer. Costs a tenth of the throughput of small requests. Default false. */
   readonly requestLog?: boolean
+  /** A collector that is told of requests and metrics. It is not closed with the server. Default: none. */
+  readonly telemetry?: Telemetry | undefined
   /** Serves `/metrics` without a token. Default false: queue names and task types may be confidential. */
   readonly openMetrics?: boolean
   /** The version shown in `/metrics` and the OpenAPI document. */
@@ -113,6 +117,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   )
 
   const metrics = metricsOf(daybook, meter, version, queueFiles, webhooks, readModels, checkpoints)
+  options.telemetry?.export(metrics.list)
   let document = ''
   const routes = routesOf({
     limits,
@@ -122,7 +127,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     readiness: { readModels, checkpoints, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
     metricsWho: options.openMetrics === true ? 'anyone' : readers,
     tokens: options.tokens,
-    metrics: async () => E.right({ status: 200, text: await metrics(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
+    metrics: async () => E.right({ status: 200, text: await metrics.text(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
     openApi: () => Promise.resolve(E.right({ status: 200, text: document })),
   })
   document = JSON.stringify(openApi(routes, version))
@@ -212,7 +217,7 @@ interface Parts extends HttpServerOptions {
   readonly waiting: Set<AbortController>
 }
 
-const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiting }: Parts): void => {
+const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiting, telemetry }: Parts): void => {
   const { meter } = context
   const admit = guard(tokens)
   readJsonBodies(app)
@@ -254,6 +259,9 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
         // It was revoked while its body came.
         if (grant.hasEnded()) return refuse(reply, request, ended, meter)
         let signal: AbortSignal | undefined
+        const given = traceParentOf(textOf(request.headers.traceparent))
+        const span = isProbe ? undefined : telemetry?.request({ method: route.method, route: route.path, queue: request.params.queue, correlationId: request.id, traceparent: given })
+        if (span !== undefined) reply.raw.once('close', () => span.end(reply.statusCode))
         const sent = await serveRoute(context, route, {
           params: request.params,
           query: request.query,
@@ -266,6 +274,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
           idempotencyKey: textOf(request.headers['idempotency-key']),
           requestId: textOf(request.headers['daybook-request-id']),
           bytes: bytesOf(request),
+          traceparent: given ?? span?.traceparent,
         })
         // It was revoked while it waited. What it has not got yet, it does not get.
         if (grant.hasEnded() && (route.method === 'GET' || sent.undelivered !== undefined)) {

@@ -1,4 +1,5 @@
 /** The handler of a worker that runs a program for each task: `daybook work -- CMD`, and the launcher in the server. */
+import { activeTraceParent } from '@daybook/client/internal'
 import type { Handler, WorkTask } from '../worker/index.js'
 import { runAgent } from './run-agent.js'
 
@@ -30,9 +31,16 @@ export const programHandler =
         DAYBOOK_IDEMPOTENCY_KEY: task.idempotencyKey,
         DAYBOOK_AGENT: agentId(),
         DAYBOOK_LEASE: String(lease.token),
+        ...traceOf(task),
       },
       onStderr: (text) => onStderr(task.id, text),
     })
+
+/** The span that the program's own spans are children of: that of the handler, or else the one that the task was enqueued in. */
+const traceOf = ({ traceparent }: WorkTask): { TRACEPARENT?: string } => {
+  const parent = activeTraceParent() ?? traceparent
+  return parent === undefined ? {} : { TRACEPARENT: parent }
+}
 
 /** The members of a task of the engine are getters, which a spread would lose. */
 const plainOf = (task: WorkTask): object => JSON.parse(JSON.stringify(task)) as object

@@ -22,7 +22,8 @@ import { openMemoryStore } from '../memory/index.js'
 import { type ReadModels, startReadModels } from '../read-models/index.js'
 import { viewsFileName } from '../read-models/views-file-name.js'
 import { openSqliteStore } from '../sqlite/index.js'
-import type { EventStore, LogAddress } from '../store/index.js'
+import { startTelemetry } from '../telemetry/index.js'
+import { type EventStore, type LogAddress, observedStore } from '../store/index.js'
 import { KeyFile, keysFileOf } from '../task-keys/index.js'
 import { startWebhooks, type WebhookOptions, type Webhooks } from '../webhooks/index.js'
 
@@ -71,7 +72,11 @@ export const serve = async (
   try {
     const persistent = options.store.kind !== 'memory'
     if (persistent) makeDataFolder(options.dataDir)
-    const store = await openStore(options)
+    const telemetry = await startTelemetry(process.env)
+    // The last to be closed: it hears of all the others.
+    if (telemetry !== undefined) opened.push(() => telemetry.close())
+    const opening = await openStore(options)
+    const store = telemetry === undefined ? opening : observedStore(opening, [telemetry.append])
     const keys = new KeyFile(keysFileIn(options))
     opened.push(async () => keys.close())
     const logger = pino({ level: 'warn' }, log)
@@ -119,6 +124,7 @@ export const serve = async (
       ...(past === undefined ? {} : { past }),
       ...(verifications === undefined ? {} : { verifications }),
       logger,
+      telemetry,
     })
     opened.push(() => http.close(graceMs))
     await Promise.all([daybook.ready, tokens?.tokens.ready])

@@ -32,7 +32,8 @@ export const outcomeOf = (
   }
 }
 
-const isPromise = <A>(value: A | Promise<A>): value is Promise<A> =>
+/** Or anything else that can be awaited. */
+export const isPromise = <A>(value: A | Promise<A>): value is Promise<A> =>
   value instanceof Promise || typeof (value as Partial<Promise<A>> | undefined)?.then === 'function'
 
 const returned = (run: Run, agentId: string, result: Result | void): SettleOutcome => {

@@ -24,6 +24,7 @@ import { codeOf, isFatal } from './refusals.js'
 import { Run } from './run.js'
 import { RunLimit } from './run-limit.js'
 import { Settler } from './settler.js'
+import { tracedHandler } from './traced-handler.js'
 import type { ClaimedWork, SettleAnswer, SettleOutcome, SourceClaim } from './source.js'
 
 /** The server's limit on one claim. */
@@ -78,7 +79,7 @@ export class WorkerLoop {
   constructor(readonly config: WorkerConfig) {
     const { source, agentId, leaseRenewRatio, maxRunSeconds } = config
     this.leases = new Leases(source, agentId, leaseRenewRatio, { tell: this.tell, lost: (run, detail) => this.lost(run, detail) })
-    this.host = { handler: config.handler, agentId, isStopping: () => this.state !== 'running' }
+    this.host = { handler: tracedHandler(config.handler, agentId), agentId, isStopping: () => this.state !== 'running' }
     this.settler = new Settler(config, this.tell, { over: (run, outcome, answer) => this.over(run, outcome, answer) })
     this.runLimit = new RunLimit(this.running, maxRunSeconds * 1_000, (run) => this.ranTooLong(run))
     this.registration = config.register ? new Registration(source, config, this.tell) : undefined

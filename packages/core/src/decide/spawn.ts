@@ -117,7 +117,7 @@ export const haltAtDeadLetter = (tables: Tables, task: TaskRecord, cause: HaltCa
 const validationSignature = ({ group: { type } }: TaskRecord, error: string): string => failureSignature(type, 'VALIDATION', error)
 
 /** What all children take over. */
-const inherited = ({ id, group: { type, tenant }, timeout, maxRetries, backoffSeconds, extras: { ticketId, maxRunSeconds } }: TaskRecord) => ({
+const inherited = ({ id, group: { type, tenant }, timeout, maxRetries, backoffSeconds, extras: { ticketId, maxRunSeconds, traceparent } }: TaskRecord) => ({
   type,
   timeout,
   maxRetries,
@@ -125,6 +125,7 @@ const inherited = ({ id, group: { type, tenant }, timeout, maxRetries, backoffSe
   ...(tenant === undefined ? {} : { tenant }),
   ...(ticketId === undefined ? {} : { ticketId }),
   ...(maxRunSeconds === undefined ? {} : { maxRunSeconds }),
+  ...(traceparent === undefined ? {} : { traceparent }),
   parentTaskId: id,
 })
 

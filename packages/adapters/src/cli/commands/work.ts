@@ -7,6 +7,7 @@ import { askedBy, type ClaimOptions } from '../claim-options.js'
 import { type Cli, examples, type Session } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
 import { cannotStart, NoSuchProgram, programHandler } from '../../launcher/index.js'
+import { startTracing } from '../../telemetry/index.js'
 import { defined, list, number, positive, secondsFrom } from '../values.js'
 import { watchSource } from '../watch-source.js'
 import { WorkReport } from '../work-report.js'
@@ -40,8 +41,8 @@ export const workCommand = (cli: Cli): Command =>
     .option('-q, --quiet', 'no line for every task')
     .addHelpText('after', `
 The program gets the task as JSON on standard input, and DAYBOOK_TASK_ID, DAYBOOK_TASK_TYPE, DAYBOOK_QUEUE,
-DAYBOOK_ATTEMPT, DAYBOOK_ATTEMPTS_MAX, DAYBOOK_IDEMPOTENCY_KEY, DAYBOOK_AGENT and DAYBOOK_LEASE in its environment. It is
-run once for each attempt.
+DAYBOOK_ATTEMPT, DAYBOOK_ATTEMPTS_MAX, DAYBOOK_IDEMPOTENCY_KEY, DAYBOOK_AGENT and DAYBOOK_LEASE in its environment, and
+TRACEPARENT if the task is part of a trace. It is run once for each attempt.
 
   exit code 0    the task is completed with the JSON that was printed: {"output":…,"decisionReport":…};
                  anything else that was printed becomes its output;
@@ -109,6 +110,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     if (signals === 1) printer.note(`daybook: stopping; what runs may take ${options.grace} s to finish, again to end it now`)
     void worker.stop({ graceMs: signals === 1 ? options.grace * 1_000 : 0 })
   })
+  const sendSpans = await startTracing('daybook-work', io.env)
   try {
     worker.start()
     if (options.untilEmpty === true) void stopWhenEmpty(worker, client, options.types ?? ['*']).catch((error: unknown) => {
@@ -118,6 +120,7 @@ const work = async (session: Session, options: Options, words: ReadonlyArray<str
     await worker.ended
   } finally {
     unlisten()
+    await sendSpans()
   }
   if (broken instanceof NoSuchProgram) throw new CliError(broken.message)
   if (broken !== undefined) throw broken

@@ -96,9 +96,13 @@ export const enqueue = async (call: QueueCall<EnqueueBody>): Promise<Handled> =>
 /** Makes ids for tasks without one. With a request id they depend only on it and the task's place in the request. */
 const idsFor = ({ requestId }: QueueCall): ((place: number) => string) => (requestId === undefined ? newTaskId : taskIdsOf(requestId))
 
+/** A task that does not say from which span it comes is from that of the request. */
+const inTrace = (body: TaskBody, { traceparent }: QueueCall): TaskBody =>
+  traceparent === undefined || body.traceparent !== undefined ? body : { ...body, traceparent }
+
 const enqueueOne = async (call: QueueCall, body: TaskBody): Promise<Handled> => {
   const { queue, caller, limits } = call
-  const prepared = prepareTask(newTaskOf(body), limits.taskBytesMax, 'payload', () => idsFor(call)(0))
+  const prepared = prepareTask(newTaskOf(inTrace(body, call)), limits.taskBytesMax, 'payload', () => idsFor(call)(0))
   if (E.isLeft(prepared)) return E.left(problemOf(prepared.left))
   const outcome = await queue.submit({ type: 'Enqueue', tasks: [prepared.right] }, caller)
   const isDuplicate = E.isRight(outcome) && outcome.right.value[0]?.duplicate === true
@@ -114,7 +118,7 @@ const enqueueAll = async (call: QueueCall, bodies: ReadonlyArray<TaskBody>): Pro
   const idOf = idsFor(call)
   const tasks: Array<PreparedTask> = []
   for (let i = 0; i < bodies.length; i++) {
-    const prepared = prepareTask(newTaskOf(bodies[i] as TaskBody), limits.taskBytesMax, 'payload', () => idOf(i))
+    const prepared = prepareTask(newTaskOf(inTrace(bodies[i] as TaskBody, call)), limits.taskBytesMax, 'payload', () => idOf(i))
     if (E.isLeft(prepared)) return E.left(inTask(prepared.left, i))
     tasks.push(prepared.right)
   }
@@ -134,7 +138,7 @@ const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Pro
   const prepared = bodies.map((body, index): E.Either<Problem, PreparedTask> => {
     const checked = checkAmong(body, index)
     if (E.isLeft(checked)) return E.left(invalid(checked.left))
-    const task = prepareTask(newTaskOf(checked.right), limits.taskBytesMax, 'payload', () => idOf(index))
+    const task = prepareTask(newTaskOf(inTrace(checked.right, call)), limits.taskBytesMax, 'payload', () => idOf(index))
     return E.isRight(task) ? task : E.left(inTask(task.left, index))
   })
   const outcomes = await enqueuedEach(call, prepared.flatMap((task) => (E.isRight(task) ? [task.right] : [])))

@@ -1,0 +1,68 @@
+/** Runs each handler in a span, if the program has OpenTelemetry: a consumer's span, by the semantic conventions for messaging. */
+import { traceParentOf } from '@daybook/core'
+import type { Context, Link, Span, SpanContext } from '@opentelemetry/api'
+import { openTelemetry } from '../tracing.js'
+import { isPromise } from './outcome.js'
+import { type Handler, Park, Release } from './handler.js'
+
+/** The handler itself without OpenTelemetry. */
+export const tracedHandler = (handler: Handler, agentId: string): Handler => {
+  if (openTelemetry === undefined) return handler
+  const { trace, SpanKind } = openTelemetry
+  return (task, context) => {
+    const origin = originOf(task.traceparent)
+    const attributes = {
+      'messaging.system': 'daybook',
+      'messaging.operation.type': 'process',
+      'messaging.operation.name': 'process',
+      'messaging.destination.name': task.type,
+      'messaging.message.id': task.id,
+      'messaging.client.id': agentId,
+      'daybook.task.attempt': task.attempt,
+    }
+    // Looked up each time: the program may set its provider later.
+    const tracer = trace.getTracer('daybook')
+    return tracer.startActiveSpan(`process ${task.type}`, { kind: SpanKind.CONSUMER, attributes, links: origin.links }, origin.parent, (span) => {
+      try {
+        const result = handler(task, context)
+        if (!isPromise(result)) {
+          span.end()
+          return result
+        }
+        return result.then(
+          (value) => {
+            span.end()
+            return value
+          },
+          (error: unknown) => {
+            failed(span, error)
+            throw error
+          },
+        )
+      } catch (error) {
+        failed(span, error)
+        throw error
+      }
+    })
+  }
+}
+
+/** A span of the same trace, linked to the one that enqueued the task. Without a `traceparent`, a new trace. */
+const originOf = (traceparent: string | undefined): { readonly parent: Context; readonly links: Array<Link> } => {
+  const { ROOT_CONTEXT, trace } = openTelemetry as NonNullable<typeof openTelemetry>
+  const [, traceId, spanId, flags] = traceParentOf(traceparent)?.split('-') ?? []
+  if (traceId === undefined || spanId === undefined) return { parent: ROOT_CONTEXT, links: [] }
+  const context: SpanContext = { traceId, spanId, traceFlags: Number.parseInt(flags as string, 16), isRemote: true }
+  return { parent: trace.setSpanContext(ROOT_CONTEXT, context), links: [{ context }] }
+}
+
+/** Giving a task back and parking it are thrown, but are no errors. */
+const failed = (span: Span, error: unknown): void => {
+  if (!(error instanceof Park || error instanceof Release)) {
+    const { name, message } = error instanceof Error ? error : { name: '_OTHER', message: String(error) }
+    span.setAttribute('error.type', name)
+    span.recordException(error instanceof Error ? error : { name, message })
+    span.setStatus({ code: (openTelemetry as NonNullable<typeof openTelemetry>).SpanStatusCode.ERROR, message })
+  }
+  span.end()
+}

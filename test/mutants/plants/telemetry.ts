@@ -1,0 +1,35 @@
+/** Traces. */
+import type { Plant } from '../plant.js'
+
+const traces = ['test/telemetry/trace.test.ts']
+
+export const telemetryPlants: ReadonlyArray<Plant> = [
+  {
+    title: 'telemetry: a spawned task loses the trace of its parent',
+    file: 'packages/core/src/decide/spawn.ts',
+    find: '  ...(traceparent === undefined ? {} : { traceparent }),\n',
+    replace: '',
+    killedBy: traces,
+  },
+  {
+    title: 'telemetry: the header overrides what a task says',
+    file: 'packages/adapters/src/http/handle/tasks.ts',
+    find: ' || body.traceparent !== undefined',
+    replace: '',
+    killedBy: traces,
+  },
+  {
+    title: 'telemetry: the span of a handler has no link',
+    file: 'packages/client/src/worker/traced-handler.ts',
+    find: 'links: [{ context }]',
+    replace: 'links: []',
+    killedBy: traces,
+  },
+  {
+    title: 'telemetry: an append is not found by its request',
+    file: 'packages/adapters/src/telemetry/otlp.ts',
+    find: 'inFlight.set(correlationId, own)',
+    replace: '',
+    killedBy: traces,
+  },
+]

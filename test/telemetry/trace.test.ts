@@ -1,0 +1,199 @@
+/** The point of this file: what a producer begins is one trace, through the task, to the worker and what it discovers, as a real collector receives it. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createClient, type DaybookClient } from '@daybook/client'
+import { createWorker, httpSource } from '@daybook/client/worker'
+import { SpanKind, trace } from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { run, type Server, startServer } from '../cli/program.js'
+import { patienceMs } from '../support/in-time.js'
+import { type ReceivedSpan, type Receiver, startReceiver } from './receiver.js'
+
+const parent = { trace: '4bf92f3577b34da6a3ce929d0e0e4736', span: '00f067aa0ba902b7' }
+const traceparent = `00-${parent.trace}-${parent.span}-01`
+const token = 'the-token-of-the-telemetry-test'
+
+let receiver: Receiver
+let server: Server
+let client: DaybookClient
+let provider: NodeTracerProvider
+let otel: Record<string, string>
+beforeAll(async () => {
+  receiver = await startReceiver()
+  otel = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_METRIC_EXPORT_INTERVAL: '200' }
+  server = await startServer([], { DAYBOOK_TOKEN: token, ...otel })
+  client = createClient({ url: server.url, token, queue: 'traced' })
+  provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(new OTLPTraceExporter({ url: `${receiver.url}/v1/traces` }))] })
+  provider.register()
+  await client.settings.patch({ discoveries: { security_issue: { type: 'security' } }, defaults: { backoffSeconds: 0 }, decisionReport: 'optional' })
+})
+afterAll(async () => {
+  trace.disable()
+  await client.close()
+  await server.stop()
+  await provider.shutdown()
+  await receiver.close()
+  server.remove()
+})
+
+const inSpan = <A>(name: string, work: () => Promise<A>): Promise<A> =>
+  trace.getTracer('test').startActiveSpan(name, { kind: SpanKind.PRODUCER }, (span) => work().finally(() => span.end()))
+
+/** The first span for which it holds, as soon as the collector has it. */
+const received = (what: string, holds: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> =>
+  vi.waitFor(() => {
+    const found = receiver.spans.find(holds)
+    if (found === undefined) throw new Error(`no span came: ${what}`)
+    return found
+  }, { timeout: patienceMs, interval: 20 })
+
+const taskOf = async (id: string) => (await client.task(id)) as { readonly traceparent?: string }
+
+/** Works until the task is settled. */
+const workOn = async (types: ReadonlyArray<string>, handler: Parameters<typeof createWorker>[0]['handler'], until: () => Promise<boolean>): Promise<void> => {
+  const worker = createWorker({ source: httpSource(client), agentId: 'w', types, handler })
+  worker.start()
+  await vi.waitFor(async () => expect(await until()).toBe(true), { timeout: patienceMs, interval: 20 })
+  await worker.stop()
+}
+const isCompleted = (id: string) => async () => (await client.task(id)).status === 'completed'
+
+describe('one trace', () => {
+  test('producer → request and append of the server → handler of the worker, linked to the producer', async () => {
+    await inSpan('checkout', () => client.enqueue({ id: 'mail-1', type: 'mail', payload: 1 }))
+    await workOn(['mail'], async () => ({ output: await inSpan('smtp', async () => 'sent') }), isCompleted('mail-1'))
+    const checkout = await received('of the producer', ({ name }) => name === 'checkout')
+    const ofTrace = (name: string) => received(name, (span) => span.name === name && span.traceId === checkout.traceId)
+    const request = await ofTrace('POST /api/queues/{queue}/tasks')
+    expect(request).toMatchObject({ service: 'daybook', kind: 'server', parentId: checkout.spanId, isError: false })
+    expect(request.attributes).toMatchObject({ 'http.response.status_code': 200, 'daybook.queue': 'traced' })
+    const append = await ofTrace('append')
+    expect(append).toMatchObject({ service: 'daybook', parentId: request.spanId, attributes: { 'db.collection.name': 'taskqueue-traced' } })
+    const process = await ofTrace('process mail')
+    expect(process).toMatchObject({ kind: 'consumer', parentId: checkout.spanId, links: [{ traceId: checkout.traceId, spanId: checkout.spanId }] })
+    expect(process.attributes).toMatchObject({ 'messaging.system': 'daybook', 'messaging.operation.name': 'process', 'messaging.destination.name': 'mail', 'messaging.message.id': 'mail-1' })
+    expect(await ofTrace('smtp')).toMatchObject({ parentId: process.spanId })
+  })
+
+  test('tasks that are gathered into one request stay each in its own trace', async () => {
+    const ids = ['g-1', 'g-2', 'g-3']
+    await Promise.all(ids.map((id) => inSpan(`make ${id}`, () => client.enqueue({ id, type: 'gathered', payload: id }))))
+    for (const id of ids) {
+      const { traceId, spanId } = await received(id, ({ name }) => name === `make ${id}`)
+      expect((await taskOf(id)).traceparent).toBe(`00-${traceId}-${spanId}-01`)
+    }
+  })
+
+  test('a retry, what it discovers, what its handler enqueues and a restart are in it, and a failed attempt is an error', async () => {
+    await inSpan('order', () => client.enqueue({ id: 'flaky', type: 'flaky', payload: 2 }))
+    let attempts = 0
+    await workOn(['flaky'], async () => {
+      if (++attempts === 1) throw new TypeError('not yet')
+      await client.enqueue({ id: 'follow-up', type: 'later', payload: 3 })
+      return { output: 1, discoveries: [{ type: 'security_issue', details: 'a hole' }] }
+    }, isCompleted('flaky'))
+    const order = await received('of the producer', ({ name }) => name === 'order')
+    const spans = await Promise.all([1, 2].map((attempt) => received(`attempt ${attempt}`, (span) => span.name === 'process flaky' && span.attributes['daybook.task.attempt'] === attempt)))
+    expect(spans.map(({ traceId, isError }) => [traceId, isError])).toEqual([[order.traceId, true], [order.traceId, false]])
+    expect(spans[0]!.attributes['error.type']).toBe('TypeError')
+    const spawned = (await client.tasks({ type: 'security' })).tasks.find(({ parentTaskId }) => parentTaskId === 'flaky')
+    expect(spawned?.traceparent).toContain(order.traceId)
+    expect((await taskOf('follow-up')).traceparent).toBe(`00-${order.traceId}-${spans[1]!.spanId}-01`)
+    const { id } = await client.restart('flaky', 'once more')
+    expect((await taskOf(id)).traceparent).toContain(order.traceId)
+  })
+
+  test('a program gets TRACEPARENT: the span that daybook work has made for it, or that of the task', async () => {
+    const file = join(server.dir, 'trace.cjs')
+    writeFileSync(file, `console.log(JSON.stringify({ output: process.env.TRACEPARENT ?? 'none' }))`)
+    const work = (env: Record<string, string>) => run(['work', '--queue', 'traced', '--types', 'prog', '--until-empty', '--', globalThis.process.execPath, file], { ...server.env, ...env })
+    const outputOf = async (id: string) => (await client.result(id)).result?.output
+    await client.enqueue({ id: 'p-1', type: 'prog', payload: 1, traceparent })
+    await work(otel)
+    const span = await received('of daybook work', ({ name }) => name === 'process prog')
+    expect(span).toMatchObject({ service: 'daybook-work', traceId: parent.trace, links: [{ spanId: parent.span }] })
+    expect(await outputOf('p-1')).toBe(`00-${parent.trace}-${span.spanId}-01`)
+    await client.enqueueAll([{ id: 'p-2', type: 'prog', payload: 2, traceparent }])
+    await work({ OTEL_EXPORTER_OTLP_ENDPOINT: '' })
+    expect(await outputOf('p-2')).toBe(traceparent)
+  })
+})
+
+describe('the header traceparent', () => {
+  const enqueue = async (path: string, body: object, header: string) => {
+    const answer = await fetch(`${server.url}/api/queues/raw/${path}`, {
+      method: 'POST', headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', traceparent: header }, body: JSON.stringify(body),
+    })
+    expect(answer.status).toBeLessThan(300)
+    return answer
+  }
+  const stored = async (id: string) => (await client.in('raw').task(id)).traceparent
+
+  test('is kept with each task of the request that names no other, in the log and in views', async () => {
+    const own = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-00`
+    await enqueue('tasks', { id: 'one', type: 'x' }, traceparent)
+    await enqueue('tasks', { tasks: [{ id: 'all-1', type: 'x', payload: 1 }, { id: 'all-2', type: 'x', payload: 2, traceparent: own }] }, traceparent)
+    await enqueue('tasks', { atomic: false, tasks: [{ id: 'each-1', type: 'x', payload: 3 }, { id: 'each-2', type: 'x', payload: 4, traceparent: own }] }, traceparent)
+    for (const id of ['one', 'all-1', 'each-1']) expect([id, await stored(id)]).toEqual([id, traceparent])
+    for (const id of ['all-2', 'each-2']) expect([id, await stored(id)]).toEqual([id, own])
+    const [{ data } = { data: {} }] = await client.in('raw').history('one')
+    expect(data).toMatchObject({ traceparent })
+  })
+
+  test.each([
+    ['nonsense', 'hello'],
+    ['a trace of zeros', `00-${'0'.repeat(32)}-${parent.span}-01`],
+    ['a span of zeros', `00-${parent.trace}-${'0'.repeat(16)}-01`],
+    ['version ff', `ff-${parent.trace}-${parent.span}-01`],
+    ['upper case', traceparent.toUpperCase()],
+    ['more than version 00 has', `${traceparent}-more`],
+  ])('%s begins a new trace, and is no error', async (name, header) => {
+    const id = `bad ${name}`
+    await enqueue('tasks', { id, type: 'x', payload: name }, header)
+    const made = await stored(id)
+    expect(made).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/)
+    expect(made).not.toContain(parent.trace)
+    await received('of the request', ({ traceId }) => traceId === made!.slice(3, 35))
+  })
+
+  test('of a later version is read as far as it is known', async () => {
+    await enqueue('tasks', { id: 'later', type: 'x', payload: 'later' }, `01-${parent.trace}-${parent.span}-03-more`)
+    expect(await stored('later')).toBe(traceparent)
+  })
+})
+
+test('metrics come over OTLP under the names of /metrics, with their values', async () => {
+  const wait = await vi.waitFor(() => {
+    const found = receiver.metrics.filter(({ name }) => name === 'daybook_queue_wait_seconds').at(-1)
+    if (found?.points.some(({ value }) => value > 0) !== true) throw new Error('no waits have come yet')
+    return found
+  }, { timeout: patienceMs, interval: 50 })
+  expect(wait).toMatchObject({ kind: 'histogram', unit: 's' })
+  for (const { value, buckets } of wait.points) expect(buckets.reduce((sum, each) => sum + each, 0)).toBe(value)
+  const text = await (await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${token}` } })).text()
+  const here = new Set([...text.matchAll(/^# TYPE (\S+) (counter|gauge|histogram)$/gm)].map(([, name = '', type = '']) => `${name} ${type === 'counter' ? 'sum' : type}`))
+  // A metric without values in this server is not sent.
+  const sent = new Set(receiver.metrics.map(({ name, kind }) => `${name} ${kind}`))
+  expect([...sent].filter((each) => !here.has(each))).toEqual([])
+  expect(sent.size).toBeGreaterThan(40)
+  const enqueued = receiver.metrics.filter(({ name }) => name === 'daybook_enqueued_total').at(-1)
+  expect(enqueued?.points.find(({ attributes }) => attributes['queue'] === 'traced')?.value).toBeGreaterThan(3)
+})
+
+describe('the SDK', () => {
+  const sdkLoaded = async (env: Record<string, string>): Promise<boolean> => {
+    const preload = join(server.dir, 'loaded.cjs')
+    writeFileSync(preload, "process.on('exit', () => console.error(Object.keys(require.cache).filter((file) => /opentelemetry.*sdk-/.test(file)).length + ' files of the SDK'))")
+    const one = await startServer(['--store', 'memory:'], { DAYBOOK_TOKEN: token, NODE_OPTIONS: `--require ${preload}`, ...env })
+    const { err } = await one.stop()
+    one.remove()
+    return Number(/(\d+) files of the SDK/.exec(err)?.[1]) > 0
+  }
+
+  test('is loaded by a server only if there is an endpoint', async () => {
+    expect(await sdkLoaded({ OTEL_EXPORTER_OTLP_ENDPOINT: '' })).toBe(false)
+    expect(await sdkLoaded(otel)).toBe(true)
+  })
+})
