@@ -60,7 +60,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['**/*.{ts,mts}'],
+    files: ['**/*.{ts,tsx,mts}'],
     rules: {
       '@typescript-eslint/no-explicit-any': 'error',
       '@typescript-eslint/consistent-type-imports': ['error', { disallowTypeAnnotations: false }],
@@ -94,11 +94,24 @@ export default tseslint.config(
     rules: imports({ regex: only('@daybook/core$', 'undici$', 'ws$', '@opentelemetry/api$', 'node:', own), message: 'client may import only @daybook/core, undici, ws, Node and its own files: who installs it installs all that. Of @opentelemetry/api it may import the types.' }),
   },
   {
+    files: ['packages/console/src/**/*.{ts,tsx}'],
+    rules: {
+      ...imports({ regex: only('preact$', 'preact/hooks$', String.raw`@preact/signals$`, 'uplot$', String.raw`@daybook/(?:core|client)$`, own), message: 'console may import only preact, @preact/signals, uplot and its own files, and types of @daybook/core and @daybook/client: a browser loads all that.' }),
+      'no-restricted-syntax': [
+        'error',
+        ...defaultExports,
+        { selector: 'ImportDeclaration[source.value=/^@daybook/][importKind!="type"]', message: 'Only types: `import type`.' },
+        { selector: 'JSXAttribute[name.name="dangerouslySetInnerHTML"]', message: 'What producers send is shown as text only.' },
+        { selector: 'MemberExpression[property.name=/^(?:innerHTML|outerHTML|insertAdjacentHTML)$/]', message: 'What producers send is shown as text only.' },
+      ],
+    },
+  },
+  {
     files: ['packages/adapters/**/*.ts'],
     rules: imports({ regex: '^@daybook/(?:test|bench|adapters)(?:/|$)', message: 'adapters may not import this package.' }),
   },
   {
-    files: ['packages/**/*.ts'],
+    files: ['packages/**/*.{ts,tsx}'],
     ignores: ['packages/adapters/src/cli/**'],
     rules: { 'no-console': 'error' },
   },

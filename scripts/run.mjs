@@ -208,18 +208,19 @@ const files = (path) => {
   if (!found.isDirectory()) return [`${relative(root, path)} ${found.mtimeMs} ${found.size}`];
   return readdirSync(path, { withFileTypes: true })
     .filter((entry) => entry.name !== 'node_modules' && entry.name !== 'dist')
-    .filter((entry) => entry.isDirectory() || /\.(ts|mts|cts|json)$/.test(entry.name))
+    .filter((entry) => entry.isDirectory() || /\.(tsx?|mts|cts|json|mjs|css|html)$/.test(entry.name))
     .flatMap((entry) => files(join(path, entry.name)));
 };
-const packages = ['packages/core', 'packages/projections', 'packages/client', 'packages/adapters'];
+const site = 'packages/console';
+const packages = ['packages/core', 'packages/projections', 'packages/client', site, 'packages/adapters'];
 const testServer = 'test/support/eventstoredb';
 const mutants = 'test/mutants';
 const targets = {
-  server: { project: 'packages/adapters', folders: packages },
-  bench: { project: 'bench', folders: [...packages, 'bench'] },
-  eventstoredb: { project: testServer, folders: [testServer] },
-  mutants: { project: mutants, folders: [mutants] },
-  all: { project: '.', folders: [...packages, 'bench', 'test'] },
+  server: { projects: [site, 'packages/adapters'], folders: packages },
+  bench: { projects: [site, 'bench'], folders: [...packages, 'bench'] },
+  eventstoredb: { projects: [testServer], folders: [testServer] },
+  mutants: { projects: [mutants], folders: [mutants] },
+  all: { projects: ['.'], folders: [...packages, 'bench', 'test'] },
 };
 /** Not part of the build of everything: built only when they are run. */
 const standalone = ['eventstoredb', 'mutants'];
@@ -248,9 +249,17 @@ const removeStale = (folder) => {
   const dist = at(folder, 'dist');
   for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath ?? entry.path, entry.name);
-    const [, stem] = /^(.+?)\.(?:d\.ts|js)(?:\.map)?$/.exec(relative(dist, file)) ?? [];
-    if (stem !== undefined && !existsSync(at(folder, 'src', `${stem}.ts`))) rmSync(file);
+    const [, stem] = /^(?:modules[\\/])?(.+?)\.(?:d\.ts|js)(?:\.map)?$/.exec(relative(dist, file)) ?? [];
+    if (stem !== undefined && !file.startsWith(at(site, 'dist', 'site')) && !['ts', 'tsx'].some((kind) => existsSync(at(folder, 'src', `${stem}.${kind}`)))) rmSync(file);
   }
+};
+/** The console's scripts and styles as static files, if their sources have changed. */
+const bundle = () => {
+  const state = sha256([...files(at(site)).sort(), readText(installStamp)]);
+  if (readText(buildStamp('console')) === state && existsSync(at(site, 'dist', 'site', 'index.html')) && outputsKept(site)) return 0;
+  const code = node(at(site, 'build.mjs'), []);
+  if (code === 0) writeFileSync(buildStamp('console'), state);
+  return code;
 };
 const build = (name) => {
   if (built(name)) return;
@@ -262,12 +271,13 @@ const build = (name) => {
     for (const folder of targets[name].folders) {
       if (!outputsKept(folder)) rmSync(at(folder, 'dist', '.tsbuildinfo'), { force: true });
     }
-    const code = node(at('node_modules', 'typescript', 'bin', 'tsc'), ['-b', targets[name].project]);
+    const code = node(at('node_modules', 'typescript', 'bin', 'tsc'), ['-b', ...targets[name].projects]);
+    const bundled = code === 0 && targets[name].folders.includes(site) ? bundle() : 0;
     for (const folder of targets[name].folders) {
       if (packages.includes(folder) && existsSync(at(folder, 'dist'))) removeStale(folder);
       if (existsSync(at(folder, 'dist'))) writeFileSync(outputStamp(folder), outputs(folder));
     }
-    if (code !== 0) fail('the build failed; the errors are above.', code);
+    if (code !== 0 || bundled !== 0) fail('the build failed; the errors are above.', code || bundled);
     for (const [each, state] of covered) writeFileSync(buildStamp(each), state);
   });
 };
@@ -282,7 +292,7 @@ const pack = (folder) => {
 
 const clean = (args) => {
   for (const folder of [...workspaces(), testServer, mutants, 'test/console']) rmSync(at(folder, 'dist'), { recursive: true, force: true });
-  for (const name of Object.keys(targets)) rmSync(buildStamp(name), { force: true });
+  for (const name of [...Object.keys(targets), 'console']) rmSync(buildStamp(name), { force: true });
   for (const folder of new Set(Object.values(targets).flatMap(({ folders }) => folders))) rmSync(outputStamp(folder), { force: true });
   if (!args.includes('--all')) return;
   for (const folder of ['.', ...workspaces()]) rmSync(at(folder, 'node_modules'), { recursive: true, force: true });

@@ -1,11 +1,12 @@
 /** SEC-7: what a browser is told with every answer, and what pages from elsewhere are not told. */
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readConsole } from '@daybook/adapters/http'
 import { adminToken, startTestServer, type TestServer } from './support.js'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await startTestServer()
+  server = await startTestServer({ console: readConsole() })
   await server.post('/api/queues/q/tasks', { id: 'a', type: 't' })
 })
 afterAll(() => server.stop())
@@ -15,7 +16,7 @@ const wanted = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-ref
 test('SEC-7: every route sends the security headers, refused or not, and none lets pages from elsewhere read', async () => {
   const origin = { origin: 'https://evil.example' }
   for (const { method, path } of server.http.routes) {
-    for (const headers of [origin, { ...origin, authorization: '' }]) {
+    for (const headers of [origin, { ...origin, authorization: '' }, { ...origin, accept: 'text/html' }]) {
       const inPath = path.replace('{queue}', 'q').replace(/\{\w+\}/g, 'a')
       const { headers: got } = await fetch(`${server.http.url}${inPath}`, {
         method,

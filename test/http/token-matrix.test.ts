@@ -90,7 +90,7 @@ const watch = (token: string | undefined): Promise<number> =>
   })
 
 /** Of the server and not of one queue: what it gives to a token that is bound to some. */
-const ofServer: Readonly<Record<string, 'refused' | 'cut'>> = { '/metrics': 'refused', '/api/queues': 'cut', '/api/tokens': 'refused', '/api/tokens/{id}': 'refused' }
+const ofServer: Readonly<Record<string, 'refused' | 'cut'>> = { '/metrics': 'refused', '/api/queues': 'cut', '/api/me': 'cut', '/api/tokens': 'refused', '/api/tokens/{id}': 'refused' }
 const isOpen = (allowed: ReadonlyArray<string>): boolean => allowed.includes('anyone')
 
 const admits = (path: string, allowed: ReadonlyArray<string>, role: Role, binding: Binding): boolean => {

@@ -46,6 +46,12 @@ describe('each rule rejects what is forbidden', () => {
     [client, use('fastify'), imports],
     [client, use('../../adapters/src/engine/index.js'), imports],
     [adapters, use('@daybook/test'), imports],
+    ['packages/console/src/sample.ts', use('lodash'), imports],
+    ['packages/console/src/sample.ts', use('node:fs'), imports],
+    ['packages/console/src/sample.ts', use('preact/compat'), imports],
+    ['packages/console/src/sample.ts', `import { statuses } from '@daybook/core'; export const s = statuses;`, syntax],
+    ['packages/console/src/sample.tsx', `export const X = ({ text }: { text: string }) => <p dangerouslySetInnerHTML={{ __html: text }} />;`, syntax],
+    ['packages/console/src/sample.ts', `export const show = (at: { innerHTML: string }, text: string) => { at.innerHTML = text; };`, syntax],
     // fp-ts only by its long path.
     ...[core, projections, adapters, 'test/sample.ts', 'bench/src/sample.ts'].flatMap((file) => [
       [file, use('fp-ts/Either'), imports] as const,

@@ -11,6 +11,8 @@ import { filesOf, install, installLinked, packAll, packedManifest, type Tarballs
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readme = (name: string): string => join(root, 'packages', name, 'README.md')
 const token = 'token-of-the-packages-test'
+/** Static files, and no module. */
+const site = '@daybook/console'
 
 let scratch: string
 let tarballs: Tarballs
@@ -37,6 +39,7 @@ const ran = async (folder: string, code: string, env?: NodeJS.ProcessEnv): Promi
 describe('each tarball', () => {
   test('has a README, the licence, and what was compiled of the sources, without tests, maps or the compiler\'s notes', async () => {
     for (const [name, tarball] of tarballs) {
+      if (name === site) continue
       const files = await filesOf(tarball)
       const others = files.filter((file) => !/^dist\/.*\.(?:js|d\.ts)$/.test(file)).sort()
       expect(others, name).toEqual(['LICENSE', 'README.md', ...(name === '@daybook/adapters' ? ['bin/daybook.js'] : []), 'package.json'])
@@ -54,6 +57,7 @@ describe('each tarball', () => {
 
   test('has everything that its entries import, with what it declares and nothing else', async () => {
     for (const [name, tarball] of tarballs) {
+      if (name === site) continue
       const folder = join(scratch, 'each', name)
       await installLinked(folder, [name], tarballs)
       const entries = Object.keys((await packedManifest(tarball)).exports).map((entry) => `${name}${entry.slice(1)}`)
@@ -61,6 +65,18 @@ describe('each tarball', () => {
       await ran(folder, `for (const entry of ${JSON.stringify(entries)}) await import(entry)`)
     }
   })
+})
+
+test('CON-2: the console is a page and its files, each also compressed, with no module to import and no dependency', async () => {
+  const tarball = tarballs.get(site) as string
+  const files = (await filesOf(tarball)).filter((file) => !['LICENSE', 'README.md', 'package.json'].includes(file)).sort()
+  const plain = files.filter((file) => !/\.(?:br|gz)$/.test(file))
+  for (const file of plain) expect(file).toMatch(/^dist\/site\/(?:index\.html|assets\/[a-z-]+\.[A-Z0-9]{8}\.(?:js|css))$/)
+  expect(plain).toContain('dist/site/index.html')
+  expect(files).toEqual(plain.flatMap((file) => [file, `${file}.br`, `${file}.gz`]).sort())
+  const { dependencies, exports } = await packedManifest(tarball)
+  expect(dependencies ?? {}).toEqual({})
+  expect(Object.keys(exports)).toEqual(['./package.json'])
 })
 
 describe('@daybook/client alone', () => {

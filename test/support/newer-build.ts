@@ -25,7 +25,7 @@ const changes: ReadonlyArray<readonly [file: string, from: string, to: string]> 
 
 export const newerBuild = (): NewerBuild => {
   const folder = mkdtempSync(join(tmpdir(), 'daybook-newer-'))
-  for (const name of ['core', 'projections', 'client', 'adapters']) {
+  for (const name of ['core', 'projections', 'client', 'console', 'adapters']) {
     const from = join(root, 'packages', name)
     const to = join(folder, 'packages', name)
     for (const part of name === 'adapters' ? ['package.json', 'dist', 'bin'] : ['package.json', 'dist']) cpSync(join(from, part), join(to, part), { recursive: true })

@@ -287,6 +287,7 @@ const queueClient = (
 
     watch: (options) => watch({ url: config.url, token: config.token, queue }, options),
 
+    me: (options) => get('/api/me', options),
     tokens: {
       list: async (options) => (await get<{ readonly tokens: ReadonlyArray<TokenView> }>('/api/tokens', options)).tokens,
       create: (made, options) => post('/api/tokens', { ...made, expiresAt: made.expiresAt instanceof Date ? made.expiresAt.toISOString() : made.expiresAt }, options),

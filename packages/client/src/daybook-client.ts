@@ -10,7 +10,7 @@ import type { CallOptions } from './options.js'
 import type { AgentView, AlertView, BreakerView, Depth, QueueSummary, ReadModels, Ready, Registered, Registration, Report, ReportName, ReportOptions, Terminated, Verdict } from './queue.js'
 import type { Schedules } from './schedules.js'
 import type { Amended, Amendment, Bumped, CancelAllOptions, CancelFilter, Cancelled, CancelledAll, Each, Enqueued, EnqueuedAll, Erased, EventFilter, EventPage, HistoryEvent, ImportedTask, NewTask, Restarted, TaskFilter, TaskPage, TaskResult, TaskView, Time } from './tasks.js'
-import type { ClientTokens } from './tokens.js'
+import type { ClientTokens, Me } from './tokens.js'
 import type { WatchMessage, WatchOptions } from './watch.js'
 
 /** Options of {@link DaybookClient.enqueueAll}. */
@@ -201,6 +201,8 @@ export interface DaybookClient {
   readonly watch: (options?: WatchOptions) => AsyncGenerator<WatchMessage, void>
 
   readonly tokens: ClientTokens
+  /** What this client's own token is for. */
+  readonly me: (options?: CallOptions) => Promise<Me>
   /** All queues of the server. */
   readonly queues: (options?: CallOptions) => Promise<ReadonlyArray<QueueSummary>>
   /** Whether the server is alive (`/healthz`). One try. */

@@ -32,6 +32,20 @@ export interface TokenView {
   readonly lastUsedAt: string | null
 }
 
+/** The token that a client uses. */
+export interface Me {
+  /** The actor of what it does, in the log. */
+  readonly name: string
+  readonly roles: ReadonlyArray<TokenRole>
+  /** The only queues that it may use. Default: all. */
+  readonly queues?: ReadonlyArray<string>
+  readonly rate?: { readonly perSecond: number; readonly burst: number }
+  /** Default: never. */
+  readonly expiresAt?: string
+  /** `off`: the server takes no tokens, and everybody may do everything. */
+  readonly auth: 'tokens' | 'off'
+}
+
 /** Of the server, whatever queue the client is about. They need the role `admin`. */
 export interface ClientTokens {
   /** Also those that have expired or were revoked. */

@@ -10,6 +10,8 @@ export interface Bounds {
   readonly queues?: ReadonlyArray<string>
   /** Default: any. */
   readonly rate?: Rate
+  /** When it ends by itself, in milliseconds since 1970. Default: never. */
+  readonly expiresAt?: number
 }
 
 export interface Grant extends Bounds {

@@ -163,8 +163,8 @@ export class TokenLog {
     }
     const { token: id, sha256, ...made } = event.data
     if (this.byId.has(id)) return
-    const { name, expiresAt, ...bounds } = made
-    const entry: Entry = { known: { id, ...made, createdAt: at, createdBy: actor }, sha256, ...endingGrant(id, name, bounds, (expiresAt ?? Number.POSITIVE_INFINITY) - this.now()), revoked: undefined, isUnreadable: false }
+    const { name, ...bounds } = made
+    const entry: Entry = { known: { id, ...made, createdAt: at, createdBy: actor }, sha256, ...endingGrant(id, name, bounds, (bounds.expiresAt ?? Number.POSITIVE_INFINITY) - this.now()), revoked: undefined, isUnreadable: false }
     this.byId.set(id, entry)
     this.byHash.set(sha256, entry)
     this.forgetOld()

@@ -32,6 +32,7 @@ export interface ConfigFile {
   readonly queueFiles?: string
   readonly auth?: string
   readonly readModels?: string
+  readonly console?: string
   /** `QUEUE@REVISION`, several with commas. */
   readonly pastUnreadable?: string
   /** Seconds, or `off`. */
@@ -52,7 +53,7 @@ export interface ConfigFile {
   readonly launcher?: LauncherFile
 }
 
-const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'pastUnreadable', 'clockJump', 'tlsCert', 'tlsKey', 'pastSnapshots', 'pastSnapshotsMib', 'checkpointKey', 'witness', 'checkpoints'] as const
+const texts = ['host', 'port', 'data', 'store', 'queueFiles', 'auth', 'readModels', 'console', 'pastUnreadable', 'clockJump', 'tlsCert', 'tlsKey', 'pastSnapshots', 'pastSnapshotsMib', 'checkpointKey', 'witness', 'checkpoints'] as const
 const known: ReadonlyArray<string> = [...texts, 'memory', 'alerts', 'defaults', 'breakers', 'launcher']
 
 /**
@@ -74,8 +75,8 @@ export const readConfigFile = (text: string, name: string): E.Either<Problems, C
     const given = value[key]
     // YAML reads an unquoted `off` as text, but `port: 80` as a number.
     if (typeof given === 'string' || typeof given === 'number') said[key] = String(given)
-    else if (given === false && (key === 'auth' || key === 'readModels' || key === 'clockJump')) said[key] = 'off'
-    else if (given === true && key === 'readModels') said[key] = 'on'
+    else if (given === false && (key === 'auth' || key === 'readModels' || key === 'console' || key === 'clockJump')) said[key] = 'off'
+    else if (given === true && (key === 'readModels' || key === 'console')) said[key] = 'on'
     else if (given !== undefined && given !== null) problems.push(`${name}: ${key} must be a text`)
   }
   if (problems.length > 0) return E.left(problems)

@@ -22,6 +22,8 @@ export interface ServeFlags {
   readonly auth?: string
   /** `on` or `off`. */
   readonly readModels?: string
+  /** `on` or `off`. */
+  readonly console?: string
   /** `QUEUE@REVISION` each. */
   readonly pastUnreadable?: ReadonlyArray<string>
   /** Seconds, or `off`. */
@@ -56,6 +58,8 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
   if (auth !== 'tokens' && auth !== 'off') problems.push(`auth ${JSON.stringify(auth)} is neither "tokens" nor "off"`)
   const readModels = flags.readModels ?? said.readModels ?? 'on'
   if (readModels !== 'on' && readModels !== 'off') problems.push(`read-models ${JSON.stringify(readModels)} is neither "on" nor "off"`)
+  const console = flags.console ?? said.console ?? 'on'
+  if (console !== 'on' && console !== 'off') problems.push(`console ${JSON.stringify(console)} is neither "on" nor "off"`)
   const dataDir = resolve(flags.data ?? variable('DAYBOOK_DATA') ?? said.data ?? dataDirDefault)
   const store = readStore(flags.store ?? variable('DAYBOOK_STORE') ?? said.store, dataDir)
   if (E.isLeft(store)) problems.push(store.left)
@@ -93,6 +97,7 @@ export const readServeOptions = async (flags: ServeFlags, env: Environment): Pro
     store: store.right,
     ...(said.memory === undefined || said.memory === null ? {} : { memory: memory.right }),
     ...(readModels === 'off' ? { readModels } : {}),
+    ...(console === 'off' ? { console } : {}),
     ...(every === 'off' ? { checkpoints: every } : every === undefined && checkpointKey === undefined && witness === undefined ? {} : { checkpoints: checkpointsOf(every, checkpointKey, witness) }),
     ...(webhooks.right.length === 0 ? {} : { webhooks: webhooks.right }),
     auth: auth === 'off' ? 'off' : 'tokens',

@@ -29,6 +29,8 @@ export interface ServeOptions {
   readonly memory?: MemoryChoice
   /** `off`: no read models are kept. Default: they are, in the data folder, unless the store is in memory. */
   readonly readModels?: 'off'
+  /** `off`: the console is not served at `/`. Default: it is. */
+  readonly console?: 'off'
   /** Signed checkpoints of the log (EV-07). `off`: none are signed. Default: every minute, by a key in the data folder, unless the store is in memory. */
   readonly checkpoints?: CheckpointChoice | 'off'
   /** Who is told of alerts. Default: nobody but the log and WebSockets. */

@@ -1,3 +1,4 @@
+export { type ConsoleSite, consolePages, readConsole } from './console/index.js'
 export { type HttpLimits, httpLimitsDefault } from './limits.js'
 export { eventLines } from './event-lines.js'
 export { stableLines } from './stable-lines.js'

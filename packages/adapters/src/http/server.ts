@@ -18,6 +18,7 @@ import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
 import { readers, refusalOfQueue } from './access.js'
 import { bytesOf, readJsonBodies, Refused } from './body.js'
 import { answerClientError } from './client-error.js'
+import { type ConsoleSite, serveConsole } from './console/index.js'
 import { guard } from './guard.js'
 import { IdempotencyKeys } from './idempotency.js'
 import { type HttpLimits, httpLimitsDefault } from './limits.js'
@@ -67,6 +68,8 @@ export interface HttpServerOptions {
   readonly telemetry?: Telemetry | undefined
   /** Serves `/metrics` without a token. Default false: queue names and task types may be confidential. */
   readonly openMetrics?: boolean
+  /** The console, served at `/`. Default: none is. */
+  readonly console?: ConsoleSite
   /** The version shown in `/metrics` and the OpenAPI document. */
   readonly version?: string
 }
@@ -140,6 +143,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
   })
   const waiting = new Set<AbortController>()
   addRoutes(app, { ...options, routes, context, state, waiting })
+  if (options.console !== undefined) serveConsole(app, options.console, { admit: guard(options.tokens), answered: (path, status) => meter.answered('GET', path, status), refuse: (reply, request, what) => refuse(reply, request, what, meter) })
   await app.listen({ host, port })
   const { port: bound } = app.server.address() as AddressInfo
   const sockets = serveWebSockets(app.server, { daybook, tokens: options.tokens, isReplayed: () => state.isReplayed, ...(options.webSockets === undefined ? {} : { limits: options.webSockets }) })

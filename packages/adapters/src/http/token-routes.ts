@@ -1,7 +1,7 @@
 /** The routes of tokens. */
 import { between, integer } from '@daybook/core'
 import * as t from 'io-ts'
-import { optionalTokenFields, Rate, Role, type Tokens, tokenFields } from '../auth/index.js'
+import { optionalTokenFields, Rate, Role, roles, type Tokens, tokenFields } from '../auth/index.js'
 import { orNull } from './answers/parts.js'
 import * as tokens from './handle/tokens.js'
 import * as q from './query.js'
@@ -30,7 +30,21 @@ const ListedAnswer = t.intersection([listed, t.type({})], 'Token')
 const TokensAnswer = t.type({ tokens: t.readonlyArray(ListedAnswer) }, 'Tokens')
 const MadeAnswer = t.intersection([listed, t.type({ token: t.string })], 'Made token')
 
+/** `auth`: `off` if the server takes no tokens, and everybody may do everything. */
+const MeAnswer = t.intersection(
+  [
+    t.type({ name: t.string, roles: t.readonlyArray(Role), auth: t.keyof({ tokens: null, off: null }) }),
+    t.partial({ queues: t.readonlyArray(t.string), rate: Rate, expiresAt: Time }),
+  ],
+  'Me',
+)
+
 export const tokenRoutes = (of: Tokens | 'off'): ReadonlyArray<Route> => [
+  serverRoute({
+    method: 'GET', path: '/api/me', who: roles, shows: 'no queue',
+    summary: "The caller's own token: its name, its roles, its queues if it is not for all, how often it may be used, and when it expires.",
+    answers: { 200: MeAnswer }, handle: tokens.me(of),
+  }),
   serverRoute({
     method: 'GET', path: '/api/tokens', who: ['admin'], shows: 'all queues',
     summary: 'All tokens, also those that have expired or were revoked, with the roles of each and when it was used last on this server.',

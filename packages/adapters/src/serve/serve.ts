@@ -15,7 +15,7 @@ import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
 import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
 import { fileCheckpoints } from '../files/checkpoints.js'
 import { makeFolder } from '../files/make-folder.js'
-import { httpLimitsDefault, type PastAnswers, pastAnswersOnThread, startHttpServer } from '../http/index.js'
+import { httpLimitsDefault, type PastAnswers, pastAnswersOnThread, readConsole, startHttpServer } from '../http/index.js'
 import { startLauncher } from '../launcher/index.js'
 import { type MemoryService, openHttpBank, openSqliteBank, startMemory } from '../memory-bank/index.js'
 import { openMemoryStore } from '../memory/index.js'
@@ -120,6 +120,7 @@ export const serve = async (
       webhooks: () => webhooks?.status() ?? [],
       readModels: () => readModels,
       checkpoints: () => signing,
+      ...(options.console === 'off' ? {} : { console: readConsole() }),
       ...(memory === undefined ? {} : { memory }),
       ...(past === undefined ? {} : { past }),
       ...(verifications === undefined ? {} : { verifications }),

@@ -16,6 +16,7 @@ export const serveCommand = (cli: Cli): Command =>
     .option('--config <file>', 'YAML: any of these options, and defaults for new queues')
     .option('--queue-files <folder>', 'keep pending.json, completed.json and so on there, for tools that read them')
     .option('--read-models <on|off>', 'whether views.db, tables of all tasks for sqlite3 and reports, is kept in the data folder (default on)')
+    .option('--console <on|off>', 'whether the web console is served at / (default on)')
     .option('--past-unreadable <queue@revision>', 'decide on a queue although events up to this revision cannot be read and what they say is lost; repeatable', list)
     .option('--clock-jump <seconds>', 'refuse commands when the clock has jumped ahead by more, or is ahead of EventStoreDB\'s by more; "off" for never (env DAYBOOK_CLOCK_JUMP; default 300)')
     .option('--checkpoints <seconds>', 'sign a checkpoint of each log that grew, this often, so that daybook audit verify finds a log that was cut short or written anew; "off" for never (env DAYBOOK_CHECKPOINTS; default 60)')
@@ -100,7 +101,10 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
         }
         const { url, adminToken } = server
         if (adminToken !== undefined && !printer.isJson) {
-          printer.note(`daybook: admin token, shown this once: ${adminToken}\ndaybook: for the other commands: export DAYBOOK_TOKEN=…`)
+          const shown = [`daybook: admin token, shown this once: ${adminToken}`, 'daybook: for the other commands: export DAYBOOK_TOKEN=…']
+          // In the fragment, which a browser sends to nobody; the console takes it out of the address at once.
+          const opens = read.right.console === 'off' ? [] : [`daybook: the console, with this token: ${url}/#token=${encodeURIComponent(adminToken)}`]
+          printer.note([...shown, ...opens].join('\n'))
         }
         printer.answer({ url, ...(adminToken === undefined ? {} : { adminToken }) }, () => printer.line(`daybook: ready at ${url}`))
         await stopped

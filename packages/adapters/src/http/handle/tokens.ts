@@ -36,6 +36,12 @@ export const list =
     return Promise.resolve(E.right({ status: 200, text: JSON.stringify({ tokens: [admin, ...tokens.list().map(shown)] }) }))
   }
 
+/** What the caller's own token is for. */
+export const me =
+  (tokens: Tokens | 'off') =>
+  ({ grant: { name, roles, queues, rate, expiresAt } }: Call): Promise<Handled> =>
+    Promise.resolve(E.right({ status: 200, text: JSON.stringify({ name, roles, queues, rate, ...(expiresAt === undefined ? {} : { expiresAt: isoOf(expiresAt) }), auth: tokens === 'off' ? 'off' : 'tokens' }) }))
+
 export const create =
   (tokens: Tokens | 'off') =>
   async ({ body, caller }: Call<NewTokenBody>): Promise<Handled> => {

@@ -1,0 +1,68 @@
+/**
+ * The address is the state: what is shown follows from it, so back, forward, reload and a pasted link show the same. Components read the signal; `go` and plain
+ * links change it.
+ */
+import { computed, signal } from '@preact/signals'
+import { parsePath, pathOf, type Query, queryOf, textOfQuery } from './url.js'
+
+export interface Address {
+  readonly path: string
+  readonly query: Query
+}
+
+const current = (): Address => ({ path: location.pathname, query: queryOf(location.search) })
+
+export const address = signal<Address>(current())
+
+/** The queue of the address; `undefined` on pages about all queues. */
+export const queueShown = computed(() => {
+  const [first, queue] = parsePath(address.value.path)
+  return first === 'q' ? queue : undefined
+})
+
+/** A moment of the past that the whole console shows; by name of the API's parameter. */
+export interface Moment {
+  readonly at?: string
+  readonly revision?: string
+}
+
+/** `undefined`: the present. */
+export const momentShown = computed((): Moment | undefined => {
+  const { at, revision } = address.value.query
+  if (at !== undefined) return { at }
+  return revision === undefined ? undefined : { revision }
+})
+
+/** An address within the console, at the moment that is shown. `undefined` parts are left out. */
+export const linkTo = (segments: ReadonlyArray<string>, query: Partial<Query> = {}): string => `${pathOf(segments)}${textOfQuery({ ...momentShown.value, ...query })}`
+
+/** An address of a queue's page. */
+export const queueLink = (queue: string, ...segments: ReadonlyArray<string>): string => linkTo(['q', queue, ...segments])
+
+/** The present page with another query: `undefined` removes a parameter. */
+export const withQuery = (changes: Partial<Query>): string => {
+  const { path, query } = address.value
+  return `${path}${textOfQuery({ ...query, ...changes })}`
+}
+
+/** `replace`: without a step of its own in the history, for what changes while one types. */
+export const go = (to: string, { replace = false } = {}): void => {
+  if (replace) history.replaceState(null, '', to)
+  else history.pushState(null, '', to)
+  address.value = current()
+  if (!replace) scrollTo(0, 0)
+}
+
+/** Follows links within the console without loading the page again. */
+export const followLinks = (): void => {
+  addEventListener('popstate', () => (address.value = current()))
+  document.addEventListener('click', (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return
+    const link = (event.target as Element).closest('a')
+    if (link === null || link.target !== '' || link.hasAttribute('download') || link.origin !== location.origin) return
+    if (link.hash !== '' && link.pathname === location.pathname) return
+    if (link.pathname.startsWith('/api/')) return
+    event.preventDefault()
+    go(`${link.pathname}${link.search}`)
+  })
+}

@@ -1,0 +1,23 @@
+/** JSON whose numbers are shown as they were sent: 9007199254740993 stays that, and 1.10 as well. */
+
+/** A number that JavaScript would change. */
+export class ExactNumber {
+  constructor(readonly text: string) {}
+}
+
+/** A string, or a number beside strings: a number in a string is none. */
+const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
+/** No text of a producer has it: a lone surrogate is no valid JSON text that the server sends. */
+const mark = '\uD800number:'
+
+/** Like `JSON.parse`; numbers that would change are `ExactNumber`. */
+export const exactNumbers = (text: string): unknown => {
+  let some = false
+  const marked = text.replace(token, (found) => {
+    if (found.startsWith('"') || JSON.stringify(Number(found)) === found) return found
+    some = true
+    return `"\\ud800number:${found}"`
+  })
+  if (!some) return JSON.parse(text)
+  return JSON.parse(marked, (_, value: unknown) => (typeof value === 'string' && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value))
+}

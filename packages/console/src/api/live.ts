@@ -1,0 +1,107 @@
+/**
+ * The live connection of the tab: one WebSocket for the queue that is shown. It says that the queue has moved; what is shown is then asked again. Some events have
+ * no message (docs/websocket.md), so the queue's revision is asked for every few seconds as well. A hidden tab has no connection, and catches up when it is shown.
+ */
+import { effect, signal } from '@preact/signals'
+import { momentShown, queueShown } from '../address/address.js'
+import { pathOf } from '../address/url.js'
+import { allMoved, moved } from './questions.js'
+import { request } from './request.js'
+import { me, token } from './session.js'
+
+export type LiveState = 'off' | 'connecting' | 'open'
+
+export const live = signal<LiveState>('off')
+
+/** A message of the queue that is shown, as in docs/websocket.md. */
+export interface LiveMessage {
+  readonly event: string
+  readonly timestamp: string
+  readonly revision: number
+  readonly payload: Readonly<Record<string, unknown>>
+}
+
+const listeners = new Set<(message: LiveMessage) => void>()
+
+/** Returns the function that ends it. */
+export const onMessage = (listener: (message: LiveMessage) => void): (() => void) => {
+  listeners.add(listener)
+  return () => void listeners.delete(listener)
+}
+
+const revisionMs = 5_000
+const firstWaitMs = 500
+const longestWaitMs = 15_000
+
+/** Follows one queue until it is stopped. */
+const follow = (queue: string): (() => void) => {
+  let isOver = false
+  let socket: WebSocket | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let waitMs = firstWaitMs
+  /** The last revision that is known. */
+  let revision: number | undefined
+
+  const reached = (now: number): void => {
+    if (revision === now) return
+    revision = now
+    moved(queue)
+  }
+  const connect = (): void => {
+    live.value = 'connecting'
+    const from = revision === undefined ? 'end' : String(revision + 1)
+    const url = `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/api/ws?queue=${encodeURIComponent(queue)}&from=${from}`
+    const opened = new WebSocket(url, token.value === undefined ? ['daybook'] : ['daybook', `bearer.${token.value}`])
+    socket = opened
+    opened.onopen = () => {
+      live.value = 'open'
+      waitMs = firstWaitMs
+      void look()
+    }
+    opened.onmessage = ({ data }) => {
+      const message = JSON.parse(String(data)) as LiveMessage
+      reached(message.revision)
+      for (const listener of [...listeners]) listener(message)
+    }
+    opened.onclose = () => {
+      if (isOver || socket !== opened) return
+      live.value = 'connecting'
+      // A browser does not say why a handshake failed: this request does, and leads to the login if it was the token.
+      void look()
+      timer = setTimeout(connect, waitMs * (0.75 + Math.random() / 2))
+      waitMs = Math.min(longestWaitMs, waitMs * 2)
+    }
+  }
+  const look = async (): Promise<void> => {
+    try {
+      const { value } = await request<{ readonly revision: number }>('GET', pathOf(['api', 'queues', queue]))
+      // The log was exchanged for an older one, perhaps.
+      if (!isOver) reached(value.revision)
+    } catch {
+      // `contact` says it, in one place.
+    }
+  }
+  connect()
+  const looking = setInterval(() => void look(), revisionMs)
+  return () => {
+    isOver = true
+    clearTimeout(timer)
+    clearInterval(looking)
+    socket?.close()
+    live.value = 'off'
+  }
+}
+
+const isVisible = signal(!document.hidden)
+
+export const startLive = (): void => {
+  document.addEventListener('visibilitychange', () => {
+    isVisible.value = !document.hidden
+    if (!document.hidden) allMoved()
+  })
+  effect(() => {
+    const queue = queueShown.value
+    if (queue === undefined || me.value === undefined || momentShown.value !== undefined || !isVisible.value) return undefined
+    return follow(queue)
+  })
+}

@@ -1,0 +1,109 @@
+/**
+ * Questions to the server, each asked once however many components show its answer. The last answer stays while the next is fetched. One timer decides what is due:
+ * what the live connection says has moved, at most once a second, and what is asked at intervals. Hidden tabs and the past ask nothing again.
+ */
+import { type Signal, signal } from '@preact/signals'
+import { type Answer, ApiProblem, request, type RequestOptions } from './request.js'
+
+export interface Question {
+  readonly path: string
+  readonly query?: RequestOptions['query']
+  readonly exact?: boolean
+  /** Asked again when this queue moves. */
+  readonly queue?: string
+  /** Asked again at this interval, in milliseconds. */
+  readonly everyMs?: number
+}
+
+export interface Asked<A> {
+  /** The last good answer, also while a later request fails. */
+  readonly answer?: Answer<A>
+  /** Why the last request failed. */
+  readonly error?: ApiProblem
+  readonly isAsking: boolean
+}
+
+interface Entry {
+  readonly question: Question
+  readonly state: Signal<Asked<unknown>>
+  users: number
+  begunAt: number
+  isDirty: boolean
+  running: AbortController | undefined
+}
+
+const entries = new Map<string, Entry>()
+/** At most one request a second for one question. */
+const throttleMs = 1_000
+const tickMs = 250
+
+const keyOf = (question: Question): string => JSON.stringify(question)
+
+/** Begins to ask. Call `stop` when nobody looks any more. */
+export const ask = <A>(question: Question): { readonly state: Signal<Asked<A>>; readonly again: () => void; readonly stop: () => void } => {
+  const key = keyOf(question)
+  const entry = entries.get(key) ?? { question, state: signal<Asked<unknown>>({ isAsking: false }), users: 0, begunAt: 0, isDirty: true, running: undefined }
+  entries.set(key, entry)
+  entry.users++
+  if (entry.isDirty && entry.running === undefined) void run(entry)
+  return {
+    state: entry.state as Signal<Asked<A>>,
+    again: () => void run(entry),
+    stop: () => {
+      entry.users--
+      if (entry.users > 0) return
+      entry.running?.abort()
+      if (entries.get(key) === entry) entries.delete(key)
+    },
+  }
+}
+
+const run = async (entry: Entry): Promise<void> => {
+  entry.running?.abort()
+  const controller = new AbortController()
+  entry.running = controller
+  entry.isDirty = false
+  entry.begunAt = Date.now()
+  entry.state.value = { ...entry.state.value, isAsking: true }
+  const { path, query = {}, exact = false } = entry.question
+  try {
+    const answer = await request<unknown>('GET', path, { query, exact, signal: controller.signal })
+    if (entry.running === controller) entry.state.value = { answer, isAsking: false }
+  } catch (error) {
+    if (entry.running !== controller || controller.signal.aborted) return
+    const { answer } = entry.state.value
+    const what = error instanceof ApiProblem ? error : new ApiProblem(0, 'internal', String(error))
+    entry.state.value = { ...(answer === undefined ? {} : { answer }), error: what, isAsking: false }
+    // What may succeed by itself is tried again.
+    if (what.status === 0 || what.status >= 500 || what.status === 429) entry.isDirty = entry.question.queue !== undefined || entry.question.everyMs !== undefined
+  } finally {
+    if (entry.running === controller) entry.running = undefined
+  }
+}
+
+/** The queue has moved: what is shown of it is asked again. */
+export const moved = (queue: string): void => {
+  for (const entry of entries.values()) if (entry.question.queue === queue) entry.isDirty = true
+}
+
+/** Everything is asked again, as after a login or a lost connection. */
+export const allMoved = (): void => {
+  for (const entry of entries.values()) if (isLive(entry)) entry.isDirty = true
+}
+
+const isLive = ({ question: { queue, everyMs } }: Entry): boolean => queue !== undefined || everyMs !== undefined
+
+const tick = (): void => {
+  if (document.hidden) return
+  const now = Date.now()
+  for (const entry of entries.values()) {
+    if (entry.running !== undefined || entry.users === 0 || now - entry.begunAt < waitMs(entry)) continue
+    const { everyMs } = entry.question
+    if (entry.isDirty || (everyMs !== undefined && now - entry.begunAt >= everyMs)) void run(entry)
+  }
+}
+
+/** After a failure the server is left alone for a while. */
+const waitMs = ({ state }: Entry): number => (state.peek().error === undefined ? throttleMs : 3 * throttleMs)
+
+export const startAsking = (): void => void setInterval(tick, tickMs)

@@ -1,0 +1,111 @@
+/** The one function by which the console talks to its server. */
+import { signal } from '@preact/signals'
+import { type Query, textOfQuery } from '../address/url.js'
+import { exactNumbers } from './exact-numbers.js'
+import { logOut, token } from './session.js'
+
+/** A refusal (RFC 9457), or a server that does not answer: then `code` is `unreachable`, and `status` 0. */
+export class ApiProblem extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    detail: string,
+    readonly errors: ReadonlyArray<{ readonly path: string; readonly message: string }> = [],
+    readonly correlationId?: string,
+  ) {
+    super(detail)
+  }
+}
+
+export interface Answer<A> {
+  readonly value: A
+  /** The queue's revision that it shows, or that the command led to. */
+  readonly revision?: number
+  /** When it came, in milliseconds since 1970. */
+  readonly at: number
+}
+
+export interface RequestOptions {
+  readonly query?: Partial<Query>
+  readonly body?: unknown
+  readonly signal?: AbortSignal
+  /** Numbers that JavaScript cannot hold are kept as text: see `ExactNumber`. */
+  readonly exact?: boolean
+}
+
+/** When the server answered last; and since when it has not. Milliseconds since 1970. */
+export const contact = signal<{ readonly lastAt?: number; readonly lostAt?: number }>({})
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Rejects with `ApiProblem`, or with the signal's reason. */
+export const request = async <A>(method: Method, path: string, { query = {}, body, signal, exact = false }: RequestOptions = {}): Promise<Answer<A>> => {
+  const used = token.value
+  const response = await reach(`${path}${textOfQuery(query)}`, {
+    method,
+    headers: {
+      accept: 'application/json',
+      ...(used === undefined ? {} : { authorization: `Bearer ${used}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      // A click whose answer is lost is not done twice.
+      ...(method === 'POST' ? { 'idempotency-key': randomKey() } : {}),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(signal === undefined ? {} : { signal }),
+  })
+  const text = await bodyOf(response)
+  if (!response.ok) throw refused(response.status, text, used)
+  const revision = response.headers.get('x-daybook-revision')
+  const value = (text === '' ? undefined : exact ? exactNumbers(text) : JSON.parse(text)) as A
+  return { value, at: Date.now(), ...(revision === null ? {} : { revision: Number(revision) }) }
+}
+
+const reach = async (url: string, init: RequestInit): Promise<Response> => {
+  try {
+    const response = await fetch(url, { ...init, cache: 'no-store', credentials: 'omit', redirect: 'error' })
+    contact.value = { lastAt: Date.now() }
+    return response
+  } catch (error) {
+    throw lost(error, init.signal)
+  }
+}
+
+const bodyOf = async (response: Response): Promise<string> => {
+  try {
+    return await response.text()
+  } catch (error) {
+    throw lost(error, undefined)
+  }
+}
+
+const lost = (error: unknown, signal: AbortSignal | null | undefined): unknown => {
+  if (signal?.aborted === true) return error
+  const { lastAt, lostAt = Date.now() } = contact.value
+  contact.value = { ...(lastAt === undefined ? {} : { lastAt }), lostAt }
+  return new ApiProblem(0, 'unreachable', 'the server does not answer')
+}
+
+const refused = (status: number, text: string, used: string | undefined): ApiProblem => {
+  const { code = 'internal', detail = `the server answered ${status}`, errors, correlationId } = problemIn(text)
+  // Another token may have been given meanwhile.
+  if (status === 401 && used === token.value) logOut(used === undefined ? '' : detail)
+  return new ApiProblem(status, code, detail, errors, correlationId)
+}
+
+interface ProblemText {
+  readonly code?: string
+  readonly detail?: string
+  readonly errors?: ReadonlyArray<{ readonly path: string; readonly message: string }>
+  readonly correlationId?: string
+}
+
+const problemIn = (text: string): ProblemText => {
+  try {
+    return JSON.parse(text) as ProblemText
+  } catch {
+    return {}
+  }
+}
+
+/** `crypto.randomUUID` is there on HTTPS and loopback addresses only. */
+export const randomKey = (): string => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

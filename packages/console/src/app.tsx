@@ -1,0 +1,69 @@
+/** Who looks, and at which page. */
+import type { Me } from '@daybook/client'
+import { useEffect } from 'preact/hooks'
+import { address } from './address/address.js'
+import { matchPath } from './address/url.js'
+import { allMoved } from './api/questions.js'
+import { ApiProblem, contact, request } from './api/request.js'
+import { loggedOutBecause, may, me, token } from './api/session.js'
+import { now } from './parts/clock.js'
+import { loaded, loadFailed, loadPage, type Page, pages } from './pages/pages.js'
+import { Empty } from './parts/empty.js'
+import { Skeleton } from './parts/loaded.js'
+import { Login } from './shell/login.js'
+import { Shell } from './shell/shell.js'
+
+/** Asks who this is, again and again while the server does not answer. */
+const introduce = async (isOver: () => boolean): Promise<void> => {
+  while (!isOver()) {
+    try {
+      const { value } = await request<Me>('GET', '/api/me')
+      if (isOver()) return
+      me.value = value
+      allMoved()
+      return
+    } catch (error) {
+      if (error instanceof ApiProblem && (error.status === 401 || error.status === 403)) return
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+    }
+  }
+}
+
+export const App = () => {
+  useEffect(() => {
+    let isOver = false
+    if (loggedOutBecause.value === undefined) void introduce(() => isOver)
+    return () => (isOver = true)
+  }, [token.value, loggedOutBecause.value])
+  if (loggedOutBecause.value !== undefined) return <Login />
+  if (me.value === undefined) return contact.value.lostAt === undefined ? <Skeleton /> : <main class="login"><p role="status">The server does not answer. Trying again … ({Math.max(0, Math.round((now.value - contact.value.lostAt) / 1_000))} s)</p></main>
+  return <Shell>{may.read.value ? <CurrentPage /> : <NothingToRead />}</Shell>
+}
+
+const NothingToRead = () => (
+  <Empty title="This token may not look">
+    <p>The token {me.value?.name} is for a {me.value?.roles.join(' and ')}. To read queues it takes the role auditor, operator or guardian: an admin makes such a token with <code>daybook token create NAME --role auditor</code>.</p>
+  </Empty>
+)
+
+const found = (): { readonly page: Page; readonly params: Readonly<Record<string, string>> } | undefined => {
+  for (const page of pages) {
+    const params = matchPath(page.path, address.value.path)
+    if (params !== undefined) return { page, params }
+  }
+  return undefined
+}
+
+const CurrentPage = () => {
+  const here = found()
+  const page = here?.page
+  useEffect(() => {
+    if (page !== undefined && !loaded.value.has(page.path)) void loadPage(page)
+    const name = here?.params.id ?? page?.title
+    document.title = [name, here?.params.queue, 'Daybook'].filter((part) => part !== undefined).join(' · ')
+  }, [page, address.value.path])
+  if (here === undefined) return <Empty title="There is no such page"><p><a href="/">All queues</a></p></Empty>
+  const Component = loaded.value.get(here.page.path)
+  if (Component !== undefined) return <Component key={JSON.stringify([here.page.path, here.params])} params={here.params} />
+  return loadFailed.value ? <Empty title="This page could not be loaded"><p>The server may have another version by now. <button type="button" onClick={() => location.reload()}>Reload</button></p></Empty> : <Skeleton />
+}

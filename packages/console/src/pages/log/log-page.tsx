@@ -1,0 +1,49 @@
+/** The log of a queue, event by event, from a revision on. */
+import { address, linkTo, queueLink } from '../../address/address.js'
+import { useQueue } from '../../api/use-query.js'
+import { DataTable } from '../../parts/data-table.js'
+import { Loaded } from '../../parts/loaded.js'
+import { Moment } from '../../parts/moment.js'
+import type { PageParams } from '../pages.js'
+
+export interface LogEvent {
+  readonly revision: number
+  readonly type: string
+  readonly at: string
+  readonly actor?: string
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+const pageEvents = 50
+
+export const LogPage = ({ params: { queue = '' } }: { readonly params: PageParams }) => {
+  const { from } = address.value.query
+  const summary = useQueue<{ readonly revision: number }>(queue, [])
+  const head = summary.value?.revision
+  const first = from === undefined ? Math.max(0, (head ?? 0) - pageEvents + 1) : Math.max(0, Number(from) || 0)
+  const shown = useQueue<{ readonly events: ReadonlyArray<LogEvent> }>(queue, ['events'], { query: { from: String(first), limit: String(pageEvents) }, when: from !== undefined || head !== undefined })
+  const to = (revision: number): string => linkTo(['q', queue, 'log'], { from: String(Math.max(0, revision)) })
+  return (
+    <>
+      <h1>Log</h1>
+      <p class="bar">
+        <a href={to(first - pageEvents)}>← earlier</a> <a href={to(first + pageEvents)}>later →</a> <a href={linkTo(['q', queue, 'log'])}>latest</a>
+      </p>
+      <Loaded shown={shown} lines={10}>
+        {({ events }) => (
+          <DataTable
+            caption="Events" rows={events} rowKey={({ revision }) => String(revision)} empty="No events there."
+            columns={[
+              { key: 'revision', title: 'Revision', kind: 'number', cell: ({ revision }) => <a href={to(revision)}>{revision}</a> },
+              { key: 'at', title: 'When', cell: ({ at }) => <Moment at={at} as="clock" /> },
+              { key: 'type', title: 'Event', cell: ({ type }) => type },
+              { key: 'actor', title: 'By', cell: ({ actor }) => actor ?? <span class="quiet">the queue</span> },
+              { key: 'task', title: 'Task', cell: ({ data: { task } }) => (typeof task === 'string' ? <a href={queueLink(queue, 'tasks', task)}>{task}</a> : '') },
+              { key: 'data', title: 'Data', cell: ({ data }) => <details><summary class="quiet">{Object.keys(data).join(', ')}</summary><pre>{JSON.stringify(data, null, 2)}</pre></details> },
+            ]}
+          />
+        )}
+      </Loaded>
+    </>
+  )
+}

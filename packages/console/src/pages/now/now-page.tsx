@@ -1,0 +1,50 @@
+/** The first page: every queue, those that need somebody on top. */
+import type { QueueSummary } from '@daybook/client'
+import { useRef, useState } from 'preact/hooks'
+import { momentShown } from '../../address/address.js'
+import { useQuestion, useQueue } from '../../api/use-query.js'
+import { Loaded } from '../../parts/loaded.js'
+import { FirstRun } from './first-run.js'
+import { byNeed } from './need.js'
+import { QueueCard } from './queue-card.js'
+
+const queuesMs = 3_000
+
+export const NowPage = () => {
+  const shown = useQuestion<{ readonly queues: ReadonlyArray<QueueSummary> }>({ path: '/api/queues', everyMs: queuesMs })
+  return (
+    <>
+      <h1>Now</h1>
+      <Loaded shown={shown} lines={6}>
+        {({ queues }) => (queues.length === 0 ? <FirstRun /> : <Queues queues={queues} />)}
+      </Loaded>
+    </>
+  )
+}
+
+const Queues = ({ queues }: { readonly queues: ReadonlyArray<QueueSummary> }) => {
+  const [needs, setNeeds] = useState<Readonly<Record<string, number>>>({})
+  const isPointedAt = useRef(false)
+  const order = useRef<ReadonlyArray<string>>([])
+  const names = queues.map(({ name }) => name)
+  const isKnown = order.current.length === names.length && names.every((name) => order.current.includes(name))
+  // Nothing moves under the pointer.
+  if (!isKnown || !isPointedAt.current) order.current = byNeed(names, needs)
+  const byName = new Map(queues.map((queue) => [queue.name, queue]))
+  const onNeed = (queue: string, need: number): void => setNeeds((before) => (before[queue] === need ? before : { ...before, [queue]: need }))
+  return (
+    <div class="queues" onPointerEnter={() => (isPointedAt.current = true)} onPointerLeave={() => (isPointedAt.current = false)}>
+      {order.current.map((name) => {
+        const queue = byName.get(name)
+        if (queue === undefined) return null
+        return momentShown.value === undefined ? <QueueCard key={name} queue={queue} onNeed={onNeed} /> : <PastCard key={name} name={name} onNeed={onNeed} />
+      })}
+    </div>
+  )
+}
+
+/** The list of queues is that of now: how each was is asked one by one. */
+const PastCard = ({ name, onNeed }: { readonly name: string; readonly onNeed: (queue: string, need: number) => void }) => {
+  const shown = useQueue<QueueSummary>(name, [])
+  return <Loaded shown={shown}>{(queue) => <QueueCard queue={queue} onNeed={onNeed} />}</Loaded>
+}

@@ -1,0 +1,88 @@
+/** One queue on the first page: what stands in it, how fast it moves, and whether somebody is needed. */
+import type { AlertView, QueueSummary, Report } from '@daybook/client'
+import { useEffect } from 'preact/hooks'
+import { momentShown, queueLink } from '../../address/address.js'
+import { request } from '../../api/request.js'
+import { may } from '../../api/session.js'
+import { useQuestion, useQueue } from '../../api/use-query.js'
+import { type Action, ActionButton } from '../../parts/action.js'
+import { counted, durationText, numberText } from '../../parts/format.js'
+import { Moment } from '../../parts/moment.js'
+import { StatusBar } from '../../parts/status-bar.js'
+import { StatusMark } from '../../parts/status.js'
+import { pathOf } from '../../address/url.js'
+import { needOf } from './need.js'
+import { Rates } from './rates.js'
+
+/** As of `GET /api/queue_status`. */
+export interface QueueStatus {
+  readonly active_agents: number
+  readonly max_concurrent_agents: number
+  readonly at_capacity: boolean
+  readonly oldest_wait_seconds: number
+}
+
+const statusMs = 5_000
+const alertsMs = 5_000
+const ratesMs = 60_000
+
+export interface QueueCardProps {
+  readonly queue: QueueSummary
+  /** Told whenever it changes how much somebody is needed here. */
+  readonly onNeed: (queue: string, need: number) => void
+}
+
+export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
+  const { name, paused, byStatus } = queue
+  const moment = momentShown.value
+  const alerts = useQueue<{ readonly alerts: ReadonlyArray<AlertView> }>(name, ['alerts'], { everyMs: alertsMs })
+  const status = useQuestion<QueueStatus>({ path: '/api/queue_status', query: { queue: name, ...moment }, ...(moment === undefined ? { everyMs: statusMs } : {}) })
+  const rates = useQueue<Report>(name, ['reports', 'throughput'], { query: sinceHours(6), everyMs: ratesMs, presentOnly: true, when: moment === undefined })
+  const raised = alerts.value?.alerts ?? []
+  const need = needOf({ alerts: raised, isPaused: paused !== null, deadLetters: byStatus['dead-letter'], oldestWaitSeconds: status.value?.oldest_wait_seconds ?? 0 })
+  useEffect(() => onNeed(name, need), [name, need])
+  const unfinished = byStatus.pending + byStatus.queued
+  return (
+    <article class="queue-card" aria-label={`queue ${name}`}>
+      <header>
+        <h2><a href={queueLink(name, 'tasks')}>{name}</a></h2>
+        {paused !== null && <span class="chip" data-status="waiting"><StatusMark status="waiting" />paused{paused !== '' && `: ${paused}`}</span>}
+        <span class="grow" />
+        {may.operate.value && moment === undefined && <ActionButton action={() => pauseOrResume(name, paused, unfinished)}>{paused === null ? 'Pause …' : 'Resume …'}</ActionButton>}
+      </header>
+      {raised.length > 0 && (
+        <ul class="alerts">
+          {raised.map(({ key, message, raisedAt }) => <li key={key}><StatusMark status="open" /> {message} <span class="quiet">since <Moment at={raisedAt} /></span></li>)}
+        </ul>
+      )}
+      <StatusBar queue={name} byStatus={byStatus} />
+      <dl class="figures">
+        <div><dt>oldest wait</dt><dd>{status.value === undefined ? '…' : unfinished === 0 ? '–' : durationText(status.value.oldest_wait_seconds)}</dd></div>
+        <div><dt>agents at work</dt><dd>{status.value === undefined ? '…' : <>{numberText(status.value.active_agents)} <span class="quiet">of {numberText(status.value.max_concurrent_agents)}{status.value.at_capacity && ', full'}</span></>}</dd></div>
+        <Rates shown={rates} />
+      </dl>
+    </article>
+  )
+}
+
+/** Whole quarters, so that the question is the same for a quarter of an hour. */
+const sinceHours = (hours: number): { readonly from: string; readonly bucket: string } => {
+  const quarterMs = 900_000
+  return { from: new Date(Math.floor((Date.now() - hours * 3_600_000) / quarterMs) * quarterMs).toISOString(), bucket: '15' }
+}
+
+const pauseOrResume = (queue: string, paused: string | null, waiting: number): Action => {
+  const [verb, path, said] = paused === null ? (['Pause', 'pause', 'is paused'] as const) : (['Resume', 'resume', 'goes on'] as const)
+  return {
+    title: `${verb} the queue ${queue}`,
+    does: paused === null
+      ? <p>No agent gets a task of this queue until it is resumed: {counted(waiting, 'task waits', 'tasks wait')} now. Tasks that agents hold may be finished.</p>
+      : <p>Agents get tasks again: {counted(waiting, 'task waits', 'tasks wait')} now. It was paused{paused === '' ? '.' : `: ${paused}`}</p>,
+    verb,
+    reason: paused === null ? 'required' : 'optional',
+    run: async ({ reason }) => {
+      const { revision } = await request('POST', pathOf(['api', 'queues', queue, path]), { body: reason === '' ? {} : { reason } })
+      return { said: `The queue ${queue} ${said}.`, queue, ...(revision === undefined ? {} : { revision }) }
+    },
+  }
+}

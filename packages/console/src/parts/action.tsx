@@ -1,0 +1,165 @@
+/**
+ * Actions. Nothing is done by one click: `offer` opens a dialog that says what will be done, and to how many, and asks for the reason that the event will keep. What
+ * has been done is shown with the event that it became.
+ */
+import { signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { linkTo } from '../address/address.js'
+import { pathOf } from '../address/url.js'
+import { moved } from '../api/questions.js'
+import { ApiProblem, request } from '../api/request.js'
+import { me } from '../api/session.js'
+import { ProblemNote } from './problem-note.js'
+
+export interface ActionField {
+  readonly name: string
+  readonly label: string
+  readonly kind: 'text' | 'number' | 'choice' | 'json'
+  readonly value?: string
+  readonly choices?: ReadonlyArray<string>
+  readonly hint?: string
+  /** Default: it may be left empty. */
+  readonly required?: boolean
+}
+
+export interface Given {
+  readonly reason: string
+  /** By name; empty if left empty. */
+  readonly fields: Readonly<Record<string, string>>
+  /** Tells how far a long action is. */
+  readonly progress: (text: string) => void
+}
+
+export interface Done {
+  /** What has been done, in one sentence. */
+  readonly said: string
+  readonly queue: string
+  /** The last event that it became. */
+  readonly revision?: number
+  /** Where to look next. */
+  readonly link?: { readonly to: string; readonly text: string }
+}
+
+export interface Action {
+  readonly title: string
+  /** What it will do, and to how many. */
+  readonly does: ComponentChildren
+  /** On the button: what is done, not "OK". */
+  readonly verb: string
+  readonly isDestructive?: boolean
+  /** Default: required. */
+  readonly reason?: 'required' | 'optional' | 'none'
+  readonly fields?: ReadonlyArray<ActionField>
+  readonly run: (given: Given) => Promise<Done>
+}
+
+const offered = signal<Action | undefined>(undefined)
+/** What was done last. */
+export const notice = signal<(Done & { readonly event?: string }) | undefined>(undefined)
+
+export const offer = (action: Action): void => {
+  offered.value = action
+}
+
+export const ActionButton = ({ action, children, primary = false }: { readonly action: () => Action; readonly children: ComponentChildren; readonly primary?: boolean }) => (
+  <button type="button" class={primary ? 'primary' : undefined} onClick={() => offer(action())}>{children}</button>
+)
+
+/** In the shell, once. */
+export const ActionDialog = () => {
+  const action = offered.value
+  return action === undefined ? null : <OpenDialog key={action.title} action={action} />
+}
+
+const OpenDialog = ({ action }: { readonly action: Action }) => {
+  const { title, does, verb, isDestructive = false, reason: wanted = 'required', fields = [] } = action
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [progress, setProgress] = useState<string | undefined>(undefined)
+  const [problem, setProblem] = useState<ApiProblem | undefined>(undefined)
+  useEffect(() => dialog.current?.showModal(), [])
+  const close = (): void => {
+    offered.value = undefined
+  }
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget as HTMLFormElement)
+    const text = (name: string): string => String(form.get(name) ?? '').trim()
+    const given = { reason: text('reason'), fields: Object.fromEntries(fields.map(({ name }) => [name, text(`field-${name}`)])), progress: setProgress }
+    setProblem(undefined)
+    setProgress('sending …')
+    void finish(action, given).then(close, (error: unknown) => {
+      setProgress(undefined)
+      setProblem(error instanceof ApiProblem ? error : new ApiProblem(0, 'invalid', error instanceof Error ? error.message : String(error)))
+    })
+  }
+  const isBusy = progress !== undefined
+  return (
+    <dialog ref={dialog} aria-labelledby="action-title" onClose={close} onCancel={(event) => isBusy && event.preventDefault()}>
+      <form onSubmit={submit}>
+        <h2 id="action-title">{title}</h2>
+        <div class="does">{does}</div>
+        {fields.map((field) => <Field key={field.name} field={field} />)}
+        {wanted !== 'none' && (
+          <label>
+            Reason{wanted === 'optional' && ' (may be left out)'}
+            <input name="reason" required={wanted === 'required'} maxLength={1_000} autoFocus={fields.length === 0} autocomplete="off" />
+            <small>The event will keep it, with your name: {me.value?.name}.</small>
+          </label>
+        )}
+        {problem !== undefined && <ProblemNote problem={problem} />}
+        <div class="buttons">
+          {isBusy && <span class="quiet" role="status">{progress}</span>}
+          <button type="button" disabled={isBusy} onClick={close}>Leave it</button>
+          <button type="submit" disabled={isBusy} class={isDestructive ? 'destructive' : 'primary'}>{verb}</button>
+        </div>
+      </form>
+    </dialog>
+  )
+}
+
+const finish = async (action: Action, given: Given): Promise<void> => {
+  const done = await action.run(given)
+  notice.value = done
+  moved(done.queue)
+  const { queue, revision } = done
+  if (revision === undefined) return
+  const { value } = await request<{ readonly events: ReadonlyArray<{ readonly type: string }> }>('GET', pathOf(['api', 'queues', queue, 'events']), { query: { from: String(revision), limit: '1' } })
+  if (notice.value === done) notice.value = { ...done, event: value.events[0]?.type ?? 'event' }
+}
+
+const Field = ({ field: { name, label, kind, value = '', choices = [], hint, required = false } }: { readonly field: ActionField }) => {
+  const shared = { name: `field-${name}`, required }
+  return (
+    <label>
+      {label}
+      {kind === 'choice' ? (
+        <select {...shared}>{choices.map((choice) => <option key={choice} selected={choice === value}>{choice}</option>)}</select>
+      ) : kind === 'json' ? (
+        <textarea {...shared} rows={8} spellcheck={false} defaultValue={value} />
+      ) : kind === 'number' ? (
+        <input {...shared} type="number" step="any" defaultValue={value} autocomplete="off" />
+      ) : (
+        <input {...shared} defaultValue={value} autocomplete="off" />
+      )}
+      {hint !== undefined && <small>{hint}</small>}
+    </label>
+  )
+}
+
+/** What was done last, with the event that it became. In the shell, once. */
+export const Notice = () => {
+  const done = notice.value
+  return (
+    <div class="notice" role="status" aria-live="polite">
+      {done !== undefined && (
+        <p>
+          {done.said}{' '}
+          {done.revision !== undefined && <a href={linkTo(['q', done.queue, 'log'], { from: String(done.revision) })}>{done.event ?? 'event'} {done.revision}</a>}{' '}
+          {done.link !== undefined && <a href={done.link.to}>{done.link.text}</a>}{' '}
+          <button type="button" class="plain" aria-label="dismiss" onClick={() => (notice.value = undefined)}>✕</button>
+        </p>
+      )}
+    </div>
+  )
+}

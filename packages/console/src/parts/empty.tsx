@@ -1,0 +1,9 @@
+/** A page or a part without anything to show: what would fill it, and how. */
+import type { ComponentChildren } from 'preact'
+
+export const Empty = ({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) => (
+  <div class="empty">
+    <h2>{title}</h2>
+    {children}
+  </div>
+)

@@ -1,0 +1,23 @@
+/** A time: how long ago, or when; the exact one with its zone on hover. */
+import { now } from './clock.js'
+import { agoText } from './format.js'
+
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
+const today = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const otherDay = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' })
+
+/** With milliseconds and zone. */
+export const exactTime = (at: number): string => `${exact.format(at)} · ${new Date(at).toISOString()}`
+
+/** The clock time; with the day if that is another than today's. */
+export const clockTime = (at: number, present = Date.now()): string => (new Date(at).toDateString() === new Date(present).toDateString() ? today.format(at) : otherDay.format(at))
+
+/** `at`: ISO 8601, or milliseconds since 1970. `as`: `ago` (3 min ago) or `clock` (14:03:22). */
+export const Moment = ({ at, as = 'ago' }: { readonly at: string | number; readonly as?: 'ago' | 'clock' }) => {
+  const ms = typeof at === 'number' ? at : Date.parse(at)
+  return (
+    <time class="moment" dateTime={new Date(ms).toISOString()} title={exactTime(ms)}>
+      {as === 'ago' ? agoText(ms, Math.max(now.value, Date.now())) : clockTime(ms)}
+    </time>
+  )
+}

@@ -1,0 +1,27 @@
+/** Why something is not shown, and what to do next. */
+import type { ApiProblem } from '../api/request.js'
+
+const advice: Readonly<Record<string, string>> = {
+  unreachable: 'It is tried again by itself. Is the server running?',
+  forbidden: 'Another token may: log out and give that one.',
+  'not-found': 'It may be gone, or the address may be wrong.',
+  'too-many-requests': 'This token may be used less often. It is tried again by itself.',
+  overloaded: 'It is tried again by itself.',
+  unavailable: 'It is tried again by itself.',
+  disabled: 'A setting, or how the server was started, switches it off.',
+  internal: "The server's log has more under the correlation id.",
+}
+
+export const ProblemNote = ({ problem, again }: { readonly problem: ApiProblem; readonly again?: () => void }) => (
+  <div class="problem" role="alert">
+    <p>
+      <strong>{problem.message}</strong> <code>{problem.code}</code>
+    </p>
+    {problem.errors.length > 0 && <ul>{problem.errors.map(({ path, message }) => <li key={path}><code>{path}</code> {message}</li>)}</ul>}
+    <p class="quiet">
+      {advice[problem.code] ?? 'Change what was asked for, or try again.'}
+      {problem.correlationId !== undefined && <> Correlation id: <code>{problem.correlationId}</code>.</>}
+    </p>
+    {again !== undefined && <button type="button" onClick={again}>Try again</button>}
+  </div>
+)

@@ -1,0 +1,36 @@
+/** The one place that says whether what is shown is fresh. */
+import { momentShown, queueShown, withQuery } from '../address/address.js'
+import { live } from '../api/live.js'
+import { contact } from '../api/request.js'
+import { now } from '../parts/clock.js'
+import { durationText } from '../parts/format.js'
+import { clockTime, exactTime } from '../parts/moment.js'
+
+const words = { off: 'asks every few seconds', connecting: 'connecting …', open: 'live' } as const
+
+export const Connection = () => {
+  const { lastAt, lostAt } = contact.value
+  if (lostAt !== undefined) {
+    const age = lastAt === undefined ? '' : ` What is shown is of ${clockTime(lastAt)}, ${durationText(Math.max(0, Math.round((now.value - lastAt) / 1_000)))} ago.`
+    return <p class="connection lost" role="status"><span class="dot" />No connection to the server.{age} Trying again …</p>
+  }
+  if (momentShown.value !== undefined) return null
+  const state = live.value
+  return (
+    <p class="connection" data-state={queueShown.value === undefined ? 'off' : state} role="status" title={lastAt === undefined ? undefined : `the server answered last at ${exactTime(lastAt)}`}>
+      <span class="dot" />{queueShown.value === undefined ? words.off : words[state]}
+    </p>
+  )
+}
+
+/** The past is framed, so that nobody takes it for now. */
+export const PastBanner = () => {
+  const moment = momentShown.value
+  if (moment === undefined) return null
+  return (
+    <p class="past-banner" role="status">
+      <strong>The past.</strong> {moment.at === undefined ? <>As it was after event {moment.revision}.</> : <>As it was at {clockTime(Date.parse(moment.at))}.</>} Nothing can be changed here.{' '}
+      <a href={withQuery({ at: undefined, revision: undefined })}>Back to now</a>
+    </p>
+  )
+}

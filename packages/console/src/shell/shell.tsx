@@ -1,0 +1,77 @@
+/** What stands around every page: navigation, the queue, the connection, the dialogs. */
+import type { QueueSummary } from '@daybook/client'
+import type { ComponentChildren } from 'preact'
+import { address, go, linkTo, momentShown, queueShown } from '../address/address.js'
+import { matchPath, parsePath } from '../address/url.js'
+import { logOut, me } from '../api/session.js'
+import { useQuestion } from '../api/use-query.js'
+import { type Page, pages } from '../pages/pages.js'
+import { ActionDialog, Notice } from '../parts/action.js'
+import { Connection, PastBanner } from './connection.js'
+import { KeysDialog, showKeys, useKeys } from './keys.js'
+import { nextTheme, theme } from './theme.js'
+
+const isOfQueue = ({ path }: Page): boolean => path.startsWith('/q/{queue}/')
+const addressOf = ({ path }: Page, queue: string): string => linkTo(parsePath(path).map((segment) => (segment === '{queue}' ? queue : segment)))
+
+const NavLink = ({ page, queue }: { readonly page: Page; readonly queue: string }) => {
+  const { path } = address.value
+  const isHere = page.path === '/' ? path === '/' : matchPath(page.path, path) !== undefined || path.startsWith(addressOf(page, queue).replace(/\?.*/, '') + '/')
+  return <li><a href={addressOf(page, queue)} aria-current={isHere ? 'page' : undefined}>{page.title}</a></li>
+}
+
+const QueueChoice = ({ shown }: { readonly shown: string | undefined }) => {
+  const { value } = useQuestion<{ readonly queues: ReadonlyArray<QueueSummary> }>({ path: '/api/queues', everyMs: 30_000 })
+  const names = [...new Set([...(value?.queues.map(({ name }) => name) ?? []), ...(shown === undefined ? [] : [shown])])].sort()
+  if (names.length === 0) return null
+  const choose = (queue: string): void => {
+    const page = pages.find((each) => isOfQueue(each) && matchPath(each.path, address.value.path) !== undefined) ?? pages.find(isOfQueue)
+    if (queue !== '' && page !== undefined) go(addressOf(page, queue))
+  }
+  return (
+    <label class="queue-choice">
+      <span class="hidden">Queue</span>
+      <select value={shown ?? ''} onChange={(event) => choose(event.currentTarget.value)}>
+        <option value="" disabled>choose a queue …</option>
+        {names.map((name) => <option key={name} value={name}>{name}</option>)}
+      </select>
+    </label>
+  )
+}
+
+export const Shell = ({ children }: { readonly children: ComponentChildren }) => {
+  const queue = queueShown.value
+  useKeys([
+    { keys: '?', does: 'show the keys of this page', run: showKeys },
+    { keys: '/', does: 'go to the search', run: () => document.querySelector<HTMLElement>('[data-search]')?.focus() },
+    ...pages.flatMap((page) => (page.key === undefined ? [] : [{ keys: `g ${page.key}`, does: `go to ${page.title}`, run: () => (isOfQueue(page) ? queueShown.value !== undefined && go(addressOf(page, queueShown.value)) : go(addressOf(page, ''))) }])),
+  ])
+  const listed = pages.filter(({ isListed = true }) => isListed)
+  return (
+    <div class={`shell${momentShown.value === undefined ? '' : ' past'}`}>
+      <a class="skip" href="#main">Skip to the content</a>
+      <header>
+        <a class="brand" href={linkTo([])}>Daybook</a>
+        <nav aria-label="Pages">
+          <ul>{listed.filter((page) => !isOfQueue(page)).map((page) => <NavLink key={page.path} page={page} queue="" />)}</ul>
+          <QueueChoice shown={queue} />
+          {queue !== undefined && <ul>{listed.filter(isOfQueue).map((page) => <NavLink key={page.path} page={page} queue={queue} />)}</ul>}
+        </nav>
+        <div class="account">
+          <Connection />
+          <button type="button" class="plain" onClick={nextTheme} title="light or dark">{{ system: 'Auto', light: 'Light', dark: 'Dark' }[theme.value]}</button>
+          <button type="button" class="plain" onClick={showKeys} aria-label="keys">?</button>
+          {me.value?.auth === 'tokens' && <span class="quiet" title={me.value.roles.join(', ')}>{me.value.name}</span>}
+          {me.value?.auth === 'tokens' && <button type="button" class="plain" onClick={() => logOut('')}>Log out</button>}
+        </div>
+      </header>
+      <div class="content">
+        <PastBanner />
+        <Notice />
+        <main id="main" tabIndex={-1}>{children}</main>
+      </div>
+      <ActionDialog />
+      <KeysDialog />
+    </div>
+  )
+}

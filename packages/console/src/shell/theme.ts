@@ -1,0 +1,30 @@
+/** Light or dark: as the system says, unless somebody chose. */
+import { effect, signal } from '@preact/signals'
+
+export type Theme = 'system' | 'light' | 'dark'
+const key = 'daybook-theme'
+const stored = localStorage.getItem(key)
+
+export const theme = signal<Theme>(stored === 'light' || stored === 'dark' ? stored : 'system')
+
+export const nextTheme = (): void => {
+  theme.value = theme.value === 'system' ? 'light' : theme.value === 'light' ? 'dark' : 'system'
+}
+
+/** Counts the changes of colours, for pictures that are drawn with them. */
+export const colours = signal(0)
+
+export const startTheme = (): void => {
+  effect(() => {
+    const { value } = theme
+    if (value === 'system') {
+      document.documentElement.removeAttribute('data-theme')
+      localStorage.removeItem(key)
+    } else {
+      document.documentElement.setAttribute('data-theme', value)
+      localStorage.setItem(key, value)
+    }
+    colours.value = colours.peek() + 1
+  })
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => (colours.value = colours.peek() + 1))
+}
