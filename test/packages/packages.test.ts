@@ -117,6 +117,13 @@ describe('@daybook/client alone', () => {
   })
 })
 
+test('a queue inside a program: the examples of the README of @daybook/adapters run and type-check, and a second run finds the first one\'s task', async () => {
+  const [embedded = ''] = await examplesOf(readme('adapters'))
+  expect(await ran(onServer, embedded)).toContain('sent to ada@example.org')
+  expect(await ran(onServer, embedded.replace('console.log(', 'console.log((await client.history(id)).length, '))).toMatch(/^3 .*sent to ada@example.org/s)
+  expect(await typeErrors(onServer, [embedded])).toBe('')
+})
+
 /** What the compiler says about modules in the folder. `@types/node` is all that it gets beside what is installed. */
 const typeErrors = async (folder: string, modules: ReadonlyArray<string>): Promise<string> => {
   const require = createRequire(import.meta.url)

@@ -20,21 +20,34 @@ import { taskTextOf } from './task-text.js'
 import type { Each, Enqueued, EnqueuedAll, EventFilter, History, HistoryEvent, NewTask, TaskFilter, TaskPage, TaskView } from './tasks.js'
 import type { TokenView } from './tokens.js'
 import { withActiveTrace } from './tracing.js'
-import { createTransport, type HttpRequest } from './transport.js'
-import { watch } from './watch.js'
+import { createTransport, type HttpRequest, type Transport } from './transport.js'
+import { watch, type WatchMessage, type WatchOptions } from './watch.js'
 
 /** Makes a client. Nothing is connected until the first call. */
 export const createClient = (options: ClientOptions = {}): DaybookClient => {
   const config = configure(options)
+  const { url, token } = config
   const transport = createTransport({
-    url: config.url,
-    token: config.token,
+    url,
+    token,
     userAgent: config.agentName,
     connectionsMax: config.connectionsMax,
     waitingClaimsMax: config.waitingClaimsMax,
     timeoutMs: config.timeoutMs,
     answerBytesMax: config.answerBytesMax,
   })
+  return clientOver({ transport, watch: (queue, watched) => watch({ url, token, queue }, watched) }, config)
+}
+
+/** The way to the queues: HTTP, or an engine in the same process. */
+export interface Link {
+  readonly transport: Transport
+  readonly watch: (queue: string, options: WatchOptions | undefined) => AsyncGenerator<WatchMessage, void>
+}
+
+/** A client over any link. Closing the client closes the link. */
+export const clientOver = (link: Link, config: Configured): DaybookClient => {
+  const { transport } = link
   const calls = createCalls(config, transport)
   const clients = new Map<string, { readonly client: DaybookClient; readonly finish: () => Promise<void> }>()
   let closing: Promise<void> | undefined
@@ -46,7 +59,7 @@ export const createClient = (options: ClientOptions = {}): DaybookClient => {
   const clientOf = (queue: string): DaybookClient => {
     const known = clients.get(queue)
     if (known !== undefined) return known.client
-    const made = queueClient(queue, config, calls, clientOf, close)
+    const made = queueClient(queue, config, calls, link.watch, clientOf, close)
     clients.set(queue, made)
     return made.client
   }
@@ -57,6 +70,7 @@ const queueClient = (
   queue: string,
   config: Configured,
   calls: Calls,
+  watchQueue: Link['watch'],
   clientOf: (queue: string) => DaybookClient,
   close: () => Promise<void>,
 ): { readonly client: DaybookClient; readonly finish: () => Promise<void> } => {
@@ -157,7 +171,7 @@ const queueClient = (
   const client: DaybookClient = {
     queue,
     in: clientOf,
-    at: (moment) => questionsOf(queueClient(queue, config, callsAt(calls, moment), clientOf, close).client),
+    at: (moment) => questionsOf(queueClient(queue, config, callsAt(calls, moment), watchQueue, clientOf, close).client),
 
     enqueue: async (task, options) => {
       if (options === undefined) return enqueues.call<Enqueued>(task, false)
@@ -285,7 +299,7 @@ const queueClient = (
     eachEvent: (filter = {}, options) => ndjson<HistoryEvent>(calls, eventsRequest(filter, options)),
     eventLines: (filter = {}, options) => ndjsonLines(calls, eventsRequest(filter, options)),
 
-    watch: (options) => watch({ url: config.url, token: config.token, queue }, options),
+    watch: (options) => watchQueue(queue, options),
 
     me: (options) => get('/api/me', options),
     tokens: {

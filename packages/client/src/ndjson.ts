@@ -28,7 +28,7 @@ export const ndjsonLines = async function* (calls: Calls, request: HttpRequest):
   /** The beginning of a line. */
   let begun: Array<Buffer> = []
   try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
+    for await (const chunk of body) {
       const end = chunk.lastIndexOf(lineFeed) + 1
       if (end > 0) {
         yield Buffer.concat([...begun, chunk.subarray(0, end)])

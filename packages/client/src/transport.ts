@@ -37,9 +37,16 @@ export interface HttpAnswer {
   readonly text: string
 }
 
+/** An answer that is read as it comes. */
+export interface HttpStream {
+  readonly statusCode: number
+  readonly headers: HttpAnswer['headers']
+  readonly body: AsyncIterable<Buffer> & { readonly text: () => Promise<string> }
+}
+
 export interface Transport {
   readonly request: (request: HttpRequest) => Promise<HttpAnswer>
-  readonly stream: (request: HttpRequest) => Promise<Dispatcher.ResponseData>
+  readonly stream: (request: HttpRequest) => Promise<HttpStream>
   /** Cancels waiting claims and streams, and accepts no more of them. */
   readonly stopWaiting: () => void
   /** Waits for running calls, and disconnects. */
@@ -127,7 +134,7 @@ export const createTransport = (options: TransportOptions): Transport => {
       pool.dispatch(optionsOf(asked), new Collector(resolve, reject, base.origin, signal, pool === polls ? closing.signal : undefined))
     })
 
-  const stream = async (asked: HttpRequest): Promise<Dispatcher.ResponseData> => {
+  const stream = async (asked: HttpRequest): Promise<HttpStream> => {
     if (closing.signal.aborted) throw closedError()
     const signal = asked.signal === undefined ? closing.signal : AbortSignal.any([asked.signal, closing.signal])
     try {

@@ -259,8 +259,8 @@ export const enginePlants: ReadonlyArray<Plant> = [
   {
     title: 'a timer that is set earlier does not ring earlier',
     file: at('alarm.ts'),
-    find: 'if (at === this.at && this.timer !== undefined) return',
-    replace: 'if (this.timer !== undefined) return',
+    find: 'if (at === this.at && this.cancel !== undefined) return',
+    replace: 'if (this.cancel !== undefined) return',
     killedBy: timers,
   },
   {

@@ -20,6 +20,7 @@ import { loopPlants } from './loops.js'
 import { memoryBankPlants } from './memory-bank.js'
 import { memoryPlants } from './memory.js'
 import { deadlinePlants } from './deadlines.js'
+import { embeddedPlants } from './embedded.js'
 import { pagePlants } from './pages.js'
 import { pastPlants } from './past.js'
 import { outcomePlants } from './outcomes.js'
@@ -60,6 +61,7 @@ export const allPlants: ReadonlyArray<Plant> = [
   ...amendPlants,
   ...outcomePlants,
   ...deadlinePlants,
+  ...embeddedPlants,
   ...pagePlants,
   ...pastPlants,
   ...chainPlants,

@@ -1,4 +1,4 @@
-export { anonymous, type Bounds, type Grant } from './grant.js'
+export { anonymous, type Bounds, type Grant, lastingGrant } from './grant.js'
 export { isLoopback, refusalOfAuthOff } from './loopback.js'
 export { Rate, turnsAt } from './rate.js'
 export { Role, roles } from './roles.js'

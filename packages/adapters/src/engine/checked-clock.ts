@@ -3,7 +3,9 @@
  * the log stays there. A clock that has jumped ahead is refused; a clock that is behind does no harm (`queue-clock.ts`).
  */
 import { uptime } from 'node:os'
+import { longTimer } from '@daybook/client/internal'
 import type { StoreTime } from '../store/index.js'
+import type { Timers } from './timers.js'
 
 export interface ClockOptions {
   /** The wall clock: milliseconds since 1970. Default `Date.now`. */
@@ -12,6 +14,8 @@ export interface ClockOptions {
   readonly monotonic?: () => number
   /** Like `monotonic`, but it also counts the time that the machine sleeps. Default: the machine's uptime. */
   readonly uptime?: () => number
+  /** Timers of the clock: for leases, delays, schedules and long polls. Default: Node's. */
+  readonly timers?: Timers
   /** How far the wall clock may jump ahead of the monotonic one, or be ahead of the store's, in milliseconds. Default 300,000; `Infinity` for no limit. */
   readonly clockJumpMs?: number
 }
@@ -23,6 +27,7 @@ export class CheckedClock {
   private readonly uptime: () => number
   private readonly jumpMsMax: number
   readonly monotonic: () => number
+  readonly timers: Timers
   /** Wall clock minus monotonic clock when the wall clock was accepted: the last value, and the maximum. Returning to an earlier offset is not a jump. */
   private offset: number
   private offsetMost: number
@@ -33,12 +38,13 @@ export class CheckedClock {
   readAt: number
 
   constructor(
-    { clock = Date.now, monotonic = () => performance.now(), uptime: up = () => uptime() * 1_000, clockJumpMs = clockJumpMsDefault }: ClockOptions,
+    { clock = Date.now, monotonic = () => performance.now(), uptime: up = () => uptime() * 1_000, timers = longTimer, clockJumpMs = clockJumpMsDefault }: ClockOptions,
     /** The time of the store's own clock, if it has one. */
     private readonly storeTime: () => StoreTime | undefined = () => undefined,
   ) {
     this.wall = clock
     this.monotonic = monotonic
+    this.timers = timers
     this.uptime = up
     this.jumpMsMax = clockJumpMs
     this.offset = this.offsetMost = clock() - monotonic()

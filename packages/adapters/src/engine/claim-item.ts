@@ -1,14 +1,15 @@
 /** A claim in the engine: its caller's promise, its waiting time, and its cancellation. */
 import type { CommandOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { longTimer } from '@daybook/client/internal'
 import type { ClaimItem } from './batch.js'
+import type { Timers } from './timers.js'
 import type { Claim, ClaimOptions, Caller, Outcome } from './types.js'
 
 export interface ClaimHost {
   readonly answer: (outcome: Outcome<ReadonlyArray<Claim>>) => void
   /** The last durable revision. */
   readonly revision: () => number
+  readonly timers: Timers
   /** The claim is over, and may still be among the waiting ones. */
   readonly leaveLine: () => void
 }
@@ -36,7 +37,7 @@ export class PatientClaim implements ClaimItem {
     this.signal = signal
     if (signal?.aborted === true) this.settleEmpty()
     else {
-      if (this.mayWait) this.stopWaiting = longTimer(waitMs, this.giveUp)
+      if (this.mayWait) this.stopWaiting = host.timers(waitMs, this.giveUp)
       signal?.addEventListener('abort', this.giveUp, { once: true })
     }
   }

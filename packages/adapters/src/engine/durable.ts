@@ -1,6 +1,5 @@
 /** The durable end of the log, and its subscribers. */
 import { Subject } from 'rxjs'
-import { longTimer } from '@daybook/client/internal'
 import type { QueueClock } from './queue-clock.js'
 import type { CommittedEvents, Committed } from './types.js'
 
@@ -49,7 +48,7 @@ export class Durable {
   reached(revision: number, waitMs: number): Promise<boolean> {
     if (this.last >= revision) return Promise.resolve(true)
     return new Promise((resolve) => {
-      const stopWaiting = longTimer(waitMs, () => end(false))
+      const stopWaiting = this.clock.timers(waitMs, () => end(false))
       const check = (): void => {
         if (this.last >= revision) end(true)
       }

@@ -111,7 +111,7 @@ class Engine implements QueueEngine {
     const clock = (this.clock = new QueueClock(checkedClock, timeOf(state), warn))
     this.durable = new Durable(this.live.revision, lastId, headOf(state).deleted, clock)
     this.committed = this.durable.committed
-    this.settledWaits = new SettledWaits(this.committed)
+    this.settledWaits = new SettledWaits(this.committed, clock.timers)
     this.mailbox = new Mailbox(resolved.mailboxMax)
     // A second batch builds on the first, but a store only compares revisions (see `settleStray` in `recovery.ts`).
     this.inFlightMax = store.isShared ? 1 : 2
@@ -139,7 +139,7 @@ class Engine implements QueueEngine {
       isBusy: () => inFlight.size > 0,
       warn,
     })
-    this.alarm = new Alarm(() => clock.now(), () => this.schedule())
+    this.alarm = new Alarm(clock, () => this.schedule())
     this.follower = store.isShared
       ? new Follower({
           subscribe: (from) => log.subscribe(from),
@@ -174,6 +174,7 @@ class Engine implements QueueEngine {
       const item: PatientClaim = new PatientClaim(command, caller, this.clock.now(), options, {
         answer: resolve,
         revision: () => this.durable.revision,
+        timers: this.clock.timers,
         leaveLine: () => this.waiting.remove(item),
       })
       if (!item.isOver()) this.enter(item)

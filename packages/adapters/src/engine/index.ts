@@ -14,6 +14,7 @@ export { emptyState, foldRecorded, loadSnapshot, replay, type ReplayReport, stre
 export { type Caused, type CauseQuestion, type FindCauses, spansOf } from './caused-events.js'
 export { ensureSnapshot } from './offline-snapshot.js'
 export { type QueueView, viewOf } from './queue-view.js'
+export type * from './timers.js'
 export type * from './types.js'
 export { unusedQueue } from './unused-queue.js'
 export { contentOf, contentOfEvent, decodeRecorded, encodeData, metaOf, parseObject, readStamp } from './wire.js'

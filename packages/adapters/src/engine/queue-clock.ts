@@ -4,6 +4,7 @@
  * length on every server, however wrong a clock once was (ADR 22).
  */
 import type { CheckedClock } from './checked-clock.js'
+import type { Timers } from './timers.js'
 
 /** A warning is given if the queue's time is ahead of this clock by more than this, in milliseconds. */
 const aheadMsMax = 1_000
@@ -46,6 +47,10 @@ export class QueueClock {
 
   get monotonic(): () => number {
     return this.clock.monotonic
+  }
+
+  get timers(): Timers {
+    return this.clock.timers
   }
 
   /** Called when an event with this time has become durable, by this process or another. */

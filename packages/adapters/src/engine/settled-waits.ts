@@ -1,7 +1,7 @@
 /** Callers that wait until a task is settled: final, or a dead letter. An event costs them nothing while nobody waits. */
 import type { QueueEvent, Unreadable } from '@daybook/core'
 import type { Observable, Subscription } from 'rxjs'
-import { longTimer } from '@daybook/client/internal'
+import type { Timers } from './timers.js'
 import type { Committed } from './types.js'
 
 export class SettledWaits {
@@ -9,7 +9,10 @@ export class SettledWaits {
   private readonly waits = new Map<string, Set<() => void>>()
   private subscription: Subscription | undefined
 
-  constructor(private readonly committed: Observable<Committed>) {}
+  constructor(
+    private readonly committed: Observable<Committed>,
+    private readonly timers: Timers,
+  ) {}
 
   /** Tasks that are waited for. */
   get size(): number {
@@ -26,7 +29,7 @@ export class SettledWaits {
         this.remove(task, end)
         resolve()
       }
-      const stopTimer = longTimer(waitMs, end)
+      const stopTimer = this.timers(waitMs, end)
       signal?.addEventListener('abort', end)
       this.add(task, end)
     })

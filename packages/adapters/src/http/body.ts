@@ -4,21 +4,14 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { jsonErrorAt, placeOf } from './json-error.js'
 import { infiniteForInexact } from '../read-json.js'
 import { problem, type Problem } from './problem.js'
-
-/** Fastify's content parser reports errors by throwing. The error handler answers with the `problem`. */
-export class Refused extends Error {
-  override readonly name = 'Refused'
-  constructor(readonly problem: Problem) {
-    super(problem.detail)
-  }
-}
+import { Refused } from './problem-of-error.js'
 
 const bodies = new WeakMap<FastifyRequest, Buffer>()
 /** The body's bytes. They are kept only for requests with an `Idempotency-Key`. */
 export const bytesOf = (request: FastifyRequest): Buffer | undefined => bodies.get(request)
 
 /**
- * Accepts only JSON in UTF-8. Fastify's parser is used because it refuses `__proto__` and
+ * Accepts only JSON in UTF-8. Fastify's content parser reports errors by throwing, and the error handler answers with the problem. Fastify's parser is used because it refuses `__proto__` and
  * `constructor.prototype`. Its message about malformed JSON is replaced by one that gives line and column.
  */
 export const readJsonBodies = (app: FastifyInstance): void => {

@@ -5,73 +5,38 @@ import type { AddressInfo } from 'node:net'
 import { Server as TlsServer } from 'node:tls'
 import { type FastifyBaseLogger, type FastifyError, type FastifyHttpOptions, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import * as E from 'fp-ts/lib/Either.js'
-import type { Grant, Tokens } from '../auth/index.js'
 import { traceParentOf } from '@daybook/core'
-import type { Daybook } from '../engine/index.js'
-import type { QueueFilesStatus } from '../files/index.js'
-import type { MemoryService } from '../memory-bank/index.js'
-import type { ReadModels } from '../read-models/index.js'
-import { StoreError } from '../store/index.js'
-import type { Telemetry } from '../telemetry/index.js'
-import type { WebhookStatus } from '../webhooks/index.js'
+import type { Grant } from '../auth/index.js'
 import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
-import { readers, refusalOfQueue } from './access.js'
-import { bytesOf, readJsonBodies, Refused } from './body.js'
+import { refusalOfQueue } from './access.js'
+import { bytesOf, readJsonBodies } from './body.js'
 import { answerClientError } from './client-error.js'
 import { type ConsoleSite, serveConsole } from './console/index.js'
 import { guard } from './guard.js'
-import { IdempotencyKeys } from './idempotency.js'
-import { type HttpLimits, httpLimitsDefault } from './limits.js'
-import { Meter } from './meter.js'
-import { metricsOf } from './metrics.js'
-import { openApi } from './openapi.js'
-import { type Checkpoints, type Verifications, verificationsHere, verifyScan } from '../chain/index.js'
-import { type PastAnswers, pastAnswersHere } from './past/index.js'
+import type { HttpLimits } from './limits.js'
+import type { Meter } from './meter.js'
 import { problem, type Problem, soonSeconds } from './problem.js'
+import { problemOfError } from './problem-of-error.js'
 import type { ReadBody, Route } from './route.js'
-import { routesOf } from './routes.js'
 import { securityHeaders } from './security-headers.js'
 import { type Context, renderProblem, type Sent, serveRoute } from './serve-route.js'
+import { serviceOf, type ServiceOptions } from './service.js'
 import { followTls, readTls, type TlsFiles, type TlsPair } from './tls.js'
 
-export interface HttpServerOptions {
-  readonly daybook: Daybook
-  /** `off` admits every program on this machine: check `refusalOfAuthOff(host)` first. */
-  readonly tokens: Tokens | 'off'
+export interface HttpServerOptions extends ServiceOptions {
   /** Default `127.0.0.1`. */
   readonly host?: string
   /** 0 for any free port. Default 7878. */
   readonly port?: number
   /** Serves HTTPS. Default: HTTP. `lookMs`: how often the files are looked at, in milliseconds; default 60,000. */
   readonly tls?: TlsFiles & { readonly lookMs?: number }
-  readonly limits?: Partial<HttpLimits>
   readonly webSockets?: Partial<WebSocketLimits>
-  /** Status of the queue files, for `/readyz` and `/metrics`. Default: none. */
-  readonly queueFiles?: () => ReadonlyArray<QueueFilesStatus>
-  /** Status of the webhooks, for `/readyz` and `/metrics`. Default: none. */
-  readonly webhooks?: () => ReadonlyArray<WebhookStatus>
-  /** The read models, if this server keeps any by now. Default: none. They are not closed with the server. */
-  readonly readModels?: () => ReadModels | undefined
-  /** The signing of checkpoints, if it has begun by now, for `/readyz` and `/metrics`. Default: none. It is not closed with the server. */
-  readonly checkpoints?: () => Checkpoints | undefined
-  /** What is remembered of earlier tasks comes with claims. Default: nothing. It is not closed with the server. */
-  readonly memory?: MemoryService
-  /** Verifies logs; it is not closed with the server. Default: this thread. */
-  readonly verifications?: Verifications
-  /** Answers for past moments; it is not closed with the server. Default: this thread, without snapshots. */
-  readonly past?: PastAnswers
   /** Receives every 500, with its stack and correlation id. Default: none. */
   readonly logger?: FastifyBaseLogger
   /** Logs a line for each request and each answer. Costs a tenth of the throughput of small requests. Default false. */
   readonly requestLog?: boolean
-  /** A collector that is told of requests and metrics. It is not closed with the server. Default: none. */
-  readonly telemetry?: Telemetry | undefined
-  /** Serves `/metrics` without a token. Default false: queue names and task types may be confidential. */
-  readonly openMetrics?: boolean
   /** The console, served at `/`. Default: none is. */
   readonly console?: ConsoleSite
-  /** The version shown in `/metrics` and the OpenAPI document. */
-  readonly version?: string
 }
 
 export interface HttpServer {
@@ -98,43 +63,10 @@ declare module 'fastify' {
 
 /** Starts listening. Rejects if the address is not available. */
 export const startHttpServer = async (options: HttpServerOptions): Promise<HttpServer> => {
-  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0', queueFiles = () => [], webhooks = () => [], readModels = () => undefined, checkpoints = () => undefined } = options
-  const limits = { ...httpLimitsDefault, ...options.limits }
-  const meter = new Meter()
-  const state = { isReplayed: false, isDraining: false }
-  const past = options.past ?? pastAnswersHere({ log: daybook.contentLog, limits })
-  const verifications =
-    options.verifications ??
-    verificationsHere(async (stream) => {
-      const head = await daybook.log.head(stream)
-      return verifyScan(stream, { head, pages: daybook.log.read(stream, { limit: head + 1 }) })
-    })
-  const context: Context = { daybook, limits, meter, past, keys: new IdempotencyKeys(limits), causes: async (question) => readModels()?.causes(question), isReplayed: () => state.isReplayed }
-  daybook.ready.then(
-    () => {
-      state.isReplayed = true
-      daybook.queues().forEach((queue) => meter.watch(queue))
-    },
-    // Whoever opened the daybook gets the error. This server just stays not ready.
-    () => undefined,
-  )
-
-  const metrics = metricsOf(daybook, meter, version, queueFiles, webhooks, readModels, checkpoints)
-  options.telemetry?.export(metrics.list)
-  let document = ''
-  const routes = routesOf({
-    limits,
-    memory: options.memory,
-    readModels,
-    verifications,
-    readiness: { readModels, checkpoints, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
-    metricsWho: options.openMetrics === true ? 'anyone' : readers,
-    tokens: options.tokens,
-    metrics: async () => E.right({ status: 200, text: await metrics.text(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
-    openApi: () => Promise.resolve(E.right({ status: 200, text: document })),
-  })
-  document = JSON.stringify(openApi(routes, version))
-
+  const { daybook, host = '127.0.0.1', port = 7878, version = '0.1.0' } = options
+  const service = serviceOf({ ...options, version })
+  const { routes, context } = service
+  const { limits, meter } = context
   const pair = options.tls === undefined ? undefined : readTls(options.tls)
   const app = assemble(options, limits, meter, pair)
   const served: Array<{ method: string; path: string }> = []
@@ -142,11 +74,11 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     for (const each of [method].flat()) served.push({ method: each, path: url.replace(/:(\w+)/g, '{$1}') })
   })
   const waiting = new Set<AbortController>()
-  addRoutes(app, { ...options, routes, context, state, waiting })
+  addRoutes(app, { ...options, routes, context, state: service.state, waiting })
   if (options.console !== undefined) serveConsole(app, options.console, { admit: guard(options.tokens), answered: (path, status) => meter.answered('GET', path, status), refuse: (reply, request, what) => refuse(reply, request, what, meter) })
   await app.listen({ host, port })
   const { port: bound } = app.server.address() as AddressInfo
-  const sockets = serveWebSockets(app.server, { daybook, tokens: options.tokens, isReplayed: () => state.isReplayed, ...(options.webSockets === undefined ? {} : { limits: options.webSockets }) })
+  const sockets = serveWebSockets(app.server, { daybook, tokens: options.tokens, isReplayed: context.isReplayed, ...(options.webSockets === undefined ? {} : { limits: options.webSockets }) })
 
   const warn = (text: string): void => options.logger?.warn(text)
   const unfollow = options.tls !== undefined && pair !== undefined && app.server instanceof TlsServer ? followTls(app.server, options.tls, pair, warn, options.tls.lookMs) : undefined
@@ -156,7 +88,7 @@ export const startHttpServer = async (options: HttpServerOptions): Promise<HttpS
     port: bound,
     routes: served,
     close: async (graceMs = 8_000) => {
-      state.isDraining = true
+      service.state.isDraining = true
       unfollow?.()
       waiting.forEach((controller) => controller.abort())
       const cut = setTimeout(() => app.server.closeAllConnections(), graceMs)
@@ -361,33 +293,4 @@ const methodsByPath = (routes: ReadonlyArray<Route>): ((path: string) => Readonl
     const matching = patterns.filter(({ pattern }) => pattern.test(path)).flatMap(({ methods }) => methods)
     return matching.length === 0 ? undefined : [...new Set(matching)].sort()
   }
-}
-
-const problemOfError = (error: FastifyError, { bodyBytesMax }: HttpLimits): Problem => {
-  if (error instanceof Refused) return error.problem
-  if ((error as Error) instanceof StoreError) return problemOfStore(error as Error as StoreError)
-  switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return problem('too-large', `the body is over ${bodyBytesMax} bytes: send less at a time`)
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return problem('unsupported-media-type', 'send JSON, with Content-Type: application/json')
-    default: {
-      const { statusCode = 500 } = error
-      // Details of an unexpected error go to the log only.
-      return statusCode >= 400 && statusCode < 500
-        ? problem('invalid', 'the request is invalid', { status: statusCode })
-        : problem('internal', 'something went wrong in the server; its log has more under this correlation id')
-    }
-  }
-}
-
-/** A store error is not a defect of the program, and an operator can act on it. Its message names files, so it goes to the server's log only. */
-const problemOfStore = ({ code, message }: StoreError): Problem => {
-  const [, moved] = /^the events (\d+ to \d+ of \S+) were moved/.exec(message) ?? []
-  if (moved !== undefined) return problem('unavailable', `the events ${moved} were moved into the archive, and the server does not have their segments: put them back into its folder`)
-  if (code !== 'damaged') {
-    return problem('unavailable', 'the log cannot be read now; the server\'s own log has more under this correlation id', { retryAfterSeconds: 1 })
-  }
-  const [, where] = /^Events (\d+ to \d+ of \S+)/.exec(message) ?? []
-  return problem('unavailable', `the log is damaged${where === undefined ? '' : ` at events ${where}`}: run \`daybook doctor --data DIR\` where the server runs`)
 }

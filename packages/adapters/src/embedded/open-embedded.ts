@@ -1,0 +1,97 @@
+/**
+ * Queues inside a program. The client is that of `@daybook/client`, over a link to an engine in the same process instead of HTTP: a program can begin like this,
+ * and use a server later, without a change of anything but the line that makes the client.
+ */
+import { join } from 'node:path'
+import type { DaybookClient } from '@daybook/client'
+import { clientOver, configure } from '@daybook/client/internal'
+import type { SettingsPatch } from '@daybook/core'
+import { lastingGrant } from '../auth/index.js'
+import { keysFileName, logFileName } from '../config/index.js'
+import { createDaybook, type Daybook, type DaybookOptions, type EngineOptions } from '../engine/index.js'
+import { openSnapshotFolder } from '../files/index.js'
+import { makeFolder } from '../files/make-folder.js'
+import { serviceOf } from '../http/service.js'
+import { openMemoryStore } from '../memory/index.js'
+import { openSqliteStore } from '../sqlite/index.js'
+import { KeyFile } from '../task-keys/index.js'
+import { inProcess } from './in-process.js'
+import { watchQueueOf } from './watch-queue.js'
+
+export interface EmbeddedOptions {
+  /**
+   * The folder of the log and its snapshots, made if it is missing. `daybook serve --data` of the same folder serves the same queues, when no program has them open.
+   * Default: the queues are in memory, and gone at the end; none of them can be erasable then.
+   */
+  readonly dataDir?: string
+  /** Whether other processes have the same folder open, each with `shared`. Slower. Default false. */
+  readonly shared?: boolean
+  /** The queue that the client is about; see `DaybookClient.in` for others. Default `default`. */
+  readonly queue?: string
+  /** The actor of what is done here, in the log. Default `embedded`. */
+  readonly name?: string
+  /** Settings of new queues that differ from the defaults. */
+  readonly settings?: SettingsPatch
+  /** Told what may need people: a snapshot that is not used, a clock that is wrong. Default: nobody. */
+  readonly warn?: (message: string) => void
+  /** Everything else that an engine can be told, such as another clock. */
+  readonly engine?: Omit<EngineOptions, 'defaults' | 'keys' | 'warn'>
+}
+
+/** A client whose queues are in this process. `close` closes them, too. */
+export interface Embedded extends DaybookClient {
+  readonly daybook: Daybook
+}
+
+/**
+ * Opens queues in this process. Resolves when they are replayed.
+ *
+ * *Gotchas*: reports need the read models of a server, and are refused as `disabled`. What is remembered of earlier tasks does not come with claims.
+ *
+ * @throws Error if the folder cannot be used, or is open elsewhere.
+ * @example
+ * const client = await openEmbedded({ dataDir: './daybook-data' })
+ * await client.enqueue({ type: 'mail', payload: { to: 'ada@example.org' } })
+ * await client.close()
+ */
+export const openEmbedded = async (options: EmbeddedOptions = {}): Promise<Embedded> => {
+  const { dataDir, queue, name = 'embedded', settings, warn = () => undefined, engine } = options
+  const parts = dataDir === undefined ? { store: openMemoryStore(), closeRest: () => undefined } : await openFolder(dataDir, options.shared ?? false, warn)
+  const { closeRest, ...stores } = parts
+  const daybook = createDaybook({ ...engine, ...stores, warn, ...(settings === undefined ? {} : { defaults: settings }) })
+  const closeAll = (): Promise<void> => daybook.close().finally(closeRest)
+  try {
+    await daybook.ready
+    const service = serviceOf({ daybook, tokens: 'off' })
+    const closing = new AbortController()
+    const transport = inProcess(service, lastingGrant(name, { roles: ['admin'] }), closeAll)
+    const stopWaiting = (): void => {
+      closing.abort()
+      transport.stopWaiting()
+    }
+    const client = clientOver({ transport: { ...transport, stopWaiting }, watch: watchQueueOf(daybook, closing.signal) }, configure(queue === undefined ? {} : { queue }))
+    return Object.assign(client, { daybook })
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+type Stores = Pick<DaybookOptions, 'store' | 'snapshots' | 'keys'> & { readonly closeRest: () => void }
+
+const openFolder = async (dataDir: string, shared: boolean, warn: (message: string) => void): Promise<Stores> => {
+  makeFolder(dataDir)
+  const store = await openSqliteStore({ file: join(dataDir, logFileName), sharing: shared ? 'shared' : 'exclusive' })
+  try {
+    const keys = new KeyFile(join(dataDir, keysFileName))
+    const snapshots = await openSnapshotFolder(join(dataDir, 'snapshots'), { rows: { warn } })
+    const closeRest = (): void => {
+      snapshots.close()
+      keys.close()
+    }
+    return { store, keys, snapshots, closeRest }
+  } catch (error) {
+    await store.close()
+    throw error
+  }
+}

@@ -1,0 +1,40 @@
+/** What a caller is told of an error that was thrown. */
+import { StoreError } from '../store/index.js'
+import type { HttpLimits } from './limits.js'
+import { problem, type Problem } from './problem.js'
+
+/** A problem that is thrown, where a library lets nothing else through. */
+export class Refused extends Error {
+  override readonly name = 'Refused'
+  constructor(readonly problem: Problem) {
+    super(problem.detail)
+  }
+}
+
+/** Details of an unexpected error go to the log only. */
+export const problemOfError = (error: Error, { bodyBytesMax }: Pick<HttpLimits, 'bodyBytesMax'>): Problem => {
+  if (error instanceof Refused) return error.problem
+  if (error instanceof StoreError) return problemOfStore(error)
+  const { code, statusCode = 500 } = error as { readonly code?: string; readonly statusCode?: number }
+  switch (code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return problem('too-large', `the body is over ${bodyBytesMax} bytes: send less at a time`)
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+      return problem('unsupported-media-type', 'send JSON, with Content-Type: application/json')
+    default:
+      return statusCode >= 400 && statusCode < 500
+        ? problem('invalid', 'the request is invalid', { status: statusCode })
+        : problem('internal', 'something went wrong in the server; its log has more under this correlation id')
+  }
+}
+
+/** A store error is not a defect of the program, and an operator can act on it. Its message names files, so it goes to the server's log only. */
+const problemOfStore = ({ code, message }: StoreError): Problem => {
+  const [, moved] = /^the events (\d+ to \d+ of \S+) were moved/.exec(message) ?? []
+  if (moved !== undefined) return problem('unavailable', `the events ${moved} were moved into the archive, and the server does not have their segments: put them back into its folder`)
+  if (code !== 'damaged') {
+    return problem('unavailable', 'the log cannot be read now; the server\'s own log has more under this correlation id', { retryAfterSeconds: 1 })
+  }
+  const [, where] = /^Events (\d+ to \d+ of \S+)/.exec(message) ?? []
+  return problem('unavailable', `the log is damaged${where === undefined ? '' : ` at events ${where}`}: run \`daybook doctor --data DIR\` where the server runs`)
+}

@@ -1,0 +1,93 @@
+/** The routes, and what they answer from: all of the server but its sockets. */
+import * as E from 'fp-ts/lib/Either.js'
+import type { Tokens } from '../auth/index.js'
+import { type Checkpoints, type Verifications, verificationsHere, verifyScan } from '../chain/index.js'
+import type { Daybook } from '../engine/index.js'
+import type { QueueFilesStatus } from '../files/index.js'
+import type { MemoryService } from '../memory-bank/index.js'
+import type { ReadModels } from '../read-models/index.js'
+import type { Telemetry } from '../telemetry/index.js'
+import type { WebhookStatus } from '../webhooks/index.js'
+import { readers } from './access.js'
+import { IdempotencyKeys } from './idempotency.js'
+import { type HttpLimits, httpLimitsDefault } from './limits.js'
+import { Meter } from './meter.js'
+import { metricsOf } from './metrics.js'
+import { openApi } from './openapi.js'
+import { type PastAnswers, pastAnswersHere } from './past/index.js'
+import type { Route } from './route.js'
+import { routesOf } from './routes.js'
+import type { Context } from './serve-route.js'
+
+export interface ServiceOptions {
+  readonly daybook: Daybook
+  /** `off` admits every program on this machine: check `refusalOfAuthOff(host)` first. */
+  readonly tokens: Tokens | 'off'
+  readonly limits?: Partial<HttpLimits>
+  /** Status of the queue files, for `/readyz` and `/metrics`. Default: none. */
+  readonly queueFiles?: () => ReadonlyArray<QueueFilesStatus>
+  /** Status of the webhooks, for `/readyz` and `/metrics`. Default: none. */
+  readonly webhooks?: () => ReadonlyArray<WebhookStatus>
+  /** The read models, if this server keeps any by now. Default: none. They are not closed with the server. */
+  readonly readModels?: () => ReadModels | undefined
+  /** The signing of checkpoints, if it has begun by now, for `/readyz` and `/metrics`. Default: none. It is not closed with the server. */
+  readonly checkpoints?: () => Checkpoints | undefined
+  /** What is remembered of earlier tasks comes with claims. Default: nothing. It is not closed with the server. */
+  readonly memory?: MemoryService
+  /** Verifies logs; it is not closed with the server. Default: this thread. */
+  readonly verifications?: Verifications
+  /** Answers for past moments; it is not closed with the server. Default: this thread, without snapshots. */
+  readonly past?: PastAnswers
+  /** A collector that is told of requests and metrics. It is not closed with the server. Default: none. */
+  readonly telemetry?: Telemetry | undefined
+  /** Serves `/metrics` without a token. Default false: queue names and task types may be confidential. */
+  readonly openMetrics?: boolean
+  /** The version shown in `/metrics` and the OpenAPI document. Default 0.1.0. */
+  readonly version?: string
+}
+
+export interface Service {
+  readonly routes: ReadonlyArray<Route>
+  readonly context: Context
+  /** Whoever stops the service sets it, so that `/readyz` says so. */
+  readonly state: { isDraining: boolean }
+}
+
+export const serviceOf = (options: ServiceOptions): Service => {
+  const { daybook, version = '0.1.0', queueFiles = () => [], webhooks = () => [], readModels = () => undefined, checkpoints = () => undefined } = options
+  const limits = { ...httpLimitsDefault, ...options.limits }
+  const meter = new Meter()
+  const state = { isReplayed: false, isDraining: false }
+  const past = options.past ?? pastAnswersHere({ log: daybook.contentLog, limits })
+  const verifications =
+    options.verifications ??
+    verificationsHere(async (stream) => {
+      const head = await daybook.log.head(stream)
+      return verifyScan(stream, { head, pages: daybook.log.read(stream, { limit: head + 1 }) })
+    })
+  const context: Context = { daybook, limits, meter, past, keys: new IdempotencyKeys(limits), causes: async (question) => readModels()?.causes(question), isReplayed: () => state.isReplayed }
+  daybook.ready.then(
+    () => {
+      state.isReplayed = true
+      daybook.queues().forEach((queue) => meter.watch(queue))
+    },
+    // Whoever opened the daybook gets the error. This server just stays not ready.
+    () => undefined,
+  )
+
+  const metrics = metricsOf(daybook, meter, version, queueFiles, webhooks, readModels, checkpoints)
+  options.telemetry?.export(metrics.list)
+  let document: string | undefined
+  const routes: ReadonlyArray<Route> = routesOf({
+    limits,
+    memory: options.memory,
+    readModels,
+    verifications,
+    readiness: { readModels, checkpoints, isReplayed: () => state.isReplayed, isDraining: () => state.isDraining, queueFiles, webhooks, memory: () => options.memory?.status() ?? [] },
+    metricsWho: options.openMetrics === true ? 'anyone' : readers,
+    tokens: options.tokens,
+    metrics: async () => E.right({ status: 200, text: await metrics.text(), type: 'text/plain; version=0.0.4; charset=utf-8' }),
+    openApi: () => Promise.resolve(E.right({ status: 200, text: (document ??= JSON.stringify(openApi(routes, version))) })),
+  })
+  return { routes, context, state }
+}

@@ -1,0 +1,13 @@
+/** Queues in the same process. */
+import type { Plant } from '../plant.js'
+
+const at = (file: string): string => `packages/adapters/src/embedded/${file}`
+const embedded = ['test/embedded/embedded.test.ts']
+
+export const embeddedPlants: ReadonlyArray<Plant> = [
+  { title: 'embedded: a claim whose caller has given up keeps its task', file: at('in-process.ts'), find: 'if (gone.signal.aborted) answered.undelivered?.()', replace: '', killedBy: embedded },
+  { title: 'embedded: keys that a server refuses are accepted', file: at('in-process.ts'), find: 'if (!isPrototype) return value', replace: 'if (!isPrototype || isPrototype) return value', killedBy: embedded },
+  { title: 'embedded: names in paths are not decoded', file: at('find-route.ts'), find: 'decodeURIComponent(value)', replace: 'value', killedBy: embedded },
+  { title: 'embedded: waiting claims outlast the client', file: at('in-process.ts'), find: '[signal, isEndedByClose ? closing.signal : undefined]', replace: '[signal]', killedBy: embedded },
+  { title: 'embedded: what is enqueued names nobody', file: at('open-embedded.ts'), find: 'lastingGrant(name,', replace: "lastingGrant('embedded',", killedBy: embedded },
+]
