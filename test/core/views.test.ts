@@ -31,6 +31,8 @@ beforeAll(() => {
   q.do({ type: 'Cancel', task: listTasks(q.state, { statuses: ['pending'] }, 1).tasks[0]?.id ?? '', reason: 'r' })
 })
 
+/** When a task in the middle was enqueued. */
+const middle = listInShadow(Shadow.of(q.log)).slice(20, 21).map(({ createdAt }) => createdAt)
 const filters: ReadonlyArray<TaskFilter> = [
   {},
   { statuses: ['pending'] },
@@ -51,6 +53,7 @@ const filters: ReadonlyArray<TaskFilter> = [
   { text: 'enoent' },
   { text: 'T1' },
   { text: 'OPS', statuses: ['in-progress'] },
+  ...middle.flatMap((at) => [{ createdAfter: at }, { createdBefore: at }, { createdAfter: at, createdBefore: at + 1, type: '*' }]),
 ]
 test.each(filters.map((filter) => [filter]))('TQM-DM-003: %j finds what a scan finds, in pages of any size', (filter) => {
   const want = listInShadow(Shadow.of(q.log), filter)

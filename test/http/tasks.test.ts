@@ -167,6 +167,12 @@ describe('lists', () => {
     ['priority=MEDIUM-HIGH', ['waits', 'mid2', 'mid']],
     ['q=MID', ['mid2', 'mid']],
     ['priority=5&type=ops', ['mid']],
+    ['createdAfter=2020-01-01T00:00:00.000Z&status=pending', ['high', 'mid2', 'low']],
+    ['waitsFor=low', ['waits']],
+    ['waitsFor=low&status=pending', []],
+    ['waitsFor=mid', []],
+    ['waitsFor=nobody', []],
+    ['createdBefore=2020-01-01T00:00:00.000Z', []],
   ])('TQM-DM-003: ?%s', async (query, expected) => {
     expect(await ids(query)).toEqual(expected)
   })

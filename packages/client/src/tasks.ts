@@ -136,6 +136,11 @@ export interface TaskFilter {
   readonly agent?: string
   /** Part of the id, type, ticket or last error. */
   readonly q?: string
+  /** Enqueued at this time or later, and before that one. ISO 8601. */
+  readonly createdAfter?: string
+  readonly createdBefore?: string
+  /** Blocked until the task with this id is completed, among others perhaps. */
+  readonly waitsFor?: string
   readonly limit?: number
   /** `nextCursor` of the previous page. */
   readonly cursor?: string

@@ -1,4 +1,10 @@
 /** The parts that need no browser, for the tests of this repository. */
-export { ExactNumber, exactNumbers } from './api/exact-numbers.js'
+export { ExactNumber, exactNumbers, exactText } from './api/exact-numbers.js'
 export { matchPath, parsePath, pathOf, queryOf, textOfQuery } from './address/url.js'
+export { byNeed, needOf } from './pages/now/need.js'
+export { csvCell, exportText } from './pages/tasks/export-text.js'
+export { attemptsOf, visitsOf } from './pages/task/life.js'
+export { heightMax, rowsWindow } from './pages/tasks/rows-window.js'
+export { complete } from './search/complete.js'
+export { filterAt, parseSearch, termsOf } from './search/parse.js'
 export { agoText, counted, durationText, numberText, secondsOf, shortNumber } from './parts/format.js'

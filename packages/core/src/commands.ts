@@ -82,6 +82,11 @@ export const TaskFilter = t.exact(
     agent: Name,
     /** Part of the id, type, ticket or last error, in any case. */
     text: Name,
+    /** Enqueued at this time or later, and before that one. */
+    createdAfter: Instant,
+    createdBefore: Instant,
+    /** Blocked until this task is completed, among others perhaps. */
+    waitsFor: TaskId,
     /** Failed with exactly this signature. */
     signature: t.string,
     /** Part of the last error, in any case. */

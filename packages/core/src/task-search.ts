@@ -69,7 +69,8 @@ const listsOf = (tables: Tables, filter: TaskFilter, status: Status): ReadonlyAr
 
 /** Tasks among which are all that match, in no order, if an index finds them with so many looks. */
 const fewOf = (tables: Tables, filter: TaskFilter, status: Status, looks: number): ReadonlyArray<TaskRecord> | undefined => {
-  const { ticketId, agent } = filter
+  const { ticketId, agent, waitsFor } = filter
+  if (waitsFor !== undefined) return tables.byId.get(waitsFor)?.dependents ?? none
   if (ticketId !== undefined) {
     const numbers = tables.byTicket.get(ticketId)
     return numbers !== undefined && numbers.size > looks ? undefined : [...(numbers ?? none)].flatMap((number) => tables.byNumber.get(number) ?? [])
@@ -125,6 +126,8 @@ const matches = (task: TaskRecord, filter: TaskFilter, status: Status): boolean 
   if (ticketId !== undefined && task.extras.ticketId !== ticketId) return false
   if (agent !== undefined && holderOf(task)?.agent !== agent) return false
   if (signature !== undefined && task.extras.signature !== signature) return false
+  if (filter.createdAfter !== undefined && task.enqueuedAt < filter.createdAfter) return false
+  if (filter.createdBefore !== undefined && task.enqueuedAt >= filter.createdBefore) return false
   if (error !== undefined && task.extras.lastError?.toLowerCase().includes(error.toLowerCase()) !== true) return false
   if (filter.escalated !== undefined && filter.escalated !== (task.extras.escalated !== undefined)) return false
   if (filter.snoozed !== undefined && filter.snoozed !== (task.extras.snooze !== undefined)) return false

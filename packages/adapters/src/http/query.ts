@@ -1,10 +1,10 @@
 /** Query parameters. They are checked as text; the functions in this file turn them into values. */
-import { AgentId, type Asker, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, QueueName, type Status, statuses, type TaskFilter, Text, TypePattern } from '@daybook/core'
+import { AgentId, type Asker, cancellable, integer, isCursor, Name, Phase, priorityOf, PriorityName, QueueName, type Status, statuses, type TaskFilter, TaskId, Text, TypePattern } from '@daybook/core'
 import { bucketSizeOf } from '@daybook/projections/reports'
 import * as t from 'io-ts'
 import { topMax } from '../reports/index.js'
 import { described } from './json-schema.js'
-import { Time } from './time.js'
+import { millisecondsOf, Time } from './time.js'
 
 const text = (name: string, holds: (value: string) => boolean) => t.refinement(t.string, holds, name)
 
@@ -135,6 +135,11 @@ const filter = {
   tenant: Name,
   agent: Name,
   q: Name,
+  /** Enqueued at this time or later, and before that one. */
+  createdAfter: Time,
+  createdBefore: Time,
+  /** Blocked until this task is completed, among others perhaps. */
+  waitsFor: TaskId,
 }
 
 export const tasksQuery = (pageMax: number) => t.partial({ ...filter, ...pageQuery(pageMax), ...moment }, 'query')
@@ -165,7 +170,7 @@ export const cancelFilterOf = ({ filter: { status, priority, ...rest } }: Cancel
   })
 
 export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | keyof Moment>): TaskFilter => {
-  const { status, type, phase, priority, ticketId, tenant, agent, q } = query
+  const { status, type, phase, priority, ticketId, tenant, agent, q, createdAfter, createdBefore, waitsFor } = query
   const range = priority === undefined ? undefined : priorityRange(priority)
   return {
     ...(status === undefined ? {} : { statuses: status.split(',') as ReadonlyArray<Status> }),
@@ -176,6 +181,9 @@ export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | keyof Mome
     ...(tenant === undefined ? {} : { tenant }),
     ...(agent === undefined ? {} : { agent }),
     ...(q === undefined ? {} : { text: q }),
+    ...(createdAfter === undefined ? {} : { createdAfter: millisecondsOf(createdAfter) }),
+    ...(createdBefore === undefined ? {} : { createdBefore: millisecondsOf(createdBefore) }),
+    ...(waitsFor === undefined ? {} : { waitsFor }),
   }
 }
 

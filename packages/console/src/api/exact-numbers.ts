@@ -21,3 +21,15 @@ export const exactNumbers = (text: string): unknown => {
   if (!some) return JSON.parse(text)
   return JSON.parse(marked, (_, value: unknown) => (typeof value === 'string' && value.startsWith(mark) ? new ExactNumber(value.slice(mark.length)) : value))
 }
+
+/** Like `JSON.stringify` with an indentation of two; `ExactNumber` as it was sent. */
+export const exactText = (value: unknown, indent = ''): string => {
+  if (value instanceof ExactNumber) return value.text
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const inner = `${indent}  `
+  const lines = Array.isArray(value)
+    ? value.map((each) => exactText(each, inner))
+    : Object.entries(value).flatMap(([key, each]) => (each === undefined ? [] : [`${JSON.stringify(key)}: ${exactText(each, inner)}`]))
+  const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
+  return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.map((line) => `${inner}${line}`).join(',\n')}\n${indent}${close}`
+}

@@ -1,7 +1,7 @@
 /** The one function by which the console talks to its server. */
 import { signal } from '@preact/signals'
 import { type Query, textOfQuery } from '../address/url.js'
-import { exactNumbers } from './exact-numbers.js'
+import { exactNumbers, exactText } from './exact-numbers.js'
 import { logOut, token } from './session.js'
 
 /** A refusal (RFC 9457), or a server that does not answer: then `code` is `unreachable`, and `status` 0. */
@@ -50,7 +50,7 @@ export const request = async <A>(method: Method, path: string, { query = {}, bod
       // A click whose answer is lost is not done twice.
       ...(method === 'POST' ? { 'idempotency-key': randomKey() } : {}),
     },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: exactText(body) }),
     ...(signal === undefined ? {} : { signal }),
   })
   const text = await bodyOf(response)

@@ -20,6 +20,8 @@ export interface Page {
 
 export const pages: ReadonlyArray<Page> = [
   { title: 'Now', path: '/', key: 'n', load: async () => (await import('./now/now-page.js')).NowPage },
+  { title: 'Tasks', path: '/q/{queue}/tasks', key: 't', load: async () => (await import('./tasks/tasks-page.js')).TasksPage },
+  { title: 'Task', path: '/q/{queue}/tasks/{id}', isListed: false, load: async () => (await import('./task/task-page.js')).TaskPage },
   { title: 'Log', path: '/q/{queue}/log', key: 'l', load: async () => (await import('./log/log-page.js')).LogPage },
 ]
 

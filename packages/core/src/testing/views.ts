@@ -87,6 +87,8 @@ export const matchesFilter = (task: TaskView, filter: TaskFilter): boolean => {
     (agent === undefined || task.claimedBy === agent) &&
     task.priority >= priorityMin &&
     task.priority <= priorityMax &&
+    task.createdAt >= (filter.createdAfter ?? -Infinity) &&
+    task.createdAt < (filter.createdBefore ?? Infinity) &&
     (text === undefined || words.some((word) => word.includes(text.toLowerCase())))
   )
 }

@@ -1,0 +1,163 @@
+/** What is done to many tasks at once: those that are selected, or all that match. */
+import type { TaskPage, TaskView } from '@daybook/client'
+import { pathOf, type Query } from '../../address/url.js'
+import { ApiProblem, request } from '../../api/request.js'
+import type { Action, Done, Given } from '../../parts/action.js'
+import { counted } from '../../parts/format.js'
+import { exportText } from './export-text.js'
+
+export type Chosen =
+  | { readonly kind: 'some'; readonly ids: ReadonlyArray<string> }
+  /** `filter`: parameters of `GET …/tasks`. */
+  | { readonly kind: 'all'; readonly filter: Readonly<Record<string, string>>; readonly count: number }
+
+export const countOf = (chosen: Chosen): number => (chosen.kind === 'some' ? chosen.ids.length : chosen.count)
+const tasksOf = (chosen: Chosen): string => `${counted(countOf(chosen), 'task')}${chosen.kind === 'all' ? ', all that match,' : ''}`
+
+const pageMax = '1000'
+const tasksPath = (queue: string, ...more: ReadonlyArray<string>): string => pathOf(['api', 'queues', queue, 'tasks', ...more])
+
+/** All that match, page by page, as they are when it comes to them. */
+const eachPage = async (queue: string, filter: Partial<Query>, take: (tasks: ReadonlyArray<TaskView>, text: number) => void): Promise<void> => {
+  let cursor: string | null = ''
+  let count = 0
+  while (cursor !== null) {
+    const { value }: { readonly value: TaskPage } = await request<TaskPage>('GET', tasksPath(queue), { query: { ...filter, limit: pageMax, ...(cursor === '' ? {} : { cursor }) } })
+    count += value.tasks.length
+    take(value.tasks, count)
+    cursor = value.nextCursor
+  }
+}
+
+/** Counts those that match, by going through them. */
+export const countMatching = async (queue: string, filter: Readonly<Record<string, string>>): Promise<number> => {
+  let found = 0
+  await eachPage(queue, filter, (_, count) => (found = count))
+  return found
+}
+
+const idsOf = async (queue: string, chosen: Chosen): Promise<ReadonlyArray<string>> => {
+  if (chosen.kind === 'some') return chosen.ids
+  const ids: Array<string> = []
+  await eachPage(queue, chosen.filter, (tasks) => ids.push(...tasks.map(({ id }) => id)))
+  return ids
+}
+
+/** One request for each, four at a time. A refusal does not stop the others. */
+const toEach = async (queue: string, chosen: Chosen, { progress }: Given, what: string, send: (id: string) => Promise<{ readonly revision?: number }>): Promise<Done> => {
+  const ids = await idsOf(queue, chosen)
+  const waiting = [...ids]
+  const refusals = new Map<string, number>()
+  let done = 0
+  let last: number | undefined
+  const worker = async (): Promise<void> => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+      try {
+        const { revision } = await send(id)
+        done++
+        if (revision !== undefined) last = Math.max(last ?? 0, revision)
+      } catch (error) {
+        if (!(error instanceof ApiProblem) || error.status === 0 || error.status === 401) throw error
+        refusals.set(error.code, (refusals.get(error.code) ?? 0) + 1)
+      }
+      progress(`${done} of ${ids.length} …`)
+    }
+  }
+  await Promise.all([worker(), worker(), worker(), worker()])
+  const refused = [...refusals].map(([code, count]) => ` ${counted(count, 'task was', 'tasks were')} refused: ${code}.`).join('')
+  return { said: `${counted(done, 'task')} ${what}.${refused}`, queue, ...(last === undefined ? {} : { revision: last }) }
+}
+
+export const cancelMany = (queue: string, chosen: Chosen): Action => ({
+  title: `Cancel ${tasksOf(chosen).replace(/,$/, '')}`,
+  does: <p>{tasksOf(chosen)} will be cancelled, and every task that depends on one of them. Agents that hold one are told with their next heartbeat. This cannot be undone; a cancelled task can be restarted as a new one.</p>,
+  verb: `Cancel ${counted(countOf(chosen), 'task')}`,
+  isDestructive: true,
+  run: async (given) => {
+    const { reason, progress } = given
+    if (chosen.kind === 'some') return toEach(queue, chosen, given, 'cancelled', (id) => request('POST', tasksPath(queue, id, 'cancel'), { body: { reason } }))
+    let cursor: string | null = ''
+    let count = 0
+    let last: number | undefined
+    while (cursor !== null) {
+      const { value, revision }: { readonly value: CancelledPage; readonly revision?: number } = await request<CancelledPage>('POST', tasksPath(queue, 'cancel'), { body: { filter: chosen.filter, reason, ...(cursor === '' ? {} : { cursor }) } })
+      count += value.count
+      last = revision ?? last
+      cursor = value.nextCursor
+      progress(`${count} cancelled …`)
+    }
+    return { said: `${counted(count, 'task')} cancelled.`, queue, ...(last === undefined ? {} : { revision: last }) }
+  },
+})
+
+interface CancelledPage {
+  readonly count: number
+  readonly nextCursor: string | null
+}
+
+/** What is finished, or a dead letter, cannot be cancelled. */
+const notCancellable: ReadonlyArray<string> = ['completed', 'cancelled', 'discarded', 'dead-letter']
+
+/** The filter without statuses that cannot be cancelled; `undefined` if nothing is left. */
+export const cancellableIn = (filter: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined => {
+  if (filter.status === undefined) return filter
+  const status = filter.status.split(',').filter((each) => !notCancellable.includes(each)).join(',')
+  return status === '' ? undefined : { ...filter, status }
+}
+
+/** How many the server would cancel. Some that match cannot be: they are finished. */
+export const countCancellable = async (queue: string, filter: Readonly<Record<string, string>>): Promise<number> => {
+  let cursor: string | null = ''
+  let count = 0
+  while (cursor !== null) {
+    const { value }: { readonly value: CancelledPage } = await request<CancelledPage>('POST', tasksPath(queue, 'cancel'), { body: { filter, reason: 'counted by the console', dryRun: true, ...(cursor === '' ? {} : { cursor }) } })
+    count += value.count
+    cursor = value.nextCursor
+  }
+  return count
+}
+
+export const bumpMany = (queue: string, chosen: Chosen): Action => ({
+  title: `Bump ${tasksOf(chosen).replace(/,$/, '')}`,
+  does: <p>{tasksOf(chosen)} will go before all others of this queue, and each may start beyond the limit on agents. Those that are not ready are refused.</p>,
+  verb: `Bump ${counted(countOf(chosen), 'task')}`,
+  run: (given) => toEach(queue, chosen, given, 'bumped', (id) => request('POST', tasksPath(queue, id, 'bump'), { body: { reason: given.reason } })),
+})
+
+export const reprioritiseMany = (queue: string, chosen: Chosen): Action => ({
+  title: `Change the priority of ${tasksOf(chosen).replace(/,$/, '')}`,
+  does: <p>{tasksOf(chosen)} will have another priority: 10 is CRITICAL, 8 HIGH, 5 MEDIUM, 3 LOW. Those that an agent holds, and finished ones, are refused.</p>,
+  verb: `Change ${counted(countOf(chosen), 'task')}`,
+  fields: [{ name: 'priority', label: 'Priority', kind: 'choice', value: '5', choices: ['10', '9', '8', '7', '6', '5', '4', '3', '2', '1'] }],
+  run: (given) => toEach(queue, chosen, given, 'changed', (id) => request('PATCH', tasksPath(queue, id), { body: { priority: Number(given.fields.priority), reason: given.reason } })),
+})
+
+/** Exports are made by the browser, from what it may read. */
+export const exportMany = (queue: string, chosen: Chosen): Action => ({
+  title: `Export ${tasksOf(chosen).replace(/,$/, '')}`,
+  does: <p>{tasksOf(chosen)} will be saved as a file of this computer. Nothing changes in the queue.</p>,
+  verb: 'Export',
+  reason: 'none',
+  fields: [{ name: 'format', label: 'Format', kind: 'choice', value: 'CSV', choices: ['CSV', 'JSON lines'], hint: 'CSV has the columns of the list; JSON lines have all fields.' }],
+  run: async ({ fields, progress }) => {
+    const tasks: Array<TaskView> = []
+    if (chosen.kind === 'all') {
+      await eachPage(queue, chosen.filter, (page, count) => {
+        tasks.push(...page)
+        progress(`${count} read …`)
+      })
+    } else for (const id of chosen.ids) tasks.push((await request<TaskView>('GET', tasksPath(queue, id))).value)
+    const kind = fields.format === 'CSV' ? 'csv' : 'ndjson'
+    save(`${queue}-tasks.${kind}`, exportText(tasks, kind), kind === 'csv' ? 'text/csv' : 'application/x-ndjson')
+    return { said: `${counted(tasks.length, 'task')} exported.`, queue }
+  },
+})
+
+const save = (name: string, text: string, type: string): void => {
+  const url = URL.createObjectURL(new Blob([text], { type }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}

@@ -1,0 +1,46 @@
+/** The columns of the list of tasks. Which are shown stands in the address. */
+import type { TaskView } from '@daybook/client'
+import type { ComponentChildren } from 'preact'
+import { queueLink } from '../../address/address.js'
+import { Moment } from '../../parts/moment.js'
+import { StatusChip } from '../../parts/status.js'
+
+export interface TaskColumn {
+  readonly key: string
+  readonly title: string
+  readonly kind?: 'number'
+  readonly cell: (task: TaskView, queue: string) => ComponentChildren
+}
+
+export const taskColumns: ReadonlyArray<TaskColumn> = [
+  { key: 'id', title: 'Task', cell: ({ id }, queue) => <a href={queueLink(queue, 'tasks', id)} data-row-link title={id}>{id}</a> },
+  { key: 'type', title: 'Type', cell: ({ type }) => type },
+  { key: 'status', title: 'Status', cell: ({ status }) => <StatusChip status={status} /> },
+  { key: 'priority', title: 'Priority', kind: 'number', cell: ({ priority, priorityBoosted }) => <>{priority}{priorityBoosted === true && <span title="bumped: it goes before all others"> ↑</span>}</> },
+  { key: 'tenant', title: 'Tenant', cell: ({ tenant }) => tenant },
+  { key: 'age', title: 'Enqueued', cell: ({ createdAt }) => <Moment at={createdAt} /> },
+  { key: 'attempt', title: 'Attempt', cell: ({ attempt, attemptsMax }) => (attempt === 0 ? '' : `${attempt} of ${attemptsMax}`) },
+  { key: 'agent', title: 'Agent', cell: ({ claimedBy }) => claimedBy },
+  { key: 'error', title: 'Last error', cell: ({ lastError }) => <span title={lastError ?? undefined}>{lastError}</span> },
+  { key: 'description', title: 'Description', cell: ({ description }) => description },
+  { key: 'ticket', title: 'Ticket', cell: ({ ticketId }) => ticketId },
+  { key: 'phase', title: 'Phase', cell: ({ phase }) => phase },
+  { key: 'deadline', title: 'Deadline', cell: ({ deadlineAt }) => (deadlineAt === undefined ? '' : <Moment at={deadlineAt} />) },
+  { key: 'available', title: 'Available', cell: ({ availableAt }) => (availableAt === undefined ? '' : <Moment at={availableAt} />) },
+  { key: 'number', title: 'Number', kind: 'number', cell: ({ number }) => `#${number}` },
+]
+
+const byDefault = ['id', 'type', 'status', 'priority', 'tenant', 'age', 'attempt', 'agent', 'error']
+
+/** `text`: keys with commas, as in the address. */
+export const columnsOf = (text: string | undefined): ReadonlyArray<TaskColumn> => {
+  const keys = text === undefined ? byDefault : text.split(',')
+  const found = taskColumns.filter(({ key }) => key === 'id' || keys.includes(key))
+  return found
+}
+
+/** `undefined` for the columns that are shown without being asked for. */
+export const columnsText = (keys: ReadonlyArray<string>): string | undefined => {
+  const text = taskColumns.filter(({ key }) => keys.includes(key)).map(({ key }) => key).join(',')
+  return text === taskColumns.filter(({ key }) => byDefault.includes(key)).map(({ key }) => key).join(',') ? undefined : text
+}

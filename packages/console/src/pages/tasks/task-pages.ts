@@ -1,0 +1,185 @@
+/**
+ * The tasks that match, a page at a time, as far as somebody looks. The API goes from page to page by cursors: to reach one far away, those between are gone through once,
+ * and only their cursors are kept. Pages in view follow the queue; the others rest.
+ *
+ * While it is held (the pointer is over the list), rows change in place, and none moves: what is gone stays as it was, and what is new is counted.
+ */
+import type { TaskPage, TaskView } from '@daybook/client'
+import { signal } from '@preact/signals'
+import { pathOf, type Query } from '../../address/url.js'
+import { ask } from '../../api/questions.js'
+import { ApiProblem, request } from '../../api/request.js'
+
+export const pageRows = 200
+/** Pages that are gone through in one request. */
+const stride = 5
+/** Rows of pages out of view that are kept. */
+const keptPages = 12
+
+export interface TaskRow {
+  readonly task: TaskView
+  /** It matches no more, or is on another page now. */
+  readonly isGone: boolean
+}
+
+interface Page {
+  rows: ReadonlyArray<TaskRow>
+  latest: ReadonlyArray<TaskView>
+  stop: (() => void) | undefined
+  seenAt: number
+}
+
+export class TaskPages {
+  /** Counts the changes, for whoever draws. */
+  readonly version = signal(0)
+  error: ApiProblem | undefined
+  /** Tasks that came while it was held. */
+  arrived = 0
+  private readonly cursors: Array<string | undefined> = [undefined]
+  private readonly pages = new Map<number, Page>()
+  private end: number | undefined
+  private isHeld = false
+  private isOver = false
+  private isWalking = false
+  private wanted: readonly [number, number] = [0, 0]
+
+  /** `expected`: how many there are, as far as that is known without counting. `isLive`: pages in view follow the queue. */
+  constructor(
+    private readonly queue: string,
+    private readonly filter: Partial<Query>,
+    private readonly isLive: boolean,
+  ) {
+    this.show(0, 1)
+  }
+
+  /** How many rows there are; `isExact`: false as long as there are more than that. */
+  total(expected: number | undefined): { readonly rows: number; readonly isExact: boolean } {
+    if (this.end !== undefined) return { rows: this.end, isExact: true }
+    const known = (this.cursors.length - 1) * pageRows
+    return expected === undefined ? { rows: known, isExact: false } : { rows: Math.max(known, expected), isExact: true }
+  }
+
+  row(index: number): TaskRow | undefined {
+    return this.pages.get(Math.floor(index / pageRows))?.rows[index % pageRows]
+  }
+
+  get hasAnswer(): boolean {
+    return this.pages.has(0) && (this.pages.get(0)?.latest.length !== 0 || this.end === 0)
+  }
+
+  /** These rows are in view: from the first, to the one after the last. */
+  show(first: number, end: number): void {
+    this.wanted = [Math.floor(first / pageRows), Math.floor(Math.max(first, end - 1) / pageRows)]
+    const [from, to] = this.wanted
+    for (const [index, page] of this.pages) {
+      if (index < from || index > to) {
+        page.stop?.()
+        page.stop = undefined
+      }
+    }
+    for (let index = from; index <= to; index++) this.open(index)
+    this.forget()
+  }
+
+  hold(isHeld: boolean): void {
+    this.isHeld = isHeld
+    if (isHeld) return
+    this.arrived = 0
+    for (const page of this.pages.values()) page.rows = page.latest.map(rowOf)
+    this.version.value++
+  }
+
+  stop(): void {
+    this.isOver = true
+    for (const page of this.pages.values()) page.stop?.()
+  }
+
+  private open(index: number): void {
+    if (this.isOver || (this.end !== undefined && index * pageRows >= Math.max(1, this.end))) return
+    if (index > 0 && this.cursors[index] === undefined) return void this.walk(index)
+    const page = this.pages.get(index) ?? { rows: [], latest: [], stop: undefined, seenAt: 0 }
+    page.seenAt = Date.now()
+    this.pages.set(index, page)
+    if (page.stop !== undefined) return
+    const cursor = this.cursors[index]
+    const { state, stop } = ask<TaskPage>({
+      path: pathOf(['api', 'queues', this.queue, 'tasks']),
+      query: { ...this.filter, limit: String(pageRows), ...(cursor === undefined ? {} : { cursor }) },
+      exact: true,
+      ...(this.isLive ? { queue: this.queue } : {}),
+    })
+    const unsubscribe = state.subscribe(({ answer, error }) => {
+      this.error = error
+      if (answer !== undefined) this.arrive(index, page, answer.value)
+      else this.version.value++
+    })
+    page.stop = () => {
+      unsubscribe()
+      stop()
+    }
+  }
+
+  private arrive(index: number, page: Page, { tasks, nextCursor }: TaskPage): void {
+    if (page.latest === tasks) return
+    const isFirst = page.latest.length === 0
+    page.latest = tasks
+    if (!this.isHeld || isFirst) page.rows = tasks.map(rowOf)
+    else {
+      const fresh = new Map(tasks.map((task) => [task.id, task]))
+      page.rows = page.rows.map(({ task }) => ({ task: fresh.get(task.id) ?? task, isGone: !fresh.has(task.id) }))
+      const shown = new Set(page.rows.map(({ task }) => task.id))
+      this.arrived = Math.max(this.arrived, tasks.filter(({ id }) => !shown.has(id)).length)
+    }
+    this.follow(index, index * pageRows + tasks.length, nextCursor, 1)
+    this.version.value++
+  }
+
+  /** What a page says about the next: where it begins, or that there is none. */
+  private follow(index: number, rowsSoFar: number, nextCursor: string | null, pages: number): void {
+    if (nextCursor === null) {
+      this.end = rowsSoFar
+      this.cursors.length = Math.min(this.cursors.length, Math.max(1, Math.ceil(rowsSoFar / pageRows)))
+      return
+    }
+    if (this.end !== undefined && this.end <= rowsSoFar) this.end = undefined
+    const next = index + pages
+    if (this.cursors[next] === nextCursor) return
+    this.cursors[next] = nextCursor
+    const after = this.pages.get(next)
+    const wasOpen = after?.stop !== undefined
+    after?.stop?.()
+    if (after !== undefined) after.stop = undefined
+    if (wasOpen) this.open(next)
+  }
+
+  /** Goes through the pages up to this one, several at a time. */
+  private async walk(index: number): Promise<void> {
+    if (this.isWalking) return
+    this.isWalking = true
+    try {
+      while (!this.isOver && this.cursors[this.wanted[0]] === undefined && this.wanted[0] > 0 && this.end === undefined) {
+        let known = Math.min(this.wanted[0], this.cursors.length - 1)
+        while (known > 0 && this.cursors[known] === undefined) known--
+        const pages = this.wanted[0] - known >= stride ? stride : 1
+        const cursor = this.cursors[known]
+        const { value } = await request<TaskPage>('GET', pathOf(['api', 'queues', this.queue, 'tasks']), { query: { ...this.filter, limit: String(pages * pageRows), ...(cursor === undefined ? {} : { cursor }) } })
+        this.follow(known, known * pageRows + value.tasks.length, value.nextCursor, pages)
+        this.version.value++
+      }
+    } catch (error) {
+      this.error = error instanceof ApiProblem ? error : undefined
+    } finally {
+      this.isWalking = false
+    }
+    const [from, to] = this.wanted
+    if (!this.isOver && index >= 0) for (let each = from; each <= to; each++) if (this.cursors[each] !== undefined || each === 0) this.open(each)
+    this.version.value++
+  }
+
+  private forget(): void {
+    const resting = [...this.pages].filter(([, { stop }]) => stop === undefined).sort(([, a], [, b]) => a.seenAt - b.seenAt)
+    for (const [index] of resting.slice(0, Math.max(0, resting.length - keptPages))) this.pages.delete(index)
+  }
+}
+
+const rowOf = (task: TaskView): TaskRow => ({ task, isGone: false })

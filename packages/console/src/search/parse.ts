@@ -1,0 +1,143 @@
+/**
+ * The search of tasks: `type:eng-* status:pending tenant:acme priority:>=8 age:>1h "timeout"`. A qualifier becomes a parameter of `GET …/tasks`; other words are
+ * searched in id, type, ticket and last error. What cannot be understood is a problem at its place, and is left out. No browser needed.
+ */
+import { secondsOf } from '../parts/format.js'
+
+export interface SearchProblem {
+  /** Where it stands in the text: from the first character, to the one after the last. */
+  readonly from: number
+  readonly to: number
+  readonly message: string
+}
+
+export interface Search {
+  /** Parameters of `GET …/tasks`, without those of `age`. */
+  readonly filter: Readonly<Record<string, string>>
+  /** Tasks that were enqueued so long ago, or longer; seconds. */
+  readonly olderThanSeconds?: number
+  readonly youngerThanSeconds?: number
+  readonly problems: ReadonlyArray<SearchProblem>
+}
+
+export interface Term {
+  readonly from: number
+  readonly to: number
+  /** `undefined` for a word without a qualifier. */
+  readonly name?: string
+  /** Without its quotes. */
+  readonly value: string
+}
+
+export const statusNames = ['pending', 'queued', 'in-progress', 'scheduled', 'waiting', 'blocked', 'incomplete', 'dead-letter', 'completed', 'cancelled', 'discarded'] as const
+export const phaseNames = ['REQUIREMENTS', 'IMPLEMENTATION', 'VALIDATION', 'ANALYSIS', 'TESTING'] as const
+export const bandNames = ['CRITICAL', 'HIGH', 'MEDIUM', 'LOW'] as const
+
+/** The qualifiers, with what stands after each. */
+export const qualifiers: Readonly<Record<string, string>> = {
+  status: 'pending, or several: pending,blocked',
+  type: 'a type, or eng-*',
+  priority: '8, >=8, 5-7 or HIGH',
+  tenant: 'a tenant',
+  phase: 'a phase',
+  ticket: 'a ticket',
+  agent: 'who holds it, or completed it',
+  age: '>1h: enqueued more than an hour ago; <10m: less than ten minutes',
+}
+
+const termPattern = /([A-Za-z]+):("[^"]*"?|\S*)|"[^"]*"?|\S+/g
+
+export const termsOf = (text: string): ReadonlyArray<Term> =>
+  [...text.matchAll(termPattern)].map((found) => {
+    const [whole, name, value] = found
+    const from = found.index
+    return { from, to: from + whole.length, ...(name === undefined ? {} : { name: name.toLowerCase() }), value: unquoted(value ?? whole) }
+  })
+
+const unquoted = (text: string): string => (text.startsWith('"') ? text.slice(1).replace(/"$/, '') : text)
+
+/** A value as it has to be written: with quotes if it has spaces. */
+export const quoted = (value: string): string => (/\s/.test(value) ? `"${value}"` : value)
+
+export const parseSearch = (text: string): Search => {
+  const filter: Record<string, string> = {}
+  const problems: Array<SearchProblem> = []
+  const words: Array<string> = []
+  const ages: { olderThanSeconds?: number; youngerThanSeconds?: number } = {}
+  for (const term of termsOf(text)) {
+    const { name, value, from, to } = term
+    const refuse = (message: string): void => void problems.push({ from, to, message })
+    if (name === undefined) {
+      if (value !== '') words.push(value)
+      continue
+    }
+    const parameter = parameters[name]
+    if (name === 'age') {
+      const age = ageOf(value)
+      if (age === undefined) refuse('an age is >1h or <10m: s, m, h and d are seconds, minutes, hours and days')
+      else if (age.isOlder) ages.olderThanSeconds = age.seconds
+      else ages.youngerThanSeconds = age.seconds
+    } else if (parameter === undefined) {
+      refuse(`${name} is no qualifier: there are ${Object.keys(qualifiers).join(', ')}. In quotes it is a word`)
+    } else if (value === '') {
+      refuse(`${name}: ${qualifiers[name]}`)
+    } else if (filter[parameter.name] !== undefined && name !== 'status') {
+      refuse(`${name} stands twice`)
+    } else {
+      const read = parameter.read(value)
+      if (typeof read === 'string') filter[parameter.name] = name === 'status' && filter.status !== undefined ? `${filter.status},${read}` : read
+      else refuse(read.problem)
+    }
+  }
+  if (words.length > 0) filter.q = words.join(' ')
+  return { filter, ...ages, problems }
+}
+
+type Read = string | { readonly problem: string }
+
+const any = (value: string): Read => value
+const oneOf = (names: ReadonlyArray<string>, what: string) => (value: string): Read => {
+  const given = value.split(',').map((each) => names.find((name) => name.toLowerCase() === each.toLowerCase()) ?? { wrong: each })
+  const wrong = given.find((each): each is { readonly wrong: string } => typeof each !== 'string')
+  return wrong === undefined ? given.join(',') : { problem: `${wrong.wrong === '' ? 'nothing' : wrong.wrong} is no ${what}: ${names.join(', ')}` }
+}
+
+const typeOf = (value: string): Read => (/^[^*,\s]*\*?$/.test(value) ? value : { problem: 'a type is exact, or ends in *: eng-*' })
+
+const priorityOf = (value: string): Read => {
+  const band = bandNames.find((name) => name === value.toUpperCase())
+  if (band !== undefined) return band
+  const [, sign = '', from, to] = /^(>=|<=|>|<)?(\d{1,2})(?:-(\d{1,2}))?$/.exec(value) ?? []
+  const ends = [from, to ?? from].map(Number)
+  const [low = 0, high = 0] = ends
+  if (from === undefined || (sign !== '' && to !== undefined) || ends.some((end) => end < 1 || end > 10)) return { problem: 'a priority is 1 to 10, >=8, 5-7, or CRITICAL, HIGH, MEDIUM, LOW' }
+  const range = { '': [low, high], '>=': [low, 10], '>': [low + 1, 10], '<=': [1, low], '<': [1, low - 1] }[sign] as [number, number]
+  if (range[0] > 10 || range[1] < 1) return { problem: 'no priority is so: they are 1 to 10' }
+  return range[0] === range[1] ? String(range[0]) : range.join('-')
+}
+
+const parameters: Readonly<Record<string, { readonly name: string; readonly read: (value: string) => Read }>> = {
+  status: { name: 'status', read: oneOf(statusNames, 'status') },
+  type: { name: 'type', read: typeOf },
+  priority: { name: 'priority', read: priorityOf },
+  tenant: { name: 'tenant', read: any },
+  phase: { name: 'phase', read: (value) => (value.includes(',') ? { problem: 'one phase at a time' } : oneOf(phaseNames, 'phase')(value)) },
+  ticket: { name: 'ticketId', read: any },
+  agent: { name: 'agent', read: any },
+}
+
+const ageOf = (value: string): { readonly isOlder: boolean; readonly seconds: number } | undefined => {
+  const [, sign, text = ''] = /^(>|<)=?(.+)$/.exec(value) ?? []
+  const seconds = secondsOf(text)
+  return sign === undefined || seconds === undefined ? undefined : { isOlder: sign === '>', seconds }
+}
+
+/** The parameters with the ages as times. `now`: milliseconds since 1970. */
+export const filterAt = ({ filter, olderThanSeconds, youngerThanSeconds }: Search, now: number): Readonly<Record<string, string>> => {
+  const before = (seconds: number): string => new Date(now - seconds * 1_000).toISOString()
+  return {
+    ...filter,
+    ...(olderThanSeconds === undefined ? {} : { createdBefore: before(olderThanSeconds) }),
+    ...(youngerThanSeconds === undefined ? {} : { createdAfter: before(youngerThanSeconds) }),
+  }
+}
