@@ -183,6 +183,41 @@ describe('EV-04: read models in a file', () => {
     expect(contentOf()).toEqual(await rebuilt())
   })
 
+  test.each([
+    ['near the end of the log it rests for as long as the batch took', 0, 1],
+    ['far behind it rests for the share that was appended meanwhile', 100_000, 1 / 4],
+  ])('while others append, %s', async (_, further, share) => {
+    await work(1, 2)
+    const [first, ...others] = await logged()
+    const length = 4
+    const [tookMin, head] = [40, length - 1 + further]
+    const stopping = new AbortController()
+    let begun = 0
+    let hasRead = false
+    let rested = { ms: -1, spanMs: 0 }
+    await feedViews({
+      file: file(), models: readModels, signal: stopping.signal, report: () => undefined, grown: async () => undefined,
+      log: {
+        streams: async () => ['taskqueue-q'],
+        head: async () => {
+          if (!hasRead) begun = performance.now()
+          return hasRead ? head + 1 : head
+        },
+        read: async function* () {
+          await new Promise((resolve) => setTimeout(resolve, tookMin + 5))
+          hasRead = true
+          yield [first!, ...others].slice(0, length)
+        },
+      },
+      rest: async (ms) => {
+        rested = { ms, spanMs: performance.now() - begun }
+        stopping.abort()
+      },
+    })
+    expect(rested.ms).toBeGreaterThanOrEqual(tookMin * share)
+    expect(rested.ms).toBeLessThanOrEqual(rested.spanMs * share)
+  })
+
   test('what was in the log before is read in batches of 50,000 events, what comes later in smaller ones, which take less memory', async () => {
     /** Of the first batch, when the log ends at these revisions one after the other. */
     const limitOf = async (...heads: Array<number>): Promise<number | undefined> => {

@@ -5,6 +5,7 @@ const fold = 'packages/projections/src/read-models/'
 const sqlite = 'packages/adapters/src/read-models/'
 const histories = ['test/read-models/histories.test.ts']
 const feed = ['test/read-models/feed.test.ts']
+const rests = ['test/read-models/rest-after.test.ts']
 const own = ['test/read-models/own-projection.test.ts']
 const tasks = ['test/read-models/tasks.test.ts']
 const causes = ['test/read-models/causes.test.ts']
@@ -26,7 +27,10 @@ export const readModelPlants: ReadonlyArray<Plant> = [
   { title: 'read models: indexes are never made', file: `${sqlite}feed.ts`, find: '      this.views.completeIndexes()\n', replace: '', killedBy: feed },
   { title: 'read models: only the tables that answer get indexes', file: `${sqlite}views-file.ts`, find: '...(next?.models ?? []).map(', replace: '...[].map(', killedBy: feed },
   { title: 'read models: indexes are made again each time', file: `${sqlite}views-file.ts`, find: 'if (found.some((name) => name.startsWith(`${index.name}_`))) continue', replace: 'void found', killedBy: feed },
-  { title: 'read models: the thread never rests', file: `${sqlite}feed.ts`, find: 'isBusy ? Math.min(', replace: 'false ? Math.min(', killedBy: feed },
+  { title: 'read models: the thread never rests', file: `${sqlite}feed.ts`, find: 'appended: (await log.head(stream)) - head', replace: 'appended: 0', killedBy: feed },
+  { title: 'read models: far behind, a rest takes as long as the batch', file: `${sqlite}rest-after.ts`, find: 'isNextFull ? (ms * appended) / events : ms', replace: 'ms', killedBy: rests },
+  { title: 'read models: near the end of the log, a rest is only as long as others have work', file: `${sqlite}rest-after.ts`, find: 'isNextFull ? (ms * appended) / events : ms', replace: '(ms * appended) / events', killedBy: rests },
+  { title: 'read models: every batch is followed by a full one, as far as its rest knows', file: `${sqlite}feed.ts`, find: 'isNextFull: head - taken >= batchSizes.behind', replace: 'isNextFull: true', killedBy: feed },
   { title: 'read models: what comes later is read in batches as large as those of a build', file: `${sqlite}feed.ts`, find: '(this.firstHeads.get(group)?.get(queue) ?? -1) - from', replace: 'head - from', killedBy: feed },
   { title: 'read models: two processes count the same events', file: `${sqlite}group.ts`, find: "if (changes === 0) throw new Error('another process writes to these read models: let one of them do it')", replace: 'void changes', killedBy: feed },
   { title: 'read models: another log is taken for the same', file: `${sqlite}feed.ts`, find: 'if (event?.id === id) return true', replace: 'if (event !== undefined) return true', killedBy: feed },

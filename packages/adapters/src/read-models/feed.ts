@@ -5,7 +5,7 @@
  *                                                                      └── as far as the others ──▶ they take their place
  *     nothing to do ──▶ wait until the log has grown
  *
- * Each batch is bounded. While others append, it rests after a batch for as long as that took.
+ * Each batch is bounded. While others append, it rests after a batch (`rest-after.ts`).
  */
 import { statSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
@@ -15,6 +15,7 @@ import { backoff } from '@daybook/client/internal'
 import { isLost } from '../log-follower/index.js'
 import type { OpenedLog } from '../store/index.js'
 import type { Group } from './group.js'
+import { restAfter } from './rest-after.js'
 import { ViewsFile, type ViewsOptions } from './views-file.js'
 
 /**
@@ -27,8 +28,6 @@ const batchSizes = { building: 50_000, behind: 20_000, level: 4_000 } as const
 const keptRows = { building: 50_000, following: 20_000 } as const
 /** A batch ends when its events have so many characters, because their words are in memory. */
 const batchTextMax = 32 * 2 ** 20
-/** The longest rest after a batch, in milliseconds. */
-const restMax = 200
 /** Until a queue is looked at again whose events cannot be read. */
 const lostRetryMs = 5_000
 /** After an error. */
@@ -158,12 +157,12 @@ class Feeder {
         for (const group of this.groups()) {
           if (!(await this.isOfThisLog(group, queue, head))) return false
           if (group.at(queue).revision >= head) continue
+          const { revision } = group.at(queue)
           const begun = performance.now()
           await this.takeNext(group, queue, head)
           isLevel = false
-          // While others append, they get at least half of the time. What comes meanwhile makes the next batch larger, which costs less.
-          const isBusy = (await log.head(stream)) > head
-          await rest(isBusy ? Math.min(performance.now() - begun, restMax) : 0)
+          const taken = group.at(queue).revision
+          await rest(restAfter({ ms: performance.now() - begun, events: taken - revision, appended: (await log.head(stream)) - head, isNextFull: head - taken >= batchSizes.behind }))
         }
         this.places.set(queue, { queue, revision: this.views.shownOf(queue), head })
         this.unreadable.delete(queue)
