@@ -128,8 +128,8 @@ test('metrics: gauges, counters, and no ids', () =>
       fenced: value('daybook_fenced_results_total'),
       denied: value('daybook_denied_total{reason="unauthorized"}'),
       position: value('daybook_log_position{queue="q"}'),
-      waits: value('daybook_queue_wait_seconds_count'),
-      runs: value('daybook_run_seconds_bucket{le="+Inf"}'),
+      waits: value('daybook_queue_wait_seconds_count{queue="q"}'),
+      runs: value('daybook_run_seconds_bucket{queue="q",le="+Inf"}'),
       claimRequests: value('daybook_http_requests_total{method="POST",route="/api/queues/{queue}/claims",status="200"}'),
       build: value('daybook_build_info{version="0.1.0"}'),
     }).toEqual({ completed: 1, pending: 2, enqueued: 3, claims: 2, done: 1, failed: 1, retries: 1, fenced: 1, denied: 1, position: (await server.eventCount('q')) - 1, waits: 2, runs: 2, claimRequests: 1, build: 1 })

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 
 export interface Need {
   /** Its name in `DAYBOOK_TEST_WITHOUT`. */
-  readonly name: 'strace' | 'mount' | 'python' | 'chromium'
+  readonly name: 'strace' | 'mount' | 'python' | 'promtool' | 'chromium'
   /** A command that ends with 0 if the program can do what is needed. */
   readonly probe: readonly [program: string, ...args: ReadonlyArray<string>]
   readonly advice: string
@@ -38,6 +38,12 @@ export const chromium: Need = {
   name: 'chromium',
   probe: [chromiumProgram, '--version'],
   advice: 'install it (Debian: apt-get install chromium-headless-shell, or chromium), or say where it is (DAYBOOK_CHROMIUM=/path/to/chrome)',
+}
+
+export const promtool: Need = {
+  name: 'promtool',
+  probe: ['promtool', '--version'],
+  advice: 'install it (Debian, Ubuntu: apt-get install prometheus)',
 }
 
 /** Whether to skip these tests. Throws if what they need is missing and not waived. */

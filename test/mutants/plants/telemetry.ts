@@ -26,6 +26,13 @@ export const telemetryPlants: ReadonlyArray<Plant> = [
     killedBy: traces,
   },
   {
+    title: 'metrics: an append is counted as ok whatever came of it',
+    file: 'packages/adapters/src/http/meter.ts',
+    find: "E.isRight(result) ? 'ok' : outcomeOf[result.left._tag]",
+    replace: "'ok'",
+    killedBy: ['test/engine/appends-observed.test.ts'],
+  },
+  {
     title: 'telemetry: an append is not found by its request',
     file: 'packages/adapters/src/telemetry/otlp.ts',
     find: 'inFlight.set(correlationId, own)',

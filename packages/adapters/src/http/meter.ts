@@ -1,8 +1,10 @@
 /** Counters of the running server: plain numbers that become metrics at a scrape. */
 import type { EventType, QueueEvent } from '@daybook/core'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Claim, QueueEngine } from '../engine/index.js'
+import type { AppendError, AppendObserver } from '../store/index.js'
 
-/** A cheap histogram: no labels, no allocation. */
+/** A cheap histogram of one series: no allocation. */
 export class Histogram {
   readonly counts: Array<number>
   sum = 0
@@ -27,6 +29,9 @@ export class Histogram {
 /** Tasks wait and run from a hundredth of a second to a day. */
 const taskSeconds = [0.01, 0.05, 0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600, 14_400, 86_400]
 
+/** Appends take from half a millisecond, on a good disk, to the store's time limit. */
+const appendSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+
 const increment = (counts: Map<string, number>, key: string): void => {
   counts.set(key, (counts.get(key) ?? 0) + 1)
 }
@@ -39,8 +44,8 @@ export class QueueMeter {
   readonly deadLetters = new Map<string, number>()
   /** Claims under way: task → when it was claimed. */
   private readonly claimedAt = new Map<string, number>()
-
-  constructor(private readonly runSeconds: Histogram) {}
+  readonly waitSeconds = new Histogram(taskSeconds)
+  readonly runSeconds = new Histogram(taskSeconds)
 
   count(events: ReadonlyArray<QueueEvent>): void {
     for (let i = 0; i < events.length; i++) {
@@ -86,10 +91,12 @@ export class QueueMeter {
   }
 }
 
+const outcomeOf: Readonly<Record<AppendError['_tag'], string>> = { WrongExpectedRevision: 'conflict', OutcomeUnknown: 'unknown', Unavailable: 'unavailable', AppendTooLarge: 'too-large' }
+
 export class Meter {
   readonly queues = new Map<string, QueueMeter>()
-  readonly waitSeconds = new Histogram(taskSeconds)
-  readonly runSeconds = new Histogram(taskSeconds)
+  /** Outcome → how long the appends took. */
+  readonly appends = new Map<string, Histogram>()
   /** `METHOD route status` → requests. */
   readonly requests = new Map<string, number>()
   readonly refused = new Map<string, number>()
@@ -99,7 +106,7 @@ export class Meter {
   watch(queue: QueueEngine): void {
     if (this.watched.has(queue)) return
     this.watched.add(queue)
-    const meter = new QueueMeter(this.runSeconds)
+    const meter = new QueueMeter()
     this.queues.set(queue.name, meter)
     // Events of another server are counted by that server.
     queue.committed.subscribe((committed) => {
@@ -108,7 +115,9 @@ export class Meter {
   }
 
   /** Counts first claims only: the waiting time of a retry says nothing about the queue. */
-  claimed(claims: ReadonlyArray<Claim>): void {
+  claimed(queue: string, claims: ReadonlyArray<Claim>): void {
+    const waitSeconds = this.queues.get(queue)?.waitSeconds
+    if (waitSeconds === undefined) return
     const now = Date.now()
     // Tasks enqueued together are mostly claimed together: they make one observation.
     let since = 0
@@ -116,13 +125,24 @@ export class Meter {
     for (const { createdAt, retries, attempts } of claims) {
       if (retries > 0 || attempts > 0) continue
       if (createdAt !== since && times > 0) {
-        this.waitSeconds.observe(Math.max(0, now - since) / 1_000, times)
+        waitSeconds.observe(Math.max(0, now - since) / 1_000, times)
         times = 0
       }
       since = createdAt
       times++
     }
-    if (times > 0) this.waitSeconds.observe(Math.max(0, now - since) / 1_000, times)
+    if (times > 0) waitSeconds.observe(Math.max(0, now - since) / 1_000, times)
+  }
+
+  /** Watches the appends of a store. */
+  readonly append: AppendObserver = () => {
+    const began = performance.now()
+    return (result) => {
+      const outcome = E.isRight(result) ? 'ok' : outcomeOf[result.left._tag]
+      const histogram = this.appends.get(outcome) ?? new Histogram(appendSeconds)
+      this.appends.set(outcome, histogram)
+      histogram.observe((performance.now() - began) / 1_000)
+    }
   }
 
   refusedBy(code: string): void {

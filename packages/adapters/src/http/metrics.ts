@@ -1,5 +1,5 @@
 /** Prometheus metrics: counters come from committed events, gauges are read at each scrape. Ids are never labels. */
-import { activeAgentsOf, breakersOf, depthOf, type EventType, failedAttemptsOf, headOf } from '@daybook/core'
+import { activeAgentsOf, alertsOf, breakersOf, depthOf, type EventType, failedAttemptsOf, headOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { Checkpoints } from '../chain/index.js'
@@ -46,7 +46,9 @@ export const metricsOf = (
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry, prefix: 'daybook_' })
-  new Gauge({ name: 'daybook_build_info', help: 'Always 1.', labelNames: ['version'], registers }).set({ version }, 1)
+  // Sums of the metrics by type, and gauges in spite of their names.
+  for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`daybook_nodejs_active_${what}_total`)
+  new Gauge({ name: 'daybook_build_info', help: 'The version of Daybook. Always 1.', labelNames: ['version'], registers }).set({ version }, 1)
 
   const counter = (name: string, help: string, labels: ReadonlyArray<string>, fill: (add: Add) => void): void => {
     new Counter({
@@ -90,11 +92,14 @@ export const metricsOf = (
     }
   })
   counter('fenced_results_total', 'Reports refused because their lease was lost.', [], (add) => add({}, meter.refused.get('lease-lost') ?? 0))
-  counter('denied_total', 'Requests refused for want of a valid token or permission.', ['reason'], (add) => {
-    for (const reason of ['unauthorized', 'forbidden']) add({ reason }, meter.refused.get(reason) ?? 0)
+  counter('denied_total', 'Requests refused because of their token: it is not valid, may not do this, or is used too often.', ['reason'], (add) => {
+    for (const reason of ['unauthorized', 'forbidden', 'too-many-requests']) add({ reason }, meter.refused.get(reason) ?? 0)
   })
   counter('refused_total', 'Requests and parts of requests that were refused.', ['code'], (add) => {
     for (const [code, count] of meter.refused) add({ code }, count)
+  })
+  counter('append_conflicts_total', 'Appends that conflicted with events of another process.', ['queue'], (add) => {
+    for (const engine of daybook.queues()) add({ queue: engine.name }, engine.status().conflicts)
   })
   counter('http_requests_total', 'Requests answered.', ['method', 'route', 'status'], (add) => {
     for (const [key, count] of meter.requests) {
@@ -117,13 +122,13 @@ export const metricsOf = (
   const activeMax = gauge('max_concurrent_agents', 'Agents that may hold tasks at the same time.', ['queue'])
   const oldest = gauge('oldest_ready_age_seconds', 'Age of the oldest ready task.', ['queue'])
   const failedAttempts = gauge('failed_attempts', 'Failed attempts of the last hour, by phase and by kind of discovery.', ['queue', 'by', 'name'])
+  const alerts = gauge('alerts', 'Alerts that are raised now.', ['queue', 'kind'])
   const breaker = gauge('breaker_state', 'Breakers: 0 closed, 1 half-open, 2 open.', ['queue', 'type'])
   const position = gauge('log_position', 'Revision of the last durable event.', ['queue'])
   const snapshot = gauge('snapshot_position', 'Revision of the last snapshot.', ['queue'])
   const mailbox = gauge('mailbox_commands', 'Commands waiting to be decided.', ['queue'])
   const waiting = gauge('waiting_claims', 'Claims waiting for work.', ['queue'])
   const appends = gauge('appends_in_flight', 'Appends under way.', ['queue'])
-  const conflicts = gauge('append_conflicts', 'Appends that conflicted with events of another process, since the queue was opened.', ['queue'])
   const available = gauge('queue_available', '1 when the queue takes commands, 0 when its store is unavailable, it is read-only, or the clock of the server is refused.', ['queue'])
   const readOnly = gauge('queue_read_only', '1 when the log has events that this version cannot read, so the queue is read-only on this server.', ['queue'])
   const ahead = gauge('queue_time_ahead_seconds', "How far the queue's time is ahead of this server's clock.", ['queue'])
@@ -181,7 +186,7 @@ export const metricsOf = (
     viewsBuilding.set({ part: 'all' }, building.of)
   }
   const ask = async (): Promise<void> => {
-    for (const each of [tasks, pending, active, activeMax, oldest, failedAttempts, breaker, position, snapshot, mailbox, waiting, appends, conflicts, available, readOnly, ahead, unreadable]) each.reset()
+    for (const each of [tasks, pending, active, activeMax, oldest, failedAttempts, alerts, breaker, position, snapshot, mailbox, waiting, appends, available, readOnly, ahead, unreadable]) each.reset()
     for (const engine of daybook.queues()) {
       meter.watch(engine)
       const queue = engine.name
@@ -191,20 +196,20 @@ export const metricsOf = (
       mailbox.set({ queue }, status.mailbox)
       waiting.set({ queue }, status.waitingClaims)
       appends.set({ queue }, status.appendsInFlight)
-      conflicts.set({ queue }, status.conflicts)
       available.set({ queue }, status.unavailable === undefined && status.readOnly === undefined && status.clockRefusal === undefined ? 1 : 0)
       readOnly.set({ queue }, status.readOnly === undefined ? 0 : 1)
       ahead.set({ queue }, status.aheadMs / 1_000)
       unreadable.set({ queue }, status.unreadable)
-      const read = await engine.read((state, at) => ({ at, depth: depthOf(state, at), failed: failedAttemptsOf(state, at), breakers: breakersOf(state), activeCount: activeAgentsOf(state).size, settings: headOf(state).settings }))
+      const read = await engine.read((state, at) => ({ at, depth: depthOf(state, at), failed: failedAttemptsOf(state, at), breakers: breakersOf(state), alerts: alertsOf(state), activeCount: activeAgentsOf(state).size, settings: headOf(state).settings }))
       // A queue that cannot be read now has no values in this scrape.
       if (E.isLeft(read)) continue
-      const { at, depth, failed, breakers, activeCount, settings } = read.right.value
+      const { at, depth, failed, breakers, alerts: raised, activeCount, settings } = read.right.value
       active.set({ queue }, activeCount)
       activeMax.set({ queue }, settings.capacity.maxConcurrentAgents)
       for (const [name, count] of Object.entries(depth.byStatus)) tasks.set({ queue, status: name }, count)
       for (const [type, count] of byTypeBounded(depth.byType)) pending.set({ queue, type }, count)
       oldest.set({ queue }, depth.oldestPendingAt === undefined ? 0 : Math.max(0, at - depth.oldestPendingAt) / 1_000)
+      for (const { kind } of raised) alerts.inc({ queue, kind })
       for (const { by, name, count } of failed) failedAttempts.set({ queue, by, name }, count)
       for (const [type, { state }] of Object.entries(breakers).slice(0, typesMax)) breaker.set({ queue, type }, breakerValue[state])
     }
@@ -218,8 +223,9 @@ export const metricsOf = (
     await ask()
   }
   const histograms = (): ReadonlyArray<HistogramSnapshot> => [
-    snapshotOf('daybook_queue_wait_seconds', 'From enqueueing to the first claim.', meter.waitSeconds),
-    snapshotOf('daybook_run_seconds', 'From a claim to its end.', meter.runSeconds),
+    snapshotOf('daybook_queue_wait_seconds', 'From enqueueing to the first claim, of claims over HTTP.', [...meter.queues].map(([queue, { waitSeconds }]) => [{ queue }, waitSeconds])),
+    snapshotOf('daybook_run_seconds', 'From a claim to its end.', [...meter.queues].map(([queue, { runSeconds }]) => [{ queue }, runSeconds])),
+    snapshotOf('daybook_append_seconds', 'How long appends to the log took, by outcome.', [...meter.appends].map(([outcome, histogram]) => [{ outcome }, histogram])),
   ]
   return {
     text: async () => {
@@ -245,26 +251,30 @@ interface HistogramSnapshot extends MetricSnapshot {
   readonly values: ReadonlyArray<{ readonly value: number; readonly labels: Readonly<Record<string, string>>; readonly metricName: string }>
 }
 
-const snapshotOf = (name: string, help: string, { bounds, counts, count, sum }: Histogram): HistogramSnapshot => {
+type Labels = Readonly<Record<string, string>>
+
+const snapshotOf = (name: string, help: string, series: ReadonlyArray<readonly [Labels, Histogram]>): HistogramSnapshot => ({
+  name,
+  help,
+  type: 'histogram',
+  values: series.flatMap(([labels, histogram]) => valuesOf(name, labels, histogram)),
+})
+
+const valuesOf = (name: string, labels: Labels, { bounds, counts, count, sum }: Histogram): HistogramSnapshot['values'] => {
   let below = 0
-  const buckets = bounds.map((bound, i) => ({ metricName: `${name}_bucket`, labels: { le: String(bound) }, value: (below += counts[i] as number) }))
-  return {
-    name,
-    help,
-    type: 'histogram',
-    values: [
-      ...buckets,
-      { metricName: `${name}_bucket`, labels: { le: '+Inf' }, value: count },
-      { metricName: `${name}_sum`, labels: {}, value: sum },
-      { metricName: `${name}_count`, labels: {}, value: count },
-    ],
-  }
+  const buckets = bounds.map((bound, i) => ({ metricName: `${name}_bucket`, labels: { ...labels, le: String(bound) }, value: (below += counts[i] as number) }))
+  return [
+    ...buckets,
+    { metricName: `${name}_bucket`, labels: { ...labels, le: '+Inf' }, value: count },
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ]
 }
 
 const textOf = ({ name, help, values }: HistogramSnapshot): string =>
   `\n# HELP ${name} ${help}\n# TYPE ${name} histogram\n${values.map(({ metricName, labels, value }) => `${metricName}${labelsText(labels)} ${value}\n`).join('')}`
 
-const labelsText = (labels: Readonly<Record<string, string>>): string => {
+const labelsText = (labels: Labels): string => {
   const texts = Object.entries(labels).map(([name, value]) => `${name}="${value}"`)
   return texts.length === 0 ? '' : `{${texts.join(',')}}`
 }

@@ -38,6 +38,8 @@ export interface ServiceOptions {
   readonly verifications?: Verifications
   /** Answers for past moments; it is not closed with the server. Default: this thread, without snapshots. */
   readonly past?: PastAnswers
+  /** What is counted, if something else than the routes counts as well. Default: its own. */
+  readonly meter?: Meter
   /** A collector that is told of requests and metrics. It is not closed with the server. Default: none. */
   readonly telemetry?: Telemetry | undefined
   /** Serves `/metrics` without a token. Default false: queue names and task types may be confidential. */
@@ -56,7 +58,7 @@ export interface Service {
 export const serviceOf = (options: ServiceOptions): Service => {
   const { daybook, version = '0.1.0', queueFiles = () => [], webhooks = () => [], readModels = () => undefined, checkpoints = () => undefined } = options
   const limits = { ...httpLimitsDefault, ...options.limits }
-  const meter = new Meter()
+  const { meter = new Meter() } = options
   const state = { isReplayed: false, isDraining: false }
   const past = options.past ?? pastAnswersHere({ log: daybook.contentLog, limits })
   const verifications =

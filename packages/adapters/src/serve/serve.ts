@@ -15,7 +15,7 @@ import { createDaybook, type Daybook, type Loading } from '../engine/index.js'
 import { openSnapshotFolder, type QueueFolders, startQueueFiles } from '../files/index.js'
 import { fileCheckpoints } from '../files/checkpoints.js'
 import { makeFolder } from '../files/make-folder.js'
-import { httpLimitsDefault, type PastAnswers, pastAnswersOnThread, readConsole, startHttpServer } from '../http/index.js'
+import { httpLimitsDefault, Meter, type PastAnswers, pastAnswersOnThread, readConsole, startHttpServer } from '../http/index.js'
 import { startLauncher } from '../launcher/index.js'
 import { type MemoryService, openHttpBank, openSqliteBank, startMemory } from '../memory-bank/index.js'
 import { openMemoryStore } from '../memory/index.js'
@@ -76,7 +76,8 @@ export const serve = async (
     // The last to be closed: it hears of all the others.
     if (telemetry !== undefined) opened.push(() => telemetry.close())
     const opening = await openStore(options)
-    const store = telemetry === undefined ? opening : observedStore(opening, [telemetry.append])
+    const meter = new Meter()
+    const store = observedStore(opening, telemetry === undefined ? [meter.append] : [meter.append, telemetry.append])
     const keys = new KeyFile(keysFileIn(options))
     opened.push(async () => keys.close())
     const logger = pino({ level: 'warn' }, log)
@@ -125,6 +126,7 @@ export const serve = async (
       ...(past === undefined ? {} : { past }),
       ...(verifications === undefined ? {} : { verifications }),
       logger,
+      meter,
       telemetry,
     })
     opened.push(() => http.close(graceMs))

@@ -35,7 +35,7 @@ export const claim = (memory: MemoryService | undefined) => async ({ body, queue
   const outcome = await queue.claim(command, caller, waitMs === 0 ? {} : { waitMs, signal: gone() })
   if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
   const { value: claims, revision } = outcome.right
-  meter.claimed(claims)
+  meter.claimed(queue.name, claims)
   if (claims.length === 0) return nothing(queue, command, revision)
   // If the answer is lost, the agent does not know of its tasks. Others get them at once instead of when the leases end.
   const undelivered = () => queue.takeBack(claims, 'the connection ended before the answer to the claim was out')
