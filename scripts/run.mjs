@@ -8,6 +8,8 @@ import {
 } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { withLock } from './lock.mjs';
+import { runStep } from './step.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const at = (...parts) => join(root, ...parts);
@@ -42,12 +44,27 @@ const run = (program, args, { stdout = 2, env = {}, cwd = root, shell = false } 
 };
 const node = (script, args, options) => run(process.execPath, [script, ...args], options);
 
+/**
+ * A step of the preparation, quiet: its output is in `.tools/logs/NAME.log`. Ends this process if the step fails, with the end
+ * of that file, its name, and what to do about it; `always` runs before that.
+ */
+const step = async (name, { doing, done, advice, always = () => undefined, env = {}, args, program = process.execPath, ...options }) => {
+  const log = at('.tools', 'logs', `${name}.log`);
+  const began = Date.now();
+  say(`${doing} …`);
+  const { code, last } = await runStep({ program, args, cwd: root, ...options, env: { ...process.env, ...env }, log, say: (line) => say(`  ${line}`) });
+  always();
+  if (code === 0) return say(`${done} (${Math.round((Date.now() - began) / 1_000)} s)`);
+  for (const line of last) process.stderr.write(`  | ${line}\n`);
+  return fail([`${doing}: this failed with exit code ${code}. All of its output: ${relative(process.cwd(), log) || log}`, ...advice].join('\n  '), code);
+};
+
 /** npm is not always on the PATH of a script, but always next to the npm that started it. */
-const npm = (args, options) => {
+const npmProgram = (args) => {
   const cli = process.env.npm_execpath;
   return cli !== undefined && /npm-cli\.c?js$/.test(cli)
-    ? node(cli, args, options)
-    : run('npm', args, { shell: windows, ...options });
+    ? { program: process.execPath, args: [cli, ...args] }
+    : { program: 'npm', args, shell: windows };
 };
 const npmConfig = (key) => {
   const asked = spawnSync('npm', ['config', 'get', key], {
@@ -57,54 +74,8 @@ const npmConfig = (key) => {
   return value === 'undefined' || value === 'null' ? '' : value;
 };
 
-// --------------------------------------------------------------------- lock
-
 /** Only one process at a time may install or build in this checkout. */
-const lockDirectory = at('.tools', 'lock');
-const alive = (pid) => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return error.code === 'EPERM';
-  }
-};
-const holderGone = () => {
-  const pid = Number(readText(join(lockDirectory, 'pid')));
-  if (pid > 0) return !alive(pid);
-  try {
-    return Date.now() - statSync(lockDirectory).mtimeMs > 5_000;
-  } catch {
-    return true;
-  }
-};
-const locked = (body) => {
-  mkdirSync(at('.tools'), { recursive: true });
-  for (let told = false; ; ) {
-    try {
-      mkdirSync(lockDirectory);
-      break;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-    }
-    if (holderGone()) {
-      rmSync(lockDirectory, { recursive: true, force: true });
-      continue;
-    }
-    if (!told) say('waiting for another install or build in this checkout …');
-    told = true;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
-  }
-  const release = () => rmSync(lockDirectory, { recursive: true, force: true });
-  process.on('exit', release);
-  try {
-    writeFileSync(join(lockDirectory, 'pid'), String(process.pid));
-    return body();
-  } finally {
-    process.off('exit', release);
-    release();
-  }
-};
+const locked = (body) => withLock(at('.tools', 'lock'), say, body);
 
 // ------------------------------------------------------------------ install
 
@@ -112,20 +83,20 @@ const pnpmVersion = /^pnpm@([^+]+)/.exec(manifest.packageManager ?? '')?.[1] ?? 
 const pnpmHome = at('.tools', `pnpm-${pnpmVersion}`);
 const pnpmScript = join(pnpmHome, 'node_modules', 'pnpm', 'bin', 'pnpm.cjs');
 
-const ensurePnpm = () => {
+const ensurePnpm = async () => {
   if (existsSync(pnpmScript)) return;
-  say(`fetching pnpm ${pnpmVersion} …`);
   rmSync(pnpmHome, { recursive: true, force: true });
   mkdirSync(pnpmHome, { recursive: true });
   writeFileSync(join(pnpmHome, 'package.json'), '{ "private": true }\n');
-  const code = npm(
-    ['install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', `pnpm@${pnpmVersion}`],
-    { cwd: pnpmHome, env: { npm_config_prefix: undefined, npm_config_local_prefix: undefined } },
-  );
-  if (code !== 0 || !existsSync(pnpmScript)) {
-    rmSync(pnpmHome, { recursive: true, force: true });
-    fail(`could not fetch pnpm ${pnpmVersion} through npm (exit code ${code}); is the package registry reachable from here? Try "npm view pnpm version".`);
-  }
+  await step('pnpm', {
+    ...npmProgram(['install', '--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error', `pnpm@${pnpmVersion}`]),
+    cwd: pnpmHome,
+    env: { npm_config_prefix: undefined, npm_config_local_prefix: undefined },
+    doing: `fetching pnpm ${pnpmVersion}, which installs the rest`,
+    done: 'fetched',
+    advice: ['Is the package registry reachable from here? Try "npm view pnpm version".'],
+  });
+  if (!existsSync(pnpmScript)) fail(`npm fetched pnpm ${pnpmVersion}, but ${pnpmScript} is not there`);
 };
 
 /** The folder of Node's headers, so that a native module compiles without downloading them. */
@@ -135,17 +106,17 @@ const nodedir = () => {
   const prefix = resolve(dirname(process.execPath), '..');
   return existsSync(join(prefix, 'include', 'node', 'node.h')) ? prefix : undefined;
 };
-const pnpm = (args, options = {}) => {
-  ensurePnpm();
+const pnpmEnv = () => {
   const headers = nodedir();
-  return node(pnpmScript, args, {
-    ...options,
-    env: {
-      // Without this, "npm run --silent" would hide why an install failed.
-      npm_config_loglevel: undefined,
-      ...(headers === undefined ? {} : { npm_config_nodedir: headers }),
-    },
-  });
+  return {
+    // Without this, "npm run --silent" would hide why an install failed.
+    npm_config_loglevel: undefined,
+    ...(headers === undefined ? {} : { npm_config_nodedir: headers }),
+  };
+};
+const pnpm = async (args, options = {}) => {
+  await ensurePnpm();
+  return node(pnpmScript, args, { ...options, env: pnpmEnv() });
 };
 
 const workspaces = () => [
@@ -174,28 +145,39 @@ const installed = () => {
   return last?.inputs === now.inputs && last.runtime === now.runtime
     && workspaces().every((folder) => existsSync(at(folder, 'node_modules')));
 };
-const install = () => {
+/** What is worth telling while dependencies are installed. */
+const installMilestone = (line) => {
+  const [, packages] = /^Packages: \+(\d+)/.exec(line) ?? [];
+  if (packages !== undefined) return `${packages} packages`;
+  const [, module, state] = /([\w.-]+) (?:pre|post)?install(\$|: Done)/.exec(line) ?? [];
+  if (module === undefined) return undefined;
+  return state === '$' ? `${module}: fetching its binary, or compiling it, which takes a minute` : `${module} is there`;
+};
+const pnpmInstall = (name, args) => step(name, {
+  args: [pnpmScript, ...args, '--reporter=append-only', '--config.confirm-modules-purge=false'],
+  env: pnpmEnv(),
+  milestone: installMilestone,
+  isNoise: (line) => line.startsWith('Progress: '),
+  doing: lastInstall() === undefined ? 'installing dependencies' : 'dependencies have changed: installing',
+  done: 'installed',
+  advice: [
+    '- better-sqlite3: where no prebuilt binary can be downloaded it is compiled, which takes',
+    '  python3, make and a C++ compiler (Debian, Ubuntu: apt-get install build-essential python3;',
+    '  macOS: xcode-select --install). Then try again.',
+    '- ERR_PNPM_OUTDATED_LOCKFILE: a package.json was edited; run "npm run pnpm -- install --no-frozen-lockfile"',
+    '  and commit pnpm-lock.yaml.',
+    '- network: the package registry must be reachable the way npm is configured.',
+  ],
+});
+const install = async () => {
   if (installed()) return;
-  locked(() => {
+  await locked(async () => {
     if (installed()) return;
     const last = lastInstall();
-    say(last === undefined
-      ? 'installing dependencies (first time: a minute or two) …'
-      : 'dependencies have changed, installing …');
-    const otherNode = last !== undefined && last.runtime !== runtime;
-    const code = pnpm(['install', '--frozen-lockfile'])
-      || (otherNode ? pnpm(['rebuild', '--recursive']) : 0);
-    if (code !== 0) {
-      fail([
-        `installing the dependencies failed (exit code ${code}); the reason is above.`,
-        '  - better-sqlite3: where no prebuilt binary can be downloaded it is compiled, which takes',
-        '    python3, make and a C++ compiler (Debian, Ubuntu: apt-get install build-essential python3;',
-        '    macOS: xcode-select --install). Then try again.',
-        '  - ERR_PNPM_OUTDATED_LOCKFILE: a package.json was edited; run "npm run pnpm -- install --no-frozen-lockfile"',
-        '    and commit pnpm-lock.yaml.',
-        '  - network: the package registry must be reachable the way npm is configured.',
-      ].join('\n'));
-    }
+    if (last === undefined) say('the first time, this installs and builds: a minute or two. What the tools say is in .tools/logs');
+    await ensurePnpm();
+    await pnpmInstall('install', ['install', '--frozen-lockfile']);
+    if (last !== undefined && last.runtime !== runtime) await pnpmInstall('rebuild', ['rebuild', '--recursive']);
     writeFileSync(installStamp, `${JSON.stringify(installState())}\n`);
   });
 };
@@ -253,39 +235,57 @@ const removeStale = (folder) => {
     if (stem !== undefined && !file.startsWith(at(site, 'dist', 'site')) && !['ts', 'tsx'].some((kind) => existsSync(at(folder, 'src', `${stem}.${kind}`)))) rmSync(file);
   }
 };
-/** The console's scripts and styles as static files, if their sources have changed. */
-const bundle = () => {
-  const state = sha256([...files(at(site)).sort(), readText(installStamp)]);
-  if (readText(buildStamp('console')) === state && existsSync(at(site, 'dist', 'site', 'index.html')) && outputsKept(site)) return 0;
-  const code = node(at(site, 'build.mjs'), []);
-  if (code === 0) writeFileSync(buildStamp('console'), state);
-  return code;
+/** Notes what is in the folders of a target now, also after a failure: for the projects that were built. */
+const noteOutputs = (name) => {
+  for (const folder of targets[name].folders) {
+    if (packages.includes(folder) && existsSync(at(folder, 'dist'))) removeStale(folder);
+    if (existsSync(at(folder, 'dist'))) writeFileSync(outputStamp(folder), outputs(folder));
+  }
 };
-const build = (name) => {
+/** The console's scripts and styles as static files, if their sources have changed. */
+const bundle = async (name) => {
+  if (!targets[name].folders.includes(site)) return;
+  const state = sha256([...files(at(site)).sort(), readText(installStamp)]);
+  if (readText(buildStamp('console')) === state && existsSync(at(site, 'dist', 'site', 'index.html'))) return;
+  await step('build-console', { args: [at(site, 'build.mjs')], doing: 'building the pages of the console', done: 'built', advice: [], always: () => noteOutputs(name) });
+  writeFileSync(buildStamp('console'), state);
+};
+/** With `--verbose` the compiler tells which project it is at, in lines that begin with the time. */
+const compilerStatus = /^\[?\d+:\d\d:\d\d [AP]M\]? /;
+const buildMilestone = (line) => {
+  const [, config] = compilerStatus.test(line) ? (/Building project '(.+)'/.exec(line) ?? []) : [];
+  if (config === undefined) return undefined;
+  const folder = relative(root, dirname(resolve(root, config))).replaceAll('\\', '/');
+  return folder.replace(/^packages\//, '') || 'all';
+};
+const compile = (name) => step(`build-${name}`, {
+  args: [at('node_modules', 'typescript', 'bin', 'tsc'), '-b', ...targets[name].projects, '--verbose', '--pretty', 'false'],
+  milestone: buildMilestone,
+  isNoise: (line) => compilerStatus.test(line) || /^ {4}\* /.test(line),
+  doing: name === 'all' ? 'building' : `building (${name})`,
+  done: 'built',
+  advice: [],
+  always: () => noteOutputs(name),
+});
+const build = async (name) => {
   if (built(name)) return;
-  locked(() => {
+  await locked(async () => {
     if (built(name)) return;
-    say(name === 'all' ? 'building …' : `building (${name}) …`);
     // Taken before the build: a source saved while it runs must count as changed.
     const covered = (name === 'all' ? Object.keys(targets).filter((target) => !standalone.includes(target)) : [name]).map((each) => [each, buildState(each)]);
     for (const folder of targets[name].folders) {
       if (!outputsKept(folder)) rmSync(at(folder, 'dist', '.tsbuildinfo'), { force: true });
     }
-    const code = node(at('node_modules', 'typescript', 'bin', 'tsc'), ['-b', ...targets[name].projects]);
-    const bundled = code === 0 && targets[name].folders.includes(site) ? bundle() : 0;
-    for (const folder of targets[name].folders) {
-      if (packages.includes(folder) && existsSync(at(folder, 'dist'))) removeStale(folder);
-      if (existsSync(at(folder, 'dist'))) writeFileSync(outputStamp(folder), outputs(folder));
-    }
-    if (code !== 0 || bundled !== 0) fail('the build failed; the errors are above.', code || bundled);
+    await compile(name);
+    await bundle(name);
     for (const [each, state] of covered) writeFileSync(buildStamp(each), state);
   });
 };
 
 /** Packs every package into a folder, as it would be published: `workspace:*` is replaced, and the licence is added. */
-const pack = (folder) => {
+const pack = async (folder) => {
   for (const name of packages) {
-    const code = pnpm(['pack', '--pack-destination', resolve(folder)], { cwd: at(name) });
+    const code = await pnpm(['pack', '--pack-destination', resolve(folder)], { cwd: at(name) });
     if (code !== 0) fail(`packing ${name} failed (exit code ${code}); the reason is above.`, code);
   }
 };
@@ -316,51 +316,51 @@ const vitest = (args) => become(
 
 const commands = {
   install: () => install(),
-  build: () => {
-    install();
-    build('all');
+  build: async () => {
+    await install();
+    await build('all');
   },
   typecheck: () => commands.build(),
   start: async (args) => {
-    install();
-    build('server');
+    await install();
+    await build('server');
     await become(at('packages', 'adapters', 'bin', 'daybook.js'), ['serve', ...args]);
   },
   test: async (args) => {
-    install();
-    build('all');
+    await install();
+    await build('all');
     await vitest(args);
   },
   'test-only': (args) => vitest(args),
   lint: async (args) => {
-    install();
+    await install();
     await become(at('node_modules', 'eslint', 'bin', 'eslint.js'), ['.', ...args]);
   },
   bench: async (args) => {
-    install();
-    build('bench');
+    await install();
+    await build('bench');
     await become(at('bench', 'dist', 'main.js'), args);
   },
   eventstoredb: async (args) => {
-    install();
-    build('eventstoredb');
+    await install();
+    await build('eventstoredb');
     await become(at(testServer, 'dist', 'eventstoredb', 'cli.js'), args);
   },
   mutants: async (args) => {
-    install();
-    build('all');
-    build('mutants');
+    await install();
+    await build('all');
+    await build('mutants');
     await become(at(mutants, 'dist', 'main.js'), [root, ...args]);
   },
   clean: (args) => clean(args),
-  pack: ([folder]) => {
+  pack: async ([folder]) => {
     if (folder === undefined) fail('usage: npm run pack -- FOLDER', 2);
-    install();
-    build('all');
-    pack(folder);
+    await install();
+    await build('all');
+    await pack(folder);
   },
-  pnpm: (args) => {
-    process.exitCode = pnpm(args, { stdout: 'inherit' });
+  pnpm: async (args) => {
+    process.exitCode = await pnpm(args, { stdout: 'inherit' });
   },
 };
 

@@ -31,8 +31,11 @@ describe('daybook serve', () => {
 
   test('the first start shows an admin token once; the token works, and later starts do not show it', async () => {
     const first = await serving([], {})
-    const [, token] = /shown this once: (\S+)/.exec(first.said) ?? []
+    const [, token] = /export DAYBOOK_TOKEN=(\S+)/.exec(first.said) ?? []
     expect(token).toMatch(/^dbk_/)
+    expect(first.said.match(/export DAYBOOK_TOKEN=/g)).toHaveLength(1)
+    // It says where the server is, where the data is, what to try and how to stop.
+    for (const told of [`address  ${first.url}\n`, `export DAYBOOK_URL=${first.url}\n`, `data     ${join(dir, 'data')}\n`, 'daybook enqueue ', 'stop     Ctrl-C']) expect(first.said).toContain(told)
     expect((await runHere(['enqueue', 'x'], { DAYBOOK_URL: first.url, DAYBOOK_TOKEN: token ?? '' })).code).toBe(0)
     expect((await runHere(['enqueue', 'x'], { DAYBOOK_URL: first.url })).code).toBe(1)
     servers.pop()

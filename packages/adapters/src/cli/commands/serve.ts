@@ -1,8 +1,10 @@
+import { resolve } from 'node:path'
 import { Command } from 'commander'
 import * as E from 'fp-ts/lib/Either.js'
 import { readServeOptions, type ServeFlags } from '../../config/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { firstStartText } from '../first-start.js'
 import { createProgress } from '../progress.js'
 import { list } from '../values.js'
 
@@ -101,10 +103,9 @@ ${examples('daybook serve', 'daybook serve --port 0 --store memory: --auth off',
         }
         const { url, adminToken } = server
         if (adminToken !== undefined && !printer.isJson) {
-          const shown = [`daybook: admin token, shown this once: ${adminToken}`, 'daybook: for the other commands: export DAYBOOK_TOKEN=…']
           // In the fragment, which a browser sends to nobody; the console takes it out of the address at once.
-          const opens = read.right.console === 'off' ? [] : [`daybook: the console, with this token: ${url}/#token=${encodeURIComponent(adminToken)}`]
-          printer.note([...shown, ...opens].join('\n'))
+          const opens = read.right.console === 'off' ? undefined : `${url}/#token=${encodeURIComponent(adminToken)}`
+          printer.note(firstStartText({ url, adminToken, console: opens, store: read.right.store, dataDir: resolve(read.right.dataDir) }, io.env))
         }
         printer.answer({ url, ...(adminToken === undefined ? {} : { adminToken }) }, () => printer.line(`daybook: ready at ${url}`))
         await stopped

@@ -1,0 +1,50 @@
+/** What the first start of a server tells whoever started it. */
+import type { LogAddress } from '../store/index.js'
+import type { Io } from './io.js'
+import { urlDefault } from './connection.js'
+
+export interface FirstStart {
+  readonly url: string
+  readonly adminToken: string
+  /** Opens the web console with the token; `undefined` if it is not served. */
+  readonly console: string | undefined
+  readonly store: LogAddress | { readonly kind: 'memory' }
+  /** An absolute path. */
+  readonly dataDir: string
+}
+
+/** How the program is called: npm sets a variable for what it runs, and whoever ran `npm start` has no `daybook` on the PATH. */
+const programName = (env: Io['env']): string => (env.npm_command === undefined ? 'daybook' : 'npx daybook')
+
+const placeOf = ({ store, dataDir }: FirstStart): string => {
+  if (store.kind === 'memory') return 'in memory: all is forgotten when the server stops'
+  return store.kind === 'eventstoredb' ? `EventStoreDB; snapshots in ${dataDir}` : dataDir
+}
+
+/** Lines for the terminal: where the server is, the admin token, what to try, where the data is, how to stop. */
+export const firstStartText = (start: FirstStart, env: Io['env']): string => {
+  const { url, adminToken, console: opens } = start
+  const program = programName(env)
+  const facts: ReadonlyArray<readonly [string, string]> = [
+    ['address', url],
+    ...(opens === undefined ? [] : [['console', opens] as const]),
+    ['data', placeOf(start)],
+    ['stop', 'Ctrl-C; what was acknowledged stays'],
+  ]
+  const commands = [
+    ...(url === urlDefault ? [] : [`export DAYBOOK_URL=${url}`]),
+    `export DAYBOOK_TOKEN=${adminToken}`,
+    `${program} enqueue eng-docs --payload '{"goal":"describe the login"}'`,
+    `${program} list`,
+    `${program} --help`,
+  ]
+  return [
+    '',
+    ...facts.map(([name, value]) => `  ${name.padEnd(9)}${value}`),
+    '',
+    '  Next, in another terminal. The admin token is shown at this start only:',
+    '',
+    ...commands.map((command) => `    ${command}`),
+    '',
+  ].join('\n')
+}
