@@ -380,8 +380,8 @@ describe('EV-09: import and export of folders in the shape of real ones', () => 
 
 test('a wrong field of a single task is named once, as it was typed', async () => {
   const { code, err } = await in_(queue(), 'enqueue', 'x', '--priority', 'urgent')
-  expect(code).toBe(1)
-  expect(err).toContain('"urgent"')
+  expect(code).toBe(2)
+  expect(err).toContain("'urgent'")
   expect(err).not.toContain('tasks[0]')
   expect(err.match(/priority/g)).toHaveLength(1)
 })

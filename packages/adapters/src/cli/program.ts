@@ -5,6 +5,7 @@ import { Cli } from './cli.js'
 import { addConnectionOptions } from './connection.js'
 import { exitCodeOf, exitCodes } from './exit-codes.js'
 import type { Io } from './io.js'
+import { withSuggestion } from './suggest/command-line.js'
 import { clean } from './text.js'
 
 /** In the order of the help. Only the one that is named is loaded, so each starts sooner. */
@@ -87,7 +88,14 @@ A first round:
   const prepare = (command: Command): void => {
     command
       .exitOverride()
-      .configureOutput({ writeOut: (text) => cli.io.out(text), writeErr: (text) => cli.io.err(text), getOutHasColors: () => false, getErrHasColors: () => false })
+      .configureOutput({
+        writeOut: (text) => cli.io.out(text),
+        writeErr: (text) => cli.io.err(text),
+        outputError: (text, write) => write(withSuggestion(command, text)),
+        getOutHasColors: () => false,
+        getErrHasColors: () => false,
+      })
+      .showSuggestionAfterError(false)
       .helpCommand(false)
       .showHelpAfterError(`(daybook ${pathOf(command)}--help tells more)`)
     for (const child of command.commands) prepare(child)

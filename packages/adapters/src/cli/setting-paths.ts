@@ -1,9 +1,10 @@
 /** Settings as `a.b.c=value`, and from a file. */
 import { readFile } from 'node:fs/promises'
-import { type Json, SettingsPatch, validate } from '@daybook/core'
+import { type Json, SettingsPatch, settingsDefault, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import { readSettingsFile } from '../config/index.js'
 import { UsageError } from './exit-codes.js'
+import { nearest } from './suggest/nearest.js'
 
 /** Every value with its path. Empty objects count as values. */
 export const flatten = (settings: object, path = ''): ReadonlyArray<readonly [string, Json]> =>
@@ -35,6 +36,16 @@ const valueOf = (text: string): Json => {
   }
 }
 
+const paths = flatten(settingsDefault).map(([path]) => path)
+
+/** ` (did you mean defaults.timeout?)`, also for a path of which only the end was given; nothing if no setting is near. */
+export const didYouMeanSetting = (given: string): string => {
+  const last = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
+  const sameEnd = paths.find((path) => last(path).toLowerCase() === last(given).toLowerCase())
+  const meant = sameEnd ?? nearest(given, paths) ?? paths.find((path) => last(path) === nearest(last(given), paths.map(last)))
+  return meant === undefined ? '' : ` (did you mean ${meant}?)`
+}
+
 /** @throws UsageError that names each malformed assignment and each value that does not fit. */
 export const patchOf = (assignments: ReadonlyArray<string>): SettingsPatch => {
   const patch: Record<string, unknown> = {}
@@ -52,7 +63,7 @@ export const patchOf = (assignments: ReadonlyArray<string>): SettingsPatch => {
     Object.defineProperty(at, parts[parts.length - 1] ?? '', { value: valueOf(assignment.slice(equals + 1)), enumerable: true, configurable: true, writable: true })
   }
   const checked = validate(SettingsPatch)(patch)
-  if (E.isLeft(checked)) throw new UsageError(checked.left.map(({ path, message }) => `${path} ${message}`).join('\n'))
+  if (E.isLeft(checked)) throw new UsageError(checked.left.map(({ path, message }) => `${path} ${message}${message.includes('is not a field') ? didYouMeanSetting(path) : ''}`).join('\n'))
   return checked.right
 }
 

@@ -2,6 +2,8 @@
 import type { Command } from 'commander'
 import { type Band, type Phase, type Status, statuses } from '@daybook/core'
 import { UsageError } from './exit-codes.js'
+import { didYouMean } from './suggest/nearest.js'
+import { statusWords } from './suggest/words.js'
 import { defined, list, priority } from './values.js'
 
 export interface FilterOptions {
@@ -41,6 +43,6 @@ export const filterOf = (options: FilterOptions) =>
 /** @throws UsageError for one that is not known. */
 export const statusesOf = ({ status }: FilterOptions, known: ReadonlyArray<Status> = statuses): ReadonlyArray<Status> | undefined => {
   const wrong = status?.find((name) => !(known as ReadonlyArray<string>).includes(name))
-  if (wrong !== undefined) throw new UsageError(`--status ${wrong} is not known here: ${known.join(', ')}`)
+  if (wrong !== undefined) throw new UsageError(`--status ${wrong} is not known here: ${known.join(', ')}${didYouMean(wrong, known, statusWords)}`)
   return status as ReadonlyArray<Status> | undefined
 }

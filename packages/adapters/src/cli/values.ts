@@ -6,6 +6,8 @@ import { InexactNumber, parseJson } from '../read-json.js'
 import { readTime } from '../time.js'
 import { UsageError } from './exit-codes.js'
 import type { Io } from './io.js'
+import { didYouMean } from './suggest/nearest.js'
+import { priorityWords } from './suggest/words.js'
 
 export const number = (text: string): number => {
   const value = Number(text)
@@ -41,9 +43,10 @@ export const list = (text: string, before: ReadonlyArray<string> = []): Readonly
 /** A number from 1 to 10, or a name. */
 export const priority = (text: string): number | string => {
   if (/^\d+$/.test(text)) return Number(text)
-  // An unknown name is passed on, so that the error quotes what was typed.
   const name = text.toUpperCase()
-  return PriorityName.is(name) ? name : text
+  if (PriorityName.is(name)) return name
+  const names = Object.keys(priorityWords)
+  throw new InvalidArgumentError(`a number from 1 to 10 is wanted, or ${names.join(', ')}${didYouMean(text, names, priorityWords)}`)
 }
 
 /** A time as ISO 8601, or a span from now: `+90s`, `+15m`, `+2h`, `+1d`. */

@@ -8,6 +8,7 @@ import { type Cli, examples } from '../cli.js'
 import { connect, type ConnectionOptions, readConnection } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
 import { printReport } from '../report/print.js'
+import { didYouMean } from '../suggest/nearest.js'
 import { whole } from '../values.js'
 
 const names: ReadonlyArray<ReportName> = ['summary', 'throughput', 'latency', 'retries', 'deadlines', 'failures', 'breakers', 'fairness']
@@ -56,7 +57,7 @@ export const reportCommand = (cli: Cli): Command =>
     ))
     .action(cli.local<Options, [string]>(async (printer, options, command, name) => {
       const report = names.find((each) => each === name)
-      if (report === undefined) throw new UsageError(`there is no report ${JSON.stringify(name)}: there are ${names.join(', ')}`)
+      if (report === undefined) throw new UsageError(`there is no report ${JSON.stringify(name)}: there are ${names.join(', ')}${didYouMean(name, names)}`)
       const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
       const source = options.views === undefined ? ofServer(connect(connection), report, options) : await ofFile(resolve(options.views), connection.queue, report, options)
       try {

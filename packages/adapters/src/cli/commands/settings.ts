@@ -2,7 +2,7 @@ import { Command } from 'commander'
 import type { SettingsPatch } from '@daybook/core'
 import { type Cli, examples } from '../cli.js'
 import { UsageError } from '../exit-codes.js'
-import { flatten, patchOf, readPatch } from '../setting-paths.js'
+import { didYouMeanSetting, flatten, patchOf, readPatch } from '../setting-paths.js'
 
 const getting = (cli: Cli): Command =>
   new Command('get')
@@ -12,7 +12,7 @@ const getting = (cli: Cli): Command =>
     .action(cli.connected<object, [string | undefined]>(async ({ printer, client }, _, key) => {
       const settings = await client.settings.get()
       const shown = flatten(settings).filter(([path]) => key === undefined || path === key || path.startsWith(`${key}.`))
-      if (key !== undefined && shown.length === 0) throw new UsageError(`there is no setting ${key}: daybook settings get shows all`)
+      if (key !== undefined && shown.length === 0) throw new UsageError(`there is no setting ${key}: daybook settings get shows all${didYouMeanSetting(key)}`)
       const part = key === undefined ? settings : shown.length === 1 && shown[0]?.[0] === key ? shown[0][1] : Object.fromEntries(shown)
       printer.answer(part, () => printer.pairs(shown.map(([path, value]) => [path, typeof value === 'string' ? value : JSON.stringify(value)])))
     }))

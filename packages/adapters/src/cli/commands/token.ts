@@ -4,6 +4,8 @@ import type { DaybookClient, TokenRole, TokenView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
 import { rate } from './limits.js'
+import { didYouMean } from '../suggest/nearest.js'
+import { roleWords } from '../suggest/words.js'
 import { clean, since, until } from '../text.js'
 import { defined, list, positive, time } from '../values.js'
 
@@ -12,7 +14,9 @@ const roles: ReadonlyArray<TokenRole> = ['producer', 'worker', 'operator', 'guar
 /** `a,b` and repeated options alike. */
 const roleList = (text: string, before: ReadonlyArray<TokenRole> = []): ReadonlyArray<TokenRole> => {
   const given = list(text)
-  for (const each of given) if (!(roles as ReadonlyArray<string>).includes(each)) throw new InvalidArgumentError(`the roles are ${roles.join(', ')}`)
+  for (const each of given) {
+    if (!(roles as ReadonlyArray<string>).includes(each)) throw new InvalidArgumentError(`the roles are ${roles.join(', ')}${didYouMean(each, roles, roleWords)}`)
+  }
   return [...before, ...(given as ReadonlyArray<TokenRole>)]
 }
 

@@ -1,0 +1,28 @@
+/** What somebody meant who typed something that is not there. */
+import { distance } from 'fastest-levenshtein'
+
+const letters = (word: string): string => [...word].sort().join('')
+
+/** Letters that changed places count as one slip: `lsit`. */
+const slipsOf = (word: string, candidate: string): number => (word !== candidate && letters(word) === letters(candidate) ? 1 : distance(word, candidate))
+
+/** Slips of the finger that are forgiven in a word of this length. */
+const slipsMax = (length: number): number => (length < 4 ? 1 : length < 8 ? 2 : 3)
+
+/** The candidate that is most alike, or begins like it; `undefined` if none is near. */
+export const nearest = (given: string, candidates: ReadonlyArray<string>): string | undefined => {
+  const word = given.toLowerCase()
+  const found = candidates
+    .map((candidate) => ({ candidate, slips: slipsOf(word, candidate.toLowerCase()) }))
+    .filter(({ candidate, slips }) => slips <= Math.min(slipsMax(word.length), candidate.length - 1))
+    .sort((a, b) => a.slips - b.slips)
+  if (found[0] !== undefined) return found[0].candidate
+  return word.length < 3 ? undefined : candidates.find((candidate) => candidate.toLowerCase().startsWith(word))
+}
+
+/** ` (did you mean X?)` at the end of a message; nothing if no candidate is near. `others` are words that people use for a candidate. */
+export const didYouMean = (given: string, candidates: ReadonlyArray<string>, others: Readonly<Record<string, ReadonlyArray<string>>> = {}): string => {
+  const known = Object.entries(others).find(([candidate, words]) => candidates.includes(candidate) && words.includes(given.toLowerCase()))?.[0]
+  const meant = known ?? nearest(given, candidates)
+  return meant === undefined ? '' : ` (did you mean ${meant}?)`
+}
