@@ -58,3 +58,20 @@ test.each<[ReadonlyArray<string>, number, string]>([
 ])('daybook token %j', async (args, code, message) => {
   expect(await server.daybook(['token', ...args])).toMatchObject({ code, err: expect.stringContaining(message) as string })
 })
+
+test('TEN-2: daybook token create --tenant: a token sees and changes the tasks of its tenant', async () => {
+  await server.daybook(['settings', 'set', '--queue', 'jobs', 'tenants=isolated'])
+  const token = async (tenant: string): Promise<string> => {
+    const made = await server.daybook(['token', 'create', `of-${tenant}`, '--role', 'producer,operator', '--queue', 'jobs', '--tenant', tenant])
+    expect(made).toMatchObject({ code: 0, err: expect.stringContaining(`tenants: ${tenant}; valid`) as string })
+    return made.out.trim()
+  }
+  const [acme, globex] = [await token('acme'), await token('globex')]
+  expect((await server.daybook(['token', 'list'])).out).toMatch(/of-acme +producer, operator +jobs +acme +valid/)
+  expect((await as(acme, 'enqueue', 't', '--queue', 'jobs', '--id', 'acme:one')).code).toBe(0)
+  expect(await as(globex, 'show', 'acme:one', '--queue', 'jobs')).toMatchObject({ code: 1, err: expect.stringContaining('no task acme:one in queue jobs') as string })
+  expect(await as(globex, 'enqueue', 't', '--queue', 'jobs', '--id', 'acme:two')).toMatchObject({ code: 1, err: expect.stringContaining('must begin with globex:') as string })
+  expect((await as(globex, 'list', '--queue', 'jobs')).out).not.toContain('acme')
+  expect((await as(acme, 'list', '--queue', 'jobs')).out).toContain('acme:one')
+  expect(await as(acme, 'settings', 'get', '--queue', 'jobs')).toMatchObject({ code: 1, err: expect.stringContaining('token of-acme is for tenant acme only') as string })
+})

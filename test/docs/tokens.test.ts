@@ -6,25 +6,26 @@ import { expect, test } from 'vitest'
 import { root } from '../cli/program.js'
 import { type Body, startTestServer } from '../http/support.js'
 
-test('SEC-1: docs/tokens.md has every route, with the roles that may call it', async () => {
+test('SEC-1: docs/tokens.md has every route, with the roles that may call it, and what it does for a token of a tenant', async () => {
   const page = await readFile(join(root, 'docs/tokens.md'), 'utf8')
   const [, table = ''] = page.split('## What each role may do')
   const said = [...table.matchAll(/^\| `([A-Z]+ \S+)` \|(.*)\|$/gm)].map(([, route = '', cells = '']) => {
     const marks = cells.split('|').map((cell) => cell.trim())
-    expect(marks, route).toHaveLength(roles.length)
+    expect(marks, route).toHaveLength(roles.length + 1)
     const isOpen = marks.every((mark) => mark === 'open')
-    return [route.replace('…', '/api/queues/{queue}'), isOpen ? ['anyone'] : roles.filter((_, i) => marks[i] === '✓')] as const
+    const forTenants = marks[roles.length] === '' ? 'refused' : (marks[roles.length] ?? '')
+    return [route.replace('…', '/api/queues/{queue}'), isOpen ? ['anyone'] : roles.filter((_, i) => marks[i] === '✓'), forTenants] as const
   })
   const server = await startTestServer()
   try {
     const { paths } = (await server.get('/api/openapi.json')).body
     const declared = Object.entries<Body>(paths).flatMap(([path, item]) =>
-      Object.entries<Body>(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, [...operation['x-daybook-roles']].sort()] as const),
+      Object.entries<Body>(item).map(([method, operation]) => [`${method.toUpperCase()} ${path}`, [...operation['x-daybook-roles']].sort(), operation['x-daybook-tenants']] as const),
     )
-    const sorted = said.map(([route, allowed]) => [route, [...allowed].sort()] as const)
+    const sorted = said.map(([route, allowed, forTenants]) => [route, [...allowed].sort(), forTenants] as const)
     // The WebSocket is no route of the table.
     expect(sorted.filter(([route]) => route !== 'GET /api/ws')).toEqual(declared)
-    expect(Object.fromEntries(sorted)['GET /api/ws']).toEqual(['admin', 'auditor', 'guardian', 'operator'])
+    expect(sorted.at(-1)).toEqual(['GET /api/ws', ['admin', 'auditor', 'guardian', 'operator'], 'refused'])
   } finally {
     await server.stop()
   }

@@ -247,7 +247,9 @@ test.each<readonly [string, object]>([
   ['no queue', { name: 'x', roles: ['worker'], queues: [] }],
   ['an admin of one queue', { name: 'x', roles: ['admin'], queues: ['a'] }],
   ['a time that is over', { name: 'x', roles: ['worker'], expiresAt: '2020-01-01T00:00:00.000Z' }],
-  ['an unknown limit', { name: 'x', roles: ['worker'], tenants: ['a'] }],
+  ['an unknown limit', { name: 'x', roles: ['worker'], types: ['a'] }],
+  ['a tenant that no isolated queue has', { name: 'x', roles: ['worker'], tenants: ['Acme Inc'] }],
+  ['an admin of a tenant', { name: 'x', roles: ['admin'], tenants: ['acme'] }],
 ])('a token is refused with %s', async (_, body) => {
   const before = (await recorded()).length
   expect(await server.post('/api/tokens', body)).toMatchObject({ status: 400, body: { code: 'invalid' } })

@@ -91,6 +91,20 @@ describe('the embedded memory', () => {
     expect((await server.get('/readyz')).body).not.toHaveProperty('degraded')
   })
 
+  test('TEN-1: in a queue whose tenants are isolated, no memories come with claims: they may be of another tenant', async () => {
+    const dir = folder()
+    const { client, server } = await start(openSqliteBank(join(dir, 'memory.db')), dir)
+    const ofBoth = async (tenants: object): Promise<unknown> => {
+      const queue = client.in(`of ${JSON.stringify(tenants).length}`.replaceAll(' ', '-'))
+      await server.call('PATCH', `/api/queues/${queue.queue}/settings`, tenants)
+      await work(queue, { id: 'globex:first', tenant: 'globex', ticketId: 'T-1' }, found('the cookie is never rotated'))
+      await remembered(queue, 1)
+      return (await work(queue, { id: 'acme:second', tenant: 'acme', ticketId: 'T-1' })).memories
+    }
+    expect(await ofBoth({})).toHaveLength(1)
+    expect(await ofBoth({ tenants: 'isolated' })).toBeUndefined()
+  })
+
   test('TQM-MEM-001, LK-11: the goal is that of the newest payload', async () => {
     const dir = folder()
     const { client } = await start(openSqliteBank(join(dir, 'memory.db')), dir)

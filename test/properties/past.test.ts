@@ -113,7 +113,7 @@ const takeDown = (scenario: Scenario): { readonly events: ReadonlyArray<Recorded
       const route = routes.get(path) as ViewRoute
       // The server refuses these before it asks the route: see test/http/past.test.ts.
       if (deleted !== null && route.unused === 'refused') return []
-      return [[question, route.handle({ queue: view, params, query: query as Parameters<ViewRoute['handle']>[0]['query'], limits, wantsLines: false, gone: () => never })] as const]
+      return [[question, route.handle({ queue: view, params, query: query as Parameters<ViewRoute['handle']>[0]['query'], limits, tenants: undefined, wantsLines: false, gone: () => never })] as const]
     })
     return { revision, at, isEvent: at === timeOf(state), answers }
   }

@@ -10,6 +10,8 @@ export interface NewToken {
   readonly roles: ReadonlyArray<TokenRole>
   /** The only queues that it may use. Default: all. */
   readonly queues?: ReadonlyArray<string>
+  /** The only tenants whose tasks it may see and change; then it is for queues with the setting `tenants: isolated`. Default: all. */
+  readonly tenants?: ReadonlyArray<string>
   /** So many requests a second on average, and `burst` at once, on each server. A bulk request is one. Default: any. `burst` is by default that of a second. */
   readonly rate?: { readonly perSecond: number; readonly burst?: number }
   /** Default: never. */
@@ -22,6 +24,7 @@ export interface TokenView {
   readonly roles: ReadonlyArray<TokenRole>
   readonly status: 'valid' | 'expired' | 'revoked'
   readonly queues?: ReadonlyArray<string>
+  readonly tenants?: ReadonlyArray<string>
   readonly rate?: { readonly perSecond: number; readonly burst: number }
   readonly expiresAt?: string
   /** Not of the admin token, which the server makes. */
@@ -39,6 +42,8 @@ export interface Me {
   readonly roles: ReadonlyArray<TokenRole>
   /** The only queues that it may use. Default: all. */
   readonly queues?: ReadonlyArray<string>
+  /** The only tenants whose tasks it may see and change. Default: all. */
+  readonly tenants?: ReadonlyArray<string>
   readonly rate?: { readonly perSecond: number; readonly burst: number }
   /** Default: never. */
   readonly expiresAt?: string

@@ -174,15 +174,15 @@ export interface FailurePattern {
 const patternTasksMax = 10
 
 /**
- * Most frequent first.
+ * Most frequent first. With `tenant`, of its dead letters only.
  *
- * Cost: O(patterns); with a filter by `error`, O(dead letters of the types and signatures that match).
+ * Cost: O(patterns); with a tenant or a filter by `error`, O(dead letters of the types and signatures that match).
  */
-export const deadLetterPatterns = (state: QueueState, filter: DeadLetterFilter = {}): ReadonlyArray<FailurePattern> => {
+export const deadLetterPatterns = (state: QueueState, filter: DeadLetterFilter = {}, tenant?: string): ReadonlyArray<FailurePattern> => {
   const patterns: Array<FailurePattern> = []
   for (const alike of QueueState.tablesOf(state).deadLetters.entries(filter.signature)) {
     if (filter.type !== undefined && !matchesType(filter.type, alike.type)) continue
-    const pattern = filter.error === undefined ? patternOf(alike) : patternAmong(alike, filter.error)
+    const pattern = filter.error === undefined && tenant === undefined ? patternOf(alike) : patternAmong(alike, filter.error, tenant)
     if (pattern !== undefined) patterns.push(pattern)
   }
   const nameOf = ({ signature, type }: FailurePattern): string => `${signature} ${type}`
@@ -205,10 +205,12 @@ const patternOf = ({ signature, type, byRank, byTime }: AlikeDeadLetters): Failu
   }
 }
 
-/** The pattern of only those dead letters whose error contains this text, in any case. */
-const patternAmong = ({ signature, type, byRank }: AlikeDeadLetters, error: string): FailurePattern | undefined => {
+/** The pattern of only those dead letters that are of this tenant, and whose error contains this text, in any case. */
+const patternAmong = ({ signature, type, byRank }: AlikeDeadLetters, error = '', tenant?: string): FailurePattern | undefined => {
   const text = error.toLowerCase()
-  const found = [...byRank].filter(({ extras }) => extras.lastError?.toLowerCase().includes(text) === true)
+  const found = [...byRank].filter(
+    ({ extras, group }) => (tenant === undefined || group.tenant === tenant) && (text === '' || extras.lastError?.toLowerCase().includes(text) === true),
+  )
   const [first] = found
   if (first === undefined) return undefined
   const times = found.map(({ extras }) => extras.deadLetter?.at ?? 0)

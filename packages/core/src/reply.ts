@@ -1,6 +1,7 @@
 /** The reply to a command, made from its events and the state after them. It is sent when the events are durable. */
 import type { Command, CommandOf, CommandType, Findings, PreparedTask } from './commands.js'
 import type { EventOf, QueueEvent } from './events.js'
+import { isolated } from './isolation.js'
 import { timeOf } from './query.js'
 import { QueueState } from './queue-state.js'
 import { KnownTasks } from './retention.js'
@@ -301,7 +302,8 @@ const enqueued = (
   // Without duplicates there is an event for each task. Otherwise the first task with each event's id is the new one.
   const fresh = events.length === command.tasks.length ? undefined : new Set(events.map((event) => (event as EventOf<'TaskEnqueued'>).data.task))
   const known = new KnownTasks(tables, at)
-  return command.tasks.map((task, index): Enqueued => {
+  return command.tasks.map((given, index): Enqueued => {
+    const task = isolated(given, tables)
     // Events are mostly in the order of the tasks, and a lookup by number is the fastest.
     const data = (events[index] as EventOf<'TaskEnqueued'> | undefined)?.data
     const own = data !== undefined && data.task === task.id ? tables.byNumber.get(data.number) : undefined

@@ -5,6 +5,8 @@ import { between, integer, Name, PositiveSeconds, Priority, Seconds, TaskType } 
 
 const CountOn = t.keyof({ 'dead-letter': null, attempt: null }, 'countOn')
 
+const Tenants = t.keyof({ shared: null, isolated: null }, 'tenants')
+
 const breaker = {
   /** Number of failures in a row that opens the breaker. */
   failureThreshold: integer(1, 1_000_000),
@@ -116,6 +118,8 @@ export const Settings = t.type(
     deduplicate: Deduplicate,
     /** Whether what tasks contain is written to the log encrypted, under a key for each task that can be thrown away (EV-07): see `withhold.ts`. */
     erasable: t.boolean,
+    /** Whether tenants know nothing of each other's tasks (see `isolation.ts`). Can be changed only while the queue is empty. */
+    tenants: Tenants,
     /** How long finished tasks stay known to the queue (listed, and blocking duplicates), in seconds. */
     retentionSeconds: Seconds,
     /** Number of claims without success after which a task becomes a dead letter (GB-02). */
@@ -140,6 +144,7 @@ export const settingsDefault: Settings = {
   decisionReport: 'required',
   deduplicate: 'content',
   erasable: false,
+  tenants: 'shared',
   retentionSeconds: 604_800,
   maxAttempts: 25,
   defaults: { timeout: 3_600, maxRetries: 3, backoffSeconds: 60, maxBackoffSeconds: 3_600, jitter: 0.1 },
@@ -179,6 +184,7 @@ export const SettingsPatch = t.exact(
     decisionReport: Settings.props.decisionReport,
     deduplicate: Deduplicate,
     erasable: t.boolean,
+    tenants: Tenants,
     retentionSeconds: Settings.props.retentionSeconds,
     maxAttempts: Settings.props.maxAttempts,
     defaults: t.exact(t.partial(defaults)),

@@ -28,7 +28,7 @@ import { TaskWalk } from './task-walk.js'
 import { endReplay, QueueState } from './queue-state.js'
 
 /** Raise this with every change of the fold or of these pages. */
-export const foldVersion = 11
+export const foldVersion = 12
 
 type HeadText = Omit<Head, 'savedFor'> & {
   readonly queue: string

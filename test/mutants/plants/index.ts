@@ -40,6 +40,7 @@ import { snapshotPlants } from './snapshots.js'
 import { sqlitePlants } from './sqlite.js'
 import { tablePlants } from './tables.js'
 import { telemetryPlants } from './telemetry.js'
+import { tenantPlants } from './tenants.js'
 import { timePlants } from './time.js'
 import { webSocketPlants } from './websocket.js'
 import { whatIfPlants } from './what-if.js'
@@ -47,6 +48,7 @@ import { workerPlants } from './worker.js'
 
 export const allPlants: ReadonlyArray<Plant> = [
   ...corePlants,
+  ...tenantPlants,
   ...breakerPlants,
   ...keyPlants,
   ...tablePlants,

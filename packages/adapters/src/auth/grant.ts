@@ -8,6 +8,8 @@ export interface Bounds {
   readonly roles: ReadonlyArray<Role>
   /** The only queues that it may use. Default: all. */
   readonly queues?: ReadonlyArray<string>
+  /** The only tenants whose tasks it may see and change, in isolated queues. Default: all. */
+  readonly tenants?: ReadonlyArray<string>
   /** Default: any. */
   readonly rate?: Rate
   /** When it ends by itself, in milliseconds since 1970. Default: never. */

@@ -1,5 +1,5 @@
 /** The events of tokens, in a stream of their own. They have the hash of a token, never the token. */
-import { QueueName, validate } from '@daybook/core'
+import { QueueName, TenantName, validate } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
 import { metaOf, parseObject, readStamp } from '../engine/wire.js'
@@ -23,8 +23,9 @@ const some = <C extends t.Mixed>(codec: C, what: string) =>
 
 const SomeRoles = some(Role, 'roles')
 const SomeQueues = some(QueueName, 'queues')
+const SomeTenants = some(TenantName, 'tenants')
 export const tokenFields = { name: TokenName, roles: SomeRoles }
-export const optionalTokenFields = { queues: SomeQueues }
+export const optionalTokenFields = { queues: SomeQueues, tenants: SomeTenants }
 
 /** `expiresAt`: in milliseconds since 1970. */
 const TokenCreated = t.intersection([

@@ -15,7 +15,7 @@ const AlertsAnswer = t.type({ alerts: t.readonlyArray(AlertAnswer), revision: t.
 
 export const alertRoutes = (of: string): ReadonlyArray<Route> => [
   viewRoute({
-    path: `${of}/alerts`, who: readers, unused: 'empty', summary: 'The alerts that are raised now.',
+    path: `${of}/alerts`, who: readers, tenants: 'refused', unused: 'empty', summary: 'The alerts that are raised now.',
     query: input(q.MomentQuery, { root: 'query' }), answers: { 200: AlertsAnswer }, handle: alerts.list,
   }),
 ]

@@ -36,6 +36,7 @@ const operation = (route: Route, components: Map<string, JsonSchema>, problem: J
   summary: route.summary,
   tags: [route.of === 'server' ? 'server' : 'queue'],
   'x-daybook-roles': rolesOf(route.who),
+  'x-daybook-tenants': route.tenants,
   ...(route.who === 'anyone' ? { security: [] } : {}),
   parameters: [...pathParameters(route.path), ...queryParameters(route.query, components), ...headerParameters(route)],
   ...(route.body === undefined

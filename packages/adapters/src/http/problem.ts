@@ -56,6 +56,10 @@ export const problem = (code: ProblemCode, detail: string, details: Details = {}
 export const noSuchQueue = (name: string): Problem =>
   problem('not-found', `no queue ${name}: a queue is created by its first task or its first setting`)
 
+/** In the words of the core, which commands get. */
+export const noSuchTask = (queue: { readonly name: string }, id: string): Problem =>
+  problem('not-found', `no task ${id} in queue ${queue.name}: it was never enqueued here, or it finished and its retention is over`)
+
 export const invalid = (errors: ReadonlyArray<FieldError>): Problem => problem('invalid', invalidFields(errors).detail, { errors })
 
 export const problemOf = (refusal: Refusal): Problem =>

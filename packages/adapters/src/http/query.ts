@@ -191,10 +191,10 @@ export const filterOf = (query: Omit<TasksQuery, 'limit' | 'cursor' | keyof Mome
 const Flag = t.keyof({ true: null, false: null }, 'true or false')
 
 export const deadLettersQuery = (pageMax: number) =>
-  t.partial({ type: TypePattern, signature: Name, error: Name, escalated: Flag, snoozed: Flag, ...pageQuery(pageMax), ...moment }, 'query')
+  t.partial({ type: TypePattern, tenant: Name, signature: Name, error: Name, escalated: Flag, snoozed: Flag, ...pageQuery(pageMax), ...moment }, 'query')
 export type DeadLettersQuery = t.TypeOf<ReturnType<typeof deadLettersQuery>>
 
-export const patternsQuery = t.partial({ type: TypePattern, signature: Name, error: Name, ...moment }, 'query')
+export const patternsQuery = t.partial({ type: TypePattern, tenant: Name, signature: Name, error: Name, ...moment }, 'query')
 export type PatternsQuery = t.TypeOf<typeof patternsQuery>
 
 export const eventsQuery = (pageMax: number) =>

@@ -6,11 +6,12 @@ import type * as t from 'io-ts'
 import type { Grant } from '../auth/index.js'
 import type { Daybook, Caller, Outcome, QueueEngine, QueueView } from '../engine/index.js'
 import type { OnEvent } from '../past/index.js'
-import type { Who } from './access.js'
+import type { ForTenants, Who } from './access.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
 import { type Problem, problemOf } from './problem.js'
 import type { Moment, Span } from './query.js'
+import type { Tenants } from './tenants.js'
 
 export interface Reply {
   readonly status: number
@@ -40,6 +41,8 @@ export interface Call<Body = unknown, Query = unknown> {
   readonly caller: Caller
   /** What the caller may do. */
   readonly grant: Grant
+  /** The only tenants that it may be about; `undefined` for all. */
+  readonly tenants: Tenants
   /** The caller accepts NDJSON. */
   readonly wantsLines: boolean
   /** The same when a request is sent again: see `taskIdsOf`. */
@@ -55,7 +58,7 @@ export interface QueueCall<Body = unknown, Query = unknown> extends Call<Body, Q
 }
 
 /** A question about a queue. What it gets is all that it may answer from, so that it answers for a past moment as it did then. */
-export interface ViewCall<Query = unknown> extends Pick<Call<undefined, Query>, 'params' | 'query' | 'limits' | 'wantsLines' | 'gone'> {
+export interface ViewCall<Query = unknown> extends Pick<Call<undefined, Query>, 'params' | 'query' | 'limits' | 'tenants' | 'wantsLines' | 'gone'> {
   readonly queue: QueueView
 }
 
@@ -82,6 +85,7 @@ interface Declared<Body, Query> {
   /** In OpenAPI's form: `/api/queues/{queue}/tasks`. */
   readonly path: string
   readonly who: Who
+  readonly tenants: ForTenants
   readonly summary: string
   readonly query?: Input<Query>
   readonly body?: Input<Body>

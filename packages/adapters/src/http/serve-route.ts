@@ -1,16 +1,17 @@
 /** The steps from an authorized request to its answer, the same for every route. */
-import { QueueName } from '@daybook/core'
+import { headOf, QueueName, taskOf, type TaskView } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import type { Grant } from '../auth/index.js'
 import { type FindCauses, type Daybook, isRequestId, type QueueEngine, unusedQueue, viewOf } from '../engine/index.js'
-import { refusalOfBound, refusalOfQueue } from './access.js'
+import { notForTenants, refusalOfBound, refusalOfQueue, refusalOfTenants } from './access.js'
 import { type IdempotencyKeys, type Rendered } from './idempotency.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
 import type { PastAnswers, PastMoment, PastQuestion } from './past/index.js'
-import { invalid, noSuchQueue, problem, type Problem, problemOf, problemText, soonSeconds } from './problem.js'
+import { invalid, noSuchQueue, noSuchTask, problem, type Problem, problemOf, problemText, soonSeconds } from './problem.js'
 import { type Moment, momentAt, type Span } from './query.js'
 import type { Call, Handled, Input, QueueRoute, Reply, Route, SpanRoute, ViewRoute } from './route.js'
+import { isOwn } from './tenants.js'
 import { unicodeText } from './text.js'
 import { isoOf, millisecondsOf } from './time.js'
 import { refusalOfUnused } from './unused.js'
@@ -109,6 +110,8 @@ export const renderProblem = (
 
 const answer = async (context: Context, route: Route, asked: Asked): Promise<Handled> => {
   const { grant } = asked
+  const notCut = refusalOfTenants(grant, route.tenants)
+  if (notCut !== undefined) return E.left(notCut)
   if (route.of === 'server' && route.shows === 'all queues') {
     const refusal = refusalOfBound(grant)
     if (refusal !== undefined) return E.left(refusal)
@@ -124,13 +127,15 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
     return E.left(invalid([{ path: 'Daybook-Request-Id', message: 'must be a UUID in lower case, a new one for each request' }]))
   }
   const caller = { actor: grant.name, correlationId: asked.correlationId }
-  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, grant, wantsLines, gone, requestId, traceparent }
+  const call: Call = { daybook, limits, meter, params, query: query.right, body: body.right, caller, grant, tenants: grant.tenants, wantsLines, gone, requestId, traceparent }
   if (route.of === 'server') return route.handle(call)
   // 2. Find the queue, and wait for the revision that the caller asks for.
   const name = params.queue ?? queueNamed(query.right) ?? queueNamed(body.right) ?? 'default'
   const notForThis = refusalOfQueue(grant, name)
   if (notForThis !== undefined) return E.left(notForThis)
   const isPast = route.of === 'view' && isAboutPast(query.right)
+  const part = grant.tenants === undefined ? undefined : await partOf(context, name, route, grant, { id: params.id, isPast })
+  if (part !== undefined && E.isLeft(part)) return part
   // Whether it was used then is judged by the state of then.
   const unused = isPast || route.of === 'span' ? 'empty' : route.unused
   const queue = await queueOf(context, name, unused)
@@ -138,13 +143,39 @@ const answer = async (context: Context, route: Route, asked: Asked): Promise<Han
   if (queue.right.status().revision >= 0 || unused === 'opened') meter.watch(queue.right)
   const late = await notYet(queue.right, query.right, limits)
   if (late !== undefined) return E.left({ revision: queue.right.status().revision, ...late })
+  if (route.tenants === 'task' && part !== undefined && part.right.task === undefined) {
+    return E.left({ revision: queue.right.status().revision, ...noSuchTask(queue.right, params.id ?? '') })
+  }
+  // By its number, which no other task will ever have: the id may be another tenant's by the time of the command.
+  const own = part?.right.task === undefined ? params : { ...params, id: `#${part.right.task.number}` }
   // 3. Run the handler. A refusal also tells the queue's revision.
   if (route.of === 'span') return answerSpan(context, route, asked, query.right as Span, queue.right)
   if (route.of === 'view' && isPast) return answerPast(context, route, asked, query.right as Moment, queue.right)
   const handled = await (route.of === 'view'
-    ? route.handle({ params, query: query.right as Moment, limits, wantsLines, gone, queue: viewOf(queue.right, daybook.contentLog, context.causes) })
-    : route.handle({ ...call, queue: queue.right }))
+    ? route.handle({ params: own, query: query.right as Moment, limits, tenants: grant.tenants, wantsLines, gone, queue: viewOf(queue.right, daybook.contentLog, context.causes) })
+    : route.handle({ ...call, params: own, queue: queue.right }))
   return E.isRight(handled) ? handled : E.left({ revision: queue.right.status().revision, ...handled.left })
+}
+
+/**
+ * The task of the path, if it is one of the grant's tenants. A queue whose tenants are not isolated is refused, and so are past moments: the queue may not
+ * have been isolated then.
+ */
+const partOf = async (
+  context: Context,
+  name: string,
+  { tenants }: Route,
+  grant: Grant,
+  { id = '', isPast }: { readonly id: string | undefined; readonly isPast: boolean },
+): Promise<E.Either<Problem, { readonly task: TaskView | undefined }>> => {
+  if (isPast) return E.left(notForTenants(grant, 'past moments (revision, at) are about all tenants'))
+  const queue = await queueOf(context, name, 'empty')
+  if (E.isLeft(queue)) return queue
+  const read = await queue.right.read((state, at) => ({ settings: headOf(state).settings, task: tenants === 'task' ? taskOf(state, id, at) : undefined }))
+  if (E.isLeft(read)) return E.left(problemOf(read.left))
+  const { settings, task } = read.right.value
+  if (settings.tenants !== 'isolated') return E.left(notForTenants(grant, `the tenants of queue ${name} are not isolated`))
+  return E.right({ task: task !== undefined && isOwn(grant.tenants, task.tenant) ? task : undefined })
 }
 
 /** The normative endpoints name the queue in the query or the body. */

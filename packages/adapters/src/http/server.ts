@@ -8,7 +8,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { traceParentOf } from '@daybook/core'
 import type { Grant } from '../auth/index.js'
 import { serveWebSockets, type WebSocketLimits } from '../websocket/index.js'
-import { refusalOfQueue } from './access.js'
+import { refusalOfQueue, refusalOfTenants } from './access.js'
 import { bytesOf, readJsonBodies } from './body.js'
 import { answerClientError } from './client-error.js'
 import { type ConsoleSite, serveConsole } from './console/index.js'
@@ -185,7 +185,7 @@ const addRoutes = (app: FastifyInstance, { routes, context, tokens, state, waiti
         if (E.isLeft(admitted)) return void refuse(reply, request, admitted.left, meter)
         if (state.isDraining && !isProbe) return void refuse(reply, request, stopping, meter)
         const { queue } = request.params
-        const refusal = queue === undefined ? undefined : refusalOfQueue(admitted.right, queue)
+        const refusal = (queue === undefined ? undefined : refusalOfQueue(admitted.right, queue)) ?? refusalOfTenants(admitted.right, route.tenants)
         if (refusal !== undefined) return void refuse(reply, request, refusal, meter)
         request.grant = admitted.right
         done()

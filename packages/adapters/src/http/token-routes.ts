@@ -24,7 +24,7 @@ const listed = t.intersection([
     status: t.keyof({ valid: null, expired: null, revoked: null }),
     lastUsedAt: orNull(Time),
   }),
-  t.partial({ queues: t.readonlyArray(t.string), rate: Rate, expiresAt: Time, createdAt: Time, createdBy: t.string, revoked: Ended }),
+  t.partial({ queues: t.readonlyArray(t.string), tenants: t.readonlyArray(t.string), rate: Rate, expiresAt: Time, createdAt: Time, createdBy: t.string, revoked: Ended }),
 ])
 const ListedAnswer = t.intersection([listed, t.type({})], 'Token')
 const TokensAnswer = t.type({ tokens: t.readonlyArray(ListedAnswer) }, 'Tokens')
@@ -34,29 +34,29 @@ const MadeAnswer = t.intersection([listed, t.type({ token: t.string })], 'Made t
 const MeAnswer = t.intersection(
   [
     t.type({ name: t.string, roles: t.readonlyArray(Role), auth: t.keyof({ tokens: null, off: null }) }),
-    t.partial({ queues: t.readonlyArray(t.string), rate: Rate, expiresAt: Time }),
+    t.partial({ queues: t.readonlyArray(t.string), tenants: t.readonlyArray(t.string), rate: Rate, expiresAt: Time }),
   ],
   'Me',
 )
 
 export const tokenRoutes = (of: Tokens | 'off'): ReadonlyArray<Route> => [
   serverRoute({
-    method: 'GET', path: '/api/me', who: roles, shows: 'no queue',
-    summary: "The caller's own token: its name, its roles, its queues if it is not for all, how often it may be used, and when it expires.",
+    method: 'GET', path: '/api/me', who: roles, tenants: 'open', shows: 'no queue',
+    summary: "The caller's own token: its name, its roles, its queues and tenants if it is not for all, how often it may be used, and when it expires.",
     answers: { 200: MeAnswer }, handle: tokens.me(of),
   }),
   serverRoute({
-    method: 'GET', path: '/api/tokens', who: ['admin'], shows: 'all queues',
+    method: 'GET', path: '/api/tokens', who: ['admin'], tenants: 'refused', shows: 'all queues',
     summary: 'All tokens, also those that have expired or were revoked, with the roles of each and when it was used last on this server.',
     answers: { 200: TokensAnswer }, handle: tokens.list(of),
   }),
   serverRoute({
-    method: 'POST', path: '/api/tokens', who: ['admin'], shows: 'all queues',
-    summary: 'Makes a token with one role or several, for all queues or some, until it expires or is revoked. This answer alone has the token: only its hash is kept.',
+    method: 'POST', path: '/api/tokens', who: ['admin'], tenants: 'refused', shows: 'all queues',
+    summary: 'Makes a token with one role or several, for all queues and tenants or some, until it expires or is revoked. This answer alone has the token: only its hash is kept.',
     body: input(NewTokenBody), answers: { 201: MadeAnswer }, handle: tokens.create(of),
   }),
   serverRoute({
-    method: 'DELETE', path: '/api/tokens/{id}', who: ['admin'], shows: 'all queues',
+    method: 'DELETE', path: '/api/tokens/{id}', who: ['admin'], tenants: 'refused', shows: 'all queues',
     summary: 'Revokes a token at once: its waiting claims and its WebSockets end as well.',
     query: input(q.reasonQuery, { root: 'query' }), answers: { 200: ListedAnswer }, handle: tokens.revoke(of),
   }),

@@ -26,80 +26,80 @@ export const viewRoutes = (limits: HttpLimits): ReadonlyArray<Route> => {
   const { pageMax } = limits
   return [
     viewRoute({
-      path: of, who: readers, unused: 'empty', summary: 'A summary of the queue: tasks by status, and whether it is paused.',
+      path: of, who: readers, tenants: 'refused', unused: 'empty', summary: 'A summary of the queue: tasks by status, and whether it is paused.',
       query: view, answers: { 200: QueueAnswer }, handle: queue.showQueue,
     }),
     viewRoute({
-      path: `${of}/state`, who: readers, unused: 'empty', summary: 'The whole queue at one moment: counts, breakers, agents, and the tasks that match all filters.',
+      path: `${of}/state`, who: readers, tenants: 'refused', unused: 'empty', summary: 'The whole queue at one moment: counts, breakers, agents, and the tasks that match all filters.',
       query: input(q.tasksQuery(pageMax), { root: 'query' }), answers: { 200: StateAnswer }, handle: state,
     }),
     spanRoute({
-      path: `${of}/diff`, who: readers, summary: 'What differs between two moments, each a revision or a time: tasks and breakers, and the events that changed them. By default, from before the first event to now.',
+      path: `${of}/diff`, who: readers, tenants: 'refused', summary: 'What differs between two moments, each a revision or a time: tasks and breakers, and the events that changed them. By default, from before the first event to now.',
       query: input(q.diffQuery(pageMax), { root: 'query' }), answers: { 200: DiffAnswer }, handle: diff,
     }),
     viewRoute({
-      path: `${of}/tasks`, who: readers, unused: 'empty', summary: 'Tasks that match all filters; pending tasks in the order of claiming.',
+      path: `${of}/tasks`, who: readers, tenants: 'own', unused: 'empty', summary: 'Tasks that match all filters; pending tasks in the order of claiming.',
       query: input(q.tasksQuery(pageMax), { root: 'query' }), answers: { 200: TasksAnswer }, handle: tasks.getTasks,
     }),
     viewRoute({
-      path: `${of}/tasks/{id}`, who: readers, summary: 'A task with its payload and result.',
+      path: `${of}/tasks/{id}`, who: readers, tenants: 'task', summary: 'A task with its payload and result.',
       query: view, answers: { 200: TaskAnswer }, handle: tasks.getTask,
     }),
     viewRoute({
-      path: `${of}/tasks/{id}/explain`, who: readers, summary: 'Why a task is not running: all reasons, what would change each, its position in the order of claims, and its score. For an agent that asks for everything, or for a claim with the parameters of the query.',
+      path: `${of}/tasks/{id}/explain`, who: readers, tenants: 'task', summary: 'Why a task is not running: all reasons, what would change each, its position in the order of claims, and its score. For an agent that asks for everything, or for a claim with the parameters of the query.',
       query: input(q.ExplainQuery, { root: 'query' }), answers: { 200: ExplanationAnswer }, handle: explain,
     }),
     viewRoute({
-      path: `${of}/tasks/{id}/result`, who: ['producer', ...readers], summary: 'The result of a task. Waits up to `wait` seconds until it is completed, cancelled, discarded or a dead letter; then `status` says which, otherwise where it stands.',
+      path: `${of}/tasks/{id}/result`, who: ['producer', ...readers], tenants: 'task', summary: 'The result of a task. Waits up to `wait` seconds until it is completed, cancelled, discarded or a dead letter; then `status` says which, otherwise where it stands.',
       query: input(q.resultQuery(limits.claimWaitSecondsMax), { root: 'query' }), answers: { 200: ResultAnswer }, handle: result,
     }),
     viewRoute({
-      path: `${of}/tasks/{id}/history`, who: readers, unused: 'empty', summary: 'All events of a task, oldest first. If its retention is over, the log is searched, 100,000 events at a time; to continue, send `next` as `before`.',
+      path: `${of}/tasks/{id}/history`, who: readers, tenants: 'task', unused: 'empty', summary: 'All events of a task, oldest first. If its retention is over, the log is searched, 100,000 events at a time; to continue, send `next` as `before`.',
       query: input(q.HistoryQuery, { root: 'query' }), answers: { 200: HistoryAnswer }, handle: log.history,
     }),
     viewRoute({
-      path: `${of}/agents`, who: readers, unused: 'empty', summary: 'Registered agents and those that hold tasks: what each can take, and the tasks it holds.',
+      path: `${of}/agents`, who: readers, tenants: 'refused', unused: 'empty', summary: 'Registered agents and those that hold tasks: what each can take, and the tasks it holds.',
       query: view, answers: { 200: AgentsAnswer }, handle: agents.agents,
     }),
     viewRoute({
-      path: `${of}/dead-letters`, who: readers, unused: 'empty', summary: 'Dead letters, with error, attempts and failure signature.',
+      path: `${of}/dead-letters`, who: readers, tenants: 'own', unused: 'empty', summary: 'Dead letters, with error, attempts and failure signature.',
       query: input(q.deadLettersQuery(pageMax), { root: 'query' }), answers: { 200: TasksAnswer }, handle: tasks.getDeadLetters,
     }),
     viewRoute({
-      path: `${of}/dead-letters/patterns`, who: readers, unused: 'empty', summary: 'Dead letters grouped by failure signature, most frequent first.',
+      path: `${of}/dead-letters/patterns`, who: readers, tenants: 'own', unused: 'empty', summary: 'Dead letters grouped by failure signature, most frequent first.',
       query: input(q.patternsQuery, { root: 'query' }), answers: { 200: PatternsAnswer }, handle: deadLetters.patterns,
     }),
     viewRoute({
-      path: `${of}/approvals`, who: readers, unused: 'empty', summary: 'What waits for a guardian, the oldest first: discoveries about other tickets, halted chains of fixes, dead letters in such chains.',
+      path: `${of}/approvals`, who: readers, tenants: 'refused', unused: 'empty', summary: 'What waits for a guardian, the oldest first: discoveries about other tickets, halted chains of fixes, dead letters in such chains.',
       query: view, answers: { 200: ApprovalsAnswer }, handle: approvals.approvals,
     }),
     viewRoute({
-      path: `${of}/approvals/{id}`, who: readers, summary: 'What waits, with the contents of its tasks, the tasks of its chain, and their failures.',
+      path: `${of}/approvals/{id}`, who: readers, tenants: 'refused', summary: 'What waits, with the contents of its tasks, the tasks of its chain, and their failures.',
       query: view, answers: { 200: ApprovalAnswer }, handle: approvals.approval,
     }),
     viewRoute({
-      path: `${of}/dead-letters/redrive`, who: readers, unused: 'empty', summary: 'The last redrive (`perMinute`), under way or stopped.',
+      path: `${of}/dead-letters/redrive`, who: readers, tenants: 'refused', unused: 'empty', summary: 'The last redrive (`perMinute`), under way or stopped.',
       query: view, answers: { 200: RedriveAnswer }, handle: deadLetters.redrive,
     }),
     viewRoute({
-      path: `${of}/breakers`, who: readers, unused: 'empty', summary: 'The breaker of each task type that has ever failed.',
+      path: `${of}/breakers`, who: readers, tenants: 'refused', unused: 'empty', summary: 'The breaker of each task type that has ever failed.',
       query: view, answers: { 200: BreakersAnswer }, handle: queue.breakers,
     }),
     viewRoute({
-      path: `${of}/settings`, who: readers, unused: 'empty', summary: 'All settings of the queue.',
+      path: `${of}/settings`, who: readers, tenants: 'refused', unused: 'empty', summary: 'All settings of the queue.',
       query: view, answers: { 200: SettingsAnswer }, handle: queue.settings,
     }),
     viewRoute({
-      path: `${of}/depth`, who: readers, unused: 'empty', summary: 'Number of tasks by status; pending tasks also by priority, type, phase and tenant.',
+      path: `${of}/depth`, who: readers, tenants: 'refused', unused: 'empty', summary: 'Number of tasks by status; pending tasks also by priority, type, phase and tenant.',
       query: view, answers: { 200: DepthAnswer }, handle: queue.depth,
     }),
     viewRoute({
-      path: `${of}/events`, who: readers, unused: 'empty',
+      path: `${of}/events`, who: readers, tenants: 'refused', unused: 'empty',
       summary: 'The log: a page of JSON, or, with `Accept: application/x-ndjson`, all of it with one event per line.',
       query: input(q.eventsQuery(pageMax), { root: 'query' }), answers: { 200: EventsAnswer }, lines: true, handle: log.events,
     }),
     viewRoute({
-      path: '/api/queue_status', who: readers, unused: 'empty', summary: 'The capacity of a queue, and the tasks that are ready and wait for an agent.',
+      path: '/api/queue_status', who: readers, tenants: 'refused', unused: 'empty', summary: 'The capacity of a queue, and the tasks that are ready and wait for an agent.',
       query: input(q.QueueStatusQuery, { root: 'query' }), answers: { 200: QueueStatusAnswer }, handle: normative.queueStatus,
     }),
   ]

@@ -1,5 +1,7 @@
 /** The memory of a server: followers of all queues, and what comes with claims. */
+import { headOf } from '@daybook/core'
 import type { CheckpointStore } from '@daybook/projections'
+import * as E from 'fp-ts/lib/Either.js'
 import type { Claim, Daybook } from '../engine/index.js'
 import { forEachQueue, type LogFollower, type Problem } from '../log-follower/index.js'
 import { followQueue, type FollowerOptions } from './follower.js'
@@ -87,8 +89,15 @@ export const startMemory = ({ daybook, bank, checkpoints, warn = () => undefined
     }
   }
 
+  const isIsolated = async (queue: string): Promise<boolean> => {
+    const read = await daybook.queue(queue)?.read((state) => headOf(state).settings.tenants === 'isolated')
+    return read !== undefined && (E.isLeft(read) || read.right.value)
+  }
+
   const recallFor = async (queue: string, claims: ReadonlyArray<Claim>): Promise<Recalled> => {
     if (claims.length === 0 || !bank.mayHaveMemories()) return nothing
+    // A memory does not say whose it is, so it may be another tenant's.
+    if (await isIsolated(queue)) return nothing
     const requests = claims.slice(0, tasksMax).map((claim) => requestOf(claim, limit))
     const asked = requests.flatMap((request, index) => (request === undefined ? [] : [{ request, index }]))
     if (asked.length === 0) return nothing

@@ -6,7 +6,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { type WebSocket, WebSocketServer } from 'ws'
 import type { Grant, Tokens } from '../auth/index.js'
 import { type Daybook, type QueueEngine, streamOf } from '../engine/index.js'
-import { readers, refusalOfQueue } from '../http/access.js'
+import { readers, refusalOfQueue, refusalOfTenants } from '../http/access.js'
 import { guard } from '../http/guard.js'
 import { problem, type Problem, problemText } from '../http/problem.js'
 import { securityHeaderLines } from '../http/security-headers.js'
@@ -84,7 +84,8 @@ export const serveWebSockets = (http: Server, { daybook, tokens, isReplayed, lim
     if (!/^(end|\d{1,15})$/.test(query.get('from') ?? 'end')) return E.left(problem('invalid', 'from: must be a revision, or end'))
     if (!isReplayed()) return E.left(problem('unavailable', 'the log is being read: see /readyz', { retryAfterSeconds: 1 }))
     if (sockets.clients.size >= limits.clientsMax) return E.left(problem('overloaded', `${limits.clientsMax} WebSockets are open, which is the limit: try again later`, { retryAfterSeconds: 5 }))
-    const notForThis = refusalOfQueue(admitted.right, query.get('queue') ?? 'default')
+    // Messages are sent as they are recorded, without a look at whose task each is about.
+    const notForThis = refusalOfQueue(admitted.right, query.get('queue') ?? 'default') ?? refusalOfTenants(admitted.right, 'refused')
     return notForThis === undefined ? admitted : E.left(notForThis)
   }
 

@@ -3,6 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { agentsMax, type RegisteredAgent } from '../agent-register.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
+import { refusalOfAgent } from '../isolation.js'
 import { reject, type Rejection } from '../rejections.js'
 import { toInstant } from '../scalars.js'
 import { isHeld } from '../state.js'
@@ -15,6 +16,8 @@ export const registrationSeconds = 600
 
 export const decideRegisterAgent = (command: CommandOf<'RegisterAgent'>, tables: Tables, { at }: Envelope): Decision => {
   const { agent, types, phases, skills, tenant, maxTasks, ttlSeconds = registrationSeconds } = command
+  const refused = refusalOfAgent(agent, tenant, tables)
+  if (refused !== undefined) return E.left(refused)
   const known = tables.agents.at(agent, at)
   const ttlMs = Math.ceil(ttlSeconds * 1_000)
   if (known !== undefined && isSame(command, known) && known.ttlMs === ttlMs && known.endsAt - at > ttlMs / 2) return E.right([])

@@ -11,6 +11,7 @@ import type { QueueEvent } from '../events.js'
 import { type Asker, isAgentShut, isAskerShut, isGroupShut, isLastShut, isQueueShut } from '../gates.js'
 import { Heap } from '../heap.js'
 import { OtherAgents } from '../other-agents.js'
+import { refusalOfAgent } from '../isolation.js'
 import { Room } from '../limits/room.js'
 import { byName, type ShapeOf } from '../ready/claim-shape.js'
 import { turnCost } from '../ready/fair-share.js'
@@ -31,7 +32,9 @@ export const decideClaim = (
   envelope: Envelope,
 ): E.Either<Rejection, ReadonlyArray<QueueEvent>> => {
   const { at } = envelope
-  const { agent, leaseSeconds } = command
+  const { agent, tenant, leaseSeconds } = command
+  const refused = refusalOfAgent(agent, tenant, tables)
+  if (refused !== undefined) return E.left(refused)
   let token = tables.head.lastToken
   return E.right(
     pickTasks(tables, command, command.max, at).map(({ task, probe }) => {

@@ -5,6 +5,7 @@ import type { QueueEvent } from '../events.js'
 import { reject, type Rejection } from '../rejections.js'
 import { limitsGivenBy } from './limit.js'
 import { KnownTasks } from '../retention.js'
+import { isIsolated, isolated, refusalOfIsolation } from '../isolation.js'
 import { blocksDuplicates } from '../state.js'
 import type { Tables } from '../tables.js'
 import { isFinal, priorityDefault, type Status } from '../task.js'
@@ -48,13 +49,16 @@ export const decideImport = (command: CommandOf<'Import'>, tables: Tables, { at 
 const copyImported = copierOf(importedFields)
 
 const takeIn = <T extends PreparedTask | ImportedTask>(
-  tasks: ReadonlyArray<T>,
+  asked: ReadonlyArray<T>,
   known: KnownTasks,
   isImport: boolean,
   at: number,
   eventOf: (task: T, facts: TaskFacts) => QueueEvent,
 ): Decision => {
   const { tables } = known
+  const refused = isIsolated(tables) ? firstRefusal(asked, tables) : undefined
+  if (refused !== undefined) return E.left(refused)
+  const tasks = isIsolated(tables) ? asked.map((task) => isolated(task, tables)) : asked
   const fresh: Array<T> = []
   /** Tasks with a unique key. */
   const apart = new Set<T>()
@@ -97,6 +101,14 @@ const takeIn = <T extends PreparedTask | ImportedTask>(
   if (!limits) return E.right(events)
   const given = limitsGivenBy(ordered, tasks, tables, at)
   return E.isLeft(given) ? given : E.right([...events, ...given.right])
+}
+
+const firstRefusal = (tasks: ReadonlyArray<PreparedTask>, tables: Tables): Rejection | undefined => {
+  for (const [index, task] of tasks.entries()) {
+    const refused = refusalOfIsolation(task, tables, `tasks[${index}].`)
+    if (refused !== undefined) return refused
+  }
+  return undefined
 }
 
 const earlierTasks = <T extends PreparedTask>(fresh: ReadonlyArray<T>, expected: number, seed: number): Earlier<T> => ({
@@ -155,7 +167,8 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
         ordered.push(frame.task)
         continue
       }
-      const dependency = given?.get(id)
+      const inRequest = given?.get(id)
+      const dependency = inRequest !== undefined && isStrange(inRequest.tenant, frame.task, known) ? undefined : inRequest
       if (dependency === undefined) problem = knownDependency(frame.task, id, folded.get(id), known)
       else if (statusOf(dependency) === 'cancelled' && !isFinal(statusOf(frame.task))) problem = hopeless(frame.task, id, 'cancelled')
       else if (path.has(dependency)) {
@@ -174,6 +187,9 @@ const inDependencyOrder = <T extends PreparedTask | ImportedTask>(
   return E.right(ordered)
 }
 
+/** Whether the tasks of this tenant are unknown to the task. */
+const isStrange = (tenant: string | undefined, task: PreparedTask, { tables }: KnownTasks): boolean => isIsolated(tables) && tenant !== task.tenant
+
 const knownDependency = (
   task: PreparedTask | ImportedTask,
   id: string,
@@ -181,7 +197,8 @@ const knownDependency = (
   known: KnownTasks,
 ): Rejection | undefined => {
   if (id === task.id) return reject('dependency-cycle', `${id} depends on itself`)
-  const dependency = known.byId(id)
+  const found = known.byId(id)
+  const dependency = found !== undefined && isStrange(found.group.tenant, task, known) ? undefined : found
   if (dependency === undefined && foldedInto !== undefined) {
     return reject('unknown-dependency', `${task.id} depends on ${id}, but ${id} has the same idempotencyKey as ${foldedInto} and is taken for its duplicate: give it another, or depend on ${foldedInto}`)
   }

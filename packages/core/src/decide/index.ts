@@ -5,6 +5,7 @@ import type { Command, CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
 import { QueueState } from '../queue-state.js'
 import { reject, type Rejection } from '../rejections.js'
+import { forgotten } from '../retention.js'
 import { toInstant } from '../scalars.js'
 import { patchSettings } from '../settings.js'
 import type { Tables } from '../tables.js'
@@ -131,6 +132,13 @@ const decideCloseBreaker = (command: CommandOf<'CloseBreaker'>, tables: Tables, 
 const decideConfigure = (command: CommandOf<'Configure'>, tables: Tables, at: number): Decision => {
   const { settings } = tables.head
   const patched = patchSettings(settings, command.patch)
+  if (patched.tenants !== settings.tenants && !isEmpty(tables, at)) {
+    return E.left(reject('wrong-state', `queue ${tables.queue} is not empty: whether its tenants are isolated can be set only while it has no known tasks, schedules or approvals. Take another queue`))
+  }
   const isSame = pipe(JSON.stringify(patched), (text) => text === JSON.stringify(settings))
   return E.right(isSame ? [] : [{ type: 'QueueConfigured', at, data: { patch: command.patch } }])
 }
+
+/** Nothing is left that was decided by another rule. */
+const isEmpty = (tables: Tables, at: number): boolean =>
+  tables.schedules.size === 0 && tables.approvals.size === 0 && tables.byId.size === [...forgotten(tables, at)].length

@@ -3,6 +3,7 @@ import * as E from 'fp-ts/lib/Either.js'
 import { pipe } from 'fp-ts/lib/function.js'
 import type { CommandOf, Envelope } from '../commands.js'
 import type { QueueEvent } from '../events.js'
+import { isolatedCallback } from '../isolation.js'
 import { reject, type Rejection } from '../rejections.js'
 import { knownAt } from '../retention.js'
 import { toInstant } from '../scalars.js'
@@ -16,7 +17,9 @@ export const decidePark = (command: CommandOf<'Park'>, tables: Tables, { at }: E
   pipe(
     heldBy(tables, command, at),
     E.chain(({ task, lease }): Decision => {
-      const { callbackKey, timeoutSeconds, onTimeout = 'fail', checkpoint } = command
+      const { timeoutSeconds, onTimeout = 'fail', checkpoint } = command
+      const callbackKey = isolatedCallback(command.callbackKey, task.group.tenant, tables)
+      if (typeof callbackKey !== 'string') return E.left(callbackKey)
       const rival = waitingFor(tables, callbackKey)
       if (rival !== undefined) {
         return E.left(reject('conflict', `${rival.id} already waits for the callback ${callbackKey}: use a key of the task's own, for example one with its id`))

@@ -10,6 +10,7 @@ import { isOver } from '../fold/schedules.js'
 import { canonicalJson, quote } from '../json-text.js'
 import { NotJson } from '../json.js'
 import { dueAfter, firstDue, lastDueBy, type Recurrence, whyNoRecurrence } from '../recurrence.js'
+import { isIsolated, isolated, refusalOfTenant } from '../isolation.js'
 import { invalid, reject, type Rejection } from '../rejections.js'
 import { KnownTasks } from '../retention.js'
 import { type Schedule, scheduledTextMax, scheduledTextsMax, schedulesMax, type SkipReason } from '../schedules.js'
@@ -83,6 +84,8 @@ const nextOf = (known: Schedule, wanted: Definition, at: number): number | undef
 
 const setWith = (tables: Tables, at: number, wanted: Definition, nextAt: number | undefined): Decision => {
   const { rule, task: template, ...definition } = wanted
+  const refused = isIsolated(tables) ? refusalOfTenant(template.tenant, tables.queue, 'task.') : undefined
+  if (refused !== undefined) return E.left(refused)
   const size = JSON.stringify(wanted.task).length
   if (size > scheduledTextMax) return E.left(reject('too-large', `the schedule's task is over ${scheduledTextMax} characters of JSON: keep large inputs elsewhere, and refer to them`))
   const others = tables.schedules.textSize - (tables.schedules.get(wanted.name)?.size ?? 0)
@@ -182,12 +185,12 @@ class Run {
   private begin(dueAt: number): void {
     const { draft, known, schedule } = this
     const id = runId(schedule.name, dueAt)
-    if (known.byId(id) !== undefined || known.byKey(id) !== undefined) return this.skip('duplicate', dueAt, this.nextAt)
+    const prepared = isolated(preparedRun(schedule.task, id), draft.tables)
+    if (known.byId(id) !== undefined || known.byKey(prepared.idempotencyKey) !== undefined) return this.skip('duplicate', dueAt, this.nextAt)
     this.hasBegun = true
     this.lastTask = id
     draft.emit({ type: 'ScheduleRan', at: draft.at, data: { ...this.due(dueAt), task: id, ...this.next() } })
-    const prepared = preparedRun(schedule.task, id)
-    draft.emit({ type: 'TaskEnqueued', at: draft.at, data: factsOf(prepared, id, draft.takeNumber(), draft.tables), content: prepared.content })
+    draft.emit({ type: 'TaskEnqueued', at: draft.at, data: factsOf(prepared, prepared.idempotencyKey, draft.takeNumber(), draft.tables), content: prepared.content })
   }
 
   /** `since`: the first of the instants up to `dueAt` that are skipped. */

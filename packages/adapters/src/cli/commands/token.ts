@@ -25,6 +25,8 @@ const expiry = (text: string): string => time(/^\d/.test(text) && /[smhd]$/.test
 
 const queuesText = ({ queues }: TokenView): string => (queues === undefined ? 'all' : clean(queues.join(', ')))
 
+const tenantsText = ({ tenants }: TokenView): string => (tenants === undefined ? 'all' : clean(tenants.join(', ')))
+
 const stateText = ({ status, expiresAt, revoked }: TokenView): string => {
   if (revoked !== undefined) return `revoked ${since(revoked.at)} by ${clean(revoked.by)}`
   if (status === 'expired') return 'expired'
@@ -39,6 +41,7 @@ const creating = (cli: Cli): Command =>
     .argument('<name>', 'the actor of what it does, in the log')
     .requiredOption('-r, --role <role>', `${roles.join(', ')}; repeatable`, roleList)
     .option('--queues <queue>', 'the queues that it may use; repeatable; --queue names one; default: all', list)
+    .option('--tenant <tenant>', 'the tenants whose tasks it may see and change, in queues with tenants=isolated; repeatable; default: all', list)
     .option('--rate <n/time>', 'so many requests in such a time on average, on each server: 50/s, 600/m; a bulk request is one', rate)
     .option('--burst <n>', 'so many of them at once; default: those of a second', positive)
     .option('--expires <time>', 'when it ends by itself: 30d, 12h, or a time', expiry)
@@ -54,18 +57,19 @@ A token may have several roles. The server keeps only its hash, so nobody can sh
 ${examples(
   'daybook token create build-farm --role worker --queue builds --expires 90d',
   'daybook token create ci --role producer,auditor --queues builds,tests',
+  'daybook token create acme-app --role producer --queue jobs --tenant acme',
   'daybook token create web --role producer --rate 50/s --burst 200',
   'export DAYBOOK_TOKEN=$(daybook token create ada --role operator --json | jq -r .token)',
 )}`)
-    .action(cli.connected<{ readonly role: ReadonlyArray<TokenRole>; readonly queues?: ReadonlyArray<string>; readonly expires?: string; readonly rate?: { readonly starts: number; readonly perSeconds: number }; readonly burst?: number }, [string]>(async ({ printer, client, connection: { namedQueue } }, { role, queues: several = [], expires, rate: given, burst }, name) => {
+    .action(cli.connected<{ readonly role: ReadonlyArray<TokenRole>; readonly queues?: ReadonlyArray<string>; readonly tenant?: ReadonlyArray<string>; readonly expires?: string; readonly rate?: { readonly starts: number; readonly perSeconds: number }; readonly burst?: number }, [string]>(async ({ printer, client, connection: { namedQueue } }, { role, queues: several = [], tenant: tenants, expires, rate: given, burst }, name) => {
       // Not DAYBOOK_QUEUE: a limit of a token should be said.
       const queues = [...new Set([...(namedQueue === undefined ? [] : [namedQueue]), ...several])]
       if (burst !== undefined && given === undefined) throw new UsageError('--burst goes with --rate')
       const limits = given === undefined ? {} : { rate: { perSecond: given.starts / given.perSeconds, ...defined({ burst }) } }
-      const made = await client.tokens.create({ name, roles: role, ...(queues.length === 0 ? {} : { queues }), ...limits, ...defined({ expiresAt: expires }) })
+      const made = await client.tokens.create({ name, roles: role, ...(queues.length === 0 ? {} : { queues }), ...limits, ...defined({ tenants, expiresAt: expires }) })
       printer.answer(made, () => {
         printer.line(made.token)
-        printer.note(`token ${clean(made.name)} (${made.roles.join(', ')}; queues: ${queuesText(made)}; ${stateText(made)}), shown this once; daybook token revoke ${clean(made.name)} ends it`)
+        printer.note(`token ${clean(made.name)} (${made.roles.join(', ')}; queues: ${queuesText(made)}; ${made.tenants === undefined ? '' : `tenants: ${tenantsText(made)}; `}${stateText(made)}), shown this once; daybook token revoke ${clean(made.name)} ends it`)
       })
     }))
 
@@ -76,10 +80,11 @@ const listing = (cli: Cli): Command =>
     .addHelpText('after', examples('daybook token list', 'daybook token list --all --json'))
     .action(cli.connected<{ readonly all?: boolean }>(async ({ printer, client }, { all = false }) => {
       const tokens = (await client.tokens.list()).filter(({ status }) => all || status === 'valid')
+      const areBound = tokens.some(({ tenants }) => tenants !== undefined)
       printer.answer({ tokens }, () =>
         printer.table(
-          [{ head: 'NAME', min: 8 }, 'ROLES', { head: 'QUEUES', min: 6 }, { head: 'RATE', leaveOut: 3 }, 'STATE', { head: 'LAST USE', leaveOut: 1 }, { head: 'ID', leaveOut: 2 }],
-          tokens.map((token) => [clean(token.name), token.roles.join(', '), queuesText(token), rateText(token), stateText(token), token.lastUsedAt === null ? 'never' : since(token.lastUsedAt), token.id]),
+          [{ head: 'NAME', min: 8 }, 'ROLES', { head: 'QUEUES', min: 6 }, ...(areBound ? ['TENANTS'] : []), { head: 'RATE', leaveOut: 3 }, 'STATE', { head: 'LAST USE', leaveOut: 1 }, { head: 'ID', leaveOut: 2 }],
+          tokens.map((token) => [clean(token.name), token.roles.join(', '), queuesText(token), ...(areBound ? [tenantsText(token)] : []), rateText(token), stateText(token), token.lastUsedAt === null ? 'never' : since(token.lastUsedAt), token.id]),
           'no tokens',
         ))
     }))

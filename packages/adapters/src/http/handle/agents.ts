@@ -5,6 +5,7 @@ import type { Caller, QueueEngine } from '../../engine/index.js'
 import { type Problem, problemOf } from '../problem.js'
 import type { ReasonQuery } from '../query.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
+import { ofAgent } from '../tenants.js'
 import { isoOf } from '../time.js'
 import type { RegisterBody } from '../wire.js'
 
@@ -19,8 +20,10 @@ export const shownAgent = ({ leases, lastSeenAt, registeredUntil, ...agent }: Ag
   ...(registeredUntil === undefined ? {} : { registeredUntil: isoOf(registeredUntil) }),
 })
 
-export const registerAgent = async ({ queue, body, caller }: QueueCall<RegisterBody>): Promise<Handled> => {
-  const { agentId, ...abilities } = body
+export const registerAgent = async ({ queue, body, caller, tenants }: QueueCall<RegisterBody>): Promise<Handled> => {
+  const asked = ofAgent(tenants, body)
+  if (E.isLeft(asked)) return asked
+  const { agentId, ...abilities } = asked.right
   return replyWith(await queue.submit({ type: 'RegisterAgent', agent: agentId, ...abilities }, caller), ({ endsAt }) =>
     JSON.stringify({ agentId, registeredUntil: isoOf(endsAt) }),
   )

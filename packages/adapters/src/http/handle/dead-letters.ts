@@ -5,18 +5,21 @@ import * as E from 'fp-ts/lib/Either.js'
 import { submitWithPayload } from '../../engine/index.js'
 import { problemOf } from '../problem.js'
 import { type Handled, type QueueCall, replyWith, type ViewCall } from '../route.js'
+import { withTenant } from '../tenants.js'
 import { quoteAll } from '../text.js'
 import { isoOf, millisecondsOf } from '../time.js'
 import type { BulkRetryBody, BulkReviewBody, BulkSnoozeBody, RetryBody, ReviewBody, SnoozeBody } from '../wire.js'
 
-export const patterns = async ({ queue, query }: ViewCall<PatternsQuery>): Promise<Handled> => {
-  const { type, signature, error } = query
+export const patterns = async ({ queue, query, tenants }: ViewCall<PatternsQuery>): Promise<Handled> => {
+  const asked = withTenant(tenants, query)
+  if (E.isLeft(asked)) return asked
+  const { type, signature, error, tenant } = asked.right
   const filter: DeadLetterFilter = {
     ...(type === undefined ? {} : { type }),
     ...(signature === undefined ? {} : { signature }),
     ...(error === undefined ? {} : { error }),
   }
-  return replyWith(await queue.read((state) => deadLetterPatterns(state, filter)), (found, revision) =>
+  return replyWith(await queue.read((state) => deadLetterPatterns(state, filter, tenant)), (found, revision) =>
     JSON.stringify({
       patterns: found.map((pattern) => ({ ...pattern, firstAt: isoOf(pattern.firstAt), lastAt: isoOf(pattern.lastAt) })),
       revision,

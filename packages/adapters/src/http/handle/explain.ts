@@ -1,17 +1,31 @@
 /** Why a task is not running. */
-import { explainOf } from '@daybook/core'
+import { type Asker, explainOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { problemOf } from '../problem.js'
+import { noSuchTask, type Problem, problemOf } from '../problem.js'
 import { askerOf, type ExplainQuery } from '../query.js'
 import { shownReasons } from '../reasons.js'
 import type { Handled, ViewCall } from '../route.js'
-import { noSuchTask } from './tasks.js'
+import { type Tenants, underTenant, withTenant } from '../tenants.js'
 
-export const explain = async ({ queue, params, query }: ViewCall<ExplainQuery>): Promise<Handled> => {
+export const explain = async ({ queue, params, query, tenants }: ViewCall<ExplainQuery>): Promise<Handled> => {
   const { id = '' } = params
-  const found = await queue.read((state, at) => explainOf(state, id, at, askerOf(query)))
+  const asked = askedFor(query, tenants)
+  if (E.isLeft(asked)) return asked
+  const found = await queue.read((state, at) => explainOf(state, id, at, asked.right))
   if (E.isLeft(found)) return E.left(problemOf(found.left))
   const { value: explanation, revision } = found.right
   if (explanation === undefined) return E.left(noSuchTask(queue, id))
-  return E.right({ status: 200, text: JSON.stringify({ ...explanation, reasons: shownReasons(explanation.reasons) }), revision })
+  const { positionAtLeast: _, ...rest } = explanation
+  // The position counts the tasks of other tenants.
+  const shown = tenants === undefined ? explanation : { ...rest, position: null }
+  return E.right({ status: 200, text: JSON.stringify({ ...shown, reasons: shownReasons(explanation.reasons, tenants) }), revision })
+}
+
+/** The claim for which the task is explained. That of a tenant's token is one that the token could make. */
+const askedFor = (query: ExplainQuery, tenants: Tenants): E.Either<Problem, Asker | undefined> => {
+  const asker = askerOf(query)
+  if (asker === undefined || tenants === undefined) return E.right(asker)
+  return E.chain((asked: Asker): E.Either<Problem, Asker> => {
+    return asked.agent === undefined ? E.right(asked) : E.map(() => asked)(underTenant(asked.tenant, asked.agent, 'query.agentId'))
+  })(withTenant(tenants, asker))
 }

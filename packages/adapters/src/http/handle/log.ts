@@ -6,13 +6,12 @@ import { historyOf, parseObject, type QueueView, searchHistory, spansOf, streamO
 import type { RecordedEvent } from '../../store/index.js'
 import { loggedLines } from '../event-lines.js'
 import { eventText, historyText } from '../event-text.js'
-import { noSuchQueue, problem, problemOf } from '../problem.js'
+import { noSuchQueue, noSuchTask, problem, problemOf } from '../problem.js'
 import { revisionAt } from '../../past/index.js'
 import { type EventsQuery, type HistoryQuery, momentAt } from '../query.js'
 import { millisecondsOf } from '../time.js'
 import type { Handled, ViewCall } from '../route.js'
 import { quote } from '../text.js'
-import { noSuchTask } from './tasks.js'
 
 export const history = async ({ queue, params, query, limits }: ViewCall<HistoryQuery>): Promise<Handled> => {
   const { id = '' } = params

@@ -1,12 +1,11 @@
 /** The result of a task, for a producer that waits for it. */
 import { isSettled, type TaskView, taskOf } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
-import { problemOf } from '../problem.js'
+import { noSuchTask, problemOf } from '../problem.js'
 import type { ResultQuery } from '../query.js'
 import type { Handled, ViewCall } from '../route.js'
 import { resultText } from '../task-text.js'
 import { quote } from '../text.js'
-import { noSuchTask } from './tasks.js'
 
 export const result = async ({ queue, params, query, gone }: ViewCall<ResultQuery>): Promise<Handled> => {
   const { id = '' } = params

@@ -6,11 +6,12 @@ import { erasureOf, metaOf, newTaskId, type Outcome, prepareImport, prepareTask,
 import { type HttpLimits } from '../limits.js'
 import type { Meter } from '../meter.js'
 import { hasRole } from '../access.js'
-import { invalid, problem, type Problem, problemOf, problemText } from '../problem.js'
+import { invalid, noSuchTask, problem, type Problem, problemOf, problemText } from '../problem.js'
 import { type CancelAllBody, cancelFilterOf, filterOf, type DeadLettersQuery, type TasksQuery } from '../query.js'
 import { readTasks } from '../read-tasks.js'
 import { type Handled, type Input, type QueueCall, replyWith, type ViewCall } from '../route.js'
 import { shownReasons } from '../reasons.js'
+import { ofProducer, withTenant } from '../tenants.js'
 import { taskTexts } from '../task-text.js'
 import { quote, quoteAll } from '../text.js'
 import { isoOf, millisecondsOf } from '../time.js'
@@ -101,8 +102,10 @@ const inTrace = (body: TaskBody, { traceparent }: QueueCall): TaskBody =>
   traceparent === undefined || body.traceparent !== undefined ? body : { ...body, traceparent }
 
 const enqueueOne = async (call: QueueCall, body: TaskBody): Promise<Handled> => {
-  const { queue, caller, limits } = call
-  const prepared = prepareTask(newTaskOf(inTrace(body, call)), limits.taskBytesMax, 'payload', () => idsFor(call)(0))
+  const { queue, caller, limits, tenants } = call
+  const given = ofProducer(tenants, newTaskOf(inTrace(body, call)))
+  if (E.isLeft(given)) return given
+  const prepared = prepareTask(given.right, limits.taskBytesMax, 'payload', () => idsFor(call)(0))
   if (E.isLeft(prepared)) return E.left(problemOf(prepared.left))
   const outcome = await queue.submit({ type: 'Enqueue', tasks: [prepared.right] }, caller)
   const isDuplicate = E.isRight(outcome) && outcome.right.value[0]?.duplicate === true
@@ -114,11 +117,13 @@ const enqueueOne = async (call: QueueCall, body: TaskBody): Promise<Handled> => 
 }
 
 const enqueueAll = async (call: QueueCall, bodies: ReadonlyArray<TaskBody>): Promise<Handled> => {
-  const { queue, caller, limits } = call
+  const { queue, caller, limits, tenants } = call
   const idOf = idsFor(call)
   const tasks: Array<PreparedTask> = []
   for (let i = 0; i < bodies.length; i++) {
-    const prepared = prepareTask(newTaskOf(inTrace(bodies[i] as TaskBody, call)), limits.taskBytesMax, 'payload', () => idOf(i))
+    const given = ofProducer(tenants, newTaskOf(inTrace(bodies[i] as TaskBody, call)), `tasks[${i}].`)
+    if (E.isLeft(given)) return given
+    const prepared = prepareTask(given.right, limits.taskBytesMax, 'payload', () => idOf(i))
     if (E.isLeft(prepared)) return E.left(inTask(prepared.left, i))
     tasks.push(prepared.right)
   }
@@ -133,12 +138,14 @@ const checkAmong = (body: unknown, index: number): ReturnType<typeof checkOne> =
 }
 
 const enqueueEach = async (call: QueueCall, bodies: ReadonlyArray<unknown>): Promise<Handled> => {
-  const { queue, limits, meter } = call
+  const { queue, limits, meter, tenants } = call
   const idOf = idsFor(call)
   const prepared = bodies.map((body, index): E.Either<Problem, PreparedTask> => {
     const checked = checkAmong(body, index)
     if (E.isLeft(checked)) return E.left(invalid(checked.left))
-    const task = prepareTask(newTaskOf(inTrace(checked.right, call)), limits.taskBytesMax, 'payload', () => idOf(index))
+    const given = ofProducer(tenants, newTaskOf(inTrace(checked.right, call)), `tasks[${index}].`)
+    if (E.isLeft(given)) return given
+    const task = prepareTask(given.right, limits.taskBytesMax, 'payload', () => idOf(index))
     return E.isRight(task) ? task : E.left(inTask(task.left, index))
   })
   const outcomes = await enqueuedEach(call, prepared.flatMap((task) => (E.isRight(task) ? [task.right] : [])))
@@ -206,10 +213,7 @@ export const importTasks = async ({ body, queue, caller, limits }: QueueCall<t.T
 
 // -------------------------------------------------------------------------------------------- read
 
-export const noSuchTask = (queue: Pick<QueueView, 'name'>, id: string): Problem =>
-  problem('not-found', `no task ${id} in queue ${queue.name}: it was never enqueued here, or it finished and its retention is over`)
-
-export const getTask = async ({ queue, params }: ViewCall): Promise<Handled> => {
+export const getTask = async ({ queue, params, tenants }: ViewCall): Promise<Handled> => {
   const { id = '' } = params
   const found = await queue.read((state, at) => ({ task: taskOf(state, id, at), reasons: reasonsOf(state, id, at) ?? [], place: queuedPlaceOf(state, id, at) }))
   if (E.isLeft(found)) return E.left(problemOf(found.left))
@@ -217,7 +221,7 @@ export const getTask = async ({ queue, params }: ViewCall): Promise<Handled> => 
   if (task === undefined) return E.left(noSuchTask(queue, id))
   const [text = ''] = await taskTexts(queue, [task])
   const erased = await erasedText(queue, text, task.lastRevision)
-  return E.right({ status: 200, text: `${text.slice(0, -1)}${erased}${placeText(place)},"reasons":${JSON.stringify(shownReasons(reasons))}}`, revision })
+  return E.right({ status: 200, text: `${text.slice(0, -1)}${erased}${tenants === undefined ? placeText(place) : ''},"reasons":${JSON.stringify(shownReasons(reasons, tenants))}}`, revision })
 }
 
 /** The state does not know it, so the log is read if the task looks erased. */
@@ -228,15 +232,21 @@ const erasedText = async (queue: QueueView, task: string, lastRevision: number):
   return `,"erased":${JSON.stringify({ at, actor, reason: (data as { readonly reason?: unknown }).reason })}`
 }
 
+/** Not for a token of a tenant: it counts the tasks of others. */
 const placeText = (place: QueuedPlace | undefined): string =>
   place === undefined ? '' : `,"queuedAt":"${isoOf(place.queuedAt)}","queuePosition":${place.queuePosition}`
 
-export const getTasks = ({ queue, query, limits }: ViewCall<TasksQuery>): Promise<Handled> =>
-  pageOfTasks(queue, filterOf(query), query, limits)
+export const getTasks = async ({ queue, query, limits, tenants }: ViewCall<TasksQuery>): Promise<Handled> => {
+  const asked = withTenant(tenants, query)
+  return E.isLeft(asked) ? asked : pageOfTasks(queue, filterOf(asked.right), query, limits)
+}
 
-export const getDeadLetters = ({ queue, query, limits }: ViewCall<DeadLettersQuery>): Promise<Handled> => {
-  const { type, signature, error, escalated, snoozed } = query
+export const getDeadLetters = async ({ queue, query, limits, tenants }: ViewCall<DeadLettersQuery>): Promise<Handled> => {
+  const asked = withTenant(tenants, query)
+  if (E.isLeft(asked)) return asked
+  const { type, signature, error, escalated, snoozed, tenant } = asked.right
   const filter = {
+    ...(tenant === undefined ? {} : { tenant }),
     statuses: ['dead-letter'] as const,
     ...(type === undefined ? {} : { type }),
     ...(signature === undefined ? {} : { signature }),
@@ -297,9 +307,11 @@ export const cancelTask = async (call: QueueCall<ReasonBody>): Promise<Handled> 
   )
 }
 
-export const cancelMany = async ({ queue, body, caller, limits }: QueueCall<CancelAllBody>): Promise<Handled> => {
+export const cancelMany = async ({ queue, body, caller, limits, tenants }: QueueCall<CancelAllBody>): Promise<Handled> => {
   const { reason, dryRun = false, cursor } = body
-  const filter = cancelFilterOf(body)
+  const asked = withTenant(tenants, cancelFilterOf(body), 'filter.tenant')
+  if (E.isLeft(asked)) return asked
+  const filter = asked.right
   const text = (ids: ReadonlyArray<string>, next: string | undefined, revision: number): string =>
     `{"count":${ids.length},"cancelled":${quoteAll(ids)},"nextCursor":${next === undefined ? 'null' : quote(next)},"revision":${revision}}`
   if (dryRun) {

@@ -11,12 +11,13 @@ const isOff = problem('disabled', 'this server runs with --auth off, and takes n
 
 const optionalTime = (ms: number | undefined): string | null => (ms === undefined ? null : isoOf(ms))
 
-const shown = ({ id, name, roles, status, queues, rate, createdAt, createdBy, expiresAt, revoked, lastUsedAt }: ListedToken): object => ({
+const shown = ({ id, name, roles, status, queues, tenants, rate, createdAt, createdBy, expiresAt, revoked, lastUsedAt }: ListedToken): object => ({
   id,
   name,
   roles,
   status,
   ...(queues === undefined ? {} : { queues }),
+  ...(tenants === undefined ? {} : { tenants }),
   ...(rate === undefined ? {} : { rate }),
   ...(expiresAt === undefined ? {} : { expiresAt: isoOf(expiresAt) }),
   createdAt: isoOf(createdAt),
@@ -39,8 +40,8 @@ export const list =
 /** What the caller's own token is for. */
 export const me =
   (tokens: Tokens | 'off') =>
-  ({ grant: { name, roles, queues, rate, expiresAt } }: Call): Promise<Handled> =>
-    Promise.resolve(E.right({ status: 200, text: JSON.stringify({ name, roles, queues, rate, ...(expiresAt === undefined ? {} : { expiresAt: isoOf(expiresAt) }), auth: tokens === 'off' ? 'off' : 'tokens' }) }))
+  ({ grant: { name, roles, queues, tenants, rate, expiresAt } }: Call): Promise<Handled> =>
+    Promise.resolve(E.right({ status: 200, text: JSON.stringify({ name, roles, queues, tenants, rate, ...(expiresAt === undefined ? {} : { expiresAt: isoOf(expiresAt) }), auth: tokens === 'off' ? 'off' : 'tokens' }) }))
 
 export const create =
   (tokens: Tokens | 'off') =>
@@ -50,7 +51,9 @@ export const create =
     const expiresAt = until === undefined ? undefined : millisecondsOf(until)
     if (expiresAt !== undefined && expiresAt <= Date.now()) return E.left(invalid([{ path: 'expiresAt', message: 'is over already' }]))
     // An admin can make any token, so a limit of its own would be none.
-    if (given.queues !== undefined && given.roles.includes('admin')) return E.left(invalid([{ path: 'queues', message: 'cannot limit an admin: give other roles' }]))
+    for (const path of ['queues', 'tenants'] as const) {
+      if (given[path] !== undefined && given.roles.includes('admin')) return E.left(invalid([{ path, message: 'cannot limit an admin: give other roles' }]))
+    }
     const limits = rate === undefined ? {} : { rate: { burst: Math.max(1, Math.ceil(rate.perSecond)), ...rate } }
     const done = await tokens.create({ ...given, ...limits, ...(expiresAt === undefined ? {} : { expiresAt }) }, caller)
     if (E.isLeft(done)) return E.left(problemOfToken(done.left))

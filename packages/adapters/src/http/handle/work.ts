@@ -1,14 +1,15 @@
 /** Claims, heartbeats and outcomes. */
-import { between, canonicalJson, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, Name, type Replies, type Result, validate, whyNothing } from '@daybook/core'
+import { between, canonicalJson, type ClaimRequest, type Command, type CommandType, type FieldError, type Json, keptFailure, Name, type Replies, type Result, taskOf, validate, whyNothing } from '@daybook/core'
 import * as E from 'fp-ts/lib/Either.js'
 import * as t from 'io-ts'
-import { type Outcome, prepareCallback, prepareResult } from '../../engine/index.js'
+import { type Outcome, type QueueEngine, prepareCallback, prepareResult } from '../../engine/index.js'
 import type { MemoryService } from '../../memory-bank/index.js'
 import type { HttpLimits } from '../limits.js'
-import { invalid, problem, type Problem, problemOf } from '../problem.js'
+import { invalid, noSuchTask, problem, type Problem, problemOf } from '../problem.js'
 import { shownReasons } from '../reasons.js'
 import { type Handled, type Input, type QueueCall, replyWith } from '../route.js'
 import { claimsText } from '../task-text.js'
+import { callbackFor, isOwn, ofAgent, type Tenants } from '../tenants.js'
 import { quoteAll } from '../text.js'
 import { isoMemo } from '../time.js'
 import {
@@ -28,15 +29,17 @@ export const claimBody = ({ claimWaitSecondsMax }: HttpLimits) =>
   t.intersection([ClaimBody, t.partial({ wait: between(0, claimWaitSecondsMax) })], 'ClaimRequest')
 
 /** `memory`: what was found in earlier tasks comes with the claim. */
-export const claim = (memory: MemoryService | undefined) => async ({ body, queue, caller, gone, meter }: QueueCall<ClaimBody>): Promise<Handled> => {
-  const { agentId, max = 1, wait = 0, ...where } = body
+export const claim = (memory: MemoryService | undefined) => async ({ body, queue, caller, gone, meter, tenants }: QueueCall<ClaimBody>): Promise<Handled> => {
+  const asked = ofAgent(tenants, body)
+  if (E.isLeft(asked)) return asked
+  const { agentId, max = 1, wait = 0, ...where } = asked.right
   const command = { type: 'Claim' as const, agent: agentId, max, ...where }
   const waitMs = Math.round(wait * 1_000)
   const outcome = await queue.claim(command, caller, waitMs === 0 ? {} : { waitMs, signal: gone() })
   if (E.isLeft(outcome)) return E.left(problemOf(outcome.left))
   const { value: claims, revision } = outcome.right
   meter.claimed(queue.name, claims)
-  if (claims.length === 0) return nothing(queue, command, revision)
+  if (claims.length === 0) return nothing(queue, command, revision, tenants)
   // If the answer is lost, the agent does not know of its tasks. Others get them at once instead of when the leases end.
   const undelivered = () => queue.takeBack(claims, 'the connection ended before the answer to the claim was out')
   const recalled = memory === undefined ? undefined : await memory.recallFor(queue.name, claims)
@@ -44,9 +47,9 @@ export const claim = (memory: MemoryService | undefined) => async ({ body, queue
 }
 
 /** No tasks; and why, although tasks are ready that match. */
-const nothing = async (queue: QueueCall['queue'], request: ClaimRequest, revision: number): Promise<Handled> => {
+const nothing = async (queue: QueueCall['queue'], request: ClaimRequest, revision: number, tenants: Tenants): Promise<Handled> => {
   const why = await queue.read((state, at) => whyNothing(state, request, at))
-  const reasons = E.isLeft(why) || why.right.value === undefined ? [] : shownReasons([why.right.value])
+  const reasons = E.isLeft(why) || why.right.value === undefined ? [] : shownReasons([why.right.value], tenants)
   return E.right({ status: 200, text: JSON.stringify({ claims: [], reason: reasons[0] }), revision })
 }
 
@@ -140,8 +143,10 @@ export const fail = settle('fail', failCommand)
 export const release = settle('release', releaseCommand)
 export const park = settle('park', parkCommand)
 
-export const callback = async ({ body, queue, params, caller, limits }: QueueCall<CallbackBody>): Promise<Handled> => {
-  const { key: callbackKey = '' } = params
+export const callback = async ({ body, queue, params, caller, limits, tenants }: QueueCall<CallbackBody>): Promise<Handled> => {
+  const key = callbackFor(tenants, params.key ?? '')
+  if (E.isLeft(key)) return key
+  const callbackKey = key.right
   if (!Name.is(callbackKey)) return E.left(invalid([{ path: 'key', message: `must be ${Name.name}` }]))
   // What the payload consists of is checked when it is made canonical.
   const content = prepareCallback(body.payload as Json | undefined)
@@ -214,17 +219,39 @@ const checkOutcome = (input: unknown, index: number): E.Either<Problem, OutcomeB
   return E.mapLeft(invalid)(checkOf(kind, `outcomes[${index}]`)(input))
 }
 
-export const outcomes = async ({ body, queue, caller, limits, meter }: QueueCall<OutcomesBody>): Promise<Handled> => {
+/** By what to call the task of an outcome; `undefined` for one of another tenant. By its number, as for the routes of one task. */
+const ownTasks = async (queue: QueueEngine, { outcomes: given }: OutcomesBody, tenants: Tenants): Promise<E.Either<Problem, (id: string) => string | undefined>> => {
+  if (tenants === undefined) return E.right((id) => id)
+  const ids = new Set(given.flatMap((outcome) => (typeof outcome === 'object' && outcome !== null && 'taskId' in outcome && typeof outcome.taskId === 'string' ? [outcome.taskId] : [])))
+  const read = await queue.read((state, at) => [...ids].flatMap((id) => {
+    const task = taskOf(state, id, at)
+    return task !== undefined && isOwn(tenants, task.tenant) ? [[id, `#${task.number}`] as const] : []
+  }))
+  if (E.isLeft(read)) return E.left(problemOf(read.left))
+  const refs = new Map(read.right.value)
+  return E.right((id) => refs.get(id))
+}
+
+export const outcomes = async ({ body, queue, caller, limits, meter, tenants }: QueueCall<OutcomesBody>): Promise<Handled> => {
   const refused = tooMany('outcomes', body.outcomes.length, limits.itemsMax)
   if (refused !== undefined) return E.left(refused)
   const results = new Array<string>(body.outcomes.length)
   const commands: Array<Command> = []
   const asked: Array<{ readonly index: number; readonly kind: Kind }> = []
+  const refuse = (index: number, why: Problem): void => void (results[index] = refusedText(why, meter))
+  const refOf = await ownTasks(queue, body, tenants)
+  if (E.isLeft(refOf)) return refOf
   for (let index = 0; index < results.length; index++) {
     const checked = checkOutcome(body.outcomes[index], index)
-    const command = E.isLeft(checked) ? checked : commandOf(checked.right, limits)
-    if (E.isLeft(command) || E.isLeft(checked)) results[index] = refusedText((command as E.Left<Problem>).left, meter)
+    const ref = E.isLeft(checked) ? undefined : refOf.right(checked.right.taskId)
+    if (E.isLeft(checked)) refuse(index, checked.left)
+    else if (ref === undefined) refuse(index, noSuchTask(queue, checked.right.taskId))
     else {
+      const command = commandOf({ ...checked.right, taskId: ref }, limits)
+      if (E.isLeft(command)) {
+        refuse(index, command.left)
+        continue
+      }
       commands.push(command.right)
       asked.push({ index, kind: checked.right.kind })
     }

@@ -64,7 +64,7 @@ export const answerPastFrom = ({ log, snapshots, limits, causes, states: kept, p
       const refusal = refusalOfUnused(route.unused, queue, revision, headOf(state).deleted)
       if (refusal !== undefined) return E.left(refusal)
       const view = pastView(queue, state, at ?? timeOf(state), log, causes)
-      const handled = await route.handle({ queue: view, params, query: query as Moment, limits, wantsLines, gone: () => signal })
+      const handled = await route.handle({ queue: view, params, query: query as Moment, limits, tenants: undefined, wantsLines, gone: () => signal })
       return E.isRight(handled) ? handled : E.left({ revision, ...handled.left })
     }
     return states.use(queue, revision, answer, signal)

@@ -1,0 +1,90 @@
+/**
+ * Queues whose tenants know nothing of each other (`tenants: isolated`, ADR 65). What a task is found by, and what it has in common with others, is kept
+ * under the name of its tenant: `acme:invoice-7`. So what one tenant has used makes no difference to another.
+ */
+import * as t from 'io-ts'
+import type { PreparedTask } from './commands.js'
+import { invalid, type Rejection } from './rejections.js'
+import type { Settings } from './settings.js'
+
+/** `type:` and `tenant:` begin the keys of other limits. */
+const reserved: ReadonlyArray<string> = ['type', 'tenant']
+
+/** A tenant of an isolated queue. No such name has a colon, so no two begin the same name. */
+export const TenantName = t.refinement(
+  t.string,
+  (name) => /^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/.test(name) && !reserved.includes(name),
+  `tenant: 1–32 of a–z A–Z 0–9 . _ -, other than ${reserved.join(' and ')}`,
+)
+
+interface Configured {
+  readonly head: { readonly settings: Settings }
+}
+
+export const isIsolated = ({ head }: Configured): boolean => head.settings.tenants === 'isolated'
+
+/** The name under that of its tenant; one that is there already stays as it is. */
+export const under = (tenant: string, name: string): string => (isUnder(tenant, name) ? name : `${tenant}:${name}`)
+export const isUnder = (tenant: string, name: string): boolean => name.startsWith(`${tenant}:`)
+
+/** The tenant under whose name it is; `undefined` if it is under none. */
+export const tenantOver = (name: string): string | undefined => {
+  const tenant = name.slice(0, Math.max(0, name.indexOf(':')))
+  return TenantName.is(tenant) ? tenant : undefined
+}
+
+/** As long as a name may be. */
+const nameMax = 128
+
+const isTooLong = (tenant: string, name: string | undefined): boolean => name !== undefined && under(tenant, name).length > nameMax
+
+/** The task as an isolated queue keeps it: with its keys, and an id that nobody gave, under its tenant. In other queues, the task itself. */
+export const isolated = <T extends PreparedTask>(task: T, tables: Configured): T => {
+  const { tenant } = task
+  if (!isIsolated(tables) || tenant === undefined) return task
+  return {
+    ...task,
+    idempotencyKey: under(tenant, task.idempotencyKey),
+    ...(task.isMadeId === true ? { id: under(tenant, task.id) } : {}),
+    ...(task.orderingKey === undefined ? {} : { orderingKey: under(tenant, task.orderingKey) }),
+    ...(task.concurrencyKey === undefined ? {} : { concurrencyKey: under(tenant, task.concurrencyKey) }),
+  }
+}
+
+/** Why an isolated queue does not take the task. `path`: of the task, with a dot at its end. */
+export const refusalOfIsolation = (task: PreparedTask, tables: Configured & { readonly queue: string }, path: string): Rejection | undefined => {
+  if (!isIsolated(tables)) return undefined
+  const { tenant, id, isMadeId } = task
+  const refused = refusalOfTenant(tenant, tables.queue, path)
+  if (refused !== undefined || tenant === undefined) return refused
+  const over = isMadeId === true ? undefined : tenantOver(id)
+  if (over !== undefined && over !== tenant) {
+    return invalid([{ path: `${path}id`, message: `is one of tenant ${over}: begin it with ${tenant}: or leave it out` }])
+  }
+  for (const name of ['id', 'idempotencyKey', 'orderingKey', 'concurrencyKey'] as const) {
+    if (isTooLong(tenant, task[name])) return tooLong(`${path}${name}`, tenant)
+  }
+  return undefined
+}
+
+/** Why it is no tenant of an isolated queue. */
+export const refusalOfTenant = (tenant: string | undefined, queue: string, path: string): Rejection | undefined => {
+  if (TenantName.is(tenant)) return undefined
+  return invalid([{ path: `${path}tenant`, message: `${tenant === undefined ? 'is required' : 'must be another'} in queue ${queue}, whose tenants are isolated: ${TenantName.name}` }])
+}
+
+/** Why an agent may not claim or register so. `undefined` in queues that are not isolated. */
+export const refusalOfAgent = (agent: string, tenant: string | undefined, tables: Configured): Rejection | undefined => {
+  const over = isIsolated(tables) ? tenantOver(agent) : undefined
+  if (over === undefined || over === tenant) return undefined
+  return invalid([{ path: 'tenant', message: `must be ${over}, because ${agent} is an agent of this tenant: claim for it alone, or take another name` }])
+}
+
+/** A callback's key as it is kept; or why it cannot be. */
+export const isolatedCallback = (key: string, tenant: string | undefined, tables: Configured): string | Rejection => {
+  if (!isIsolated(tables) || tenant === undefined) return key
+  return isTooLong(tenant, key) ? tooLong('callbackKey', tenant) : under(tenant, key)
+}
+
+const tooLong = (path: string, tenant: string): Rejection =>
+  invalid([{ path, message: `must have at most ${nameMax - tenant.length - 1} characters: the queue keeps it under ${tenant}:` }])

@@ -1,0 +1,175 @@
+/** TEN-1: in an isolated queue, no task is found by, duplicates, waits for or is taken along with one of another tenant. */
+import { decide, headOf, isUnder, type PreparedTask, type SettingsPatch, under } from '@daybook/core'
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Queue, task } from './queue.js'
+
+const isolated = (): Queue => new Queue().configure({ tenants: 'isolated' })
+const of = (tenant: string, name: string, more: Partial<PreparedTask> = {}): PreparedTask => task(under(tenant, name), { tenant, ...more })
+const hash = 'a1'.repeat(32)
+const refusal = (q: Queue, tasks: ReadonlyArray<PreparedTask>): string => {
+  const decision = decide({ type: 'Enqueue', tasks }, { at: q.at, random: 0 })(q.state)
+  return decision._tag === 'Right' ? 'accepted' : `${decision.left.code}: ${decision.left.detail}`
+}
+const keysOf = (q: Queue): ReadonlyArray<string> => q.log.flatMap((event) => (event.type === 'TaskEnqueued' ? [event.data.idempotencyKey] : []))
+
+describe('names', () => {
+  const rows: ReadonlyArray<readonly [string, PreparedTask, string]> = [
+    ['no tenant', task('a'), 'tasks[0].tenant: is required'],
+    ['a tenant with a space', task('a', { tenant: 'Acme Inc' }), 'tasks[0].tenant: must be another'],
+    ['a tenant with a colon', task('a:b:c', { tenant: 'a:b' }), 'tasks[0].tenant: must be another'],
+    ['a tenant that begins keys of limits', of('type', 'a'), 'tasks[0].tenant: must be another'],
+    ['an id of another tenant', of('globex', 'a', { tenant: 'acme' }), 'tasks[0].id: is one of tenant globex'],
+    ['a key that would be too long', of('acme', 'a', { idempotencyKey: 'k'.repeat(124) }), 'tasks[0].idempotencyKey: must have at most 123 characters'],
+    ['an ordering key that would be too long', of('acme', 'a', { orderingKey: 'k'.repeat(124) }), 'tasks[0].orderingKey: must have at most 123'],
+  ]
+  test.each(rows)('TEN-1: %s is refused', (_, given, why) => {
+    expect(refusal(isolated(), [given])).toContain(why)
+    expect(refusal(new Queue(), [given])).toBe('accepted')
+  })
+
+  test('TEN-1: keys and made ids are kept under the tenant, and the reply has them', () => {
+    const q = isolated()
+    const given = task('0192', { tenant: 'acme', isMadeId: true, idempotencyKey: hash, isContentKey: true, orderingKey: 'line', concurrencyKey: 'smtp', concurrencyLimit: 2 })
+    expect(q.ask({ type: 'Enqueue', tasks: [given] })).toMatchObject([{ id: 'acme:0192', duplicate: false }])
+    expect(q.ask({ type: 'Enqueue', tasks: [given] })).toMatchObject([{ id: 'acme:0192', duplicate: true, duplicateBy: 'id' }])
+    expect(q.ask({ type: 'Enqueue', tasks: [{ ...given, id: '0193' }] })).toMatchObject([{ id: 'acme:0192', duplicate: true, duplicateBy: 'content' }])
+    expect(q.log).toContainEqual(expect.objectContaining({ data: expect.objectContaining({ task: 'acme:0192', idempotencyKey: `acme:${hash}`, orderingKey: 'acme:line', concurrencyKey: 'acme:smtp' }) }))
+    expect(q.log).toContainEqual(expect.objectContaining({ type: 'LimitSet', data: { limit: 'acme:smtp', concurrency: 2 } }))
+  })
+
+  test('TEN-1: ids without a tenant, as the queue itself makes them, are taken: no token for tenants can give them', () => {
+    expect(refusal(isolated(), [task('nightly@2026-01-05T02:00:00.000Z', { tenant: 'acme' })])).toBe('accepted')
+  })
+
+  test('TEN-1: a key that is under the tenant already stays as it is', () => {
+    const q = isolated()
+    q.enqueue(of('acme', 'a', { idempotencyKey: 'acme:k' }))
+    expect(keysOf(q)).toEqual(['acme:k'])
+  })
+})
+
+describe('what tasks have in common', () => {
+  test('TEN-1: equal keys and equal contents of two tenants are two tasks', () => {
+    const q = isolated()
+    for (const shared of [{ idempotencyKey: 'k' }, { idempotencyKey: hash, isContentKey: true as const }]) {
+      const tasks = ['acme', 'globex'].map((tenant) => of(tenant, `a ${shared.idempotencyKey.length}`, shared))
+      expect(q.ask({ type: 'Enqueue', tasks }).map(({ duplicate }) => duplicate)).toEqual([false, false])
+    }
+    expect(new Set(keysOf(q)).size).toBe(4)
+  })
+
+  test("TEN-1: a dependency on another tenant's task is answered like one on a task that does not exist", () => {
+    const q = isolated()
+    q.enqueue(of('globex', 'there'))
+    const asked = (dependency: string): string => refusal(q, [of('acme', 'a', { dependencies: [dependency] })]).replaceAll(dependency, 'D')
+    expect(asked('globex:there')).toBe(asked('globex:nowhere'))
+    // In the same request, too.
+    expect(refusal(q, [of('globex', 'new'), of('acme', 'a', { dependencies: ['globex:new'] })])).toContain('unknown-dependency')
+    expect(refusal(q, [of('globex', 'new'), of('globex', 'a', { dependencies: ['globex:new'] })])).toBe('accepted')
+  })
+
+  test('TEN-1: tasks of the same ordering key of two tenants do not wait for each other', () => {
+    const q = isolated()
+    q.enqueue(of('globex', 'first', { orderingKey: 'line' }), of('acme', 'second', { orderingKey: 'line' }), of('acme', 'third', { orderingKey: 'line' }))
+    expect(['globex:first', 'acme:second', 'acme:third'].map((id) => q.task(id).status)).toEqual(['pending', 'pending', 'blocked'])
+  })
+
+  test('TEN-1: a callback is kept under the tenant of the task that waits', () => {
+    const q = isolated()
+    q.enqueue(of('acme', 'a'), of('globex', 'a'))
+    for (const tenant of ['acme', 'globex']) {
+      const [claimed] = q.ask({ type: 'Claim', agent: 'w', max: 1, tenant })
+      q.do({ type: 'Park', task: claimed?.task ?? '', agent: 'w', token: claimed?.token ?? 0, callbackKey: 'paid', timeoutSeconds: 60 })
+    }
+    expect(q.accepts({ type: 'Callback', callbackKey: 'paid', content: '{}' })).toBe(false)
+    expect(q.ask({ type: 'Callback', callbackKey: 'acme:paid', content: '{}' })).toMatchObject({ task: 'acme:a' })
+    expect(q.task('globex:a').status).toBe('waiting')
+  })
+
+  test('TEN-1: an agent under a tenant claims and registers for it alone', () => {
+    const q = isolated()
+    const accepts = (agent: string, tenant?: string): ReadonlyArray<boolean> => {
+      const where = tenant === undefined ? { agent } : { agent, tenant }
+      return [q.accepts({ type: 'Claim', max: 1, ...where }), q.accepts({ type: 'RegisterAgent', ...where })]
+    }
+    expect(accepts('acme:w', 'acme')).toEqual([true, true])
+    expect(accepts('w')).toEqual([true, true])
+    for (const tenant of [undefined, 'globex']) expect(accepts('acme:w', tenant)).toEqual([false, false])
+    expect(new Queue().accepts({ type: 'Claim', agent: 'acme:w', max: 1 })).toBe(true)
+  })
+
+  test('TEN-1: a schedule of an isolated queue names its tenant, and its runs are kept apart like other tasks', () => {
+    const q = isolated()
+    const schedule = (more: object) => ({ type: 'CreateSchedule' as const, name: 'nightly', every: 60, task: { type: 't', orderingKey: 'line', ...more } })
+    expect(q.accepts(schedule({}))).toBe(false)
+    q.do(schedule({ tenant: 'acme' }))
+    q.wait(61)
+    const runs = q.log.flatMap((event) => (event.type === 'TaskEnqueued' ? [event.data] : []))
+    expect(runs).toMatchObject([{ orderingKey: 'acme:line' }])
+    expect(isUnder('acme', runs[0]?.idempotencyKey ?? '')).toBe(true)
+  })
+})
+
+test('TEN-1: whether tenants are isolated can be set only while the queue is empty', () => {
+  const q = new Queue()
+  const accepts = (tenants: SettingsPatch['tenants'] & string): boolean => q.accepts({ type: 'Configure', patch: { tenants } })
+  expect(headOf(q.state).settings.tenants).toBe('shared')
+  expect(accepts('isolated')).toBe(true)
+  q.enqueue(task('a'))
+  expect(accepts('shared')).toBe(true)
+  expect(accepts('isolated')).toBe(false)
+  // A finished task is still known.
+  q.do({ type: 'Cancel', task: 'a', reason: 'r' })
+  expect(accepts('isolated')).toBe(false)
+  q.wait(604_801)
+  expect(accepts('isolated')).toBe(true)
+  const other = isolated()
+  other.enqueue(of('acme', 'a'))
+  expect(other.accepts({ type: 'Configure', patch: { tenants: 'shared' } })).toBe(false)
+})
+
+// ------------------------------------------------------------------------------------ any requests
+
+const tenants = ['acme', 'globex'] as const
+const name = fc.constantFrom('a', 'b', 'c')
+const anyTask = fc.record({
+  tenant: fc.constantFrom(...tenants), over: fc.constantFrom(...tenants), name, key: name, line: fc.option(name),
+  isMade: fc.boolean(), dependency: fc.option(fc.record({ tenant: fc.constantFrom(...tenants), name })),
+})
+const requests = fc.array(fc.array(anyTask, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 12 })
+type Spec = typeof anyTask extends fc.Arbitrary<infer A> ? A : never
+const taskOfSpec = ({ tenant, over, name: id, key, line, isMade, dependency }: Spec): PreparedTask =>
+  task(isMade ? id : under(over, id), {
+    tenant,
+    idempotencyKey: key,
+    ...(isMade ? { isMadeId: true as const } : {}),
+    ...(line === null ? {} : { orderingKey: line }),
+    ...(dependency === null ? {} : { dependencies: [under(dependency.tenant, dependency.name)] }),
+  })
+
+/** What the queue says to the requests of one tenant alone. */
+const saidTo = (tenant: string, all: ReadonlyArray<ReadonlyArray<Spec>>, mixed: boolean, settings: SettingsPatch = { tenants: 'isolated' }): ReadonlyArray<string> => {
+  const q = new Queue().configure(settings)
+  const said: Array<string> = []
+  for (const request of all) {
+    for (const spec of request) {
+      const isOwn = spec.tenant === tenant
+      if (!isOwn && !mixed) continue
+      const command = { type: 'Enqueue' as const, tasks: [taskOfSpec(spec)] }
+      const decision = decide(command, { at: q.at, random: 0 })(q.state)
+      const answer = decision._tag === 'Left' ? decision.left : q.ask(command).map(({ number: _, ...rest }) => rest)
+      if (isOwn) said.push(JSON.stringify(answer).replace(/ \(#\d+\)/g, ''))
+    }
+  }
+  return said
+}
+
+test('TEN-1: what a tenant is told about its tasks does not depend on what the other one enqueues', () => {
+  fc.assert(fc.property(requests, (all) => void expect(saidTo('acme', all, true)).toEqual(saidTo('acme', all, false))), { numRuns: 200 })
+})
+
+test('TEN-1: teeth: in a queue that is not isolated it does', () => {
+  const shared = fc.property(requests, (all) => JSON.stringify(saidTo('acme', all, true, {})) === JSON.stringify(saidTo('acme', all, false, {})))
+  expect(fc.check(shared, { seed: 65, numRuns: 200 }).failed).toBe(true)
+})
