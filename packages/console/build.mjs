@@ -21,7 +21,7 @@ const bundled = await build({
   minify: true,
   jsx: 'automatic',
   jsxImportSource: 'preact',
-  target: ['chrome120', 'firefox121', 'safari17.4'],
+  target: ['chrome123', 'firefox120', 'safari17.5'],
   legalComments: 'none',
   logLevel: 'warning',
   metafile: true,

@@ -16,9 +16,10 @@ export const pathOf = (segments: ReadonlyArray<string>): string => `/${segments.
 
 /** Of a parameter that stands twice, the first counts. */
 export const queryOf = (search: string): Query => {
-  const query: Record<string, string> = {}
-  for (const [name, value] of new URLSearchParams(search)) query[name] ??= value
-  return query
+  const query = new Map<string, string>()
+  for (const [name, value] of new URLSearchParams(search)) if (!query.has(name)) query.set(name, value)
+  // Assigned by name, `__proto__` would be lost.
+  return Object.fromEntries(query)
 }
 
 /** With `?`, or empty. Readable: what need not be encoded in a query is not. */
