@@ -54,6 +54,7 @@ export const noTerminal = {
   input: () => Promise.resolve(''),
   inputLines: async function* () {},
   ask: () => Promise.reject(new Error('nobody is there to be asked')),
+  liveTerminal: () => undefined,
   onSignal: () => () => undefined,
 } satisfies Partial<Io>
 

@@ -8,7 +8,7 @@ const commands = [
   'park', 'callback', 'approvals', 'approvals list', 'approvals show', 'approvals approve', 'approvals refuse', 'memory', 'memory search',
   'queues', 'queues list', 'queues delete', 'dlq', 'dlq list', 'dlq patterns', 'dlq show', 'dlq retry', 'dlq snooze', 'dlq escalate', 'dlq redrive', 'dlq redrive-status', 'dlq discard', 'breakers', 'breakers list', 'breakers open', 'breakers close',
   'agents', 'agents list', 'agents register', 'agents terminate', 'settings', 'settings get', 'settings set', 'pause', 'resume',
-  'alerts', 'limits', 'limits list', 'limits set', 'limits remove', 'schedules', 'schedules list', 'schedules show', 'schedules set', 'schedules pause', 'schedules resume', 'schedules remove', 'token', 'token list', 'token create', 'token revoke', 'import', 'export', 'simulate', 'audit', 'audit state', 'audit diff', 'audit log', 'audit export', 'audit replay', 'report', 'project', 'doctor', 'archive', 'backup',
+  'alerts', 'limits', 'limits list', 'limits set', 'limits remove', 'schedules', 'schedules list', 'schedules show', 'schedules set', 'schedules pause', 'schedules resume', 'schedules remove', 'token', 'token list', 'token create', 'token revoke', 'import', 'export', 'simulate', 'audit', 'audit state', 'audit diff', 'audit log', 'audit export', 'audit replay', 'report', 'project', 'doctor', 'archive', 'backup', 'top', 'completion', 'man',
 ]
 const groups = ['queues', 'dlq', 'approvals', 'memory', 'breakers', 'agents', 'settings', 'limits', 'schedules', 'token']
 
@@ -25,6 +25,7 @@ describe('--help', () => {
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain(`Usage: daybook ${command}`)
     if (!groups.includes(command)) expect(out).toMatch(/Examples:\n {2}.*daybook /)
+    expect(out).toMatch(/\nSee also: daybook \w+.*\nExit codes: 0 done, 1 refused/)
     if (command !== 'serve') expect(out).toContain('--token')
     else expect(out).toContain('--queue-files')
   })
@@ -37,7 +38,8 @@ describe('--help', () => {
 
   test('this test covers every command', async () => {
     const { out } = await cli('--help')
-    const listed = [...(out.split('Commands:')[1]?.split('Exit codes')[0] ?? '').matchAll(/^ {2}(\w+)/gm)].map((match) => match[1])
+    const listed = [...(out.split('display help for command')[1]?.split('A first round')[0] ?? '').matchAll(/^ {2}(\w+)/gm)].map((match) => match[1])
+    expect(listed.length).toBeGreaterThan(40)
     expect(listed.filter((name) => !commands.includes(name ?? ''))).toEqual([])
   })
 })

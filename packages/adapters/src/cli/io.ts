@@ -1,5 +1,6 @@
 /** Everything that a command reads from and writes to. Tests replace it. */
 import { createInterface } from 'node:readline'
+import { type LiveTerminal, openTerminal } from './top/terminal.js'
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>
@@ -18,6 +19,8 @@ export interface Io {
   readonly inputLines: () => AsyncIterable<string>
   /** Shows a question on stderr and reads a line from the terminal. Empty when the input ends. */
   readonly ask: (question: string) => Promise<string>
+  /** The terminal as a screen with single keys; `undefined` if there is none. It has to be closed. */
+  readonly liveTerminal: () => LiveTerminal | undefined
   /** Calls back on SIGINT and SIGTERM until the returned function is called. */
   readonly onSignal: (heard: (signal: NodeJS.Signals) => void) => () => void
 }
@@ -66,6 +69,7 @@ export const processIo = (): Io => {
     input: readInput,
     inputLines: () => createInterface({ input: process.stdin, crlfDelay: Number.POSITIVE_INFINITY }),
     ask,
+    liveTerminal: () => (process.stdin.isTTY === true && process.stdout.isTTY === true && process.env.TERM !== 'dumb' ? openTerminal() : undefined),
     onSignal: (heard) => {
       const names: ReadonlyArray<NodeJS.Signals> = ['SIGINT', 'SIGTERM']
       for (const name of names) process.on(name, heard)

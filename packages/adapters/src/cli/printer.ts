@@ -15,6 +15,8 @@ export interface Pages<T> {
 export interface Printer {
   readonly isJson: boolean
   readonly colors: Colors
+  /** Of the terminal, or of COLUMNS; `undefined` in a pipe, where nothing is cut. */
+  readonly width: number | undefined
   /** The answer: `value` with `--json`, otherwise what `people` prints. */
   readonly answer: (value: unknown, people: () => void) => void
   readonly line: (text?: string) => void
@@ -107,6 +109,7 @@ export const createPrinter = (io: Io, isJson: boolean): Printer => {
   return {
     isJson,
     colors,
+    width: widthFor(io),
     answer: (value, people) => (isJson ? io.out(`${JSON.stringify(value, null, io.outIsTerminal ? 2 : undefined)}\n`) : people()),
     line,
     table: (columns, rows, empty = 'none') => (rows.length === 0 ? line(colors.dim(empty)) : end(begin(columns, rows, false))),

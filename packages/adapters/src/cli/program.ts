@@ -5,56 +5,80 @@ import { Cli } from './cli.js'
 import { addConnectionOptions } from './connection.js'
 import { exitCodeOf, exitCodes } from './exit-codes.js'
 import type { Io } from './io.js'
+import { addEnding } from './help-ending.js'
 import { withSuggestion } from './suggest/command-line.js'
 import { clean } from './text.js'
 
-/** In the order of the help. Only the one that is named is loaded, so each starts sooner. */
-const commands: Readonly<Record<string, () => Promise<(cli: Cli) => Command>>> = {
-  serve: async () => (await import('./commands/serve.js')).serveCommand,
-  enqueue: async () => (await import('./commands/enqueue.js')).enqueueCommand,
-  list: async () => (await import('./commands/list.js')).listCommand,
-  show: async () => (await import('./commands/show.js')).showCommand,
-  result: async () => (await import('./commands/result.js')).resultCommand,
-  explain: async () => (await import('./commands/explain.js')).explainCommand,
-  history: async () => (await import('./commands/history.js')).historyCommand,
-  watch: async () => (await import('./commands/watch.js')).watchCommand,
-  cancel: async () => (await import('./commands/cancel.js')).cancelCommand,
-  amend: async () => (await import('./commands/amend.js')).amendCommand,
-  bump: async () => (await import('./commands/bump.js')).bumpCommand,
-  restart: async () => (await import('./commands/restart.js')).restartCommand,
-  erase: async () => (await import('./commands/erase.js')).eraseCommand,
-  depth: async () => (await import('./commands/depth.js')).depthCommand,
-  work: async () => (await import('./commands/work.js')).workCommand,
-  claim: async () => (await import('./commands/claim.js')).claimCommand,
-  complete: async () => (await import('./commands/settle.js')).completeCommand,
-  fail: async () => (await import('./commands/settle.js')).failCommand,
-  release: async () => (await import('./commands/settle.js')).releaseCommand,
-  heartbeat: async () => (await import('./commands/settle.js')).heartbeatCommand,
-  park: async () => (await import('./commands/park.js')).parkCommand,
-  callback: async () => (await import('./commands/park.js')).callbackCommand,
-  dlq: async () => (await import('./commands/dead-letters.js')).dlqCommand,
-  approvals: async () => (await import('./commands/approvals.js')).approvalsCommand,
-  memory: async () => (await import('./commands/memory.js')).memoryCommand,
-  breakers: async () => (await import('./commands/breakers.js')).breakersCommand,
-  agents: async () => (await import('./commands/agents.js')).agentsCommand,
-  alerts: async () => (await import('./commands/alerts.js')).alertsCommand,
-  queues: async () => (await import('./commands/queues.js')).queuesCommand,
-  settings: async () => (await import('./commands/settings.js')).settingsCommand,
-  pause: async () => (await import('./commands/pause.js')).pauseCommand,
-  resume: async () => (await import('./commands/pause.js')).resumeCommand,
-  limits: async () => (await import('./commands/limits.js')).limitsCommand,
-  schedules: async () => (await import('./commands/schedules.js')).schedulesCommand,
-  token: async () => (await import('./commands/token.js')).tokenCommand,
-  import: async () => (await import('./commands/import.js')).importCommand,
-  export: async () => (await import('./commands/export.js')).exportCommand,
-  simulate: async () => (await import('./commands/simulate.js')).simulateCommand,
-  audit: async () => (await import('./commands/audit.js')).auditCommand,
-  report: async () => (await import('./commands/report.js')).reportCommand,
-  doctor: async () => (await import('./commands/doctor.js')).doctorCommand,
-  project: async () => (await import('./commands/project.js')).projectCommand,
-  archive: async () => (await import('./commands/archive.js')).archiveCommand,
-  backup: async () => (await import('./commands/backup.js')).backupCommand,
+type Make = () => Promise<(cli: Cli) => Command>
+
+/** By what one wants to do, in the order of the help. Only the command that is named is loaded, so each starts sooner. */
+const groups: Readonly<Record<string, Readonly<Record<string, Make>>>> = {
+  'Enqueue tasks': {
+    enqueue: async () => (await import('./commands/enqueue.js')).enqueueCommand,
+    import: async () => (await import('./commands/import.js')).importCommand,
+    schedules: async () => (await import('./commands/schedules.js')).schedulesCommand,
+    callback: async () => (await import('./commands/park.js')).callbackCommand,
+  },
+  'Work on tasks': {
+    work: async () => (await import('./commands/work.js')).workCommand,
+    claim: async () => (await import('./commands/claim.js')).claimCommand,
+    complete: async () => (await import('./commands/settle.js')).completeCommand,
+    fail: async () => (await import('./commands/settle.js')).failCommand,
+    release: async () => (await import('./commands/settle.js')).releaseCommand,
+    heartbeat: async () => (await import('./commands/settle.js')).heartbeatCommand,
+    park: async () => (await import('./commands/park.js')).parkCommand,
+    agents: async () => (await import('./commands/agents.js')).agentsCommand,
+  },
+  'See what is going on': {
+    top: async () => (await import('./commands/top.js')).topCommand,
+    list: async () => (await import('./commands/list.js')).listCommand,
+    show: async () => (await import('./commands/show.js')).showCommand,
+    depth: async () => (await import('./commands/depth.js')).depthCommand,
+    queues: async () => (await import('./commands/queues.js')).queuesCommand,
+    watch: async () => (await import('./commands/watch.js')).watchCommand,
+    alerts: async () => (await import('./commands/alerts.js')).alertsCommand,
+  },
+  'Ask why, and what was': {
+    explain: async () => (await import('./commands/explain.js')).explainCommand,
+    history: async () => (await import('./commands/history.js')).historyCommand,
+    result: async () => (await import('./commands/result.js')).resultCommand,
+    report: async () => (await import('./commands/report.js')).reportCommand,
+    audit: async () => (await import('./commands/audit.js')).auditCommand,
+    memory: async () => (await import('./commands/memory.js')).memoryCommand,
+  },
+  'Step in': {
+    cancel: async () => (await import('./commands/cancel.js')).cancelCommand,
+    amend: async () => (await import('./commands/amend.js')).amendCommand,
+    bump: async () => (await import('./commands/bump.js')).bumpCommand,
+    restart: async () => (await import('./commands/restart.js')).restartCommand,
+    pause: async () => (await import('./commands/pause.js')).pauseCommand,
+    resume: async () => (await import('./commands/pause.js')).resumeCommand,
+    dlq: async () => (await import('./commands/dead-letters.js')).dlqCommand,
+    breakers: async () => (await import('./commands/breakers.js')).breakersCommand,
+    approvals: async () => (await import('./commands/approvals.js')).approvalsCommand,
+    erase: async () => (await import('./commands/erase.js')).eraseCommand,
+  },
+  'Run a server and set it up': {
+    serve: async () => (await import('./commands/serve.js')).serveCommand,
+    settings: async () => (await import('./commands/settings.js')).settingsCommand,
+    limits: async () => (await import('./commands/limits.js')).limitsCommand,
+    token: async () => (await import('./commands/token.js')).tokenCommand,
+    doctor: async () => (await import('./commands/doctor.js')).doctorCommand,
+    simulate: async () => (await import('./commands/simulate.js')).simulateCommand,
+    project: async () => (await import('./commands/project.js')).projectCommand,
+  },
+  'Keep and move what is there': {
+    export: async () => (await import('./commands/export.js')).exportCommand,
+    archive: async () => (await import('./commands/archive.js')).archiveCommand,
+    backup: async () => (await import('./commands/backup.js')).backupCommand,
+  },
+  'Live with the command line': {
+    completion: async () => (await import('./commands/completion.js')).completionCommand,
+    man: async () => (await import('./commands/man.js')).manCommand,
+  },
 }
+const commands: Readonly<Record<string, Make>> = Object.assign({}, ...Object.values(groups)) as Record<string, Make>
+const groupOf = (name: string): string => Object.keys(groups).find((group) => Object.hasOwn(groups[group] as object, name)) ?? ''
 
 /** The names of the commands that have to be loaded: that which the arguments name, or all if they name none. */
 const namedIn = (args: ReadonlyArray<string>): ReadonlyArray<string> => {
@@ -75,8 +99,6 @@ const program = async (cli: Cli, names: ReadonlyArray<string>): Promise<Command>
     .version('0.1.0', '-V, --version')
     .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', `
-Exit codes: 0 done, 1 refused by the queue, 2 wrong usage, 3 server not reachable.
-
 A first round:
   daybook serve                                        # in one terminal; it shows an admin token once
   export DAYBOOK_TOKEN=…                               # in another
@@ -84,8 +106,10 @@ A first round:
   daybook work --types 'eng-*' -- ./examples/agent.sh
   daybook list
 `)
-  for (const make of await Promise.all(names.map((name) => (commands[name] as (typeof commands)[string])()))) root.addCommand(make(cli))
+  const made = await Promise.all(names.map(async (name) => ({ name, make: await (commands[name] as Make)() })))
+  for (const { name, make } of made) root.addCommand(make(cli).helpGroup(`${groupOf(name)}:`))
   const prepare = (command: Command): void => {
+    addEnding(command, commandPath(command))
     command
       .exitOverride()
       .configureOutput({
@@ -97,7 +121,7 @@ A first round:
       })
       .showSuggestionAfterError(false)
       .helpCommand(false)
-      .showHelpAfterError(`(daybook ${pathOf(command)}--help tells more)`)
+      .showHelpAfterError(`(daybook ${[commandPath(command), '--help'].join(' ').trim()} tells more)`)
     for (const child of command.commands) prepare(child)
   }
   prepare(root)
@@ -107,16 +131,20 @@ A first round:
   return root
 }
 
-const pathOf = (command: Command): string => {
+/** `dlq retry`; empty for the program itself. */
+const commandPath = (command: Command): string => {
   const names: Array<string> = []
   for (let at: Command | null = command; at !== null && at.parent !== null; at = at.parent) names.unshift(at.name())
-  return names.map((name) => `${name} `).join('')
+  return names.join(' ')
 }
 
 const inheritHelp = (command: Command): void => {
   command.configureHelp({ ...command.configureHelp(), showGlobalOptions: true })
   for (const child of command.commands) inheritHelp(child)
 }
+
+/** The commands that a command line may be about: all, if it names none yet. */
+export const treeFor = (cli: Cli, args: ReadonlyArray<string>): Promise<Command> => program(cli, namedIn(args))
 
 /** Runs one command line, without the program's name. Resolves to the exit code; never rejects. */
 export const run = async (args: ReadonlyArray<string>, io: Io): Promise<number> => {

@@ -7,11 +7,10 @@ import type { Report, ReportName, ReportOptions } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { connect, type ConnectionOptions, readConnection } from '../connection.js'
 import { CliError, exitCodes, UsageError } from '../exit-codes.js'
+import { reportNames } from '../report/names.js'
 import { printReport } from '../report/print.js'
 import { didYouMean } from '../suggest/nearest.js'
 import { whole } from '../values.js'
-
-const names: ReadonlyArray<ReportName> = ['summary', 'throughput', 'latency', 'retries', 'deadlines', 'failures', 'breakers', 'fairness']
 
 interface Options extends Pick<ReportOptions, 'by' | 'top' | 'atLeast'> {
   readonly from?: string
@@ -33,7 +32,7 @@ interface Source {
 export const reportCommand = (cli: Cli): Command =>
   new Command('report')
     .description('figures of a period: throughput, waits and run times, retries, deadlines, failures, breakers, fairness')
-    .argument('[report]', names.join(', '), 'summary')
+    .argument('[report]', reportNames.join(', '), 'summary')
     .option('--from <time>', 'a day like 2026-07-01, which begins in the zone, or a time (default: a day before --to)')
     .option('--to <time>', 'the same; not included (default: now)')
     .option('--bucket <size>', 'month, week, day, hour, total, or minutes: 15, 30 … (default: by the length of the period)')
@@ -56,8 +55,8 @@ export const reportCommand = (cli: Cli): Command =>
       'claim, run times from a claim to its end; percentiles are within 1 % of the exact ones. docs/reports.md tells what each column means.',
     ))
     .action(cli.local<Options, [string]>(async (printer, options, command, name) => {
-      const report = names.find((each) => each === name)
-      if (report === undefined) throw new UsageError(`there is no report ${JSON.stringify(name)}: there are ${names.join(', ')}${didYouMean(name, names)}`)
+      const report = reportNames.find((each) => each === name)
+      if (report === undefined) throw new UsageError(`there is no report ${JSON.stringify(name)}: there are ${reportNames.join(', ')}${didYouMean(name, reportNames)}`)
       const connection = readConnection(command.optsWithGlobals<ConnectionOptions>(), cli.io.env)
       const source = options.views === undefined ? ofServer(connect(connection), report, options) : await ofFile(resolve(options.views), connection.queue, report, options)
       try {

@@ -4,18 +4,17 @@ import type { DaybookClient, TokenRole, TokenView } from '../../client/index.js'
 import { type Cli, examples } from '../cli.js'
 import { CliError, UsageError } from '../exit-codes.js'
 import { rate } from './limits.js'
+import { tokenRoles } from '../roles.js'
 import { didYouMean } from '../suggest/nearest.js'
 import { roleWords } from '../suggest/words.js'
 import { clean, since, until } from '../text.js'
 import { defined, list, positive, time } from '../values.js'
 
-const roles: ReadonlyArray<TokenRole> = ['producer', 'worker', 'operator', 'guardian', 'auditor', 'admin']
-
 /** `a,b` and repeated options alike. */
 const roleList = (text: string, before: ReadonlyArray<TokenRole> = []): ReadonlyArray<TokenRole> => {
   const given = list(text)
   for (const each of given) {
-    if (!(roles as ReadonlyArray<string>).includes(each)) throw new InvalidArgumentError(`the roles are ${roles.join(', ')}${didYouMean(each, roles, roleWords)}`)
+    if (!(tokenRoles as ReadonlyArray<string>).includes(each)) throw new InvalidArgumentError(`the roles are ${tokenRoles.join(', ')}${didYouMean(each, tokenRoles, roleWords)}`)
   }
   return [...before, ...(given as ReadonlyArray<TokenRole>)]
 }
@@ -39,7 +38,7 @@ const creating = (cli: Cli): Command =>
   new Command('create')
     .description('make a token and print it, once')
     .argument('<name>', 'the actor of what it does, in the log')
-    .requiredOption('-r, --role <role>', `${roles.join(', ')}; repeatable`, roleList)
+    .requiredOption('-r, --role <role>', `${tokenRoles.join(', ')}; repeatable`, roleList)
     .option('--queues <queue>', 'the queues that it may use; repeatable; --queue names one; default: all', list)
     .option('--tenant <tenant>', 'the tenants whose tasks it may see and change, in queues with tenants=isolated; repeatable; default: all', list)
     .option('--rate <n/time>', 'so many requests in such a time on average, on each server: 50/s, 600/m; a bulk request is one', rate)

@@ -1,0 +1,49 @@
+/** Values that are not in the declaration of an option or an argument, and by what name people are asked for them. */
+
+export type Kind = 'queues' | 'types' | 'statuses' | 'priorities' | 'roles' | 'settings' | 'assignments' | 'reports' | 'schedules' | 'tokens' | 'agents' | 'files'
+
+const ofOptions: Readonly<Record<string, Kind>> = {
+  '--queue': 'queues',
+  '--queues': 'queues',
+  '--type': 'types',
+  '--types': 'types',
+  '--status': 'statuses',
+  '--priority': 'priorities',
+  '--role': 'roles',
+  '--agent': 'agents',
+  '--file': 'files',
+  '--config': 'files',
+  '--data': 'files',
+  '--out': 'files',
+  '--svg': 'files',
+  '--views': 'files',
+  '--queue-files': 'files',
+  '--tls-cert': 'files',
+  '--tls-key': 'files',
+  '--checkpoint-key': 'files',
+  '--test-webhooks': 'files',
+}
+
+/** By command and argument. */
+const ofArguments: Readonly<Record<string, Kind>> = {
+  'enqueue type': 'types',
+  'breakers open type': 'types',
+  'breakers close type': 'types',
+  'queues delete name': 'queues',
+  'settings get key': 'settings',
+  'settings set assignments': 'assignments',
+  'report report': 'reports',
+  'schedules show name': 'schedules',
+  'schedules set name': 'schedules',
+  'schedules pause name': 'schedules',
+  'schedules resume name': 'schedules',
+  'schedules remove name': 'schedules',
+  'token revoke name': 'tokens',
+  'agents terminate agent': 'agents',
+  'import folder': 'files',
+  'simulate scenario': 'files',
+  'backup folder': 'files',
+}
+
+export const kindOfOption = (long: string): Kind | undefined => ofOptions[long]
+export const kindOfArgument = (path: string, name: string): Kind | undefined => ofArguments[`${path} ${name}`] ?? (/^(?:file|folder)s?$/.test(name) ? 'files' : undefined)

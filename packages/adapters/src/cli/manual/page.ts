@@ -1,0 +1,70 @@
+/** What the manual says of a command, taken from its declaration and its help: so the manual says what the program does. */
+import type { Command } from 'commander'
+import { relatedTo } from '../help-ending.js'
+
+export interface Named {
+  /** As it is typed: `-n, --limit <n>`. */
+  readonly name: string
+  readonly about: string
+}
+
+/** A piece of text: lines that flow, or lines that stay as they are. */
+export interface Block {
+  readonly kind: 'prose' | 'literal'
+  readonly lines: ReadonlyArray<string>
+}
+
+export interface Page {
+  /** `dlq retry`; empty for the program itself. */
+  readonly path: string
+  readonly about: string
+  readonly usage: string
+  readonly group: string
+  readonly arguments: ReadonlyArray<Named>
+  readonly options: ReadonlyArray<Named>
+  readonly text: ReadonlyArray<Block>
+  readonly examples: ReadonlyArray<Block>
+  readonly related: ReadonlyArray<string>
+  readonly commands: ReadonlyArray<Page>
+}
+
+const choicesText = (choices: ReadonlyArray<string> | undefined, fallback: unknown): string =>
+  `${choices === undefined ? '' : ` (one of ${choices.join(', ')})`}${typeof fallback === 'string' || typeof fallback === 'number' ? ` (default ${fallback})` : ''}`
+
+const isLiteral = (lines: ReadonlyArray<string>): boolean => lines.every((line) => /^ |^daybook |^export /.test(line)) || lines.some((line) => / {3,}\S/.test(line))
+
+/** Blocks are parted by empty lines. */
+const blocksOf = (text: string): ReadonlyArray<Block> =>
+  text
+    .split(/\n\s*\n/)
+    .map((part) => part.split('\n').map((line) => line.trimEnd()).filter((line) => line !== ''))
+    .filter((lines) => lines.length > 0)
+    .map((lines) => ({ kind: isLiteral(lines) ? 'literal' : 'prose', lines }))
+
+/** The help behind the options, without its end, which every command has. */
+const textBehind = (command: Command, said: () => string): string => {
+  command.outputHelp()
+  const text = said().slice(command.helpInformation().length)
+  const end = Math.max(0, text.search(/\n(?:See also|Exit codes): /))
+  return text.slice(0, end)
+}
+
+/** `said` gives what the command has written since it was called last. */
+export const pageOf = (command: Command, said: () => string, path = ''): Page => {
+  const text = textBehind(command, said)
+  const [before = '', examples = ''] = text.split(/^(?:Examples|A first round):\n/m)
+  const helper = command.createHelp()
+  return {
+    path,
+    about: command.description(),
+    usage: ['daybook', path, command.usage()].filter((part) => part !== '').join(' '),
+    group: command.helpGroup().replace(/:$/, ''),
+    arguments: command.registeredArguments.map((argument) => ({ name: helper.argumentTerm(argument), about: `${argument.description}${choicesText(argument.argChoices, argument.defaultValue)}` })),
+    options: command.options.filter(({ hidden }) => !hidden).map((option) => ({ name: option.flags, about: `${option.description}${choicesText(option.argChoices, option.defaultValue)}` })),
+    text: blocksOf(before),
+    // Notes stand behind the examples, at the same indent.
+    examples: blocksOf(examples.replace(/^ {2}/gm, '')),
+    related: relatedTo(path),
+    commands: helper.visibleCommands(command).map((child) => pageOf(child, said, path === '' ? child.name() : `${path} ${child.name()}`)),
+  }
+}
