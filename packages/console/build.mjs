@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { settingsDefault } from '@daybook/core';
 import { build } from 'esbuild';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -22,6 +23,8 @@ const bundled = await build({
   jsx: 'automatic',
   jsxImportSource: 'preact',
   target: ['chrome123', 'firefox120', 'safari17.5'],
+  // Of the core, browsers get this value alone.
+  define: { SETTINGS_BY_DEFAULT: JSON.stringify(settingsDefault) },
   legalComments: 'none',
   logLevel: 'warning',
   metafile: true,

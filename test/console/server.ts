@@ -1,8 +1,10 @@
 /** A real server on a seeded log, as a user has it; and the same killed and started again. */
 import { rmSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { serve } from '@daybook/adapters/serve'
 import { createClient, type DaybookClient } from '@daybook/adapters/client'
 import { afterAll, beforeAll } from 'vitest'
+import { inTime } from '../support/in-time.js'
 import { withoutBrowser } from './browser.js'
 import { adminToken, type FleetTokens, logFile } from './fleet.js'
 import { seededFolder } from './seeded-folder.js'
@@ -22,14 +24,20 @@ export interface ConsoleServer {
 const openServer = async (dataDir: string, port: number) =>
   serve({ host: '127.0.0.1', port, dataDir, store: { kind: 'sqlite', file: logFile(dataDir), sharing: 'exclusive' }, auth: 'tokens', token: adminToken, checkpoints: 'off', memory: { kind: 'off' } })
 
+/** Reports are of tables that a server which has just started begins to fill. */
+const tablesShowAll = async (admin: DaybookClient): Promise<void> => {
+  for (const { revision } = await admin.summary(); ; await delay(50)) {
+    const tables = await admin.readModels()
+    if (tables.building === undefined && tables.revision >= revision) return
+  }
+}
+
 export const startConsoleServer = async (): Promise<ConsoleServer> => {
   const { dataDir, tokens } = await seededFolder()
   let running = await openServer(dataDir, 0)
   const { url } = running
   const admin = createClient({ url, token: adminToken })
-  // Reports are of tables that the server has just begun to fill.
-  const { revision } = await admin.summary()
-  await admin.readModels({ atLeast: revision })
+  await inTime('the tables of reports show the whole log', tablesShowAll(admin))
   return {
     url,
     tokens,

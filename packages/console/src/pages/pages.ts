@@ -20,8 +20,16 @@ export interface Page {
 
 export const pages: ReadonlyArray<Page> = [
   { title: 'Now', path: '/', key: 'n', load: async () => (await import('./now/now-page.js')).NowPage },
+  { title: 'Queue', path: '/q/{queue}', key: 'q', load: async () => (await import('./queue/queue-page.js')).QueuePage },
   { title: 'Tasks', path: '/q/{queue}/tasks', key: 't', load: async () => (await import('./tasks/tasks-page.js')).TasksPage },
   { title: 'Task', path: '/q/{queue}/tasks/{id}', isListed: false, load: async () => (await import('./task/task-page.js')).TaskPage },
+  { title: 'Dead letters', path: '/q/{queue}/dead-letters', key: 'd', load: async () => (await import('./dead-letters/dead-letters-page.js')).DeadLettersPage },
+  { title: 'Breakers', path: '/q/{queue}/breakers', key: 'b', load: async () => (await import('./breakers/breakers-page.js')).BreakersPage },
+  { title: 'Agents', path: '/q/{queue}/agents', key: 'a', load: async () => (await import('./agents/agents-page.js')).AgentsPage },
+  { title: 'Tenants', path: '/q/{queue}/tenants', key: 'e', load: async () => (await import('./tenants/tenants-page.js')).TenantsPage },
+  { title: 'Schedules', path: '/q/{queue}/schedules', key: 's', load: async () => (await import('./schedules/schedules-page.js')).SchedulesPage },
+  { title: 'Approvals', path: '/q/{queue}/approvals', key: 'p', load: async () => (await import('./approvals/approvals-page.js')).ApprovalsPage },
+  { title: 'Settings', path: '/q/{queue}/settings', key: ',', load: async () => (await import('./settings/settings-page.js')).SettingsPage },
   { title: 'Log', path: '/q/{queue}/log', key: 'l', load: async () => (await import('./log/log-page.js')).LogPage },
 ]
 

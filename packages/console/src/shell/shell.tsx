@@ -11,12 +11,13 @@ import { Connection, PastBanner } from './connection.js'
 import { KeysDialog, showKeys, useKeys } from './keys.js'
 import { nextTheme, theme } from './theme.js'
 
-const isOfQueue = ({ path }: Page): boolean => path.startsWith('/q/{queue}/')
+const isOfQueue = ({ path }: Page): boolean => path.startsWith('/q/{queue}')
 const addressOf = ({ path }: Page, queue: string): string => linkTo(parsePath(path).map((segment) => (segment === '{queue}' ? queue : segment)))
 
 const NavLink = ({ page, queue }: { readonly page: Page; readonly queue: string }) => {
   const { path } = address.value
-  const isHere = page.path === '/' ? path === '/' : matchPath(page.path, path) !== undefined || path.startsWith(addressOf(page, queue).replace(/\?.*/, '') + '/')
+  const isAlone = page.path === '/' || page.path === '/q/{queue}'
+  const isHere = matchPath(page.path, path) !== undefined || (!isAlone && path.startsWith(addressOf(page, queue).replace(/\?.*/, '') + '/'))
   return <li><a href={addressOf(page, queue)} aria-current={isHere ? 'page' : undefined}>{page.title}</a></li>
 }
 

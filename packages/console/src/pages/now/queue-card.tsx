@@ -51,7 +51,7 @@ export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
         {may.operate.value && moment === undefined && <ActionButton action={() => pauseOrResume(name, paused, unfinished)}>{paused === null ? 'Pause …' : 'Resume …'}</ActionButton>}
       </header>
       {raised.length > 0 && (
-        <ul class="alerts">
+        <ul class="alerts" tabIndex={0} aria-label={`alerts of ${name}`}>
           {raised.map(({ key, message, raisedAt }) => <li key={key}><StatusMark status="open" /> {message} <span class="quiet">since <Moment at={raisedAt} /></span></li>)}
         </ul>
       )}

@@ -1,0 +1,45 @@
+/** Dead letters: what failed for good, in groups that are alike, and what to do about them. */
+import type { FailurePattern, Report } from '@daybook/client'
+import { address } from '../../address/address.js'
+import { useQueue } from '../../api/use-query.js'
+import { Empty } from '../../parts/empty.js'
+import { counted } from '../../parts/format.js'
+import { Loaded } from '../../parts/loaded.js'
+import { sinceHours } from '../../parts/period.js'
+import type { PageParams } from '../pages.js'
+import { failuresByHour, isOf } from './group.js'
+import { GroupView } from './group-view.js'
+import { Groups } from './groups.js'
+import { RedriveNote } from './redrive-note.js'
+
+const hours = 24
+const failuresMs = 60_000
+
+export const DeadLettersPage = ({ params: { queue = '' } }: { readonly params: PageParams }) => {
+  const { signature, type } = address.value.query
+  const patterns = useQueue<{ readonly patterns: ReadonlyArray<FailurePattern> }>(queue, ['dead-letters', 'patterns'])
+  const { value: report } = useQueue<Report>(queue, ['reports', 'failures'], { query: { ...sinceHours(hours), bucket: 'hour', top: '200' }, everyMs: failuresMs, presentOnly: true })
+  const failures = report === undefined ? undefined : failuresByHour(report.rows, hours, Date.now())
+  return (
+    <>
+      <h1>Dead letters</h1>
+      <Loaded shown={patterns} lines={8}>
+        {({ patterns: found }) => (
+          <>
+            <RedriveNote queue={queue} patterns={found} />
+            {signature !== undefined && type !== undefined ? (
+              <GroupView queue={queue} group={{ signature, type }} pattern={found.find(isOf({ signature, type }))} />
+            ) : found.length === 0 ? (
+              <Empty title="No dead letters"><p>A task whose attempts have all failed comes here, and waits for somebody to decide. Nothing does now.</p></Empty>
+            ) : (
+              <>
+                <p class="quiet">{counted(found.reduce((sum, { count }) => sum + count, 0), 'task')} in {counted(found.length, 'group')}, the largest first. The bars are failed attempts with the same signature, in each of the last {hours} hours.</p>
+                <Groups patterns={found} failures={failures} />
+              </>
+            )}
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}

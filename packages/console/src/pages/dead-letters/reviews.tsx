@@ -1,0 +1,87 @@
+/** What a person can decide about dead letters that are alike. Each says first how many there are: by a dry run on the server. */
+import type { Discarded, Escalated, Redrive, Retried, Snoozed } from '@daybook/client'
+import { command, revisionOf } from '../../api/command.js'
+import { me } from '../../api/session.js'
+import type { Action } from '../../parts/action.js'
+import { counted } from '../../parts/format.js'
+import { type GroupKey, shortSignature } from './group.js'
+
+const reviewer = (): string => me.value?.name ?? 'somebody'
+
+interface DryRun {
+  readonly count: number
+}
+const countOf = async (queue: string, filter: GroupKey): Promise<number> =>
+  (await command<DryRun>('POST', queue, ['dead-letters', 'retry'], { filter, reviewer: reviewer(), reason: 'dry run', dryRun: true })).value.count
+
+const What = ({ count, filter: { type, signature } }: { readonly count: number; readonly filter: GroupKey }) => (
+  <p>
+    <strong>{counted(count, 'dead letter')}</strong> of type <code>{type}</code> with signature <code>{shortSignature(signature)}</code>, as the server has just counted.
+  </p>
+)
+
+export const retryGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
+  const count = await countOf(queue, filter)
+  return {
+    title: 'Retry this group',
+    does: <><What count={count} filter={filter} /><p>They go back to the queue, with all their attempts before them. If what made them fail is still there, they come back.</p></>,
+    verb: `Retry ${counted(count, 'task')}`,
+    fields: [{ name: 'perMinute', label: 'At most so many a minute', kind: 'number', hint: 'Empty: all at once. A redrive stops by itself when their breaker opens.' }],
+    run: async ({ reason, fields }) => {
+      const perMinute = fields['perMinute'] === '' ? undefined : Number(fields['perMinute'])
+      const answer = await command<Retried & { readonly redrive?: Redrive }>('POST', queue, ['dead-letters', 'retry'], { filter, reviewer: reviewer(), reason, ...(perMinute === undefined ? {} : { perMinute }) })
+      const said = perMinute === undefined ? `${counted(answer.value.retried.length, 'task')} went back to the queue.` : `${counted(count, 'task')} go back to the queue, ${perMinute} a minute.`
+      return { said, queue, ...revisionOf(answer) }
+    },
+  }
+}
+
+export const discardGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
+  const count = await countOf(queue, filter)
+  return {
+    title: 'Discard this group',
+    does: <><What count={count} filter={filter} /><p>They are given up for good, and the tasks that wait for them are cancelled. Their history stays.</p></>,
+    verb: `Discard ${counted(count, 'task')}`,
+    isDestructive: true,
+    run: async ({ reason }) => {
+      const answer = await command<Discarded>('POST', queue, ['dead-letters', 'discard'], { filter, reviewer: reviewer(), reason })
+      const { discarded, cancelled } = answer.value
+      return { said: `${counted(discarded.length, 'task')} discarded${cancelled.length === 0 ? '' : `, and ${counted(cancelled.length, 'task')} cancelled that waited for them`}.`, queue, ...revisionOf(answer) }
+    },
+  }
+}
+
+export const snoozeGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
+  const count = await countOf(queue, filter)
+  return {
+    title: 'Snooze this group',
+    does: <><What count={count} filter={filter} /><p>They stay dead letters, and go back to the queue by themselves when the time is over.</p></>,
+    verb: `Snooze ${counted(count, 'task')}`,
+    fields: [{ name: 'hours', label: 'For so many hours', kind: 'number', value: '8', required: true }],
+    run: async ({ reason, fields }) => {
+      const until = new Date(Date.now() + Number(fields['hours']) * 3_600_000).toISOString()
+      const answer = await command<Snoozed>('POST', queue, ['dead-letters', 'snooze'], { filter, reviewer: reviewer(), reason, until })
+      return { said: `${counted(answer.value.snoozed.length, 'task')} snoozed.`, queue, ...revisionOf(answer) }
+    },
+  }
+}
+
+export const escalateGroup = async (queue: string, filter: GroupKey): Promise<Action> => {
+  const count = await countOf(queue, filter)
+  return {
+    title: 'Escalate this group, with a note',
+    does: <><What count={count} filter={filter} /><p>They stay where they are, marked for somebody who decides. The reason stands beside each as a note.</p></>,
+    verb: `Escalate ${counted(count, 'task')}`,
+    run: async ({ reason }) => {
+      const answer = await command<Escalated>('POST', queue, ['dead-letters', 'escalate'], { filter, reviewer: reviewer(), reason })
+      return { said: `${counted(answer.value.escalated.length, 'task')} escalated.`, queue, ...revisionOf(answer) }
+    },
+  }
+}
+
+export const stopRedrive = (queue: string): Action => ({
+  title: 'Stop the redrive',
+  does: <p>What has gone back to the queue stays there; the others stay dead letters.</p>,
+  verb: 'Stop it',
+  run: async ({ reason }) => ({ said: 'The redrive has stopped.', queue, ...revisionOf(await command('DELETE', queue, ['dead-letters', 'redrive'], undefined, { reason })) }),
+})

@@ -1,0 +1,48 @@
+/** How many unfinished tasks each reason keeps from running, from counts alone: no task is looked at. */
+import type { BreakerView, Depth, LimitView } from '@daybook/client'
+import type { Status } from '@daybook/core'
+
+export interface BlockedBy {
+  readonly key: string
+  readonly reason: string
+  readonly count: number
+  /** Whose hue it has. */
+  readonly status: Status
+  /** Where to look next: a search of the page of tasks, or another page. */
+  readonly to: { readonly search: string } | { readonly page: string }
+}
+
+export interface QueueNow {
+  readonly depth: Depth
+  readonly breakers: Readonly<Record<string, BreakerView>>
+  readonly limits: ReadonlyArray<LimitView>
+  readonly paused: string | null
+  readonly isAtCapacity: boolean
+}
+
+/**
+ * Reasons, the most frequent first; none with zero tasks. A ready task counts for each reason that holds for it, so the sum may be larger than the depth. Limits of
+ * concurrency keys are left out: the counts do not tell which tasks have the key.
+ */
+export const blockedBy = ({ depth: { byStatus, byType, byTenant }, breakers, limits, paused, isAtCapacity }: QueueNow): ReadonlyArray<BlockedBy> => {
+  const ready = byStatus.pending + byStatus.queued
+  const found: Array<BlockedBy> = [
+    { key: 'blocked', reason: 'wait for other tasks', count: byStatus.blocked, status: 'blocked', to: { search: 'status:blocked' } },
+    { key: 'scheduled', reason: 'wait for their time, or for a retry', count: byStatus.scheduled, status: 'scheduled', to: { search: 'status:scheduled' } },
+    { key: 'waiting', reason: 'are parked for a callback', count: byStatus.waiting, status: 'waiting', to: { search: 'status:waiting' } },
+    { key: 'incomplete', reason: 'lack a decision report', count: byStatus.incomplete, status: 'incomplete', to: { search: 'status:incomplete' } },
+    { key: 'dead-letter', reason: 'are dead letters', count: byStatus['dead-letter'], status: 'dead-letter', to: { page: 'dead-letters' } },
+  ]
+  if (paused !== null) found.push({ key: 'paused', reason: 'are held by the pause', count: ready, status: 'waiting', to: { search: 'status:pending' } })
+  if (isAtCapacity) found.push({ key: 'capacity', reason: 'wait for capacity', count: ready, status: 'queued', to: { search: 'status:queued' } })
+  for (const [type, { state }] of Object.entries(breakers)) {
+    if (state !== 'closed') found.push({ key: `breaker ${type}`, reason: `are held by the breaker of ${type}`, count: byType[type] ?? 0, status: 'dead-letter', to: { page: 'breakers' } })
+  }
+  for (const { key, concurrency, live, shutUntil } of limits) {
+    const [, scope, name = ''] = /^(type|tenant):(.*)$/s.exec(key) ?? []
+    const isFull = (concurrency !== undefined && live !== undefined && live >= concurrency) || shutUntil !== undefined
+    if (scope === undefined || !isFull) continue
+    found.push({ key, reason: `wait for the limit ${key}`, count: (scope === 'type' ? byType : byTenant)[name] ?? 0, status: 'pending', to: { search: `${scope}:${name}` } })
+  }
+  return found.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count)
+}

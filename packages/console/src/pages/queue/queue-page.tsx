@@ -1,0 +1,123 @@
+/** One queue: how deep it is and was, how long tasks wait, how busy its agents are, and what keeps tasks from running. */
+import type { BreakerView, Depth, LimitView, QueueSummary, Report } from '@daybook/client'
+import { linkTo, momentShown, queueLink } from '../../address/address.js'
+import { useQuestion, useQueue } from '../../api/use-query.js'
+import { Bars } from '../../parts/bars.js'
+import { durationText, numberText } from '../../parts/format.js'
+import { LineChart } from '../../parts/line-chart.js'
+import { Loaded } from '../../parts/loaded.js'
+import { sinceHours } from '../../parts/period.js'
+import { StatusBar } from '../../parts/status-bar.js'
+import type { PageParams } from '../pages.js'
+import type { QueueStatus } from '../now/queue-card.js'
+import { blockedBy } from './blocked-by.js'
+import { depthOverTime } from './depth-over-time.js'
+
+const hours = 6
+const quarter = '15'
+
+export const QueuePage = ({ params: { queue = '' } }: { readonly params: PageParams }) => {
+  const moment = momentShown.value
+  const summary = useQueue<QueueSummary>(queue, [])
+  const depth = useQueue<Depth>(queue, ['depth'], { everyMs: 5_000 })
+  const status = useQuestion<QueueStatus>({ path: '/api/queue_status', query: { queue, ...moment }, ...(moment === undefined ? { queue, everyMs: 5_000 } : {}) })
+  const period = { ...sinceHours(hours), bucket: quarter }
+  const throughput = useQueue<Report>(queue, ['reports', 'throughput'], { query: period, everyMs: 60_000, presentOnly: true })
+  const latency = useQueue<Report>(queue, ['reports', 'latency'], { query: period, everyMs: 60_000, presentOnly: true })
+  const overall = useQueue<Report>(queue, ['reports', 'latency'], { query: { ...sinceHours(1), bucket: 'total' }, everyMs: 60_000, presentOnly: true })
+  return (
+    <>
+      <h1>{queue}</h1>
+      <Loaded shown={summary}>{({ byStatus }) => <StatusBar queue={queue} byStatus={byStatus} />}</Loaded>
+      <Loaded shown={depth}>
+        {(found) => (
+          <dl class="figures wide">
+            <Figure name="oldest wait" value={found.oldestPendingAt === null ? '–' : durationText(found.oldestWaitSeconds)} />
+            <Waits row={overall.value?.rows[0]} />
+            {status.value !== undefined && <Utilisation status={status.value} />}
+          </dl>
+        )}
+      </Loaded>
+      <div class="halves">
+        <section class="panel" aria-label="What keeps tasks from running">
+          <h2>What keeps tasks from running</h2>
+          {depth.value !== undefined && summary.value !== undefined && status.value !== undefined && <Blocked queue={queue} depth={depth.value} paused={summary.value.paused} isAtCapacity={status.value.at_capacity} />}
+        </section>
+        <section class="panel" aria-label="Ready tasks by type">
+          <h2>Ready, by type</h2>
+          {depth.value !== undefined && <ByType queue={queue} byType={depth.value.byType} />}
+        </section>
+        <section class="panel" aria-label="Depth over time">
+          <h2>Depth, {hours} hours</h2>
+          <Loaded shown={throughput}>{({ rows }) => (depth.value === undefined ? null : <DepthChart rows={rows} now={unfinished(depth.value)} />)}</Loaded>
+        </section>
+        <section class="panel" aria-label="Waits over time">
+          <h2>Waits, {hours} hours</h2>
+          <Loaded shown={latency}>{({ rows }) => <WaitChart rows={rows} />}</Loaded>
+        </section>
+      </div>
+    </>
+  )
+}
+
+const unfinished = ({ byStatus }: Depth): number =>
+  byStatus.pending + byStatus.queued + byStatus.scheduled + byStatus.blocked + byStatus.waiting + byStatus['in-progress'] + byStatus.incomplete
+
+const Figure = ({ name, value, note }: { readonly name: string; readonly value: string; readonly note?: string }) => (
+  <div><dt>{name}</dt><dd>{value}{note !== undefined && <> <span class="quiet">{note}</span></>}</dd></div>
+)
+
+const seconds = (value: unknown): string => (typeof value === 'number' ? durationText(value) : '–')
+
+const Waits = ({ row }: { readonly row: Report['rows'][number] | undefined }) => (
+  <>
+    <Figure name="wait p50, last hour" value={seconds(row?.['waitP50Seconds'])} />
+    <Figure name="wait p99, last hour" value={seconds(row?.['waitP99Seconds'])} />
+    <Figure name="run p50, last hour" value={seconds(row?.['runP50Seconds'])} />
+  </>
+)
+
+const Utilisation = ({ status: { active_agents: active, max_concurrent_agents: most } }: { readonly status: QueueStatus }) => (
+  <Figure name="utilisation" value={`${numberText((active / most) * 100)} %`} note={`${numberText(active)} of ${numberText(most)} agents`} />
+)
+
+const Blocked = ({ queue, depth, paused, isAtCapacity }: { readonly queue: string; readonly depth: Depth; readonly paused: string | null; readonly isAtCapacity: boolean }) => {
+  const breakers = useQueue<{ readonly breakers: Readonly<Record<string, BreakerView>> }>(queue, ['breakers'])
+  const limits = useQueue<{ readonly limits: ReadonlyArray<LimitView> }>(queue, ['limits'])
+  const reasons = blockedBy({ depth, breakers: breakers.value?.breakers ?? {}, limits: limits.value?.limits ?? [], paused, isAtCapacity })
+  if (reasons.length === 0) return <p class="quiet">Nothing: what is ready waits only for its turn.</p>
+  return (
+    <Bars
+      label="tasks by what keeps them from running"
+      bars={reasons.map(({ key, reason, count, status, to }) => ({ key, value: count, status, name: <a href={'page' in to ? queueLink(queue, to.page) : linkTo(['q', queue, 'tasks'], { q: to.search })}>{reason}</a> }))}
+    />
+  )
+}
+
+const typesShown = 8
+
+const ByType = ({ queue, byType }: { readonly queue: string; readonly byType: Readonly<Record<string, number>> }) => {
+  const types = Object.entries(byType).sort(([a, one], [b, other]) => other - one || (a < b ? -1 : 1))
+  if (types.length === 0) return <p class="quiet">No task is ready.</p>
+  return <Bars label="ready tasks by type" bars={types.slice(0, typesShown).map(([type, count]) => ({ key: type, value: count, status: 'pending', name: <a href={linkTo(['q', queue, 'tasks'], { q: `type:${type} status:pending` })}>{type}</a> }))} />
+}
+
+const DepthChart = ({ rows, now }: { readonly rows: Report['rows']; readonly now: number }) => {
+  const points = depthOverTime(rows, now, Date.now())
+  if (points.length < 2) return <p class="quiet">Too little has happened yet.</p>
+  return <LineChart times={points.map(({ at }) => at / 1_000)} label={`unfinished tasks over ${hours} hours, ${numberText(now)} now`} lines={[{ label: 'unfinished', status: 'pending', values: points.map(({ depth }) => depth), isFilled: true }]} />
+}
+
+const WaitChart = ({ rows }: { readonly rows: Report['rows'] }) => {
+  if (rows.length < 2) return <p class="quiet">Too little has happened yet.</p>
+  const values = (name: string): ReadonlyArray<number | null> => rows.map((row) => (typeof row[name] === 'number' ? row[name] : null))
+  return (
+    <LineChart
+      times={rows.map((row) => Date.parse(String(row['from'])) / 1_000)} label={`waits until a claim over ${hours} hours`} unit=" s"
+      lines={[
+        { label: 'p50', status: 'in-progress', values: values('waitP50Seconds') },
+        { label: 'p99', status: 'blocked', values: values('waitP99Seconds'), dash: [4, 3] },
+      ]}
+    />
+  )
+}

@@ -1,0 +1,57 @@
+/** What each setting means, in a line. */
+import type { Path } from './paths.js'
+
+const meanings: Readonly<Record<string, string>> = {
+  policy: 'Whether the priority decides first, or the score.',
+  decisionReport: 'Whether a completion must have a decision report.',
+  deduplicate: 'What makes a new task a duplicate of a known one.',
+  erasable: 'Whether what tasks contain is encrypted, so that it can be erased.',
+  retentionSeconds: 'How long finished tasks are known, in seconds.',
+  maxAttempts: 'Claims without success after which a task is a dead letter.',
+  'defaults.timeout': 'How long a lease lasts without a heartbeat, in seconds.',
+  'defaults.maxRetries': 'Failures after which a task is a dead letter, the first one included.',
+  'defaults.backoffSeconds': 'The wait before the first retry, in seconds. It doubles with each.',
+  'defaults.maxBackoffSeconds': 'The longest wait before a retry, in seconds.',
+  'defaults.jitter': 'Retries wait up to this share longer, at random.',
+  'capacity.maxConcurrentAgents': 'Agents that may work at the same time.',
+  'capacity.overcapLimit': 'So many more may start on bumped tasks.',
+  'capacity.bumpAndStart': 'Whether tasks may be bumped.',
+  'alerts.criticalDepthSeconds': 'A CRITICAL task that has waited for longer raises an alert.',
+  'alerts.retrySpikeMin': 'So many failed attempts in five minutes are never an alert.',
+  'score.priority': 'Weight of the priority.',
+  'score.age': 'Weight of the age.',
+  'score.deadline': 'Weight of the deadline.',
+  'score.blockers': 'Weight of the tasks that wait for it.',
+  'score.retries': 'Weight of earlier failures.',
+  'score.ageCeiling': 'Seconds after which the age counts in full.',
+  'score.slaUrgencyWindow': 'Seconds before the deadline from which on it counts.',
+  'score.slaBoost': 'The factor by which the score grows then.',
+  'score.starvationLimit': 'Seconds after which a task is starved, and goes first.',
+  'score.starvationFloor': 'The least score of a starved task.',
+  'score.blockerCeiling': 'Number of waiting tasks that counts in full.',
+  'rateLimit.base': 'Seconds to wait after the first rate limit.',
+  'rateLimit.max': 'The longest wait after a rate limit, in seconds.',
+  'rateLimit.jitter': 'These waits are up to this share longer, at random.',
+  'rateLimit.slowdownFactor': 'The share of the wait for which other agents leave the type alone.',
+  'rateLimit.maxPerTask': 'Rate limits of a task that do not count as failures.',
+  'assignment.maxQueueScanBatch': 'Tasks that one claim may pass over.',
+  'assignment.agentTaskBackoffWindow': 'How long an agent comes last for a task that it failed, in seconds.',
+  'assignment.tenants.default': 'Weight of tenants that have none of their own.',
+  'loops.repeatSignatureLimit': 'The same failure so many times halts a chain of fixes.',
+  'loops.maxRounds': 'Fixes that one chain may have before a guardian decides.',
+  'loops.maxGenerations': 'Discoveries so many steps from the first task need approval.',
+  'loops.maxSpawned': 'Tasks that one completion may make.',
+}
+
+const breaker: Readonly<Record<string, string>> = {
+  failureThreshold: 'Failures in a row that open a breaker.',
+  cooldownSeconds: 'Seconds after which a closed breaker forgets its failures.',
+  halfOpenAfter: 'Seconds until a test task is let through.',
+  countOn: 'What counts as a failure.',
+}
+
+export const meaningOf = (path: Path): string | undefined => {
+  if (path[0] === 'breakers') return breaker[path.at(-1) as string]
+  if (path[0] === 'assignment' && path[1] === 'tenants' && path[2] !== 'default') return `Weight of this tenant.`
+  return meanings[path.join('.')]
+}

@@ -1,0 +1,38 @@
+/** The figures of each tenant, from two reports, the depth and the settings. */
+
+export interface TenantFigures {
+  /** `undefined`: the tasks without a tenant. */
+  readonly name: string | undefined
+  readonly weight: number
+  readonly claimed: number
+  readonly enqueued: number
+  /** Ready tasks now. */
+  readonly waiting: number
+  /** Shares of all tenants, 0 to 1. */
+  readonly claimedShare: number
+  readonly weightShare: number
+  readonly demandShare: number
+  /** Of the claims that it was due while it had ready tasks; `undefined` if it never had to wait for its turn. */
+  readonly ratio: number | undefined
+}
+
+type Rows = ReadonlyArray<Readonly<Record<string, string | number | null>>>
+
+export const tenantsOf = (fairness: Rows, throughput: Rows, waiting: Readonly<Record<string, number>>, weights: Readonly<Record<string, number>>): ReadonlyArray<TenantFigures> => {
+  const isOne = ({ tenant }: Rows[number]): boolean => tenant !== undefined
+  const rowOf = (rows: Rows, name: string | null) => rows.find(({ tenant }) => tenant === name)
+  const names = [...new Set<string | null>([...fairness.filter(isOne), ...throughput.filter(isOne)].map(({ tenant }) => tenant as string | null).concat(Object.keys(waiting)))]
+  const all = names.map((name) => ({
+    name: name ?? undefined,
+    weight: (name === null ? undefined : weights[name]) ?? weights['default'] ?? 1,
+    claimed: Number(rowOf(fairness, name)?.['claimed'] ?? 0),
+    enqueued: Number(rowOf(throughput, name)?.['enqueued'] ?? 0),
+    waiting: name === null ? 0 : (waiting[name] ?? 0),
+    ratio: typeof rowOf(fairness, name)?.['ratio'] === 'number' ? Number(rowOf(fairness, name)?.['ratio']) : undefined,
+  }))
+  const sum = (of: 'weight' | 'claimed' | 'enqueued'): number => Math.max(all.reduce((total, each) => total + each[of], 0), Number.MIN_VALUE)
+  const [weight, claimed, enqueued] = [sum('weight'), sum('claimed'), sum('enqueued')]
+  return all
+    .map((each) => ({ ...each, claimedShare: each.claimed / claimed, weightShare: each.weight / weight, demandShare: each.enqueued / enqueued }))
+    .sort((a, b) => b.claimed - a.claimed || ((a.name ?? '') < (b.name ?? '') ? -1 : 1))
+}
