@@ -52,7 +52,7 @@ export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
       </header>
       {raised.length > 0 && (
         <ul class="alerts" tabIndex={0} aria-label={`alerts of ${name}`}>
-          {raised.map(({ key, message, raisedAt }) => <li key={key}><StatusMark status="open" /> {message} <span class="quiet">since <Moment at={raisedAt} /></span></li>)}
+          {raised.map(({ key, kind, message, raisedAt }) => <li key={key}><StatusMark status="open" /> <strong>{kind.replace(/-/g, ' ')}</strong>: {withoutCommand(message)} <span class="quiet">since <Moment at={raisedAt} /></span></li>)}
         </ul>
       )}
       <StatusBar queue={name} byStatus={byStatus} />
@@ -64,6 +64,9 @@ export const QueueCard = ({ queue, onNeed }: QueueCardProps) => {
     </article>
   )
 }
+
+/** Alerts tell people at a terminal what to call; here the page has it. */
+const withoutCommand = (message: string): string => message.replace(/: see GET .*$/, '')
 
 /** Whole quarters, so that the question is the same for a quarter of an hour. */
 const sinceHours = (hours: number): { readonly from: string; readonly bucket: string } => {
