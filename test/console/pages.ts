@@ -17,7 +17,7 @@ export const mailboxSignature = 'ca0744d29a2cec964ddcf93b0b8679d220487d2daf774be
 export const pageRows: ReadonlyArray<PageRow> = [
   { name: 'now', path: '/', heading: 'Now', shows: 'only at night' },
   { name: 'queue', path: '/q/default', heading: 'default', shows: 'What keeps tasks from running' },
-  { name: 'tasks', path: '/q/default/tasks', heading: 'Tasks', shows: 'release-1' },
+  { name: 'tasks', path: '/q/default/tasks', heading: 'Tasks', shows: 'eng-backend' },
   { name: 'task', path: '/q/default/tasks/announce-1', heading: 'announce-1', shows: 'release-1' },
   { name: 'dead-letters', path: '/q/default/dead-letters', heading: 'Dead letters', shows: '550 mailbox unavailable' },
   { name: 'dead-letter-group', path: `/q/default/dead-letters?type=mail-welcome&signature=${mailboxSignature}`, heading: 'Dead letters', shows: 'mail-welcome-65' },

@@ -108,7 +108,7 @@ const withheldWords = { erased: 'It was erased.', 'key-missing': 'The key that d
 
 const Content = ({ title, value, withheld }: { readonly title: string; readonly value: unknown; readonly withheld: keyof typeof withheldWords | undefined }) => (
   <section aria-label={title}>
-    <div class="content-head"><h2>{title}</h2>{withheld === undefined && <button type="button" class="plain small" onClick={() => void navigator.clipboard?.writeText(exactText(value))}>Copy</button>}</div>
+    <div class="content-head"><h2>{title}</h2>{withheld === undefined && <button type="button" class="plain small" onClick={() => void copy(exactText(value))}>Copy</button>}</div>
     {withheld === undefined ? <Tree value={value} /> : <p class="quiet">{withheldWords[withheld]}</p>}
   </section>
 )
@@ -128,3 +128,12 @@ const Events = ({ queue, events }: { readonly queue: string; readonly events: Re
     />
   </section>
 )
+
+/** Browsers may refuse it, and have no clipboard on addresses that are neither HTTPS nor loopback. */
+const copy = async (text: string): Promise<void> => {
+  try {
+    await navigator.clipboard?.writeText(text)
+  } catch {
+    // What is shown can still be selected.
+  }
+}
