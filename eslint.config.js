@@ -107,6 +107,10 @@ export default tseslint.config(
     },
   },
   {
+    files: ['packages/testing/**/*.ts'],
+    rules: imports({ regex: only(String.raw`@daybook/(?:core|client|adapters)(?:/.+)?$`, 'node:', own), message: 'testing may import only our own packages and Node: it works with any test runner.' }),
+  },
+  {
     files: ['packages/adapters/**/*.ts'],
     rules: imports({ regex: '^@daybook/(?:test|bench|adapters)(?:/|$)', message: 'adapters may not import this package.' }),
   },

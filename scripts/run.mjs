@@ -194,7 +194,7 @@ const files = (path) => {
     .flatMap((entry) => files(join(path, entry.name)));
 };
 const site = 'packages/console';
-const packages = ['packages/core', 'packages/projections', 'packages/client', site, 'packages/adapters'];
+const packages = ['packages/core', 'packages/projections', 'packages/client', site, 'packages/adapters', 'packages/testing'];
 const testServer = 'test/support/eventstoredb';
 const mutants = 'test/mutants';
 const targets = {

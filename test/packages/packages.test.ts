@@ -44,7 +44,7 @@ describe('each tarball', () => {
       const others = files.filter((file) => !/^dist\/.*\.(?:js|d\.ts)$/.test(file)).sort()
       expect(others, name).toEqual(['LICENSE', 'README.md', ...(name === '@daybook/adapters' ? ['bin/daybook.js'] : []), 'package.json'])
       expect(files.filter((file) => /\.test\./.test(file))).toEqual([])
-      expect(files.filter((file) => file.endsWith('.js')).length, name).toBeGreaterThan(5)
+      expect(files.filter((file) => file.endsWith('.js')).length, name).toBeGreaterThanOrEqual(5)
     }
   })
 
@@ -115,6 +115,17 @@ describe('@daybook/client alone', () => {
   test('its types are complete: the examples type-check without any other package', async () => {
     expect(await typeErrors(service, await examplesOf(readme('client')))).toBe('')
   })
+})
+
+test('@daybook/testing: the example of its README runs with node:test, and the client does not bring the kit', async () => {
+  const folder = join(scratch, 'tests')
+  await install(folder, ['@daybook/testing'], tarballs)
+  const [example = ''] = await examplesOf(readme('testing'))
+  expect(await ran(folder, example)).toMatch(/pass 1\b/)
+  const broken = await runExample(folder, example.replace('await queue.advance(60_000)', ''))
+  expect(broken.code).not.toBe(0)
+  expect(broken.output).toContain('advance the clock by 60000 ms')
+  expect([...(await treeOf(service, '@daybook/client'))]).not.toContain('@daybook/testing')
 })
 
 test('a queue inside a program: the examples of the README of @daybook/adapters run and type-check, and a second run finds the first one\'s task', async () => {

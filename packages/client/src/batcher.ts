@@ -3,6 +3,10 @@
  * batches are in flight, items are gathered and sent as another batch when there are enough for a request. There is
  * no timer, so an idle batcher adds no delay.
  */
+
+// The real one, also in tests whose timers are fake.
+const { setImmediate } = globalThis
+
 export interface BatchLimits {
   /** Maximum number of items in one batch. */
   readonly itemsMax: number

@@ -48,6 +48,9 @@ import { type Claim, type ClaimOptions, type Committed, type Caller, type Engine
 import { Turns } from './turns.js'
 import { refusalOfErasable, Withholding } from './withholding.js'
 
+// The real one, also in tests whose timers are fake.
+const { setImmediate } = globalThis
+
 /** Opens a queue: replays it and starts its loop. Rejects if the store cannot be read. */
 export const openEngine = async (
   store: EventStore,

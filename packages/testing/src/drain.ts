@@ -1,0 +1,124 @@
+/**
+ * Runs handlers on a queue's tasks, one after the other, until nothing is ready: a worker without timers of its own. Outcomes are made of results and errors by
+ * the worker's own code.
+ */
+import type { DaybookClient, Json, Status } from '@daybook/client'
+import { outcomeOf, Run } from '@daybook/client/internal'
+import { type ClaimedWork, type Handler, httpSource, LeaseLost, type TaskSource } from '@daybook/client/worker'
+import { matchesType } from '@daybook/core'
+import type { FakeClock } from './fake-clock.js'
+
+/** One handler for every type, or one for each type or pattern (`eng-*`). Tasks of other types are left alone. */
+// A handler's payload is its own assumption, so one of any payload is accepted.
+// eslint-disable-next-line @typescript-eslint/no-explicit-any
+export type Handlers = Handler<any> | Readonly<Record<string, Handler<any>>>
+
+export interface DrainOptions {
+  /** How far the clock may move, in milliseconds, for tasks that wait: for a retry, their time, or a breaker. It moves no further than necessary. Default 0. */
+  readonly advanceMs?: number
+  /** Drains end with an error after so many runs: a handler probably enqueues without end. Default 10,000. */
+  readonly runsMax?: number
+}
+
+export interface DrainedRun {
+  readonly id: string
+  readonly type: string
+  readonly attempt: number
+  /** Of the task after this run. `lost`: its lease had ended, and the outcome was refused. */
+  readonly status: Status | 'lost'
+  /** What the handler threw. */
+  readonly error?: unknown
+}
+
+export interface Drained {
+  readonly runs: ReadonlyArray<DrainedRun>
+  readonly completed: number
+  readonly failed: number
+}
+
+export interface DrainHost {
+  readonly client: DaybookClient
+  readonly clock: FakeClock
+  readonly settle: () => Promise<void>
+}
+
+const agentId = 'test-worker'
+
+/** @throws the error of an assertion that failed in a handler, after the attempt was reported as failed. */
+export const drain = async (host: DrainHost, handlers: Handlers, { advanceMs = 0, runsMax = 10_000 }: DrainOptions = {}): Promise<Drained> => {
+  const { client, clock, settle } = host
+  const source = httpSource(client)
+  const until = clock.now() + advanceMs
+  const types = typeof handlers === 'function' ? undefined : Object.keys(handlers)
+  const runs: Array<DrainedRun> = []
+  for (;;) {
+    const [work] = await source.claim({ agentId, types, max: 1, waitMs: 0, leaseSeconds: 60 }, new AbortController().signal)
+    if (work !== undefined) {
+      if (runs.length >= runsMax) throw new Error(`${runsMax} runs did not drain the queue: does a handler enqueue without end? The last was of type ${work.task.type} (see runsMax)`)
+      const run = await runOne(host, source, work, handlerFor(handlers, work.task.type))
+      runs.push(run)
+      if (isAssertion(run.error)) throw run.error
+    } else {
+      const waiting = await client.tasks({ status: ['scheduled', 'pending', 'queued'], limit: 1 })
+      if (waiting.tasks.length === 0 || clock.nextAt > until) break
+      await clock.moveTo(clock.nextAt, settle)
+    }
+  }
+  return { runs, completed: runs.filter(({ status }) => status === 'completed').length, failed: runs.filter(({ error }) => error !== undefined).length }
+}
+
+const handlerFor = (handlers: Handlers, type: string): Handler => {
+  if (typeof handlers === 'function') return handlers
+  // An exact name goes before a pattern.
+  const pattern = Object.hasOwn(handlers, type) ? type : Object.keys(handlers).find((each) => matchesType(each, type))
+  return handlers[pattern as string] as Handler
+}
+
+/** Of node:assert, vitest and jest. */
+const isAssertion = (error: unknown): boolean =>
+  error instanceof Error && ((error as { code?: unknown }).code === 'ERR_ASSERTION' || error.name === 'AssertionError' || 'matcherResult' in error)
+
+const runOne = async ({ client, clock, settle }: DrainHost, source: TaskSource, work: ClaimedWork, handler: Handler): Promise<DrainedRun> => {
+  const { id, type, attempt } = work.task
+  const beat = async (run: Run): Promise<void> => {
+    const note = run.takeNote()
+    const said = Object.fromEntries(Object.entries({ progress: note.progress, checkpoint: note.checkpoint }).filter(([, value]) => value !== undefined)) as { readonly progress?: Json; readonly checkpoint?: Json }
+    const [answer] = await source.heartbeat([{ taskId: id, agentId, token: work.token, ...said }])
+    if (answer?.ok === true) for (const { resolve } of note.waiters) resolve()
+    else {
+      const reason = new LeaseLost(answer?.detail ?? 'no answer to a heartbeat')
+      for (const { reject } of note.waiters) reject(reason)
+      run.abort(reason)
+    }
+  }
+  const run = new Run({ beatSoon: (each) => void beat(each) }, work, performance.now(), 1 / 3)
+  run.state = 'running'
+  // The lease is renewed when the handler moves the clock, as a worker does.
+  let stopRenewing = (): void => undefined
+  const renewLater = (): void => {
+    stopRenewing = clock.timers(work.leaseMs / 3, () => {
+      void beat(run)
+      renewLater()
+    })
+  }
+  renewLater()
+  let thrown: { readonly error: unknown } | undefined
+  const watched: Handler = async (task, context) => {
+    try {
+      return await handler(task, context)
+    } catch (error) {
+      thrown = { error }
+      throw error
+    }
+  }
+  const outcome = await new Promise<Parameters<TaskSource['settle']>[0][number]>((resolve) => {
+    const now = outcomeOf(run, { handler: watched, agentId, isStopping: () => false }, (_, later) => resolve(later))
+    if (now !== undefined) resolve(now)
+  })
+  stopRenewing()
+  const [answer] = await source.settle([outcome], `${id}.${work.token}`)
+  await settle()
+  // `settle` says what became of it; a retry or a dead letter has that status afterwards.
+  const status = answer?.ok === true ? (await client.task(id)).status : 'lost'
+  return { id, type, attempt, status, ...thrown }
+}

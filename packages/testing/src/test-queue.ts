@@ -1,0 +1,125 @@
+/**
+ * A queue for tests: the real engine in memory, with a clock that moves only when the test moves it. Leases, delays, retries, schedules, breakers and waiting
+ * claims go by that clock. It needs no test runner: errors are those of `node:assert`.
+ */
+import { AssertionError } from 'node:assert'
+import { openEmbedded } from '@daybook/adapters/embedded'
+import type { DaybookClient, SettingsPatch, Status, TaskView } from '@daybook/client'
+import { drain, type Drained, type DrainOptions, type Handlers } from './drain.js'
+import { findWanted, type WantedTask } from './enqueued.js'
+import { FakeClock } from './fake-clock.js'
+
+// The real ones, also in tests whose timers are fake.
+const { setImmediate, setTimeout, clearTimeout } = globalThis
+
+export interface TestQueueOptions {
+  /** What the clock shows at first: milliseconds since 1970, ISO 8601 text or a `Date`. Default: the present time. */
+  readonly now?: number | string | Date
+  /** Settings that differ from the defaults. */
+  readonly settings?: SettingsPatch
+  /** The queue's name. Default `default`. */
+  readonly queue?: string
+  /** In [0, 1), for jitter. Default 0: a retry comes exactly when its backoff is over. */
+  readonly random?: () => number
+}
+
+export interface TestQueue {
+  /** Give it to the code under test: it is as that of a server. */
+  readonly client: DaybookClient
+  /** The queue's time. */
+  readonly now: () => Date
+  /** Moves the clock by so many milliseconds, from timer to timer, and waits until all that was due is done. */
+  readonly advance: (ms: number) => Promise<void>
+  /** Runs handlers until nothing is ready, see {@link DrainOptions}. An assertion that fails in a handler fails the test. */
+  readonly drain: (handlers: Handlers, options?: DrainOptions) => Promise<Drained>
+  /** The first task that has all this, finished ones included. Rejects with an `AssertionError` that lists what was enqueued instead. */
+  readonly assertEnqueued: (wanted: WantedTask) => Promise<TaskView>
+  /**
+   * Waits until the task has this status; `withinMs` real milliseconds, by default 5,000. The queue's clock does not move by itself.
+   * Rejects with an `AssertionError` that says where the task stands.
+   */
+  readonly waitForState: (id: string, status: Status, options?: { readonly withinMs?: number }) => Promise<TaskView>
+  readonly close: () => Promise<void>
+}
+
+/**
+ * @example
+ * const queue = await createTestQueue()
+ * await signUp(queue.client, 'ada@example.org')
+ * await queue.assertEnqueued({ type: 'mail', payload: { to: 'ada@example.org' } })
+ * await queue.close()
+ */
+export const createTestQueue = async ({ now = Date.now(), settings, queue, random = () => 0 }: TestQueueOptions = {}): Promise<TestQueue> => {
+  const clock = new FakeClock(new Date(now).getTime())
+  const began = clock.now()
+  const monotonic = (): number => clock.now() - began
+  const client = await openEmbedded({
+    name: 'test',
+    ...(queue === undefined ? {} : { queue }),
+    ...(settings === undefined ? {} : { settings }),
+    engine: { clock: clock.now, monotonic, uptime: monotonic, timers: clock.timers, random, leaseGraceMs: 0, clockJumpMs: Number.POSITIVE_INFINITY },
+  })
+  const { daybook } = client
+
+  /** A read is answered when all before it is durable, and what is due has been done. Callers get their answers in the turns between. */
+  const settle = async (): Promise<void> => {
+    for (let revision = -1, quiet = 0; quiet < 3; ) {
+      await new Promise<void>((resolve) => setImmediate(resolve))
+      await Promise.all(daybook.queues().map((each) => each.read(() => undefined)))
+      const sum = daybook.queues().reduce((all, each) => all + each.status().revision, 0)
+      quiet = sum === revision ? quiet + 1 : 0
+      revision = sum
+    }
+  }
+
+  const waitForState: TestQueue['waitForState'] = async (id, status, { withinMs = 5_000 } = {}) => {
+    const engine = await daybook.open(client.queue)
+    let changed = (): void => undefined
+    let isLate = false
+    const listening = engine.committed.subscribe({ next: () => changed() })
+    const timer = setTimeout(() => {
+      isLate = true
+      changed()
+    }, withinMs)
+    try {
+      for (;;) {
+        const next = new Promise<void>((resolve) => (changed = resolve))
+        const task = await client.task(id)
+        if (task.status === status) return task
+        if (isLate || finals.has(task.status)) throw new AssertionError({ message: standing(task, status, clock.now()), actual: task.status, expected: status, operator: 'waitForState', stackStartFn: waitForState })
+        if (!isLate) await next
+      }
+    } finally {
+      clearTimeout(timer)
+      listening.unsubscribe()
+    }
+  }
+
+  const everyTask = async (): Promise<ReadonlyArray<TaskView>> => {
+    const tasks: Array<TaskView> = []
+    for await (const task of client.eachTask()) tasks.push(task)
+    return tasks.sort((a, b) => a.number - b.number)
+  }
+
+  return {
+    client,
+    now: () => new Date(clock.now()),
+    advance: (ms) => {
+      if (!(ms >= 0)) throw new RangeError(`time goes forward: advance(${ms}) is not possible`)
+      return clock.moveTo(clock.now() + ms, settle)
+    },
+    drain: (handlers, options) => drain({ client, clock, settle }, handlers, options),
+    assertEnqueued: async (wanted) => findWanted(wanted, await everyTask()),
+    waitForState,
+    close: () => client.close(),
+  }
+}
+
+const finals: ReadonlySet<Status> = new Set(['completed', 'cancelled', 'discarded'])
+
+const standing = ({ id, status, availableAt, lastError, reasons = [] }: TaskView, wanted: Status, now: number): string => {
+  const until = status === 'scheduled' && availableAt !== undefined ? ` until ${availableAt}: advance the clock by ${Date.parse(availableAt) - now} ms` : ''
+  const error = lastError === null ? '' : `; its last error: ${lastError}`
+  const why = reasons.length === 0 || until !== '' ? '' : `; ${reasons.map(({ message }) => message).join('; ')}`
+  return `task ${id} is ${status}${until}, not ${wanted}${error}${why}`
+}
