@@ -58,7 +58,7 @@ test('it shows every queue with depth, rates, waits, agents and breakers, and of
     '#  ID      TYPE  FOR  AGENT',
     '1  slow-1  mail  67m  ann',
     'waiting longest in builds',
-    '#  ID     TYPE  FOR   AGENT',
+    '#  ID     TYPE  FOR  AGENT',
     '2  old-2  mail  3h',
     '3  new-3  mail  5s',
     '', '', '', '', '',
