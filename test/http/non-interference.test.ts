@@ -141,18 +141,18 @@ test('TEN-4: the probes reach what they are about', async () => {
 
 test('TEN-4: the answers to a tenant are the same if another one does the same at the same time, by the same names', async () => {
   expect(await answers(probes.map((probe) => [probe]), true)).toEqual(await answers([], true))
-}, 60_000)
+}, 300_000)
 
 test('TEN-4: the answers to a tenant are the same whatever another one does', async () => {
   const alone = await answers([], true)
   await fc.assert(
     fc.asyncProperty(history, async (mixed) => void expect(await answers(mixed, true)).toEqual(alone)),
-    { numRuns: 12, endOnFailure: true },
+    { numRuns: 8, endOnFailure: true },
   )
-}, 120_000)
+}, 300_000)
 
 test('TEN-4: teeth: in a queue that is not isolated, and by tokens that are for all tenants, they are not', async () => {
   const alone = await answers([], false)
   const found = await fc.check(fc.asyncProperty(history, async (mixed) => JSON.stringify(await answers(mixed, false)) === JSON.stringify(alone)), { seed: 65, numRuns: 5, endOnFailure: true })
   expect(found.failed).toBe(true)
-}, 120_000)
+}, 300_000)

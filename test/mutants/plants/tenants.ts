@@ -40,6 +40,7 @@ export const tenantPlants: ReadonlyArray<Plant> = [
     find: 'task !== undefined && isOwn(grant.tenants, task.tenant) ? task',
     replace: 'task !== undefined ? task',
     killedBy: told,
+    named: 'TEN-3',
   },
   {
     title: 'tenants: a queue that is not isolated is answered',
@@ -47,6 +48,7 @@ export const tenantPlants: ReadonlyArray<Plant> = [
     find: "settings.tenants !== 'isolated'",
     replace: 'false',
     killedBy: told,
+    named: 'TEN-2: a queue that is not isolated',
   },
   {
     title: 'tenants: reasons tell of others',
@@ -54,6 +56,7 @@ export const tenantPlants: ReadonlyArray<Plant> = [
     find: 'ofTask.has(reason.code) ? reason',
     replace: 'true ? reason',
     killedBy: told,
+    named: 'TEN-5',
   },
   {
     title: "tenants: reports about another tenant's tasks are taken",
@@ -61,6 +64,7 @@ export const tenantPlants: ReadonlyArray<Plant> = [
     find: 'task !== undefined && isOwn(tenants, task.tenant)',
     replace: 'task !== undefined',
     killedBy: between,
+    named: 'the same if another one does the same',
   },
   {
     title: 'tenants: a list is not cut',
@@ -68,6 +72,7 @@ export const tenantPlants: ReadonlyArray<Plant> = [
     find: 'pageOfTasks(queue, filterOf(asked.right), query, limits)',
     replace: 'pageOfTasks(queue, filterOf(query), query, limits)',
     killedBy: between,
+    named: 'the same if another one does the same',
   },
   {
     title: 'tenants: patterns are not cut',
@@ -75,6 +80,7 @@ export const tenantPlants: ReadonlyArray<Plant> = [
     find: 'deadLetterPatterns(state, filter, tenant)',
     replace: 'deadLetterPatterns(state, filter)',
     killedBy: between,
+    named: 'the same if another one does the same',
   },
   {
     title: "tenants: a callback is another tenant's",
@@ -89,5 +95,6 @@ export const tenantPlants: ReadonlyArray<Plant> = [
     find: 'if (await isIsolated(queue)) return nothing',
     replace: '',
     killedBy: ['test/memory-bank/memory.test.ts'],
+    named: 'TEN-1',
   },
 ]
