@@ -25,7 +25,7 @@ export interface Answer {
 export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Sent as it is, instead of JSON. */
-  readonly raw?: string | Uint8Array
+  readonly raw?: string | Uint8Array<ArrayBuffer>
   readonly signal?: AbortSignal
 }
 

@@ -1,7 +1,7 @@
 /** CON-3: the demo that the console makes through the API has what every page is to show. */
 import { makeDemo, type Send } from '@daybook/console/internal'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestServer, type TestServer } from './support.js'
+import { startTestServer, type TestServer } from '../http/support.js'
 
 let server: TestServer
 const paths: Array<string> = []
