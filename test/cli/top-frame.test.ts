@@ -73,7 +73,7 @@ test('at any size it has as many lines as there are rows, and none is wider than
     const lines = frameOf({ colors, glyphs: isPlain ? ascii : unicode }, screenOf({ state: { ...firstState, view: view as 'queue' }, ...(isFailing ? { problem: 'no answer '.repeat(30) } : {}) }), size)
     expect(lines).toHaveLength(Math.max(1, size.rows))
     for (const line of lines) expect([...line].length).toBeLessThanOrEqual(size.columns)
-    // eslint-disable-next-line no-control-regex -- that is what it says
+     
     if (isPlain) expect(lines.join('').replaceAll('…', '')).toMatch(/^[\x20-\x7e]*$/)
   }))
 })
