@@ -27,11 +27,11 @@ const helpOf = (command: ReadonlyArray<string>): Promise<string> => {
   return known
 }
 
-/** The names below `Commands:` in a help text. */
+/** The names of commands in a help text: they stand below headings that say what one wants to do. */
 const subcommandsIn = (help: string): ReadonlyArray<string> =>
   help.split('\n').reduce<{ names: ReadonlyArray<string>; inside: boolean }>(
     ({ names, inside }, line) => {
-      if (/^\S.*:$/.test(line)) return { names, inside: /ommands:$/.test(line) }
+      if (/^\S.*:$/.test(line)) return { names, inside: !/^(Global )?(Options|Arguments|Examples):$/.test(line) }
       const [, name] = /^ {2}([a-z][\w-]*)/.exec(line) ?? []
       return inside && name !== undefined ? { names: [...names, name], inside } : { names, inside }
     },
