@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 
 export interface Need {
   /** Its name in `DAYBOOK_TEST_WITHOUT`. */
-  readonly name: 'strace' | 'mount' | 'python' | 'bash' | 'zsh' | 'fish' | 'mandoc' | 'promtool' | 'chromium'
+  readonly name: 'strace' | 'mount' | 'python' | 'bash' | 'zsh' | 'fish' | 'mandoc' | 'promtool' | 'systemd' | 'chromium'
   /** A command that ends with 0 if the program can do what is needed. */
   readonly probe: readonly [program: string, ...args: ReadonlyArray<string>]
   readonly advice: string
@@ -49,6 +49,11 @@ export const promtool: Need = {
 export const zsh: Need = { name: 'zsh', probe: ['zsh', '-f', '-c', 'autoload -Uz compinit'], advice: 'install it (Debian, Ubuntu: apt-get install zsh)' }
 export const fish: Need = { name: 'fish', probe: ['fish', '--version'], advice: 'install it (Debian, Ubuntu: apt-get install fish)' }
 export const mandoc: Need = { name: 'mandoc', probe: ['sh', '-c', 'command -v mandoc'], advice: 'install it (Debian, Ubuntu: apt-get install mandoc)' }
+export const systemd: Need = {
+  name: 'systemd',
+  probe: ['systemd-analyze', '--version'],
+  advice: 'install it (Debian, Ubuntu: apt-get install systemd)',
+}
 
 /** Whether to skip these tests. Throws if what they need is missing and not waived. */
 export const goesWithout = ({ name, probe, advice }: Need, environment: Readonly<Record<string, string | undefined>> = process.env): boolean => {

@@ -11,6 +11,7 @@ import type { FailurePattern, Redrive, Review } from './dead-letters.js'
 import { DaybookError, errorOf, isProblem } from './errors.js'
 import type { Reason } from './explanation.js'
 import { asDaybookError, type BulkAnswer, Gatherer, ownPaths, textOf } from './gather.js'
+import { failover } from './failover.js'
 import type { LimitView } from './limits.js'
 import { ndjson, ndjsonLines } from './ndjson.js'
 import { type CallOptions, type ClientOptions, type Configured, configure } from './options.js'
@@ -26,8 +27,8 @@ import { watch, type WatchMessage, type WatchOptions } from './watch.js'
 /** Makes a client. Nothing is connected until the first call. */
 export const createClient = (options: ClientOptions = {}): DaybookClient => {
   const config = configure(options)
-  const { url, token } = config
-  const transport = createTransport({
+  const { url, urls, token } = config
+  const transportTo = (url: string): Transport => createTransport({
     url,
     token,
     userAgent: config.agentName,
@@ -36,7 +37,9 @@ export const createClient = (options: ClientOptions = {}): DaybookClient => {
     timeoutMs: config.timeoutMs,
     answerBytesMax: config.answerBytesMax,
   })
-  return clientOver({ transport, watch: (queue, watched) => watch({ url, token, queue }, watched) }, config)
+  const servers = urls.length === 0 ? [url] : urls
+  const transport = servers.length === 1 ? transportTo(servers[0] as string) : failover(servers.map(transportTo))
+  return clientOver({ transport, watch: (queue, watched) => watch({ urls: servers, token, queue }, watched) }, config)
 }
 
 /** The way to the queues: HTTP, or an engine in the same process. */

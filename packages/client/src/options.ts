@@ -23,6 +23,11 @@ export interface GatherOptions {
 export interface ClientOptions {
   /** Where the server is. Default `http://127.0.0.1:7878`. A path is kept as a prefix. */
   readonly url?: string
+  /**
+   * Several servers of one store, instead of `url`. Requests go to the first until it stops or cannot be reached, then to the next, and so on
+   * in a circle. What one server acknowledged, another shows some milliseconds later. Default: `url` alone.
+   */
+  readonly urls?: ReadonlyArray<string>
   /** Sent as bearer token with every request, and shown nowhere. Default: none, for a server with `--auth off`. */
   readonly token?: string
   /** The queue that all methods are about; see `DaybookClient.in` for others. Default `default`. */
@@ -74,6 +79,7 @@ export const configure = (options: ClientOptions): Configured => {
   const { gather = {} } = options
   return {
     url: options.url ?? 'http://127.0.0.1:7878',
+    urls: options.urls ?? [],
     token: options.token,
     queue: options.queue ?? 'default',
     agentName: options.agentName ?? 'daybook-client',

@@ -20,7 +20,8 @@ export interface WatchOptions {
 }
 
 interface Place {
-  readonly url: string
+  /** Each connection goes to the next of these. */
+  readonly urls: ReadonlyArray<string>
   readonly token: string | undefined
   readonly queue: string
 }
@@ -38,10 +39,10 @@ export const watch = async function* (place: Place, { from = 'end', signal }: Wa
   let next: number | 'end' = from
   /** Messages of revision `next` that were seen: those of one event may be cut apart. */
   let seen = 0
-  while (!isEnded()) {
+  for (let connections = 0; !isEnded(); connections++) {
     let skip = seen
     try {
-      for await (const message of connection(place, next, signal)) {
+      for await (const message of connection({ ...place, url: place.urls[connections % place.urls.length] as string }, next, signal)) {
         pause.reset()
         if ('at' in message) {
           // The server says where `end` is, so that nothing is missed if the connection ends before the first message.
@@ -64,7 +65,7 @@ export const watch = async function* (place: Place, { from = 'end', signal }: Wa
 }
 
 /** The messages of one connection. Ends when it ends. */
-const connection = async function* ({ url, token, queue }: Place, from: number | 'end', signal: AbortSignal | undefined): AsyncGenerator<WatchMessage | { readonly at: number }, void> {
+const connection = async function* ({ url, token, queue }: Omit<Place, 'urls'> & { readonly url: string }, from: number | 'end', signal: AbortSignal | undefined): AsyncGenerator<WatchMessage | { readonly at: number }, void> {
   const address = new URL(url)
   address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
   address.pathname = `${address.pathname.replace(/\/$/, '')}/api/ws`

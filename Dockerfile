@@ -1,0 +1,27 @@
+# The server. See docs/deployment.md.
+#   docker build -t daybook .
+#   docker run -p 127.0.0.1:7878:7878 -v daybook:/data -e DAYBOOK_TOKEN=… daybook
+
+# The full image has the compiler that better-sqlite3 needs.
+FROM node:20.20.2-bookworm AS build
+WORKDIR /src
+COPY . .
+RUN npm run setup && npm run build && npm run pack -- /tarballs
+WORKDIR /app
+RUN npm init --yes && npm install --omit=dev --no-audit --no-fund /tarballs/*.tgz
+
+FROM node:20.20.2-bookworm-slim
+ENV NODE_ENV=production DAYBOOK_HOST=0.0.0.0 DAYBOOK_DATA=/data
+WORKDIR /app
+COPY --from=build /app/node_modules ./node_modules
+RUN install -d -o node -g node -m 0700 /data
+VOLUME /data
+USER node
+EXPOSE 7878
+# The server ends within 10 s of this signal.
+STOPSIGNAL SIGTERM
+# A start reads the log, which may be long: that is healthy, and not yet ready.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.DAYBOOK_PORT || 7878) + '/healthz').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "--v8-pool-size=0", "--max-semi-space-size=64", "node_modules/@daybook/adapters/bin/daybook.js"]
+CMD ["serve"]

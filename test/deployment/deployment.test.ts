@@ -1,0 +1,114 @@
+/** The point of this file: what operators copy is accepted by others' tools, and fits this server. */
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { validate } from 'dockerfile-utils'
+import { afterAll, describe, expect, test } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { ended, root } from '../cli/program.js'
+import { goesWithout, systemd } from '../support/needs.js'
+
+const read = (file: string): string => readFileSync(join(root, file), 'utf8')
+const dir = mkdtempSync(join(tmpdir(), 'daybook-deployment-'))
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+describe('Dockerfile', () => {
+  const text = read('Dockerfile')
+  const complaintsOf = (dockerfile: string) => validate(dockerfile).map(({ message }) => message)
+
+  test('a linter finds nothing, and would find a mistake (teeth)', () => {
+    expect(complaintsOf(text)).toEqual([])
+    expect(complaintsOf(text.replace('USER node', 'USR node'))).not.toEqual([])
+  })
+
+  test('the last stage has no build tools, another user than root, and the version of Node that is supported', () => {
+    const last = text.slice(text.lastIndexOf('\nFROM '))
+    expect(last).toMatch(/^\nFROM node:20\.\d+\.\d+-bookworm-slim\n/)
+    expect(last).toMatch(/\nUSER node\n/)
+    expect(last).not.toMatch(/npm|apt-get/)
+  })
+
+  test('the command of its health check ends with 0 only if the server is healthy', async () => {
+    const [, program = ''] = /CMD \["node", "-e", "(.*)"\]/.exec(text) ?? []
+    const check = async (status: number): Promise<number | null> => {
+      const http = createServer((request, response) => response.writeHead(request.url === '/healthz' ? status : 404).end())
+      await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+      const { port } = http.address() as AddressInfo
+      const { code } = await ended(spawn(process.execPath, ['-e', program], { env: { DAYBOOK_PORT: String(port) }, stdio: 'pipe' }))
+      http.closeAllConnections()
+      await new Promise((resolve) => http.close(resolve))
+      return code
+    }
+    expect([await check(200), await check(503)]).toEqual([0, 1])
+  })
+})
+
+describe('compose files', () => {
+  interface Service { readonly volumes?: ReadonlyArray<string>; readonly depends_on?: object; readonly build?: { readonly context: string }; readonly read_only?: boolean }
+  const file = (name: string) => parse(read(name), { merge: true }) as { readonly services: Readonly<Record<string, Service>>; readonly volumes: object }
+
+  test.each([['ops/compose/sqlite.yaml', [] as ReadonlyArray<string>], ['ops/compose/eventstoredb.yaml', ['compose.yaml']]])('%s names only volumes and services that there are', (name, others) => {
+    const { services, volumes } = file(name)
+    const known = [name, ...others].flatMap((each) => Object.keys(file(each).services))
+    for (const service of Object.values(services)) {
+      expect(service.read_only).toBe(true)
+      for (const volume of service.volumes ?? []) expect(Object.keys(volumes)).toContain(volume.split(':')[0])
+      for (const dependency of Object.keys(service.depends_on ?? {})) expect(known).toContain(dependency)
+    }
+  })
+})
+
+describe('systemd unit', () => {
+  const withoutSystemd = goesWithout(systemd)
+  /** The unit with the programs of this machine: systemd looks whether they are there. */
+  const unit = (): string => {
+    const name = join(dir, 'daybook.service')
+    writeFileSync(name, read('ops/systemd/daybook.service').replaceAll('/usr/bin/node', process.execPath).replaceAll('/opt/daybook/', join(root, 'ops/systemd/')))
+    return name
+  }
+
+  test.skipIf(withoutSystemd)('systemd-analyze accepts it, and would find a mistake (teeth)', () => {
+    const verify = (name: string) => spawnSync('systemd-analyze', ['verify', name], { encoding: 'utf8' }).stderr
+    const name = unit()
+    expect(verify(name)).not.toContain('daybook.service:')
+    writeFileSync(name, read('ops/systemd/daybook.service').replace('PrivateTmp=yes', 'PrivateTemp=yes'))
+    expect(verify(name)).toContain('PrivateTemp')
+  })
+
+  test.skipIf(withoutSystemd)('its exposure is below 2 of 10', () => {
+    const { status, stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=20', unit()], { encoding: 'utf8' })
+    expect([status, /exposure level.*/.exec(stdout)?.[0]]).toEqual([0, expect.any(String)])
+  })
+
+  test('is started when the server is ready, and not before', async () => {
+    let asked = 0
+    const http = createServer((request, response) => response.writeHead(request.url === '/readyz' && ++asked > 2 ? 200 : 503).end())
+    await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve))
+    const { port } = http.address() as AddressInfo
+    const child = spawn(process.execPath, [join(root, 'ops/systemd/wait-until-ready.mjs')], { env: { DAYBOOK_PORT: String(port) }, stdio: 'pipe' })
+    const { code } = await ended(child)
+    http.closeAllConnections()
+    await new Promise((resolve) => http.close(resolve))
+    expect([code, asked]).toEqual([0, 3])
+  })
+
+  test('the environment file names only variables that the server knows', () => {
+    const known = read('packages/adapters/src/config/read-serve-options.ts')
+    const names = [...read('ops/systemd/daybook.env').matchAll(/^#?(DAYBOOK_\w+)=/gm)].map(([, name = '']) => name)
+    expect(names.length).toBeGreaterThan(4)
+    for (const name of names) expect(known).toContain(`'${name}'`)
+  })
+})
+
+test('the manifest for Kubernetes probes what there is, and leaves the server time to end', () => {
+  const documents = parseAllDocuments(read('ops/kubernetes/daybook.yaml'))
+  expect(documents.flatMap(({ errors }) => errors)).toEqual([])
+  const { spec } = documents[1]!.toJS().spec.template
+  const [container] = spec.containers
+  expect([container.startupProbe, container.readinessProbe, container.livenessProbe].map(({ httpGet }) => httpGet.path)).toEqual(['/readyz', '/readyz', '/healthz'])
+  const [, seconds] = container.lifecycle.preStop.exec.command
+  expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(Number(seconds) + 10)
+})
