@@ -33,7 +33,7 @@ beforeAll(() => {
   symlinkSync(join(root, '.tools', pnpm), at(join('.tools', pnpm)))
   manifest = { name: 'small', private: true, packageManager }
   write('tsconfig.base.json', '{}')
-  const folders = ['packages/core', 'packages/projections', 'packages/client', 'packages/console', 'packages/adapters', 'bench', 'test']
+  const folders = ['packages/core', 'packages/projections', 'packages/client', 'packages/console', 'packages/adapters', 'packages/testing', 'bench', 'test']
   write('tsconfig.json', JSON.stringify({ files: [], references: folders.map((path) => ({ path })) }))
   for (const folder of folders) {
     write(`${folder}/tsconfig.json`, JSON.stringify({ compilerOptions: { composite: true, rootDir: 'src', outDir: 'dist', tsBuildInfoFile: 'dist/.tsbuildinfo', types: [], lib: ['es5'], skipLibCheck: true }, include: ['src'] }))
@@ -61,7 +61,7 @@ test('a build shows a line for each package, and what the compiler says is in a 
   symlinkSync(join(root, 'node_modules/typescript'), at('node_modules/typescript'))
   const { code, out, err } = await prepare('build')
   expect([code, out]).toEqual([0, ''])
-  expect(err).toMatch(/^daybook: building …\n(daybook: {3}(core|projections|client|console|adapters|bench|test)\n){7}daybook: built \(\d+ s\)\ndaybook: building the pages of the console …\ndaybook: built \(\d+ s\)\n$/)
+  expect(err).toMatch(/^daybook: building …\n(daybook: {3}(core|projections|client|console|adapters|testing|bench|test)\n){8}daybook: built \(\d+ s\)\ndaybook: building the pages of the console …\ndaybook: built \(\d+ s\)\n$/)
   expect(log('build-all')).toContain("Building project '")
   expect(await prepare('build')).toEqual({ code: 0, out: '', err: '' })
 })
