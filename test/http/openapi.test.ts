@@ -1,5 +1,6 @@
 /** The OpenAPI document is valid, complete, and as strict as the server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fieldWords } from '@daybook/adapters/http'
 import { misfits } from './schema.js'
 import { type Body, holdToContract, startTestServer, type TestServer } from './support.js'
 
@@ -14,9 +15,9 @@ afterAll(() => server.stop())
 const operations = (): ReadonlyArray<readonly [path: string, method: string, operation: Body]> =>
   Object.entries<Body>(contract.paths).flatMap(([path, item]) => Object.entries<Body>(item).map(([method, operation]) => [path, method, operation] as const))
 
-test('the contract has exactly the routes that are served', () => {
+test('the contract has exactly the routes that are served, and the WebSocket', () => {
   const served = server.http.routes.filter(({ method }) => method !== 'HEAD').map(({ method, path }) => `${method} ${path}`)
-  expect(operations().map(([path, method]) => `${method.toUpperCase()} ${path}`).sort()).toEqual([...served].sort())
+  expect(operations().map(([path, method]) => `${method.toUpperCase()} ${path}`).sort()).toEqual([...served, 'GET /api/ws'].sort())
   expect(served.length).toBeGreaterThan(30)
 })
 
@@ -46,9 +47,10 @@ describe('it is sound', () => {
       const where = `${method} ${path}`
       expect(operation['x-daybook-roles'].length, where).toBeGreaterThan(0)
       for (const role of operation['x-daybook-roles']) expect(role, where).toMatch(/^(anyone|producer|worker|operator|guardian|auditor|admin)$/)
-      expect(operation.summary, where).toMatch(/^[A-Z].*\.$/)
-      expect(Object.keys(operation.responses).some((status) => /^2\d\d$/.test(status)), where).toBe(true)
-      expect(operation.responses.default.content, where).toHaveProperty(['application/problem+json'])
+      expect(operation.summary, where).toMatch(/^[A-Z].{2,70}\.$/)
+      expect(operation.description, where).toMatch(/^[A-Z][^]*\.$/)
+      expect(Object.keys(operation.responses).some((status) => /^2\d\d|101$/.test(status)), where).toBe(true)
+      expect(contract.components.responses[operation.responses.default.$ref.split('/').pop()].content, where).toHaveProperty(['application/problem+json'])
       expect('requestBody' in operation, where).toBe(method === 'put' || method === 'post' || method === 'patch')
     }
   })
@@ -61,6 +63,39 @@ test('an event\'s data is shown as recorded, except for the times in a task\'s h
   expect((await server.get('/api/queues/shown/tasks/a/history')).body.events).toEqual([{ ...shown[0], data: { ...shown[0].data, availableAt: '2026-01-05T09:00:00.000Z' } }])
   expect(contract.components.schemas.Event.properties.data.description).toContain('milliseconds since 1970')
   expect(contract.components.schemas.HistoryEvent.properties.data.description).toContain('ISO 8601')
+})
+
+describe('everything has words', () => {
+  /** Members without a description, as paths. */
+  const wordless = (schema: Body, path: string): ReadonlyArray<string> =>
+    Object.entries<Body>(schema.properties ?? {}).flatMap(([name, member]) => [
+      ...(/^[A-Z`…][^]{2,}\.$/.test(member.description ?? '') || member.description?.endsWith('…') ? [] : [`${path}.${name}: ${member.description}`]),
+      ...wordless(member, `${path}.${name}`),
+      ...wordless(member.items ?? {}, `${path}.${name}[]`),
+    ])
+
+  test('each field and each parameter', () => {
+    expect(Object.entries<Body>(contract.components.schemas).flatMap(([name, schema]) => wordless(schema, name))).toEqual([])
+    expect(operations().flatMap(([path, , { parameters }]) => parameters.filter(({ description }: Body) => !description).map(({ name }: Body) => `${path} ${name}`))).toEqual([])
+  })
+
+  test('no word is about something that is not there', () => {
+    const paths = (schema: Body, path = ''): ReadonlyArray<string> =>
+      Object.entries<Body>(schema.properties ?? {}).flatMap(([name, member]) => {
+        const inner = path === '' ? name : `${path}.${name}`
+        return [inner, ...paths(member, inner), ...paths(member.items ?? {}, `${inner}[]`)]
+      })
+    const { schemas } = contract.components
+    const stale = Object.entries(fieldWords).flatMap(([name, words]) => {
+      const there = new Set(name === '*' ? Object.values<Body>(schemas).flatMap((schema) => paths(schema).map((path) => path.split('.').pop() ?? '')) : paths(schemas[name] ?? {}))
+      return Object.keys(words).filter((path) => !there.has(path)).map((path) => `${name}.${path}`)
+    })
+    expect(stale).toEqual([])
+  })
+
+  test('the words about one text are not those of another', () => {
+    expect(JSON.stringify(contract.components).includes('IANA')).toBe(false)
+  })
 })
 
 describe('its schemas refuse what the server refuses', () => {
@@ -95,9 +130,15 @@ test('teeth: an answer that breaks the contract is noticed by these tests', () =
   const hold = (status: number, body: Body) => () => holdToContract(contract, 'GET', '/api/queues/q/agents', { status, body, headers })
   const agent = { agentId: 'a', status: 'idle', leases: [] }
   expect(hold(200, { agents: [{ ...agent, tasks: [] }] })).not.toThrow()
-  expect(hold(200, { agents: [agent] })).toThrow('tasks is missing')
-  expect(hold(200, { agents: [], more: 1 })).toThrow('more is not in the contract')
+  expect(hold(200, { agents: [agent] })).toThrow("must have required property 'tasks'")
+  expect(hold(200, { agents: [], more: 1 })).toThrow('must NOT have additional properties {"additionalProperty":"more"}')
   expect(hold(201, { agents: [] })).toThrow('201 is not in the contract')
   expect(hold(404, { code: 'not-found' })).toThrow('404 is not a problem document')
+  const problem = (status: number, code: string) => () =>
+    holdToContract(contract, 'GET', '/api/queues/q/agents', { status, body: { type: 'x', title: 'x', status, code, detail: 'x' }, headers: new Headers({ 'content-type': 'application/problem+json; charset=utf-8' }) })
+  expect(problem(404, 'not-found')).not.toThrow()
+  expect(problem(500, 'internal')).not.toThrow()
+  expect(problem(409, 'lease-lost')).toThrow('409 lease-lost is not in the contract')
+  expect(problem(404, 'lease-lost')).toThrow('404 lease-lost is not in the contract')
   expect(() => holdToContract(contract, 'GET', '/api/queues/q/secrets', { status: 200, body: {}, headers })).toThrow('not in the contract')
 })

@@ -24,7 +24,7 @@ test('EV-06: every GET about a queue takes revision and at, but for what is kept
     .filter(([path, { get }]) => get !== undefined && (path.includes('{queue}') || get.parameters.some(({ name }: Body) => name === 'queue')))
     .filter(([, { get }]) => !['revision', 'at', 'atLeast'].every((wanted) => get.parameters.some(({ name }: Body) => name === wanted)))
     .map(([path]) => path)
-  expect(without).toEqual(['/api/queues/{queue}/memories', '/api/queues/{queue}/read-models', '/api/queues/{queue}/verify', '/api/queues/{queue}/reports/{report}', '/api/queues/{queue}/diff'])
+  expect(without).toEqual(['/api/queues/{queue}/memories', '/api/queues/{queue}/read-models', '/api/queues/{queue}/verify', '/api/queues/{queue}/reports/{report}', '/api/queues/{queue}/diff', '/api/ws'])
 })
 
 describe('which moment', () => {

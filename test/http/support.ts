@@ -95,23 +95,32 @@ export const holdToContract = (contract: Body, method: string, path: string, { s
   if (status >= 400) {
     if (headers.get('content-type') !== 'application/problem+json; charset=utf-8') throw new Error(`${status} is not a problem document`)
     if (body === undefined) return
-    // Extension members of a problem (RFC 9457, 3.2) are not in the schema.
-    const { loading: _, queues: __, ...problem } = body
-    fail(misfits({ $ref: '#/components/schemas/Problem' }, problem, schemas), method, path)
-    if (problem.status !== status) throw new Error(`${method} ${path}: ${status}, but its document says ${problem.status}`)
+    fail(misfits({ $ref: '#/components/schemas/Problem' }, body, schemas), method, path)
+    if (body.status !== status) throw new Error(`${method} ${path}: ${status}, but its document says ${body.status}`)
+    const refused = operationAt(contract, method, path)
+    if (refused !== undefined && !codesOf(contract, refused, status).includes(body.code)) throw new Error(`${method} ${path}: ${status} ${body.code} is not in the contract`)
     return
   }
-  const plain = path.split('?', 1)[0] as string
-  const template = Object.keys(contract.paths)
-    .filter((each) => new RegExp(`^${each.replace(/\{\w+\}/g, '[^/]+')}$`).test(plain))
-    .sort((a, b) => a.split('{').length - b.split('{').length)[0]
-  const operation = template === undefined ? undefined : contract.paths[template][method.toLowerCase()]
+  const operation = operationAt(contract, method, path)
   if (operation === undefined) throw new Error(`${method} ${path} is not in the contract`)
   const response = operation.responses[status]
   if (response === undefined) throw new Error(`${method} ${path}: ${status} is not in the contract`)
   const schema = response.content['application/json']?.schema
   if (schema !== undefined && body !== undefined) fail(misfits(schema, body, schemas), method, path)
 }
+
+const operationAt = (contract: Body, method: string, path: string): Body => {
+  const plain = path.split('?', 1)[0] as string
+  const template = Object.keys(contract.paths)
+    .filter((each) => each !== '/api/ws' && new RegExp(`^${each.replace(/\{\w+\}/g, '[^/]+')}$`).test(plain))
+    .sort((a, b) => a.split('{').length - b.split('{').length)[0]
+  return template === undefined ? undefined : contract.paths[template][method.toLowerCase()]
+}
+
+/** The problems that an operation may answer with under a status; those that any request may meet have any status. */
+const codesOf = (contract: Body, { responses }: Body, status: number): ReadonlyArray<string> =>
+  [responses[status], responses.default].flatMap((reference) => (reference === undefined ? [] : contract.components.responses[reference.$ref.split('/').pop()].content['application/problem+json'].schema.allOf[1].properties.code.enum))
+
 const fail = (found: ReadonlyArray<string>, method: string, path: string): void => {
   if (found.length > 0) throw new Error(`${method} ${path} breaks the contract: ${found.join('; ')}`)
 }

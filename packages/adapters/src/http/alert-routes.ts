@@ -15,7 +15,8 @@ const AlertsAnswer = t.type({ alerts: t.readonlyArray(AlertAnswer), revision: t.
 
 export const alertRoutes = (of: string): ReadonlyArray<Route> => [
   viewRoute({
-    path: `${of}/alerts`, who: readers, tenants: 'refused', unused: 'empty', summary: 'The alerts that are raised now.',
+    path: `${of}/alerts`, who: readers, tenants: 'refused', unused: 'empty',
+    tag: 'alerts', summary: 'The alerts that are raised now.',
     query: input(q.MomentQuery, { root: 'query' }), answers: { 200: AlertsAnswer }, handle: alerts.list,
   }),
 ]

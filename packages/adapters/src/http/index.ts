@@ -9,3 +9,5 @@ export { startHttpServer, type HttpServer, type HttpServerOptions } from './serv
 export { Meter } from './meter.js'
 export { readTasks } from './read-tasks.js'
 export { inexactNumbers } from '../read-json.js'
+export { examples, type RecordedAnswer, recorded, type RequestExample } from './openapi/examples/index.js'
+export { fieldWords } from './openapi/field-words.js'

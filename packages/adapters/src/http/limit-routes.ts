@@ -20,20 +20,26 @@ export const limitRoutes = (of: string): ReadonlyArray<Route> => {
   const view = input(q.MomentQuery, { root: 'query' })
   return [
     viewRoute({
-      path: `${of}/limits`, who: readers, tenants: 'refused', unused: 'empty', summary: 'All limits, with the number of live leases under each.',
+      path: `${of}/limits`, who: readers, tenants: 'refused', unused: 'empty',
+      tag: 'limits', summary: 'All limits, with the number of live leases under each.',
       query: view, answers: { 200: LimitsAnswer }, handle: limits.list,
     }),
     viewRoute({
-      path: `${of}/limits/{key}`, who: readers, tenants: 'refused', summary: 'The limit of a concurrency key, of a type (`type:TYPE`) or of a tenant (`tenant:TENANT`).',
+      path: `${of}/limits/{key}`, who: readers, tenants: 'refused',
+      tag: 'limits', summary: 'A limit.',
+      description: 'The limit of a concurrency key, of a type (`type:TYPE`) or of a tenant (`tenant:TENANT`).',
       query: view, answers: { 200: LimitAnswer }, handle: limits.show,
     }),
     queueRoute({
       method: 'PUT', path: `${of}/limits/{key}`, who: ['operator'], tenants: 'refused', unused: 'opened',
-      summary: 'Sets how many tasks of a concurrency key, of a type (`type:TYPE`) or of a tenant (`tenant:TENANT`) may run at once, and how often they may start. `*`, `type:*` and `tenant:*` hold for each that has none of its own.',
+      tag: 'limits', summary: 'Sets a limit.',
+      description: 'Sets how many tasks of a concurrency key, of a type (`type:TYPE`) or of a tenant (`tenant:TENANT`) may run at once, and how often they may start. `*`, `type:*` and `tenant:*` hold for each that has none of its own.',
+      refusals: ['conflict'],
       body: input(LimitBody), answers: { 200: LimitAnswer }, handle: limits.set,
     }),
     queueRoute({
-      method: 'DELETE', path: `${of}/limits/{key}`, who: ['operator'], tenants: 'refused', summary: 'Removes a limit.',
+      method: 'DELETE', path: `${of}/limits/{key}`, who: ['operator'], tenants: 'refused',
+      tag: 'limits', summary: 'Removes a limit.',
       answers: { 200: LimitRemovedAnswer }, handle: limits.remove,
     }),
   ]

@@ -30,6 +30,9 @@ const kinds = {
 
 export type ProblemCode = keyof typeof kinds
 export const problemCodes = Object.keys(kinds) as ReadonlyArray<ProblemCode>
+/** The status of its answers, with one exception: a `conflict` about an `Idempotency-Key` may be a 422. */
+export const statusOf = (code: ProblemCode): number => kinds[code][0]
+export const titleOf = (code: ProblemCode): string => kinds[code][1]
 
 export interface Problem {
   readonly status: number

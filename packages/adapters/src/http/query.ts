@@ -3,7 +3,7 @@ import { AgentId, type Asker, cancellable, integer, isCursor, Name, Phase, prior
 import { bucketSizeOf } from '@daybook/projections/reports'
 import * as t from 'io-ts'
 import { topMax } from '../reports/index.js'
-import { described } from './json-schema.js'
+import { described } from './openapi/json-schema.js'
 import { millisecondsOf, Time } from './time.js'
 
 const text = (name: string, holds: (value: string) => boolean) => t.refinement(t.string, holds, name)
@@ -83,7 +83,7 @@ export const ReportQuery = t.partial(
     from: TimeOrDay,
     to: TimeOrDay,
     bucket: BucketText,
-    zone: described(t.string, { type: 'string', description: 'A time zone of the IANA list, such as Europe/Berlin. Default: UTC.' }),
+    zone: described(new t.StringType(), { type: 'string', description: 'A time zone of the IANA list, such as Europe/Berlin. Default: UTC.' }),
     by: t.keyof({ all: null, type: null, phase: null, tenant: null, agent: null, discovery: null }),
     top: whole(1, topMax),
     format: t.keyof({ json: null, csv: null, svg: null }),

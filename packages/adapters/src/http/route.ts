@@ -9,7 +9,8 @@ import type { OnEvent } from '../past/index.js'
 import type { ForTenants, Who } from './access.js'
 import type { HttpLimits } from './limits.js'
 import type { Meter } from './meter.js'
-import { type Problem, problemOf } from './problem.js'
+import type { Tag } from './openapi/tags.js'
+import { type Problem, type ProblemCode, problemOf } from './problem.js'
 import type { Moment, Span } from './query.js'
 import type { Tenants } from './tenants.js'
 
@@ -86,13 +87,21 @@ interface Declared<Body, Query> {
   readonly path: string
   readonly who: Who
   readonly tenants: ForTenants
+  readonly tag: Tag
+  /** One short sentence. */
   readonly summary: string
+  /** All that there is to know, if that is more than the summary. */
+  readonly description?: string
+  /** The problems that only routes like this one answer with. Others follow from its kind: see `openapi/problems.ts`. */
+  readonly refusals?: ReadonlyArray<ProblemCode>
   readonly query?: Input<Query>
   readonly body?: Input<Body>
   /** Successful answers: status → schema, or → media type if it is not JSON. */
   readonly answers: Readonly<Record<number, t.Mixed | string>>
   /** Further media types of the answer 200. */
   readonly also?: ReadonlyArray<string>
+  /** Its answers have no revision of the queue, because they do not come from it. */
+  readonly revision?: 'none'
   /** Streams NDJSON to callers that accept `application/x-ndjson`. */
   readonly lines?: true
 }

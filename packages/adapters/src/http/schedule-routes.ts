@@ -40,24 +40,31 @@ export const scheduleRoutes = (of: string): ReadonlyArray<Route> => {
   const view = input(q.MomentQuery, { root: 'query' })
   return [
     viewRoute({
-      path: `${of}/schedules`, who: readers, tenants: 'refused', unused: 'empty', summary: 'All schedules, each with its next run and its last five.',
+      path: `${of}/schedules`, who: readers, tenants: 'refused', unused: 'empty',
+      tag: 'schedules', summary: 'All schedules, each with its next run and its last five.',
       query: view, answers: { 200: SchedulesAnswer }, handle: schedules.list,
     }),
     queueRoute({
       method: 'POST', path: `${of}/schedules`, who: ['operator'], tenants: 'refused', unused: 'opened',
-      summary: 'Creates a schedule, which enqueues its task whenever it is due: by `cron` in `timeZone`, or `every` so many seconds.',
+      tag: 'schedules', summary: 'Creates a schedule.',
+      description: 'Creates a schedule, which enqueues its task whenever it is due: by `cron` in `timeZone`, or `every` so many seconds.',
+      refusals: ['conflict'],
       body: input(NewScheduleBody), answers: { 201: ScheduleAnswer }, handle: schedules.create,
     }),
     viewRoute({
-      path: `${of}/schedules/{name}`, who: readers, tenants: 'refused', summary: 'A schedule with its next five runs and its last five.',
+      path: `${of}/schedules/{name}`, who: readers, tenants: 'refused',
+      tag: 'schedules', summary: 'A schedule with its next five runs and its last five.',
       query: view, answers: { 200: ScheduleAnswer }, handle: schedules.show,
     }),
     queueRoute({
-      method: 'PATCH', path: `${of}/schedules/{name}`, who: ['operator'], tenants: 'refused', summary: 'Changes a schedule, pauses or resumes it. What is not given stays as it is; a `task` is replaced as a whole.',
+      method: 'PATCH', path: `${of}/schedules/{name}`, who: ['operator'], tenants: 'refused',
+      tag: 'schedules', summary: 'Changes a schedule, pauses or resumes it.',
+      description: 'Changes a schedule, pauses or resumes it. What is not given stays as it is; a `task` is replaced as a whole.',
       body: input(SchedulePatch), answers: { 200: ScheduleAnswer }, handle: schedules.change,
     }),
     queueRoute({
-      method: 'DELETE', path: `${of}/schedules/{name}`, who: ['operator'], tenants: 'refused', summary: 'Removes a schedule. The tasks that it enqueued stay.',
+      method: 'DELETE', path: `${of}/schedules/{name}`, who: ['operator'], tenants: 'refused',
+      tag: 'schedules', summary: 'Removes a schedule. The tasks that it enqueued stay.',
       answers: { 200: ScheduleRemovedAnswer }, handle: schedules.remove,
     }),
   ]

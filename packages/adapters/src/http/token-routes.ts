@@ -42,22 +42,29 @@ const MeAnswer = t.intersection(
 export const tokenRoutes = (of: Tokens | 'off'): ReadonlyArray<Route> => [
   serverRoute({
     method: 'GET', path: '/api/me', who: roles, tenants: 'open', shows: 'no queue',
-    summary: "The caller's own token: its name, its roles, its queues and tenants if it is not for all, how often it may be used, and when it expires.",
+    tag: 'tokens', summary: 'What the token of this request is for.',
+    description: "The caller's own token: its name, its roles, its queues and tenants if it is not for all, how often it may be used, and when it expires.",
     answers: { 200: MeAnswer }, handle: tokens.me(of),
   }),
   serverRoute({
     method: 'GET', path: '/api/tokens', who: ['admin'], tenants: 'refused', shows: 'all queues',
-    summary: 'All tokens, also those that have expired or were revoked, with the roles of each and when it was used last on this server.',
+    tag: 'tokens', summary: 'All tokens.',
+    description: 'All tokens, also those that have expired or were revoked, with the roles of each and when it was used last on this server.',
+    refusals: ['disabled'],
     answers: { 200: TokensAnswer }, handle: tokens.list(of),
   }),
   serverRoute({
     method: 'POST', path: '/api/tokens', who: ['admin'], tenants: 'refused', shows: 'all queues',
-    summary: 'Makes a token with one role or several, for all queues and tenants or some, until it expires or is revoked. This answer alone has the token: only its hash is kept.',
+    tag: 'tokens', summary: 'Makes a token.',
+    description: 'Makes a token with one role or several, for all queues and tenants or some, until it expires or is revoked. This answer alone has the token: only its hash is kept.',
+    refusals: ['disabled', 'conflict', 'outcome-unknown'],
     body: input(NewTokenBody), answers: { 201: MadeAnswer }, handle: tokens.create(of),
   }),
   serverRoute({
     method: 'DELETE', path: '/api/tokens/{id}', who: ['admin'], tenants: 'refused', shows: 'all queues',
-    summary: 'Revokes a token at once: its waiting claims and its WebSockets end as well.',
+    tag: 'tokens', summary: 'Revokes a token at once.',
+    description: 'Revokes a token at once: its waiting claims and its WebSockets end as well.',
+    refusals: ['disabled', 'not-found', 'wrong-state', 'outcome-unknown'],
     query: input(q.reasonQuery, { root: 'query' }), answers: { 200: ListedAnswer }, handle: tokens.revoke(of),
   }),
 ]

@@ -1,6 +1,6 @@
 /** Answers from the log: events, their verification, and what differs between two moments. */
 import * as t from 'io-ts'
-import { described } from '../json-schema.js'
+import { described } from '../openapi/json-schema.js'
 import { Time } from '../time.js'
 import { Breaker, keys, orNull, revision } from './parts.js'
 

@@ -17,6 +17,8 @@ export const ProblemAnswer = t.intersection(
       errors: t.readonlyArray(t.type({ path: t.string, message: t.string })),
       retryAfterSeconds: t.number,
       correlationId: t.string,
+      loading: t.readonlyArray(t.type({ queue: t.string, events: t.number, of: t.number })),
+      queues: t.readonlyArray(t.type({ queue: t.string, reason: t.string })),
     }),
   ],
   'Problem',

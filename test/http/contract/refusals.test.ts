@@ -1,0 +1,134 @@
+/** What breaks the contract is refused as it says: in each operation, by requests made from its schemas. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { examples } from '@daybook/adapters/http'
+import type { Body } from '../support.js'
+import { misfits } from '../schema.js'
+import { type Playground, type Received, startPlayground, token } from './play.js'
+
+let ground: Playground
+let contract: Body
+beforeAll(async () => {
+  ground = await startPlayground()
+  contract = JSON.parse((await ground.send('GET', '/api/openapi.json')).text)
+  await ground.send('POST', '/api/queues/builds/tasks', { id: 'fix-login', type: 'eng-backend' })
+})
+afterAll(() => ground.close())
+
+interface Operation {
+  readonly method: string
+  readonly path: string
+  readonly documented: Body
+  /** The path of its first example. */
+  readonly sample: string
+  readonly body: unknown
+}
+
+const operations = (): ReadonlyArray<Operation> =>
+  Object.entries(examples).map(([key, [first]]) => {
+    const [method = '', path = ''] = key.split(' ')
+    return { method, path, documented: contract.paths[path][method.toLowerCase()], sample: (first?.path ?? '').replace(/\{\{\w+\}\}/, 'none'), body: first?.body }
+  })
+
+/** Why an answer is not the refusal that the contract has for it. */
+const wrong = ({ method, path, documented }: Pick<Operation, 'method' | 'path' | 'documented'>, { status, type, text }: Received, codes: ReadonlyArray<string>, what: string): ReadonlyArray<string> => {
+  const where = `${method} ${path} ${what}: ${status} ${text.slice(0, 200)}`
+  const reference = documented.responses[status]?.$ref as string | undefined
+  if (type !== 'application/problem+json' || reference === undefined) return [`${where} is not a documented problem`]
+  const { schema } = contract.components.responses[reference.split('/').pop() ?? ''].content[type]
+  const problem = JSON.parse(text)
+  return [...misfits(schema, problem, contract.components.schemas).map((why) => `${where}: ${why}`), ...(codes.includes(problem.code) ? [] : [`${where} is not ${codes.join(' or ')}`])]
+}
+
+const each = async (ask: (operation: Operation) => Promise<ReadonlyArray<string>>): Promise<void> => {
+  const found: Array<string> = []
+  for (const operation of operations()) found.push(...(await ask(operation)))
+  expect(found).toEqual([])
+}
+
+const isOpen = ({ documented }: Operation): boolean => documented.security.length === 0
+
+test('without a token, or with another one', () =>
+  each(async (operation) => {
+    if (isOpen(operation)) return []
+    const { method, sample, body } = operation
+    const none = await ground.send(method, sample, body, { authorization: '' })
+    const other = await ground.send(method, sample, body, { authorization: 'Bearer dbk_other' })
+    return [...wrong(operation, none, ['unauthorized'], 'without a token'), ...wrong(operation, other, ['unauthorized'], 'with another token')]
+  }))
+
+test('with the token of another role', async () => {
+  const tokens = new Map<string, string>()
+  for (const role of ['producer', 'worker', 'operator', 'guardian', 'auditor']) {
+    const { text } = await ground.send('POST', '/api/tokens', { name: role, roles: [role] })
+    tokens.set(role, JSON.parse(text).token)
+  }
+  await each(async (operation) => {
+    const { method, sample, body, documented } = operation
+    const found: Array<string> = []
+    for (const [role, made] of tokens) {
+      if (isOpen(operation) || documented['x-daybook-roles'].includes(role)) continue
+      found.push(...wrong(operation, await ground.send(method, sample, body, { authorization: `Bearer ${made}` }), ['forbidden'], `as ${role}`))
+    }
+    return found
+  })
+})
+
+test('with a member that is not documented', () =>
+  each(async (operation) => {
+    const { method, sample, body } = operation
+    const inQuery = await ground.send(method, `${sample}${sample.includes('?') ? '&' : '?'}nonsense=1`, body)
+    const found = [...wrong(operation, inQuery, ['invalid'], 'with a parameter')]
+    if (body === undefined) return found
+    return [...found, ...wrong(operation, await ground.send(method, sample, { ...(body as object), nonsense: 1 }), ['invalid'], 'with a member')]
+  }))
+
+test('with a member of another type, and without one that is required', () =>
+  each(async (operation) => {
+    const { method, sample, documented } = operation
+    const body = operation.body as Readonly<Record<string, unknown>> | undefined
+    if (body === undefined) return []
+    const { schema } = documented.requestBody.content['application/json']
+    const fits = (changed: object): boolean => misfits(schema, changed, contract.components.schemas).length === 0
+    const found: Array<string> = []
+    for (const key of Object.keys(body)) {
+      const { [key]: _, ...without } = body
+      // Booleans are in no place where text, numbers and objects are, and text is in no place of numbers.
+      for (const changed of [{ ...body, [key]: typeof body[key] === 'boolean' ? 'yes' : true }, without]) {
+        if (fits(changed)) continue
+        found.push(...wrong(operation, await ground.send(method, sample, changed), ['invalid'], `with ${JSON.stringify(changed)}`))
+      }
+    }
+    return found
+  }))
+
+let queues = 0
+test('of a queue that there is not', () =>
+  each(async (operation) => {
+    const { method, sample, path, body, documented } = operation
+    if (!path.includes('{queue}')) return []
+    const received = await ground.send(method, sample.replace('/builds', `/nowhere-${++queues}`).replace(/&?atLeast=0/, ''), body)
+    // What opens a queue, and what is asked about an empty one, is answered.
+    if (received.status < 300) return documented.responses[received.status] === undefined ? [`${method} ${path}: ${received.status} is not documented`] : []
+    return wrong(operation, received, ['not-found', 'invalid', 'unknown-dependency', 'wrong-state'], 'of another queue')
+  }))
+
+test('with what is no JSON', () =>
+  each(async (operation) => {
+    const { method, sample, body } = operation
+    if (body === undefined) return []
+    const broken = await fetch(new URL(sample, ground.url), { method, headers: { authorization: `Bearer ${token}`, 'content-type': 'text/plain' }, body: 'hello' })
+    const received = { status: broken.status, type: (broken.headers.get('content-type') ?? '').split(';')[0] ?? '', headers: broken.headers, text: await broken.text() }
+    return wrong(operation, received, ['unsupported-media-type'], 'as plain text')
+  }))
+
+test('teeth: another code, another status and another form are noticed', () => {
+  const operation = { method: 'POST', path: '/api/queues/{queue}/pause', documented: contract.paths['/api/queues/{queue}/pause'].post }
+  const problem = { type: 'urn:daybook:problem:invalid', title: 'x', status: 400, code: 'invalid', detail: 'x' }
+  const said = (status: number, body: object, type = 'application/problem+json') => wrong(operation, { status, type, headers: new Headers(), text: JSON.stringify(body) }, ['invalid'], '').length
+  expect(said(400, problem)).toBe(0)
+  expect(said(400, { ...problem, code: 'lease-lost' })).toBeGreaterThan(0)
+  expect(said(400, { ...problem, status: 401 })).toBeGreaterThan(0)
+  expect(said(418, { ...problem, status: 418 })).toBeGreaterThan(0)
+  expect(said(400, problem, 'application/json')).toBeGreaterThan(0)
+  expect(said(400, { ...problem, more: 1 })).toBeGreaterThan(0)
+})
