@@ -1,0 +1,884 @@
+"""A client and a worker for Daybook: one file, the standard library alone, Python 3.9 or newer.
+
+Copy this file, or ``pip install`` the folder that it is in. See docs/python.md.
+"""
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import http.client
+import json
+import os
+import queue as queues
+import random
+import re
+import signal
+import socket
+import ssl
+import sys
+import threading
+import time
+import traceback
+import urllib.parse
+import uuid
+from dataclasses import dataclass, field
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Type, TypeVar, Union
+
+Json = Any
+"""What JSON can hold: None, bool, int, float, str, lists and dicts with str as keys."""
+
+__all__ = [
+    "Client", "Worker", "Task", "Result", "NewTask", "Enqueued", "TaskView", "Claim", "TaskResult",
+    "RateLimited", "Park", "NotRetryable", "Cancelled",
+    "DaybookError", "Unreachable", "Invalid", "Unauthorized", "Forbidden", "NotFound", "Conflict", "LeaseLost", "WrongState", "Disabled",
+    "CapacityExceeded", "TooLarge", "UnknownDependency", "DependencyCycle", "TooManyRequests", "Overloaded", "ReadOnly", "Clock",
+    "Unavailable", "OutcomeUnknown",
+]
+
+# ---------------------------------------------------------------------------------------------- errors
+
+
+class DaybookError(Exception):
+    """A request was refused. ``code`` is stable, for programs; ``detail`` is for people."""
+
+    code = ""
+
+    def __init__(self, detail: str, *, code: str = "", status: int = 0, errors: Sequence[Mapping[str, str]] = (),
+                 retry_after: Optional[float] = None, correlation_id: Optional[str] = None) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.code = code or type(self).code
+        self.status = status
+        self.errors = list(errors)
+        """Each place of the request that is wrong: ``path`` and ``message``."""
+        self.retry_after = retry_after
+        """Seconds after which it may be tried again, if the server says so."""
+        self.correlation_id = correlation_id
+
+
+class Unreachable(DaybookError):
+    """No answer came: the server may have done it or not."""
+    code = "unreachable"
+
+
+class Invalid(DaybookError):
+    code = "invalid"
+
+
+class Unauthorized(DaybookError):
+    code = "unauthorized"
+
+
+class Forbidden(DaybookError):
+    code = "forbidden"
+
+
+class NotFound(DaybookError):
+    code = "not-found"
+
+
+class Conflict(DaybookError):
+    code = "conflict"
+
+
+class LeaseLost(DaybookError):
+    """The task is no longer held: stop working on it."""
+    code = "lease-lost"
+
+
+class WrongState(DaybookError):
+    code = "wrong-state"
+
+
+class Disabled(DaybookError):
+    code = "disabled"
+
+
+class CapacityExceeded(DaybookError):
+    code = "capacity-exceeded"
+
+
+class TooLarge(DaybookError):
+    code = "too-large"
+
+
+class UnknownDependency(DaybookError):
+    code = "unknown-dependency"
+
+
+class DependencyCycle(DaybookError):
+    code = "dependency-cycle"
+
+
+class TooManyRequests(DaybookError):
+    code = "too-many-requests"
+
+
+class Overloaded(DaybookError):
+    code = "overloaded"
+
+
+class ReadOnly(DaybookError):
+    code = "read-only"
+
+
+class Clock(DaybookError):
+    code = "clock"
+
+
+class Unavailable(DaybookError):
+    code = "unavailable"
+
+
+class OutcomeUnknown(DaybookError):
+    code = "outcome-unknown"
+
+
+_by_code: Dict[str, Type[DaybookError]] = {each.code: each for each in DaybookError.__subclasses__()}
+# What may pass by itself. Each request that is sent again is one that does the same when it is sent twice.
+_may_pass = {"unreachable", "overloaded", "too-many-requests", "unavailable", "read-only", "clock", "outcome-unknown", "timeout"}
+
+
+def _error_of(status: int, body: bytes, retry_after: Optional[str]) -> DaybookError:
+    try:
+        problem = json.loads(body)
+        code, detail = str(problem["code"]), str(problem["detail"])
+    except (ValueError, KeyError, TypeError):
+        # Not from Daybook: a proxy, perhaps.
+        problem, code, detail = {}, "unavailable" if status in (502, 503, 504) else "unexpected", f"the answer was {status}: {body[:200]!r}"
+    header = float(retry_after) if retry_after is not None and re.fullmatch(r"\d+", retry_after) else None
+    kind = _by_code.get(code, DaybookError)
+    return kind(detail, code=code, status=status, errors=problem.get("errors") or (),
+                retry_after=problem.get("retryAfterSeconds", header), correlation_id=problem.get("correlationId"))
+
+
+# ---------------------------------------------------------------------------------------------- values
+
+T = TypeVar("T")
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(part.title() for part in rest)
+
+
+def _read(kind: Type[T], value: Mapping[str, Json]) -> T:
+    """The members of an answer as a dataclass. What it does not know is in ``raw``."""
+    known = {each.name: value[_camel(each.name)] for each in dataclasses.fields(kind) if _camel(each.name) in value}
+    if any(each.name == "raw" for each in dataclasses.fields(kind)):
+        known["raw"] = dict(value)
+    return kind(**known)
+
+
+def _written(value: Any) -> Json:
+    """A dataclass as the API takes it: camelCase, without what is ``None``."""
+    return {_camel(each.name): getattr(value, each.name) for each in dataclasses.fields(value) if getattr(value, each.name) is not None}
+
+
+@dataclass
+class NewTask:
+    """A task to enqueue. Times are ISO 8601 with a zone, durations seconds. What is ``None`` is left to the queue."""
+    type: str
+    payload: Json = None
+    id: Optional[str] = None
+    priority: Union[int, str, None] = None
+    description: Optional[str] = None
+    metadata: Optional[Dict[str, Json]] = None
+    dependencies: Optional[List[str]] = None
+    idempotency_key: Optional[str] = None
+    deduplicate: Optional[str] = None
+    """``content``, ``key`` or ``off``."""
+    timeout: Optional[float] = None
+    max_run_seconds: Optional[float] = None
+    max_retries: Optional[int] = None
+    backoff_seconds: Optional[float] = None
+    available_at: Optional[str] = None
+    deadline_at: Optional[str] = None
+    ticket_id: Optional[str] = None
+    phase: Optional[str] = None
+    tenant: Optional[str] = None
+    concurrency_key: Optional[str] = None
+    ordering_key: Optional[str] = None
+    parent_task_id: Optional[str] = None
+    requires: Optional[Dict[str, List[str]]] = None
+    traceparent: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Enqueued:
+    """``duplicate``: there was such a task already, and ``id`` is that one."""
+    id: str
+    number: int
+    status: str
+    duplicate: bool
+    duplicate_by: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class TaskView:
+    """A task as the queue shows it. ``raw`` is the whole answer."""
+    id: str
+    number: int
+    type: str
+    priority: int
+    status: str
+    payload: Json = None
+    attempt: int = 0
+    attempts_max: int = 0
+    claimed_by: Optional[str] = None
+    last_error: Optional[str] = None
+    result: Json = None
+    checkpoint: Json = None
+    raw: Dict[str, Json] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class TaskResult:
+    """``status`` says where the task stands; ``result`` is there when it is completed, ``error`` when it failed."""
+    status: str
+    result: Json = None
+    error: Optional[str] = None
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A leased task. ``token`` goes with every report; the lease lasts ``lease_seconds`` from ``claimed_at`` (``time.monotonic()``)."""
+    task: TaskView
+    token: int
+    attempt: int
+    lease_seconds: float
+    claimed_at: float
+    checkpoint: Json = None
+    callback: Optional[Dict[str, Json]] = None
+    memories: List[Dict[str, Json]] = field(default_factory=list)
+
+
+# ---------------------------------------------------------------------------------------------- client
+
+
+class Client:
+    """Talks to one queue of a server. Threads may share it: each has a connection of its own, which is used again.
+
+    A request that fails for a reason that may pass (no connection, 429, 503) is sent again for ``retry_seconds``, after as long as the
+    server asks for. Nothing is done twice by that: new tasks get ids from a request id, reports have the token of their lease, and all
+    other requests an ``Idempotency-Key``. A claim whose answer was lost leaves its tasks leased until the server, or the end of their
+    leases, gives them to others.
+    """
+
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, queue: str = "default", *, timeout: float = 30.0,
+                 retry_seconds: float = 30.0, ssl_context: Optional[ssl.SSLContext] = None) -> None:
+        """``url`` and ``token``: default ``DAYBOOK_URL`` and ``DAYBOOK_TOKEN``. ``timeout``: for one answer, beside what it is asked to wait."""
+        parts = urllib.parse.urlsplit(url or os.environ.get("DAYBOOK_URL") or "http://127.0.0.1:7878")
+        if parts.scheme not in ("http", "https") or parts.hostname is None:
+            raise ValueError(f"the URL of the server must begin with http:// or https://, not {urllib.parse.urlunsplit(parts)!r}")
+        self._parts = parts
+        self._token = token or os.environ.get("DAYBOOK_TOKEN")
+        self.queue = queue
+        self.timeout = timeout
+        self.retry_seconds = retry_seconds
+        self._context = ssl_context if ssl_context is not None or parts.scheme == "http" else ssl.create_default_context()
+        self._local = threading.local()
+        self._open: List[http.client.HTTPConnection] = []
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connections of all threads. A request under way fails."""
+        with self._lock:
+            connections, self._open = self._open, []
+        for connection in connections:
+            _cut(connection)
+            connection.close()
+
+    # ------------------------------------------------------------------------------------ enqueue
+
+    def enqueue(self, task: Union[NewTask, str], payload: Json = None, **fields: Any) -> Enqueued:
+        """Enqueues a task: a ``NewTask``, or a type, a payload and the other fields by name."""
+        new = task if isinstance(task, NewTask) else NewTask(task, payload, **fields)
+        return _read(Enqueued, self._request("POST", self._of("tasks"), _written(new), enqueues=True))
+
+    def enqueue_all(self, tasks: Iterable[NewTask]) -> List[Enqueued]:
+        """Enqueues up to 1,000 tasks, all or none. They may depend on each other."""
+        answer = self._request("POST", self._of("tasks"), {"tasks": [_written(task) for task in tasks]}, enqueues=True)
+        return [_read(Enqueued, each) for each in answer["results"]]
+
+    # --------------------------------------------------------------------------------------- look
+
+    def show(self, task_id: str) -> TaskView:
+        return _read(TaskView, self._request("GET", self._task(task_id)))
+
+    def list(self, *, limit: Optional[int] = None, **filters: Any) -> Iterator[TaskView]:
+        """All tasks that match, page by page: ``status``, ``type``, ``phase``, ``priority``, ``ticket_id``, ``tenant``, ``agent``, ``q``."""
+        return self._pages("tasks", limit, filters)
+
+    def dead_letters(self, *, limit: Optional[int] = None, **filters: Any) -> Iterator[TaskView]:
+        """All dead letters that match: ``type``, ``signature``, ``error``, ``escalated``, ``snoozed``."""
+        return self._pages("dead-letters", limit, filters)
+
+    def result(self, task_id: str, wait: float = 0) -> TaskResult:
+        """The result of a task, waited for if asked to: ``wait`` seconds, as long as one wants."""
+        deadline = time.monotonic() + wait
+        while True:
+            left = max(0.0, min(50.0, deadline - time.monotonic()))
+            found = _read(TaskResult, self._request("GET", f"{self._task(task_id)}/result?wait={left:.3f}", waits=left))
+            if found.status in ("completed", "cancelled", "discarded", "dead-letter") or time.monotonic() >= deadline:
+                return found
+
+    def explain(self, task_id: str, **claim: Any) -> Dict[str, Json]:
+        """Why a task is not running: ``reasons``, ``position``, ``score``. ``claim``: ``agent_id``, ``types``, ``skills`` … of who asks."""
+        return self._json("GET", f"{self._task(task_id)}/explain{_query(claim)}")
+
+    def history(self, task_id: str) -> List[Dict[str, Json]]:
+        return list(self._request("GET", f"{self._task(task_id)}/history")["events"])
+
+    def depth(self) -> Dict[str, Json]:
+        return self._json("GET", self._of("depth"))
+
+    def events(self, from_revision: int = 0, **filters: Any) -> Iterator[Dict[str, Json]]:
+        """The log from a revision on, event by event, as a stream: ``type``, ``task``, ``actor``, ``correlation_id``. Ends at the last event."""
+        connection = self._connect(self.timeout)
+        try:
+            connection.request("GET", f"{self._of('events')}{_query({'from': from_revision, **filters})}", headers=self._headers({"Accept": "application/x-ndjson"}))
+            response = connection.getresponse()
+            if response.status >= 400:
+                raise _error_of(response.status, response.read(), response.getheader("Retry-After"))
+            for line in response:
+                if line.strip():
+                    yield json.loads(line)
+        except (OSError, http.client.HTTPException) as error:
+            raise Unreachable(f"the stream of events ended early: {error!r}") from error
+        finally:
+            connection.close()
+
+    # ------------------------------------------------------------------------------------- change
+
+    def cancel(self, task_id: str, reason: str) -> List[str]:
+        """Cancels a task and all that depend on it; returns their ids."""
+        return list(self._request("POST", f"{self._task(task_id)}/cancel", {"reason": reason})["cancelled"])
+
+    def retry_dead_letter(self, task_id: str, reviewer: str, reason: str, **payload: Json) -> None:
+        """Sends a dead letter back. ``payload=…`` gives it another one."""
+        self._request("POST", f"{self._of('dead-letters')}/{_quote(task_id)}/retry", {"reviewer": reviewer, "reason": reason, **payload})
+
+    def discard_dead_letter(self, task_id: str, reviewer: str, reason: str) -> None:
+        self._request("POST", f"{self._of('dead-letters')}/{_quote(task_id)}/discard", {"reviewer": reviewer, "reason": reason})
+
+    def callback(self, key: str, payload: Json = None) -> Dict[str, Json]:
+        """Answers a task that is parked under ``key``."""
+        return self._json("POST", f"{self._of('callbacks')}/{_quote(key)}", {"payload": payload})
+
+    def settings(self, **changes: Json) -> Dict[str, Json]:
+        """The settings of the queue, after the changes: ``settings(decisionReport="optional")``."""
+        return self._json("PATCH", self._of("settings"), changes) if changes else self._json("GET", self._of("settings"))
+
+    # --------------------------------------------------------------------------------------- work
+
+    def claim(self, agent_id: str, types: Optional[Sequence[str]] = None, *, max: int = 1, wait: float = 0, lease_seconds: Optional[float] = None,
+              skills: Optional[Sequence[str]] = None, phases: Optional[Sequence[str]] = None, tenant: Optional[str] = None) -> List[Claim]:
+        """Leases up to ``max`` tasks, and waits up to ``wait`` seconds for the first."""
+        wish = {"agentId": agent_id, "max": max, "wait": wait, "types": types, "leaseSeconds": lease_seconds, "skills": skills, "phases": phases, "tenant": tenant}
+        sent = time.monotonic()
+        answer = self._request("POST", self._of("claims"), {key: value for key, value in wish.items() if value is not None}, waits=wait, is_claim=True)
+        return [
+            Claim(task=_read(TaskView, each["task"]), token=each["lease"]["token"], attempt=each["attempt"], lease_seconds=each["lease"]["seconds"],
+                  # Measured from when the claim was sent: the clocks of two machines differ.
+                  claimed_at=sent + each["lease"].get("waitedSeconds", 0.0), checkpoint=each.get("checkpoint"), callback=each.get("callback"), memories=each.get("memories", []))
+            for each in answer["claims"]
+        ]
+
+    def heartbeat(self, task_id: str, agent_id: str, token: int, **more: Json) -> None:
+        """Extends the lease. ``progress=…`` and ``checkpoint=…`` are kept."""
+        self._report(task_id, "heartbeat", agent_id, token, more)
+
+    def complete(self, task_id: str, agent_id: str, token: int, result: Mapping[str, Json]) -> Dict[str, Json]:
+        """``result``: ``output``, ``decisionReport``, ``discoveries`` …"""
+        return self._report(task_id, "complete", agent_id, token, {"result": dict(result)})
+
+    def fail(self, task_id: str, agent_id: str, token: int, error: Union[str, Mapping[str, Json]], *, retryable: bool = True, **more: Json) -> Dict[str, Json]:
+        """``error``: text, or ``message``, ``code``, ``retryAfter``, ``stack``."""
+        return self._report(task_id, "fail", agent_id, token, {"error": error, "retryable": retryable, **more})
+
+    def release(self, task_id: str, agent_id: str, token: int, reason: str, *, stopping: bool = False) -> Dict[str, Json]:
+        """Gives a task back. With ``stopping`` no attempt is counted."""
+        return self._report(task_id, "release", agent_id, token, {"reason": reason, "stopping": stopping})
+
+    def park(self, task_id: str, agent_id: str, token: int, callback_key: str, timeout_seconds: float, *, on_timeout: str = "fail", **more: Json) -> Dict[str, Json]:
+        """Parks a task until a callback comes."""
+        return self._report(task_id, "park", agent_id, token, {"callbackKey": callback_key, "timeoutSeconds": timeout_seconds, "onTimeout": on_timeout, **more})
+
+    def report(self, outcomes: Sequence[Mapping[str, Json]]) -> List[Union[Dict[str, Json], DaybookError]]:
+        """Many reports at once (``taskId``, ``kind`` …): an answer or an error for each."""
+        answer = self._request("POST", self._of("outcomes"), {"outcomes": list(outcomes)}, is_report=True)
+        return [_error_of(each["status"], json.dumps(each).encode(), None) if "code" in each else each for each in answer["results"]]
+
+    # ---------------------------------------------------------------------------------- internals
+
+    def _report(self, task_id: str, kind: str, agent_id: str, token: int, more: Mapping[str, Json]) -> Dict[str, Json]:
+        return dict(self._request("POST", f"{self._task(task_id)}/{kind}", {"agentId": agent_id, "token": token, **more}, is_report=True))
+
+    def _of(self, what: str) -> str:
+        return f"{self._parts.path.rstrip('/')}/api/queues/{_quote(self.queue)}/{what}"
+
+    def _task(self, task_id: str) -> str:
+        return f"{self._of('tasks')}/{_quote(task_id)}"
+
+    def _pages(self, what: str, limit: Optional[int], filters: Mapping[str, Any]) -> Iterator[TaskView]:
+        cursor: Optional[str] = None
+        left = limit
+        while left is None or left > 0:
+            page = self._request("GET", f"{self._of(what)}{_query({**filters, 'limit': 200 if left is None else min(200, left), 'cursor': cursor})}")
+            for each in page["tasks"]:
+                yield _read(TaskView, each)
+            left = None if left is None else left - len(page["tasks"])
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def _json(self, method: str, path: str, body: Optional[Json] = None) -> Dict[str, Json]:
+        return dict(self._request(method, path, body))
+
+    def _headers(self, more: Mapping[str, str]) -> Dict[str, str]:
+        return {**({} if self._token is None else {"Authorization": f"Bearer {self._token}"}), **more}
+
+    def _request(self, method: str, path: str, body: Optional[Json] = None, *, waits: float = 0, enqueues: bool = False, is_report: bool = False, is_claim: bool = False) -> Any:
+        headers: Dict[str, str] = {}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        if enqueues:
+            headers["Daybook-Request-Id"] = str(uuid.uuid4())
+        elif method == "POST" and not is_report and not is_claim:
+            headers["Idempotency-Key"] = str(uuid.uuid4())
+        text = None if body is None else json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        deadline = time.monotonic() + self.retry_seconds
+        failures = 0
+        while True:
+            try:
+                return self._once(method, path, text, headers, self.timeout + waits)
+            except DaybookError as error:
+                failures += 1
+                # A first request with the same key that is still running says when to come back.
+                passes = error.code in _may_pass or (error.code == "conflict" and error.retry_after is not None)
+                pause = max(error.retry_after or 0.0, min(2.0, 0.025 * 2.0 ** min(failures, 10)) * (0.5 + random.random() / 2))
+                if not passes or time.monotonic() + pause > deadline:
+                    raise
+                time.sleep(pause)
+
+    def _once(self, method: str, path: str, text: Optional[bytes], headers: Mapping[str, str], timeout: float) -> Any:
+        connection: Optional[http.client.HTTPConnection] = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._connect(timeout)
+            with self._lock:
+                self._open.append(connection)
+        try:
+            connection.timeout = timeout
+            if connection.sock is not None:
+                connection.sock.settimeout(timeout)
+            connection.request(method, path, body=text, headers=self._headers(headers))
+            response = connection.getresponse()
+            body = response.read()
+        except (OSError, http.client.HTTPException) as error:
+            self._forget(connection)
+            raise Unreachable(f"{self._parts.scheme}://{self._parts.netloc} gave no answer: {error!r}") from error
+        if response.will_close:
+            self._forget(connection)
+        if response.status >= 400:
+            raise _error_of(response.status, body, response.getheader("Retry-After"))
+        return json.loads(body)
+
+    def _connect(self, timeout: float) -> http.client.HTTPConnection:
+        host = self._parts.hostname or ""
+        if self._parts.scheme == "https":
+            return http.client.HTTPSConnection(host, self._parts.port, timeout=timeout, context=self._context)
+        return http.client.HTTPConnection(host, self._parts.port, timeout=timeout)
+
+    def _forget(self, connection: http.client.HTTPConnection) -> None:
+        self._local.connection = None
+        with self._lock:
+            if connection in self._open:
+                self._open.remove(connection)
+        connection.close()
+
+
+def _cut(connection: http.client.HTTPConnection) -> None:
+    """Ends a request that another thread waits for."""
+    sock = connection.sock
+    if sock is not None:
+        try:
+            sock.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+
+def _quote(part: str) -> str:
+    return urllib.parse.quote(part, safe="")
+
+
+def _query(values: Mapping[str, Any]) -> str:
+    def text(value: Any) -> str:
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+    given = {_camel(key): text(value) for key, value in values.items() if value is not None}
+    return f"?{urllib.parse.urlencode(given)}" if given else ""
+
+
+# ---------------------------------------------------------------------------------------------- worker
+
+
+class RateLimited(Exception):
+    """A service limits its requests: the task waits, and this is no failure. ``retry_after``: seconds, or a time."""
+
+    def __init__(self, message: str = "too many requests", retry_after: Union[float, str, None] = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class Park(Exception):
+    """The task waits for a callback with this key."""
+
+    def __init__(self, callback_key: str, timeout_seconds: float, *, on_timeout: str = "fail", checkpoint: Json = None) -> None:
+        super().__init__(callback_key)
+        self.callback_key = callback_key
+        self.timeout_seconds = timeout_seconds
+        self.on_timeout = on_timeout
+        self.checkpoint = checkpoint
+
+
+class NotRetryable(Exception):
+    """It cannot succeed: a dead letter at once."""
+
+
+class Cancelled(Exception):
+    """Raised by ``task.raise_if_cancelled()`` and ``task.wait()``: nobody wants the outcome any more."""
+
+
+@dataclass
+class Result:
+    """What a handler returns, if it has more to say than the output."""
+    output: Json = None
+    decision_report: Json = None
+    discoveries: Optional[List[Json]] = None
+    errors: Optional[List[str]] = None
+    metrics: Optional[Dict[str, Json]] = None
+    validation_failed: Optional[bool] = None
+    success: Optional[bool] = None
+
+
+class Task:
+    """A task that is being worked on."""
+
+    def __init__(self, claim: Claim, worker: "Worker") -> None:
+        self.id = claim.task.id
+        self.type = claim.task.type
+        self.payload = claim.task.payload
+        self.attempt = claim.attempt
+        self.token = claim.token
+        self.view = claim.task
+        self.last_checkpoint = claim.checkpoint
+        """What an earlier attempt kept: continue from there."""
+        self.callback = claim.callback
+        """What came for the task while it was parked: ``key``, ``payload``, ``at``."""
+        self.memories = claim.memories
+        self.cancel_reason: Optional[str] = None
+        self._worker = worker
+        self._gone = threading.Event()
+        self._lock = threading.Lock()
+        self._is_settled = False
+        self._lease_seconds = claim.lease_seconds
+        self._lease_ends = claim.claimed_at + claim.lease_seconds
+        self._started: Optional[float] = None
+
+    @property
+    def cancelled(self) -> bool:
+        """The lease is lost, the task was cancelled, its time is over, or the worker stops: end soon."""
+        return self._gone.is_set()
+
+    def raise_if_cancelled(self) -> None:
+        if self.cancelled:
+            raise Cancelled(self.cancel_reason)
+
+    def wait(self, seconds: float) -> None:
+        """Sleeps, unless the task is cancelled meanwhile: then ``Cancelled`` is raised."""
+        if self._gone.wait(seconds):
+            raise Cancelled(self.cancel_reason)
+
+    def checkpoint(self, value: Json) -> None:
+        """Keeps how far it is, for the next attempt, and extends the lease."""
+        self._beat(checkpoint=value)
+
+    def progress(self, value: Json) -> None:
+        """Shows how far it is, and extends the lease."""
+        self._beat(progress=value)
+
+    def _beat(self, **more: Json) -> None:
+        self.raise_if_cancelled()
+        sent = time.monotonic()
+        try:
+            self._worker.client.heartbeat(self.id, self._worker.agent_id, self.token, **more)
+            self._lease_ends = sent + self._lease_seconds
+        except LeaseLost as error:
+            self._cancel(error.detail)
+            raise Cancelled(error.detail) from error
+
+    def _cancel(self, reason: str) -> None:
+        if not self._gone.is_set():
+            self.cancel_reason = reason
+            self._gone.set()
+
+    def _settle(self) -> bool:
+        """Whether the caller is the one to report the outcome: exactly one is."""
+        with self._lock:
+            was, self._is_settled = self._is_settled, True
+            return not was
+
+
+Handler = Callable[[Task], Any]
+
+
+class Worker:
+    """Claims tasks and calls ``handler`` for each, in ``concurrency`` threads.
+
+    What the handler returns is the output (a ``Result`` says more); what it raises is a failure, except ``RateLimited``, ``Park`` and
+    ``NotRetryable``. Leases are renewed at half their length. Python cannot end a thread: a handler that runs for longer than
+    ``max_run_seconds``, or has lost its lease, sees ``task.cancelled``, and its place stays taken until it returns.
+    """
+
+    def __init__(self, client: Client, agent_id: str, types: Optional[Sequence[str]], handler: Handler, *, concurrency: int = 1, ahead: Optional[int] = None,
+                 lease_seconds: float = 60.0, poll_seconds: float = 20.0, max_run_seconds: float = 21_600.0, skills: Optional[Sequence[str]] = None,
+                 on_event: Optional[Callable[[str, Dict[str, Any]], None]] = None) -> None:
+        """``ahead``: tasks that are claimed before a thread is free; default as many as ``concurrency``. ``on_event``: is told ``settled`` and ``error``."""
+        if concurrency < 1 or lease_seconds <= 0:
+            raise ValueError("concurrency must be 1 or more, and lease_seconds more than 0")
+        self.client = client
+        self.agent_id = agent_id
+        self.types = types
+        self.handler = handler
+        self.concurrency = concurrency
+        self.ahead = concurrency if ahead is None else ahead
+        self.lease_seconds = lease_seconds
+        self.poll_seconds = poll_seconds
+        self.max_run_seconds = max_run_seconds
+        self.skills = skills
+        self._tell = on_event or (lambda _kind, _about: None)
+        # The claims have a client of their own, so that one that waits can be cut off.
+        self._claims = Client(urllib.parse.urlunsplit(client._parts), client._token, client.queue, timeout=client.timeout, retry_seconds=0, ssl_context=client._context)
+        self._ready: "queues.Queue[Optional[Task]]" = queues.Queue()
+        self._held: Dict[int, Task] = {}
+        self._changed = threading.Condition()
+        self._stopping = threading.Event()
+        self._ended = threading.Event()
+        self._grace = 8.0
+
+    def run(self, *, until_empty: bool = False, handle_signals: bool = True) -> None:
+        """Works until ``stop()``, SIGTERM or SIGINT, or, with ``until_empty``, until a claim finds nothing and nothing is held."""
+        if handle_signals and threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGTERM, signal.SIGINT):
+                signal.signal(number, lambda *_: self.stop())
+        threads = [threading.Thread(target=self._work, daemon=True, name=f"daybook-{i}") for i in range(self.concurrency)]
+        threads += [threading.Thread(target=self._claim, args=(until_empty,), daemon=True, name="daybook-claims"), threading.Thread(target=self._renew, daemon=True, name="daybook-leases")]
+        for thread in threads:
+            thread.start()
+        # With a limit, so that signals are handled meanwhile on every system.
+        while not self._stopping.wait(0.5):
+            pass
+        self._finish()
+
+    def stop(self, grace_seconds: Optional[float] = None) -> None:
+        """Claims no more. ``run()`` returns when what is under way has ended, after ``grace_seconds`` (8) at most; the rest goes back to the queue."""
+        if grace_seconds is not None:
+            self._grace = grace_seconds
+        self._stopping.set()
+
+    # ---------------------------------------------------------------------------------- internals
+
+    def _finish(self) -> None:
+        self._claims.close()
+        while True:
+            try:
+                waiting = self._ready.get_nowait()
+            except queues.Empty:
+                break
+            if waiting is not None:
+                self._release(waiting)
+        deadline = time.monotonic() + self._grace
+        with self._changed:
+            while self._held and time.monotonic() < deadline:
+                self._changed.wait(min(0.1, max(0.001, deadline - time.monotonic())))
+            left = list(self._held.values())
+        for task in left:
+            task._cancel("the worker stops")
+            self._release(task)
+        self._ended.set()
+        for _ in range(self.concurrency):
+            self._ready.put(None)
+
+    def _release(self, task: Task) -> None:
+        if task._settle():
+            self._send(task, lambda: self.client.release(task.id, self.agent_id, task.token, "the worker stops", stopping=True))
+        self._let_go(task)
+
+    def _let_go(self, task: Task) -> None:
+        with self._changed:
+            self._held.pop(task.token, None)
+            self._changed.notify_all()
+
+    def _claim(self, until_empty: bool) -> None:
+        pause = 0.05
+        while not self._stopping.is_set():
+            with self._changed:
+                while not self._stopping.is_set() and len(self._held) >= self.concurrency + self.ahead:
+                    self._changed.wait(0.5)
+                room = self.concurrency + self.ahead - len(self._held)
+            if self._stopping.is_set():
+                return
+            try:
+                claims = self._claims.claim(self.agent_id, self.types, max=room, wait=0 if until_empty else self.poll_seconds, lease_seconds=self.lease_seconds, skills=self.skills)
+                pause = 0.05
+            except DaybookError as error:
+                if self._stopping.is_set():
+                    return
+                self._tell("error", {"error": error, "doing": "claim"})
+                self._stopping.wait(max(error.retry_after or 0.0, pause * (0.5 + random.random() / 2)))
+                pause = min(5.0, pause * 2)
+                continue
+            for claim in claims:
+                task = Task(claim, self)
+                with self._changed:
+                    self._held[task.token] = task
+                if self._stopping.is_set():
+                    self._release(task)
+                else:
+                    self._ready.put(task)
+            if until_empty and not claims:
+                with self._changed:
+                    if not self._held:
+                        self._stopping.set()
+                    else:
+                        self._changed.wait(0.2)
+
+    def _renew(self) -> None:
+        """Renews leases at half their length, and looks at the time of each run."""
+        while not self._ended.wait(min(0.25, self.lease_seconds / 8)):
+            now = time.monotonic()
+            with self._changed:
+                held = [task for task in self._held.values() if not task._is_settled]
+            for task in held:
+                if task._started is not None and now - task._started > self.max_run_seconds and task._settle():
+                    task._cancel(f"it ran for longer than {self.max_run_seconds} seconds")
+                    error = {"message": f"the handler ran for longer than {self.max_run_seconds} seconds", "code": "ran-too-long"}
+                    self._send(task, lambda task=task, error=error: self.client.fail(task.id, self.agent_id, task.token, error))  # type: ignore[misc]
+            due = [task for task in held if not task.cancelled and task._lease_ends - now < task._lease_seconds / 2]
+            if due:
+                self._beat(due)
+
+    def _beat(self, tasks: Sequence[Task]) -> None:
+        sent = time.monotonic()
+        try:
+            # A short retry: the next round comes soon, and other leases are to be renewed, too.
+            answers = self.client.report([{"taskId": task.id, "kind": "heartbeat", "agentId": self.agent_id, "token": task.token} for task in tasks])
+        except DaybookError as error:
+            self._tell("error", {"error": error, "doing": "heartbeat"})
+            return
+        for task, answer in zip(tasks, answers):
+            if isinstance(answer, (LeaseLost, NotFound)):
+                task._cancel(answer.detail)
+            elif not isinstance(answer, DaybookError):
+                task._lease_ends = sent + task._lease_seconds
+
+    def _work(self) -> None:
+        while True:
+            task = self._ready.get()
+            if task is None:
+                return
+            if task.cancelled or self._stopping.is_set():
+                self._release(task)
+                continue
+            task._started = time.monotonic()
+            report = self._outcome(task)
+            # A task without a lease is not reported: somebody else has it by now.
+            if task._settle() and not (task.cancelled and report is None):
+                if report is not None:
+                    self._send(task, report)
+            self._let_go(task)
+
+    def _outcome(self, task: Task) -> Optional[Callable[[], Any]]:
+        """Runs the handler. Returns what to report; ``None`` for a task that is lost."""
+        of = (task.id, self.agent_id, task.token)
+        try:
+            returned = self.handler(task)
+        except Cancelled:
+            return None
+        except Park as wait:
+            more = {} if wait.checkpoint is None else {"checkpoint": wait.checkpoint}
+            return lambda wait=wait: self.client.park(*of, wait.callback_key, wait.timeout_seconds, on_timeout=wait.on_timeout, **more)  # type: ignore[misc]
+        except RateLimited as limit:
+            error: Dict[str, Json] = {"message": str(limit), "code": "429", **({} if limit.retry_after is None else {"retryAfter": limit.retry_after})}
+            return lambda: self.client.fail(*of, error)
+        except BaseException as raised:  # noqa: B902: a handler that exits has failed, and its thread goes on
+            failure = {"message": f"{type(raised).__name__}: {raised}"[:4_000], "stack": traceback.format_exc()[-16_000:]}
+            retryable = not isinstance(raised, NotRetryable)
+            return lambda: self.client.fail(*of, failure, retryable=retryable)
+        result = _written(returned) if isinstance(returned, Result) else {"output": returned}
+        return lambda: self._complete(task, result)
+
+    def _complete(self, task: Task, result: Dict[str, Json]) -> Dict[str, Json]:
+        answer = self.client.complete(task.id, self.agent_id, task.token, result)
+        if answer["status"] == "incomplete":
+            return self.client.fail(task.id, self.agent_id, task.token, "the queue requires a decision report: return Result(output, decision_report=…)", retryable=False)
+        return answer
+
+    def _send(self, task: Task, report: Callable[[], Any]) -> None:
+        try:
+            answer = report()
+            self._tell("settled", {"task": task.id, **answer})
+        except (TypeError, ValueError) as error:
+            # What the handler returned is no JSON.
+            why = f"the output is no JSON: {error}"
+            self._send(task, lambda: self.client.fail(task.id, self.agent_id, task.token, why, retryable=False))
+        except DaybookError as error:
+            self._tell("error", {"error": error, "doing": "report", "task": task.id})
+
+
+# ---------------------------------------------------------------------------------------- command line
+
+
+def main(arguments: Optional[Sequence[str]] = None) -> int:
+    """``python3 daybook.py enqueue TYPE --payload JSON``, ``show ID``, ``result ID --wait 60``, ``depth``: prints JSON."""
+    parser = argparse.ArgumentParser(prog="daybook.py", description="A small command line. The server is DAYBOOK_URL, the token DAYBOOK_TOKEN.")
+    parser.add_argument("--queue", default="default")
+    commands = parser.add_subparsers(dest="command", required=True)
+    enqueue = commands.add_parser("enqueue", help="enqueue a task")
+    enqueue.add_argument("type")
+    enqueue.add_argument("--payload", type=json.loads, default=None, help="JSON")
+    enqueue.add_argument("--id")
+    for name in ("show", "result"):
+        command = commands.add_parser(name, help=f"{name} of a task")
+        command.add_argument("id")
+        command.add_argument("--wait", type=float, default=0)
+    commands.add_parser("depth", help="tasks by status")
+    given = parser.parse_args(arguments)
+    with Client(queue=given.queue) as client:
+        try:
+            if given.command == "enqueue":
+                said: Json = dataclasses.asdict(client.enqueue(given.type, given.payload, id=given.id))
+            elif given.command == "show":
+                said = client.show(given.id).raw
+            elif given.command == "result":
+                said = dataclasses.asdict(client.result(given.id, given.wait))
+            else:
+                said = client.depth()
+        except DaybookError as error:
+            print(f"{error.code}: {error.detail}", file=sys.stderr)
+            return 3 if isinstance(error, Unreachable) else 1
+    print(json.dumps(said))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,322 @@
+"""Plays the client and the worker against a real server, which it starts, kills and starts again."""
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+import urllib.request
+from collections import Counter
+
+import daybook
+from daybook import Client, NewTask, Worker
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SERVER = os.path.join(HERE, "..", "..", "packages", "adapters", "bin", "daybook.js")
+TOKEN = "dbk_token-of-the-python-tests"
+
+
+def until(condition, what, seconds=30.0):
+    """Waits for a condition; the limit is reached on failure only."""
+    deadline = time.monotonic() + seconds
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f"{what} did not happen in {seconds} s")
+        time.sleep(0.02)
+
+
+def free_port():
+    """Not one that systems give to clients: a client that tries again and again to connect to such a port may meet itself, and keep it."""
+    while True:
+        port = random.randrange(20_000, 30_000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                continue
+
+
+class Server:
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.start()
+
+    def start(self):
+        arguments = ["node", SERVER, "serve", "--port", str(self.port), "--data", self.folder.name]
+        self.process = subprocess.Popen(arguments, env={**os.environ, "DAYBOOK_TOKEN": TOKEN}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        until(self.is_ready, "a ready server")
+
+    def is_ready(self):
+        try:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def close(self):
+        self.kill()
+        self.folder.cleanup()
+
+
+class DropsAnswers:
+    """A proxy that passes the first request on, and closes the connection instead of answering."""
+
+    def __init__(self, port):
+        self.target = port
+        self.dropped = 0
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(near,), daemon=True).start()
+
+    def serve(self, near):
+        far = socket.create_connection(("127.0.0.1", self.target))
+        drops = self.dropped == 0
+
+        def forward():
+            while data := near.recv(65536):
+                far.sendall(data)
+
+        if drops:
+            self.dropped += 1
+        threading.Thread(target=forward, daemon=True).start()
+        while data := far.recv(65536):
+            if drops:
+                break
+            near.sendall(data)
+        for end in (near, far):
+            # Closing alone sends nothing while another thread reads from it.
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+            end.close()
+
+
+class DaybookTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = Server()
+        cls.queues = 0
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.close()
+
+    def setUp(self):
+        type(self).queues += 1
+        self.client = Client(self.server.url, TOKEN, f"q{self.queues}")
+        self.addCleanup(self.client.close)
+        self.client.settings(decisionReport="optional")
+
+    def work(self, handler, **options):
+        """A worker in a thread; it is stopped at the end of the test."""
+        worker = Worker(self.client, "w", ["*"], handler, poll_seconds=5, **options)
+        thread = threading.Thread(target=worker.run, daemon=True)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(worker.stop, 1)
+        return worker
+
+    def run_program(self, handler, **options):
+        program = f"""
+import sys; sys.path.insert(0, {HERE!r})
+from daybook import Client, Worker
+client = Client({self.server.url!r}, {TOKEN!r}, {self.client.queue!r})
+def handler(task):
+    {handler}
+Worker(client, "other", None, handler, **{options!r}).run()
+"""
+        return subprocess.Popen([sys.executable, "-c", program])
+
+    def status(self, task_id):
+        return self.client.show(task_id).status
+
+    def types(self):
+        return Counter(event["type"] for event in self.client.events())
+
+    def test_a_task_from_its_enqueueing_to_its_result(self):
+        client = self.client
+        first = client.enqueue("mail", {"to": "ada"}, id="a", priority="HIGH")
+        self.assertEqual((first.id, first.duplicate), ("a", False))
+        self.assertTrue(client.enqueue("mail", {"to": "ada"}).duplicate)
+        client.enqueue_all([NewTask("mail", {"to": "bob"}, id="b"), NewTask("mail", {"to": "cleo"}, id="c", dependencies=["b"])])
+        self.assertEqual(client.show("a").payload, {"to": "ada"})
+        self.assertEqual([task.id for task in client.list(status=["pending"])], ["a", "b"])
+        self.assertEqual(client.explain("c")["reasons"][0]["blockedBy"][0]["id"], "b")
+        [claim] = client.claim("w", ["ma*"], wait=5, lease_seconds=30)
+        self.assertEqual((claim.task.id, claim.attempt, claim.lease_seconds), ("a", 1, 30))
+        client.heartbeat("a", "w", claim.token, progress={"percent": 50})
+        self.assertEqual(client.complete("a", "w", claim.token, {"output": [1, "ü"]})["status"], "completed")
+        self.assertEqual(client.result("a", wait=5).result["output"], [1, "ü"])
+        self.assertEqual(client.cancel("b", "no longer needed"), ["b", "c"])
+        self.assertEqual(client.depth()["byStatus"]["completed"], 1)
+        self.assertEqual([event["revision"] for event in client.events(1)], list(range(1, sum(self.types().values()))))
+
+    def test_errors_are_typed(self):
+        with self.assertRaises(daybook.NotFound):
+            self.client.show("nothing")
+        with self.assertRaises(daybook.Invalid) as found:
+            self.client.enqueue("mail", timeout=-1)
+        self.assertEqual(found.exception.errors[0]["path"], "timeout")
+        with self.assertRaises(daybook.LeaseLost):
+            self.client.enqueue("mail", id="a")
+            self.client.complete("a", "w", 7, {})
+        with self.assertRaises(daybook.Unauthorized):
+            Client(self.server.url, "dbk_wrong").depth()
+        with self.assertRaises(daybook.Unreachable):
+            Client("http://127.0.0.1:9", retry_seconds=0.1).depth()
+
+    def test_too_many_requests_are_waited_for(self):
+        body = json.dumps({"name": "slow", "roles": ["auditor"], "rate": {"perSecond": 1, "burst": 1}}).encode()
+        request = urllib.request.Request(f"{self.server.url}/api/tokens", body, {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"})
+        with urllib.request.urlopen(request) as answer:
+            slow = Client(self.server.url, json.load(answer)["token"], self.client.queue)
+        for _ in range(3):
+            slow.depth()
+        slow.retry_seconds = 0
+        with self.assertRaises(daybook.TooManyRequests):
+            for _ in range(20):
+                slow.depth()
+
+    def test_a_thousand_tasks_through_four_threads_are_each_done_once(self):
+        self.client.enqueue_all([NewTask("count", i) for i in range(1_000)])
+        done = []
+        worker = Worker(self.client, "w", ["count"], lambda task: done.append(task.payload), concurrency=4, ahead=16)
+        worker.run(until_empty=True, handle_signals=False)
+        self.assertEqual(sorted(done), list(range(1_000)))
+        self.assertEqual(self.types()["Completed"], 1_000)
+
+    def test_an_answer_that_is_lost_enqueues_nothing_twice(self):
+        proxy = DropsAnswers(self.server.port)
+        self.addCleanup(proxy.listener.close)
+        self.client.enqueue("other")
+        through = Client(proxy.url, TOKEN, self.client.queue)
+        self.addCleanup(through.close)
+        through.enqueue("mail", deduplicate="off")
+        self.assertEqual(proxy.dropped, 1)
+        self.assertEqual(len(list(self.client.list(type="mail"))), 1)
+
+    def test_what_a_handler_says(self):
+        def handler(task):
+            if task.type == "limited":
+                raise daybook.RateLimited(retry_after=600)
+            if task.type == "never":
+                raise daybook.NotRetryable("there is no such host")
+            if task.type == "wrong":
+                raise ValueError("boom")
+            if task.type == "strange":
+                return object()
+            if task.callback is None:
+                raise daybook.Park(f"key-{task.id}", 600, checkpoint={"built": 7})
+            return daybook.Result({"answer": task.callback["payload"], "built": task.last_checkpoint["built"]}, decision_report="as the person said")
+
+        for kind in ("never", "wrong", "strange", "parks"):
+            self.client.enqueue(kind, id=kind)
+        self.work(handler, concurrency=2)
+        for kind, status in (("never", "dead-letter"), ("wrong", "scheduled"), ("strange", "dead-letter"), ("parks", "waiting")):
+            until(lambda: self.status(kind) == status, f"{kind} is {status}")
+        self.assertEqual(self.client.show("wrong").last_error, "ValueError: boom")
+        self.client.callback("key-parks", {"approved": True})
+        self.assertEqual(self.client.result("parks", wait=30).result["output"], {"answer": {"approved": True}, "built": 7})
+        self.client.retry_dead_letter("never", "ada", "it is there now")
+        until(lambda: self.status("never") == "dead-letter", "the same failure")
+        # Last, because its agent gets no task until the wait is over.
+        self.client.enqueue("limited", id="limited")
+        until(lambda: self.status("limited") == "scheduled", "a wait")
+        self.assertEqual(self.client.show("limited").raw["rateLimits"], 1)
+
+    def test_a_cancelled_task_is_told(self):
+        reasons = {}
+
+        def handler(task):
+            until(lambda: task.cancelled, "the end of the lease")
+            reasons[task.id] = task.cancel_reason
+
+        self.client.enqueue("slow", id="cancelled")
+        self.work(handler, lease_seconds=1)
+        until(lambda: self.status("cancelled") == "in-progress", "a claim")
+        self.client.cancel("cancelled", "nobody wants it")
+        until(lambda: "cancelled" in reasons, "the cancellation")
+        self.assertNotIn("Completed", self.types())
+
+    def test_a_run_that_takes_too_long_has_failed(self):
+        self.client.enqueue("slow", id="long", max_retries=1)
+        self.work(lambda task: until(lambda: task.cancelled, "the end of its time"), lease_seconds=2, max_run_seconds=0.3)
+        until(lambda: self.status("long") == "dead-letter", "a dead letter")
+        self.assertIn("longer than 0.3 seconds", self.client.show("long").last_error)
+
+    def test_a_worker_is_killed_and_another_takes_over(self):
+        self.client.enqueue("slow", id="a")
+        program = self.run_program("task.checkpoint({'step': 3}); task.wait(60)", lease_seconds=1)
+        until(lambda: self.client.show("a").checkpoint, "a checkpoint")
+        program.kill()
+        program.wait()
+        seen = []
+        self.work(lambda task: seen.append((task.attempt, task.last_checkpoint)))
+        until(lambda: self.status("a") == "completed", "another worker's completion", 60)
+        self.assertEqual(seen, [(2, {"step": 3})])
+
+    def test_sigterm_gives_unfinished_tasks_back(self):
+        self.client.enqueue_all([NewTask("slow", i) for i in range(2)])
+        program = self.run_program("task.wait(60)", lease_seconds=600)
+        until(lambda: self.types()["Claimed"] == 2, "claims")
+        program.send_signal(signal.SIGTERM)
+        self.assertEqual(program.wait(30), 0)
+        self.assertEqual([(task.status, task.raw["attempts"]) for task in self.client.list()], [("pending", 0)] * 2)
+
+
+class RestartTest(unittest.TestCase):
+    def test_a_server_that_is_killed_under_load_loses_and_doubles_nothing(self):
+        server = Server()
+        self.addCleanup(server.close)
+        client = Client(server.url, TOKEN, "load", retry_seconds=60)
+        client.settings(decisionReport="optional")
+        worker = Worker(client, "w", None, lambda task: task.payload, concurrency=2)
+        thread = threading.Thread(target=worker.run, daemon=True)
+        thread.start()
+        sent = []
+
+        def produce():
+            for i in range(200):
+                sent.append(client.enqueue("count", i, deduplicate="off").id)
+
+        producer = threading.Thread(target=produce, daemon=True)
+        producer.start()
+        for part in (50, 120):
+            until(lambda: len(sent) >= part, f"{part} tasks")
+            server.kill()
+            server.start()
+        producer.join(60)
+        self.assertEqual(len(set(sent)), 200)
+        until(lambda: client.depth()["byStatus"].get("completed") == 200, "all completions", 90)
+        worker.stop()
+        thread.join(30)
+        types = Counter(event["type"] for event in client.events())
+        self.assertEqual((types["TaskEnqueued"], types["Completed"]), (200, 200))
+
+
+if __name__ == "__main__":
+    unittest.main()
