@@ -44,8 +44,8 @@ export const clientPlants: ReadonlyArray<Plant> = [
   {
     title: 'client: each try of a failure report has a key of its own',
     file: `${client}gather.ts`,
-    find: 'send(texts, idempotencyKey)',
-    replace: 'send(texts, keyOf(batch))',
+    find: 'send(texts, idempotencyKey, traceparent)',
+    replace: 'send(texts, keyOf(batch), traceparent)',
     killedBy: faults,
   },
   {
@@ -170,8 +170,8 @@ export const clientPlants: ReadonlyArray<Plant> = [
   {
     title: 'a request has another id each time it is sent',
     file: 'packages/client/src/client.ts',
-    find: 'once(bulkTasks(texts, requestId))',
-    replace: 'once(bulkTasks(texts))',
+    find: '...bulkTasks(texts, requestId)',
+    replace: '...bulkTasks(texts)',
     killedBy: ['test/client/lost-answers.test.ts'],
   },
   { title: 'the value of an option is taken for the command', file: 'packages/adapters/src/cli/program.ts', find: '    if (option.required) i++\n', replace: '', killedBy: ['test/cli/usage.test.ts'] },

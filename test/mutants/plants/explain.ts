@@ -8,8 +8,8 @@ export const explainPlants: ReadonlyArray<Plant> = [
   {
     title: 'a task is explained to everyone alike, whoever asks',
     file: 'packages/adapters/src/http/handle/explain.ts',
-    find: ', askerOf(query))',
-    replace: ')',
+    find: 'explainOf(state, id, at, asked.right)',
+    replace: 'explainOf(state, id, at)',
     killedBy: ['test/http/explain.test.ts'],
   },
   {

@@ -45,8 +45,6 @@ export const manCommand = (cli: Cli): Command =>
     .addHelpText('after', examples(
       'daybook man enqueue | man -l -',
       'daybook man --write ~/.local/share/man/man1     # then: man daybook-enqueue',
-      '',
-      'Where the package is installed with npm install --global, man finds the pages by itself.',
     ))
     .action(cli.local<Options, [string]>(async (_, { write: folder, markdown = false }, __, name) => {
       const { root, version } = await readPages(cli)
