@@ -15,7 +15,10 @@ test.skipIf(withoutBrowser)('the fleet of the console\'s tests has something for
   expect((await admin.breakers.list())['ops-security']).toMatchObject({ state: 'open' })
   expect((await admin.agents.list()).filter(({ status }) => status === 'working').length).toBeGreaterThanOrEqual(3)
   expect((await admin.approvals.list()).length).toBeGreaterThan(0)
-  expect((await admin.schedules.list()).map(({ name, last }) => [name, last.length > 0]).sort()).toEqual([['month-end', false], ['nightly-backup', false], ['triage', true]])
+  // Whether the others have run in the fleet's six hours depends on the time of day.
+  const schedules = await admin.schedules.list()
+  expect(schedules.map(({ name }) => name).sort()).toEqual(['month-end', 'nightly-backup', 'triage'])
+  expect(schedules.find(({ name }) => name === 'triage')?.last.length).toBeGreaterThan(0)
   expect((await admin.limits.list()).length).toBe(3)
   expect((await admin.queues()).map(({ name }) => name)).toEqual(['default', 'mail', 'nightly'])
   // Over several hours, so that charts have something to show.
