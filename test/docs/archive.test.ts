@@ -23,7 +23,7 @@ test('docs/archive.md: the example runs, and says what the page says', async () 
   chmodSync(join(dir, 'bin/daybook'), 0o755)
   const page = readFileSync(join(root, 'docs/archive.md'), 'utf8')
   const [, code = ''] = /<!-- run beside daybook-data -->\n```sh\n([\s\S]*?)```/.exec(page) ?? []
-  const { stdout, stderr, status } = spawnSync('bash', ['-eu', '-c', code], { cwd: dir, encoding: 'utf8', env: { ...process.env, PATH: `${join(dir, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' } })
+  const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-eu', '-c', code], { cwd: dir, encoding: 'utf8', env: { ...process.env, PATH: `${join(dir, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' } })
   expect([stderr, status]).toEqual(['', 0])
   expect(stdout).toContain('default: nothing to move')
   expect(stdout).toMatch(/default: moved 1000 events into 1 file of .* kB; the log now begins at revision 1000, and ends at 1199/)

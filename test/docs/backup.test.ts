@@ -23,7 +23,7 @@ test('docs/how-to/back-up-restore-upgrade.md: the example runs', async () => {
   chmodSync(join(dir, 'bin/daybook'), 0o755)
   const page = readFileSync(join(root, 'docs/how-to/back-up-restore-upgrade.md'), 'utf8')
   const [, code = ''] = /<!-- run beside daybook-data -->\n```sh\n([\s\S]*?)```/.exec(page) ?? []
-  const { stdout, stderr, status } = spawnSync('bash', ['-eu', '-c', code], { cwd: dir, encoding: 'utf8', env: { ...process.env, PATH: `${join(dir, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' } })
+  const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-eu', '-c', code], { cwd: dir, encoding: 'utf8', env: { ...process.env, PATH: `${join(dir, 'bin')}:${process.env['PATH']}`, NO_COLOR: '1' } })
   expect([stderr, status]).toEqual(['', 0])
   expect(stdout).toMatch(/^default: 1 event, revision 0, verified\ncopied to .*backups\/monday, as of [\s\S]*^ok {2}1 event, revision 0/m)
 }, 120_000)

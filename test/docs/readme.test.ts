@@ -52,7 +52,7 @@ const run = async (program: string, args: ReadonlyArray<string>): Promise<{ code
 }
 
 const runBlock = async ({ language, code }: { readonly language: string; readonly code: string }) => {
-  if (language === 'sh') return run('bash', ['-euo', 'pipefail', '-c', code])
+  if (language === 'sh') return run('bash', ['--norc', '-euo', 'pipefail', '-c', code])
   // In this folder, so that imports are resolved as in a service of the workspace.
   const file = fileURLToPath(new URL(`./.example-${process.pid}.mjs`, import.meta.url))
   await writeFile(file, code)

@@ -1,16 +1,10 @@
 /** The OpenAPI document is valid, complete, and as strict as the server. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { fieldWords } from '@daybook/adapters/http'
 import { misfits } from './schema.js'
-import { type Body, holdToContract, startTestServer, type TestServer } from './support.js'
+import { type Body, holdToContract, serverWithContract } from './support.js'
 
-let server: TestServer
-let contract: Body
-beforeAll(async () => {
-  server = await startTestServer()
-  contract = (await server.get('/api/openapi.json')).body
-})
-afterAll(() => server.stop())
+const { server, contract } = await serverWithContract()
 
 const operations = (): ReadonlyArray<readonly [path: string, method: string, operation: Body]> =>
   Object.entries<Body>(contract.paths).flatMap(([path, item]) => Object.entries<Body>(item).map(([method, operation]) => [path, method, operation] as const))

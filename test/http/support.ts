@@ -5,6 +5,7 @@ import { createDaybook, type Daybook } from '@daybook/adapters/engine'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '@daybook/adapters/http'
 import { openMemoryStore } from '@daybook/adapters/memory'
 import type { EventStore } from '@daybook/adapters/store'
+import { afterAll } from 'vitest'
 import { misfits } from './schema.js'
 
 export const adminToken = 'dbk_test-token-of-the-http-tests'
@@ -87,6 +88,13 @@ export const startTestServer = async (
       await daybook.close()
     },
   }
+}
+
+/** A server for all tests of the calling file, and its contract. Stopped after the last test. */
+export const serverWithContract = async (): Promise<{ readonly server: TestServer; readonly contract: Body }> => {
+  const server = await startTestServer()
+  afterAll(() => server.stop())
+  return { server, contract: (await server.get('/api/openapi.json')).body }
 }
 
 /** @throws Error if an answer breaks the contract. */

@@ -2,32 +2,23 @@
  * TEN-2: what a token that is for a tenant may do. Every route of the table × every role × every state of the token × the queue and the tenant that it is for,
  * each cell by a request. Which routes are cut to tenants is said by the table; that they are is checked by tenant-answers.test.ts.
  */
-import { isRight } from 'fp-ts/lib/Either.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { openTokens, type Role, roles, type Tokens } from '@daybook/adapters/auth'
-import { openMemoryStore } from '@daybook/adapters/memory'
-import { adminToken, type Body, startTestServer, type TestServer } from './support.js'
+import { type Role, roles } from '@daybook/adapters/auth'
+import { type Operation, startMatrix, type State, states } from './matrix.js'
+import { adminToken, type Body, type TestServer } from './support.js'
 
-const hour = 3_600_000
-let clock = Date.now()
 let server: TestServer
-let tokens: Tokens
 let operations: ReadonlyArray<Operation>
+let made: ReadonlyMap<string, string>
+let stop: () => Promise<void>
 
-interface Operation {
-  readonly method: string
-  readonly path: string
-  readonly roles: ReadonlyArray<string>
-  readonly forTenants: 'refused' | 'task' | 'own' | 'open'
-}
-const states = ['valid', 'expired', 'revoked'] as const
 /** `mine` is isolated, `shared` is not. A token is for the queue of the request, for another, or for all. */
-const queuesOf = { all: undefined, own: ['mine', 'shared', 'nowhere'], other: ['theirs'] }
+const queuesOf = { all: {}, own: { queues: ['mine', 'shared', 'nowhere'] }, other: { queues: ['theirs'] } }
 const tenantsOf = { own: ['acme'], other: ['globex'], both: ['acme', 'globex'] }
 interface Cell {
   readonly role: Role
-  readonly state: (typeof states)[number]
+  readonly state: State
   readonly queue: keyof typeof queuesOf
   readonly tenant: keyof typeof tenantsOf
 }
@@ -37,38 +28,16 @@ const cells: ReadonlyArray<Cell> = roles
 /** A token for several tenants. */
 const both: Cell = { role: 'auditor', state: 'valid', queue: 'own', tenant: 'both' }
 const keyOf = ({ role, state, queue, tenant }: Cell): string => `${role}-${state}-${queue}-${tenant}`
-const made = new Map<string, string>()
 
 beforeAll(async () => {
-  const store = openMemoryStore()
-  tokens = openTokens({ dir: 'memory', adminToken, store, now: () => clock }).tokens
-  for (const cell of [...cells, both]) {
-    const { role, state, queue, tenant } = cell
-    const queues = queuesOf[queue]
-    const done = await tokens.create(
-      { name: keyOf(cell), roles: [role], tenants: tenantsOf[tenant], ...(queues === undefined ? {} : { queues }), ...(state === 'expired' ? { expiresAt: clock + hour } : {}) },
-      { actor: 'admin' },
-    )
-    if (!isRight(done)) throw new Error(done.left.detail)
-    made.set(keyOf(cell), done.right.token)
-    if (state === 'revoked') await tokens.revoke(done.right.made.id, 'for the test', { actor: 'admin' })
-  }
-  clock += 2 * hour
-  server = await startTestServer({ tokens }, store)
+  ;({ server, operations, made, stop } = await startMatrix(
+    [...cells, both].map((cell) => ({ name: keyOf(cell), roles: [cell.role], state: cell.state, tenants: tenantsOf[cell.tenant], ...queuesOf[cell.queue] })),
+  ))
   await server.call('PATCH', '/api/queues/mine/settings', { tenants: 'isolated' })
   await server.post('/api/queues/mine/tasks', { id: 'acme:secret', type: 't', tenant: 'acme' })
   await server.post('/api/queues/shared/tasks', { id: 'acme:secret', type: 't', tenant: 'acme' })
-  const { paths } = (await server.get('/api/openapi.json')).body
-  operations = Object.entries<Body>(paths).filter(([path]) => path !== '/api/ws').flatMap(([path, item]) =>
-    Object.entries<Body>(item).flatMap(([method, operation]) =>
-      [method, ...(method === 'get' ? ['head'] : [])].map((each) => ({ method: each.toUpperCase(), path, roles: operation['x-daybook-roles'], forTenants: operation['x-daybook-tenants'] })),
-    ),
-  )
 })
-afterAll(async () => {
-  await server.stop()
-  await tokens.close()
-})
+afterAll(() => stop())
 
 /** Most bodies are nonsense: a caller who is admitted gets 400, and nothing changes. */
 const request = async (queue: string, { method, path }: Operation, token: string): Promise<{ readonly status: number; readonly text: string }> => {

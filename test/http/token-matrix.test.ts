@@ -2,62 +2,29 @@
  * SEC-1: who may call what. Every route of the table × every role × every state of a token × the queue that it is bound to, each cell by a request.
  * The roles of a route are compared with docs/tokens.md in test/docs: here, the server is compared with its own table.
  */
-import { isRight } from 'fp-ts/lib/Either.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { openTokens, type Role, roles, type Tokens } from '@daybook/adapters/auth'
-import { openMemoryStore } from '@daybook/adapters/memory'
-import { adminToken, type Body, startTestServer, type TestServer } from './support.js'
+import { type Role, roles } from '@daybook/adapters/auth'
+import { type Operation, startMatrix, type State, states } from './matrix.js'
+import { adminToken, type Body, type TestServer } from './support.js'
 
-const hour = 3_600_000
-let clock = Date.now()
 let server: TestServer
-let tokens: Tokens
 let operations: ReadonlyArray<Operation>
+let made: ReadonlyMap<string, string>
+let stop: () => Promise<void>
 
-interface Operation {
-  readonly method: string
-  readonly path: string
-  readonly roles: ReadonlyArray<string>
-}
-type State = 'valid' | 'expired' | 'revoked'
 /** `own`: bound to the queue that the request is about. `other`: to another one. */
 type Binding = 'unbound' | 'own' | 'other'
-const states: ReadonlyArray<State> = ['valid', 'expired', 'revoked']
 const bindings: ReadonlyArray<Binding> = ['unbound', 'own', 'other']
-const made = new Map<string, string>()
 const keyOf = (role: Role, state: State, binding: Binding): string => `${role}-${state}-${binding}`
-
-const make = async (role: Role, state: State, binding: Binding): Promise<void> => {
-  const name = keyOf(role, state, binding)
-  const queues = binding === 'unbound' ? {} : { queues: [binding === 'own' ? 'mine' : 'theirs'] }
-  const done = await tokens.create({ name, roles: [role], ...queues, ...(state === 'expired' ? { expiresAt: clock + hour } : {}) }, { actor: 'admin' })
-  if (!isRight(done)) throw new Error(done.left.detail)
-  made.set(name, done.right.token)
-  if (state === 'revoked') await tokens.revoke(done.right.made.id, 'for the test', { actor: 'admin' })
-}
+const queuesOf = { unbound: {}, own: { queues: ['mine'] }, other: { queues: ['theirs'] } }
 
 beforeAll(async () => {
-  const store = openMemoryStore()
-  tokens = openTokens({ dir: 'memory', adminToken, store, now: () => clock }).tokens
-  for (const role of roles) for (const state of states) for (const binding of bindings) if (role !== 'admin' || binding === 'unbound') await make(role, state, binding)
-  clock += 2 * hour
-  server = await startTestServer({ tokens }, store)
+  const cells = roles.flatMap((role) => states.flatMap((state) => bindings.map((binding) => ({ role, state, binding })))).filter(({ role, binding }) => role !== 'admin' || binding === 'unbound')
+  ;({ server, operations, made, stop } = await startMatrix(cells.map(({ role, state, binding }) => ({ name: keyOf(role, state, binding), roles: [role], state, ...queuesOf[binding] }))))
   for (const queue of ['mine', 'theirs']) await server.post(`/api/queues/${queue}/tasks`, { id: `of-${queue}`, type: 't' })
-  const { paths } = (await server.get('/api/openapi.json')).body
-  // The WebSocket has a test of its own.
-  operations = Object.entries<Body>(paths).filter(([path]) => path !== '/api/ws').flatMap(([path, item]) =>
-    Object.entries<Body>(item).flatMap(([method, operation]) => {
-      const allowed = operation['x-daybook-roles'] as ReadonlyArray<string>
-      // What can be read can be asked for its headers.
-      return [method, ...(method === 'get' ? ['head'] : [])].map((each) => ({ method: each.toUpperCase(), path, roles: allowed }))
-    }),
-  )
 })
-afterAll(async () => {
-  await server.stop()
-  await tokens.close()
-})
+afterAll(() => stop())
 
 /** About the queue `mine`. What it names does not exist, and most bodies are missing: a caller who is admitted gets 400 or 404, and nothing changes. */
 const request = async (method: string, path: string, authorization: string): Promise<{ readonly status: number; readonly text: string }> => {

@@ -1,5 +1,5 @@
 /** Each example of the contract is played: what is documented is what a server answers. `RECORD=1` records the answers anew. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { examples, type RecordedAnswer, recorded, type RequestExample } from '@daybook/adapters/http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { misfits } from '../schema.js'
 import type { Body } from '../support.js'
 import { play, type Played, type Playground, startPlayground } from './play.js'
 
-const recordFile = fileURLToPath(new URL('../../../packages/adapters/src/http/openapi/examples/recorded.ts', import.meta.url))
+const recordFile = fileURLToPath(new URL('../../../packages/adapters/src/http/openapi/examples/recorded.json', import.meta.url))
 const records = process.env['RECORD'] === '1'
 
 let common: Playground
@@ -25,10 +25,7 @@ afterAll(async () => {
   if (records) writeFileSync(recordFile, recordText())
 })
 
-const recordText = (): string => {
-  const [head] = readFileSync(recordFile, 'utf8').split('= {')
-  return `${head ?? ''}= ${JSON.stringify(Object.fromEntries(operations.map(([operation]) => [operation, played.get(operation) ?? recorded[operation] ?? []])), null, 2)}\n`
-}
+const recordText = (): string => `${JSON.stringify(Object.fromEntries(operations.map(([operation]) => [operation, played.get(operation) ?? recorded[operation] ?? []])), null, 2)}\n`
 
 let queues = 0
 const playIt = (method: string, example: RequestExample): Promise<Played> =>

@@ -1,14 +1,8 @@
 /** An independent linter finds nothing in the contract. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Body, startTestServer, type TestServer } from '../support.js'
+import { expect, test } from 'vitest'
+import { type Body, serverWithContract } from '../support.js'
 
-let server: TestServer
-let contract: Body
-beforeAll(async () => {
-  server = await startTestServer()
-  contract = (await server.get('/api/openapi.json')).body
-})
-afterAll(() => server.stop())
+const { contract } = await serverWithContract()
 
 // Its types bring those of browsers with them, which would hold for all tests then.
 const linter: string = '@redocly/openapi-core'

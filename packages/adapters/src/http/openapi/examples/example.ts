@@ -1,4 +1,4 @@
-/** Examples of requests. What a server answered to each is in `recorded.ts`. */
+/** Examples of requests. What a server answered to each is in `recorded.json`. */
 
 /** A request that comes before an example, so that there is what the example is about. `keep`: names for members of its answer, used as `{{name}}` later. */
 export interface Step {
